@@ -4,15 +4,15 @@ import path from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-// The hundred or so processes that tests start share the compiled form of the modules that they load.
+// The tests start about a hundred processes, which share a cache of the modules that they compile.
 process.env.NODE_COMPILE_CACHE ??= path.join(import.meta.dirname, 'node_modules/.cache/compiled');
 
-/** More than all databases of a run need. */
+/** More space than all databases of a test run need. */
 const roomBytes = 4 * 1024 ** 3;
 
 /**
- * The folder of an in-memory disk, if there is one with enough space. On other disks more than a tenth of the processor
- * time is spent on creating and removing the files of the tests' databases.
+ * The folder of an in-memory disk, if there is one with enough space. On other disks, creating and removing the files
+ * of the test databases takes more than a tenth of the CPU time.
  */
 export const memoryDisk = (() => {
   const folder = '/dev/shm';
@@ -26,8 +26,8 @@ export const memoryDisk = (() => {
 if (memoryDisk) process.env.TMPDIR ??= memoryDisk;
 
 /**
- * The long checks of `npm run test:deep`: random documents, event orders and faults, proofs, tests over a whole API or
- * in a browser, and tests that take long because processes, servers and providers start, stop and fail in them.
+ * The long checks of `npm run test:deep`: random documents, event orders and faults, proofs, tests of a whole API or in
+ * a browser, and tests that take long because they start, stop or break processes, servers and providers.
  */
 export const deep = [
   'access/{expected-versions,same-tick,token-parents}',
@@ -58,7 +58,7 @@ export const deep = [
   'webhooks/{approval,health,kills}',
 ].map((name) => `test/${name}.test.ts`);
 
-/** The test files that take longest, longest first. */
+/** The slowest test files, slowest first. */
 const long = [
   'graphql/oracle',
   'attack/matrix',
@@ -76,7 +76,7 @@ const long = [
   'payments/account-types',
 ].map((name) => path.join(import.meta.dirname, `test/${name}.test.ts`));
 
-/** Starts with the longest files, so that no worker still runs one of them when the others have finished. */
+/** Starts with the slowest files, so that no worker is still busy with one of them when all others have finished. */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const place = ({ moduleId }: TestSpecification) => (long.includes(moduleId) ? long.indexOf(moduleId) : long.length);
@@ -84,13 +84,13 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
-/** Test files that replace a module of the program. They have separate workers, since others would get the replacement. */
+/** Test files that mock one of our modules. They run in separate workers, so that no other file gets the mock. */
 const mocking = ['test/access/database-wall.test.ts'];
 
 export default defineConfig({
   resolve: {
-    // If Vitest transforms modules, it would load the ES module of graphql while the libraries load the CommonJS one.
-    // Each refuses schemas of the other ("from another module or realm").
+    // When Vitest transforms modules, it would load graphql's ES module, while the libraries load its CommonJS module.
+    // Each of the two refuses the other's schemas ("from another module or realm").
     alias: [{ find: /^graphql$/, replacement: 'graphql/index.js' }],
   },
   test: {
@@ -101,7 +101,7 @@ export default defineConfig({
           name: 'shared',
           include: ['test/**/*.test.ts'],
           exclude: ['test/soak/**', ...mocking, ...deep],
-          // Node itself loads the modules, as in production, which takes a seventh less CPU for the whole run.
+          // Node itself loads the modules, as in production. The whole run then takes a seventh less CPU time.
           experimental: { viteModuleRunner: false, nodeLoader: false },
         },
       },
@@ -111,11 +111,11 @@ export default defineConfig({
     pool: 'forks',
     maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
-    // The files of a worker share imported modules: loading the schema for each file took more than half of the time.
-    // Each gateway has its own database, and modules have no state that one test could change for another.
+    // The files in a worker share imported modules, because loading the schema for each file took more than half of the
+    // time. This is safe: each gateway has its own database, and no module has state that tests could change.
     isolate: false,
     testTimeout: 300_000,
-    // Far more than a busy machine needs.
+    // Far longer than even a busy machine needs.
     expect: { poll: { timeout: 60_000 } },
     hookTimeout: 300_000,
     teardownTimeout: 60_000,

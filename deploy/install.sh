@@ -1,6 +1,7 @@
 #!/bin/sh
-# Installs the packages that an instance with an external Postgres needs, without development tools, the embedded Postgres
-# and the second Node. Changes only node_modules and src/infra/database/generated in this checkout. Needs Node 24 with npm.
+# Installs the packages that an instance with an external Postgres needs, leaving out development tools, the embedded
+# Postgres and the `node` package. Changes only node_modules and src/infra/database/generated in this checkout. Needs
+# Node 24 with npm.
 set -eu
 cd "$(dirname "$0")/.."
 

@@ -1,5 +1,5 @@
--- The roles of a production database. Run this once, as a superuser or a role that may create roles, before the first
--- `npm run migrate`. Change the passwords, and the name of the database (docs/database-roles.md).
+-- Creates the roles for a production database. Run this once, as a superuser or a role that may create roles, before
+-- the first `npm run migrate`. First change the passwords and the name of the database (docs/database-roles.md).
 
 -- Owns the tables and applies migrations: DATABASE_OWNER_URL.
 create role payments_owner login password 'change me';
@@ -7,7 +7,7 @@ grant create, connect on database payments to payments_owner;
 grant usage, create on schema public to payments_owner;
 
 -- Two roles: one answers requests for one platform at a time, the other does background work for all platforms. The
--- migrations grant both their rights. They also create both if these lines have not and the owner may create roles.
+-- migrations grant them their rights. They also create missing roles, if the owner may create roles.
 create role gateway_serving nologin;
 create role gateway_work nologin;
 
@@ -15,14 +15,16 @@ create role gateway_work nologin;
 revoke all on schema public from public;
 grant usage on schema public to gateway_serving, gateway_work;
 
--- Lets it see how long transactions of other logins, such as a dump, are open: for `doctor` and the alert PaymentsOldSnapshot.
+-- Lets the role see how long the transactions of other logins, such as a dump, have been open. `doctor` and the alert
+-- PaymentsOldSnapshot need this.
 grant pg_read_all_stats to gateway_work;
 
--- Serves and works: DATABASE_URL. It has no rights of its own, and takes one of the two roles for each connection. Behind a
--- connection pooler in transaction mode, `npm run migrate` sets gateway_serving as its default role (docs/operating.md).
+-- The service's login: DATABASE_URL. It has no rights of its own, and takes one of the two roles for each connection.
+-- Behind a connection pooler in transaction mode, `npm run migrate` sets gateway_serving as its default role
+-- (docs/operating.md).
 create role payments_gateway login noinherit password 'change me';
 grant gateway_serving, gateway_work to payments_gateway;
 
--- An instance with ROLE=serve needs the first role only:
+-- An instance with ROLE=serve needs only the first role:
 --   create role payments_api login noinherit password 'change me';
 --   grant gateway_serving to payments_api;

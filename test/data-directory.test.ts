@@ -5,7 +5,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { canMount, onDiskOfItsOwn } from './setup/embedded-servers.ts';
 
-// A data directory that cannot be used ends startup with a sentence for the person who started it, without a stack
+// If the data directory cannot be used, startup ends with a message for the person who started it, without a stack
 // trace.
 
 const root = path.resolve(import.meta.dirname, '..');
@@ -46,7 +46,7 @@ describe.each(cases)('%s', (_what, environment) => {
   });
 
   test.runIf(canMount())('on a full disk', () => {
-    // The disk has room for an empty folder and nothing else.
+    // The disk has just enough room for an empty folder.
     const full = 'mount -t tmpfs -o nr_inodes=2 none "$0" && mkdir "$0/data" && exec "$@"';
     const mounted = ['unshare', '-m', 'sh', '-c', full, parent, ...program];
     const dataDir = path.join(parent, 'data');
@@ -76,7 +76,7 @@ test.runIf(canMount())('as root, if no folder can be created for the user who ru
   expect(status).toBe(1);
 });
 
-test('a database that cannot be opened is reported without a stack, with what to do about it', async () => {
+test('a database that cannot be opened is reported without a stack trace, and with what to do about it', async () => {
   const dataDir = path.join(parent, 'data');
   await chmod(parent, 0o711);
   await mkdir(path.join(dataDir, 'postgres'), { recursive: true });

@@ -18,8 +18,7 @@ import { readConfig, secretSettings } from '../src/server/config.ts';
 import { settings } from '../src/server/settings.ts';
 import { isWeakKey } from '../src/server/start/unsafe-settings.ts';
 
-// The files that run the service elsewhere are not run here, so these tests check that everything that they name
-// exists.
+// These tests do not run the files that deploy the service; they check that everything the files name exists.
 
 const root = path.resolve(import.meta.dirname, '..');
 const read = (file: string) => readFileSync(path.join(root, file), 'utf8');
@@ -30,7 +29,7 @@ const files = [
   ...yamlFiles.filter((file) => !file.startsWith('deploy/prometheus/')),
 ];
 
-/** Names in capitals that belong to other programs. */
+/** Names in capitals that are settings of other programs. */
 const foreign = /^(POSTGRES_|NODE_IMAGE|CMD|ALL|CASCADE)/;
 const settingNames = new Set([...Object.keys(settings), ...secretSettings.map((name) => `${name}_FILE`)]);
 
@@ -53,7 +52,7 @@ describe.each(files)('%s', (file) => {
   });
 });
 
-test('the secrets of compose.yaml are created once, for this user alone, and no page shows them', async () => {
+test('the secrets of compose.yaml are created once, readable by this user alone, and appear on no page', async () => {
   const folder = mkdtempSync(path.join(root, 'deploy', 'compose-test-'));
   try {
     cpSync(path.join(root, 'deploy/compose/make-secrets.sh'), path.join(folder, 'make-secrets.sh'));
@@ -87,14 +86,14 @@ test.each(yamlFiles)('%s is valid YAML', (file) => {
   }
 });
 
-/** Returns the compiler's messages about Kubernetes objects, as values of its API's types. */
+/** Returns the compiler's messages about Kubernetes objects that are checked against the types of its API. */
 function faultsOf(objects: readonly { readonly apiVersion: string; readonly kind: string }[]): string {
   const source = objects.map((object, at) => {
     const module = object.apiVersion.includes('/') ? object.apiVersion : `core/${object.apiVersion}`;
     return `import type { ${object.kind} as Kind${at} } from 'kubernetes-types/${module}';
       export const object${at}: Kind${at} = ${JSON.stringify(object)};`;
   });
-  // Below node_modules, so that the types are found.
+  // Below node_modules, so that the compiler finds the types.
   const folder = mkdtempSync(path.join(root, 'node_modules', 'kubernetes-'));
   try {
     writeFileSync(path.join(folder, 'objects.ts'), source.join('\n'));
@@ -106,7 +105,7 @@ function faultsOf(objects: readonly { readonly apiVersion: string; readonly kind
   }
 }
 
-test('the objects of Kubernetes have the fields that its API declares, and no others', () => {
+test('Kubernetes objects use only fields that its API declares, and have all that it requires', () => {
   const objects = globSync('deploy/kubernetes/*.yaml', { cwd: root }).flatMap((file) =>
     parseAllDocuments(read(file)).map((document) => document.toJS()),
   );
@@ -118,9 +117,9 @@ test('the objects of Kubernetes have the fields that its API declares, and no ot
   expect(faultsOf(misspelt)).toMatch(/readynessProbe.* does not exist in type 'Container'/);
 });
 
-test('a stop ends before any of these deployments kills the process', () => {
+test('a graceful stop ends before any of these deployments would kill the process', () => {
   const seconds = (pattern: RegExp, file: string) => Number(pattern.exec(read(file))?.[1]);
-  // The longest that a stop takes after SHUTDOWN_DELAY_MS: deadlinesMs in src/server/stop.ts, and half a second.
+  // The longest time that a stop takes after SHUTDOWN_DELAY_MS: deadlinesMs in src/server/stop.ts plus half a second.
   const stopSeconds = 7;
   expect(seconds(/stop_grace_period: (\d+)s/, 'deploy/compose/compose.yaml')).toBeGreaterThan(2 + stopSeconds);
   const kubernetes = 'deploy/kubernetes/gateway.yaml';
@@ -132,7 +131,7 @@ test('a stop ends before any of these deployments kills the process', () => {
   );
 });
 
-test('the image has every file that the service reads', () => {
+test('the image contains every file that the service reads', () => {
   const copied = [...read('Dockerfile').matchAll(/^COPY (?!--from)(.*) \S+$/gm)].flatMap(([, names = '']) =>
     names.split(' '),
   );

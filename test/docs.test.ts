@@ -28,12 +28,15 @@ function quotedIn(text: string): string[] {
   return [...text.matchAll(/`([^`\n]+)`/g)].map(([, quoted = '']) => quoted);
 }
 
-/** Returns the first groups of all matches. */
+/** Returns the first group of every match. */
 function foundIn(text: string, pattern: RegExp): string[] {
   return [...text.matchAll(pattern)].map(([, found = '']) => found);
 }
 
-/** Returns whether a source file has the title as a string literal: as written, if a test runs once for each row. */
+/**
+ * Returns whether a source file contains the title as a string literal, with its placeholders if the test runs for each
+ * row.
+ */
 function hasTitle(source: string, title: string): boolean {
   return ["'", '"', '`'].some((quote) => source.includes(`${quote}${title}${quote}`));
 }
@@ -65,16 +68,14 @@ describe('the coverage of the specification', () => {
     expect(missing).toEqual([]);
   });
 
-  test('names every section and every rule of the specification, and no other', () => {
+  test('names every section and every rule of the specification, and no others', () => {
     const named = foundIn(read(coverage), /^\| (\d[\d., ]*) /gm).flatMap((numbers) => numbers.split(', '));
     expect(named.filter((number) => !sections.has(number))).toEqual([]);
     expect([...sections].filter((number) => number.includes('.') && !named.includes(number))).toEqual([]);
   });
 });
 
-/**
- * The numbers in the specification: its chapters and sections, and the rules of those chapters that are lists of rules.
- */
+/** The numbers in the specification: its chapters, its sections, and the rules in chapters that are lists of rules. */
 const sections = new Set(
   read(specification)
     .split(/^## (?=\d)/m)
@@ -85,17 +86,19 @@ const sections = new Set(
     }),
 );
 
-describe('a citation by number', () => {
+describe('a numbered citation', () => {
   const decided = new Set(foundIn(read(decisions), /^### Decision (\d+)$/gm));
   const citing = [
     ...['src', 'test', 'prisma/functions'].flatMap(filesIn).filter((path) => !path.includes('database/generated')),
     ...['prisma/schema.prisma', 'schema.graphql', ...pages.filter((page) => page !== specification)],
   ].filter((path) => path !== 'test/docs.test.ts');
 
-  /** Returns a file's text in one line: in comments, a line can end between the word and the number of a citation. */
+  /**
+   * Returns a file's text as one line, because a comment's line can end between the word and the number of a citation.
+   */
   const textOf = (path: string) => read(path).replace(/\s*\n\s*(\*|\/\/+|--)?\s*/g, ' ');
 
-  /** Returns every number that a word cites: "word 2.6", "words 3 and 13", "word 4.8 to 4.10". */
+  /** Returns every number cited after a word: "word 2.6", "words 3 and 13", "word 4.8 to 4.10". */
   const cited = (word: RegExp, number: string) =>
     citing.flatMap((path) =>
       foundIn(textOf(path), new RegExp(`\\b${word.source} (${number}(?:(?:, | and | to )${number})*)`, 'gi'))
@@ -109,7 +112,7 @@ describe('a citation by number', () => {
     expect(found.filter(({ number }) => !sections.has(number))).toEqual([]);
   });
 
-  test('of a decision names one that is written down, once', () => {
+  test('of a decision names one that is recorded exactly once', () => {
     const found = cited(/decisions?/, '\\d+');
     expect(found.length).toBeGreaterThan(50);
     expect(found.filter(({ number }) => !decided.has(number))).toEqual([]);
@@ -125,7 +128,7 @@ describe('a citation by number', () => {
   });
 });
 
-test('every code of a refusal is in the table of decision 46, with its status', () => {
+test('every refusal code is in the table of decision 46, with its status', () => {
   const table = read(decisions).split('### Decision 46')[1]?.split('### ')[0] ?? '';
   const written = [...table.matchAll(/^\| (\d+) \| ([A-Z_, ]+)/gm)].flatMap(([, status, codes = '']) =>
     codes
@@ -153,9 +156,7 @@ describe.each(pages)('%s', (page) => {
   });
 });
 
-/**
- * Returns the headings of a page in the form used by links: in lower case, with dashes for spaces, without punctuation.
- */
+/** Returns the headings of a page as links write them: in lower case, with dashes for spaces, without punctuation. */
 function headingsOf(page: string): ReadonlySet<string> {
   return new Set(
     foundIn(read(page), /^#+ (.+)$/gm).map((heading) =>
@@ -167,10 +168,10 @@ function headingsOf(page: string): ReadonlySet<string> {
   );
 }
 
-describe('the diagram of imports', () => {
+describe('the import diagram', () => {
   /**
-   * The columns of the diagram, each with its lines; every line is a list of folders. `''` is the folder that they are
-   * in.
+   * The columns of the diagram with their lines; each line is a list of folders. `around` is the folder that contains
+   * them, or `''`.
    */
   const picture = (/^## Imports\n.*?\n\n( {4}.*?)\n\n(?=\S)/ms.exec(read('ARCHITECTURE.md'))?.[1] ?? '')
     .split('\n')
@@ -186,7 +187,7 @@ describe('the diagram of imports', () => {
       .map((line) => (line === 'own files' ? [''] : line.split(/ +/))),
   }));
 
-  /** The folders in the rules, each with those that it may import. */
+  /** The folders in the rules, each with the folders that it may import. */
   const { forbidden }: { forbidden: { name: string; from: { path: string }; to: { pathNot: string[] } }[] } =
     createRequire(import.meta.url)('../.dependency-cruiser.cjs');
   const folders = new Map(
@@ -198,10 +199,10 @@ describe('the diagram of imports', () => {
       }),
   );
 
-  test.each(columns)('the column $title has every folder, and no folder imports upwards', ({ around, lines }) => {
+  test.each(columns)('shows every folder in the column $title, and no folder imports upwards', ({ around, lines }) => {
     /**
-     * Returns the line of the diagram that a folder is in, or that of the folder around it; undefined if the diagram
-     * does not cover it.
+     * Returns the line of the diagram that contains a folder, or its parent folder. Returns undefined if the diagram
+     * does not cover the folder.
      */
     const lineOf = (folder: string): { name: string; line: number } | undefined => {
       if (around !== '' && folder !== around && !folder.startsWith(`${around}/`)) return undefined;

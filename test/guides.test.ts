@@ -58,11 +58,11 @@ describe('the quickstart', () => {
     expect(printed).toMatch(/^\$\d+\.\d\d buys €100\.00\nTransaction:[\w-]+ is COMPLETED\n$/);
   });
 
-  test('for a server ignores forged requests to its webhook’s address, and names the end of its own payment', async () => {
+  test('for a server ignores forged webhook requests, and names the end of its own payment', async () => {
     let endpoint = { url: '', secret: '' };
     let answers: Record<string, Answered> = {};
     let own = '';
-    // A proxy in front of the gateway: others send requests and pay while the program pays a bank that refuses.
+    // A proxy in front of the gateway: while the program pays a bank that refuses, other clients send requests and pay.
     const proxy = createServer(async (request, response) => {
       const body = Buffer.from(
         String(await bodyOf(request)).replace('DE89370400440532013000', 'DE89370400440532013004'),
@@ -130,7 +130,7 @@ test('the guide to keys creates a token that can only pay within its limits, or 
   await client.close();
 });
 
-test('the worked rate in the guide to money satisfies the law that the guide states', () => {
+test('the worked rate in the guide to money satisfies the rate law that the guide states', () => {
   const [sent, fees, rate, received] = (
     /\| sent \| ([\d.]+) USD \|\n\| fees \| ([\d.]+) USD \|\n\| .*? ÷ ([\d.]+) \| ([\d.]+) EUR \|/.exec(
       readGuide('docs/guides/money.md'),

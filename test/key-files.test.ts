@@ -13,7 +13,7 @@ let directory: string;
 const settings = () =>
   ({ CLIENT_TOKEN_KEY: undefined, SECRET_KEY: undefined, NODE_ENV: 'development', DATA_DIR: directory }) as const;
 
-/** Kills its own process just before the process writes into a file that it has created. */
+/** Kills its own process just before the process writes to a file that it has created. */
 const dieWhileWriting = `
   const fs = require('node:fs/promises');
   fs.writeFile = async (file, content, { flag = 'w', mode }) => {
@@ -65,7 +65,7 @@ describe.each([
     expect(await readFile(file(), 'utf8')).toBe(content);
   });
 
-  test('a folder in place of the file is refused', async () => {
+  test('a folder that has the name of the file is refused', async () => {
     await mkdir(file());
     await expect(find()).rejects.toThrow(`${file()} should hold 32 bytes`);
   });
@@ -82,13 +82,13 @@ describe.each([
   });
 });
 
-test('a secret key in the settings is used unchanged, and production creates none', async () => {
+test('a secret key in the settings is used unchanged, and production never creates one', async () => {
   const given = Buffer.alloc(32, 7);
   expect((await findKeys({ ...settings(), SECRET_KEY: given })).SECRET_KEY).toBe(given);
   expect((await findKeys({ ...settings(), NODE_ENV: 'production' })).SECRET_KEY).toBe(undefined);
 });
 
-test('an empty client-token.key stops startup with a sentence that names it', async () => {
+test('an empty client-token.key stops startup with a message that names it', async () => {
   const file = path.join(directory, 'client-token.key');
   await writeFile(file, '');
   const { status, stderr } = spawnSync(process.execPath, ['--disable-warning=ExperimentalWarning', 'src/main.ts'], {
@@ -103,7 +103,7 @@ test('an empty client-token.key stops startup with a sentence that names it', as
   expect(status).toBe(1);
 });
 
-test('a short key is refused for signing client tokens', async () => {
+test('a key that is too short to sign client tokens is refused', async () => {
   const database = openDatabase({ url: 'postgres://127.0.0.1:1/none', role: 'gateway_work' });
   for (const key of ['', 'k'.repeat(31)]) {
     expect(() => new ClientTokens(database, key)).toThrow('at least 32 characters');

@@ -28,28 +28,28 @@ function named(sentence: RegExp): string {
   return version;
 }
 
-test('every package accepts the Node version that runs everything', () => {
+test('every package supports the Node version that npm installs with the service', () => {
   const { version = '' } = packages['node_modules/node'] ?? {};
   expect(version.split('.')[0]).toBe(named(/also installs Node (\d+)/));
   expect(refusing(version)).toEqual([]);
 });
 
-test('an installation needs the Node version that the README names', () => {
+test('an installation requires the Node version that the README names', () => {
   const least = named(/Node ([\d.]+) or newer/);
   expect(read('package.json').engines.node).toBe(`>=${least}`);
 });
 
-test('npm does not warn with the Node version that the README names, or a later one', () => {
+test('npm gives no warning with the Node version that the README names, or a later one', () => {
   const silent = named(/a Node older than ([\d.]+), npm warns/);
   expect(refusing(`${silent}.0`)).toEqual([]);
   expect(refusing(`${named(/Node ([\d.]+) or newer/)}.0`)).not.toEqual([]);
 });
 
-test('the lock file names no download host', () => {
+test('the lock file contains no download host', () => {
   expect(readFileSync('package-lock.json', 'utf8')).not.toContain('"resolved"');
 });
 
-test.each(['package-lock.json', 'bench/package-lock.json'])('each package of %s has a checksum', (file) => {
+test.each(['package-lock.json', 'bench/package-lock.json'])('each package in %s has a checksum', (file) => {
   const locked: Readonly<Record<string, Package>> = read(file).packages;
   expect(Object.keys(locked).filter((path) => path !== '' && !locked[path]?.integrity)).toEqual([]);
 });

@@ -4,7 +4,8 @@ import { bugs } from './soak/planted-bugs/bugs.ts';
 import { planted, standsFor } from './soak/planted-bugs/plant.ts';
 
 /**
- * The short form of `npm run soak -- planted`, which plants the bugs: here every text and test of the lists must exist.
+ * The short form of `npm run soak -- planted`, which plants the bugs. Here each text and each test in the lists must
+ * exist.
  */
 
 test('there are at least thirty bugs, in SQL and in TypeScript, each named once', () => {
@@ -15,7 +16,7 @@ test('there are at least thirty bugs, in SQL and in TypeScript, each named once'
   expect(bugs.length - inSql.length).toBeGreaterThanOrEqual(12);
 });
 
-test.each(bugs.map((bug) => [bug.name, bug] as const))('it can be planted, and its test exists: %s', (_name, bug) => {
+test.each(bugs.map((bug) => [bug.name, bug] as const))('can be planted, and its test exists: %s', (_name, bug) => {
   expect(planted('.', bug).size).toBeGreaterThan(0);
   const { file, title } = bug.caughtBy;
   const source = readFileSync(file, 'utf8');
@@ -25,10 +26,10 @@ test.each(bugs.map((bug) => [bug.name, bug] as const))('it can be planted, and i
   ).toBe(true);
 });
 
-test('a text that is missing or occurs twice cannot place a bug', () => {
+test('a bug cannot be placed by a text that is missing or occurs twice', () => {
   const bug = { file: 'package.json', put: '', also: [] };
   expect(() => planted('.', { ...bug, find: 'no such text' })).toThrow('0 times');
-  expect(() => planted('.', { ...bug, find: '"' })).toThrow('times, and not once');
+  expect(() => planted('.', { ...bug, find: '"' })).toThrow('times instead of once');
 });
 
 test('a parameterized title matches the titles of all its rows, and no others', () => {

@@ -34,7 +34,7 @@ function start(): Promise<ChildGateway> {
   return gateway;
 }
 
-test('a sandbox whose Postgres is killed recovers without a restart, and can pay', async () => {
+test('a sandbox whose Postgres is killed recovers without a restart, and can make payments again', async () => {
   const gateway = await start();
   const platform = connect(gateway.url, '', sandbox);
   const before = await accounts(platform);
@@ -58,7 +58,7 @@ test('two concurrent first starts both succeed, on one sandbox platform with the
   expect(two).toEqual(one);
 });
 
-test('concurrent preparations of the sandbox platform find the same one, with its sample data created once', async () => {
+test('preparing the sandbox platform concurrently yields one platform, with its sample data created once', async () => {
   const fresh = await freshDatabase();
   const open = () => openDatabase({ url: fresh.url, role: 'gateway_work', poolSize: 2 });
   const [operators, ...instances] = [open(), open(), open(), open()];
@@ -73,7 +73,7 @@ test('concurrent preparations of the sandbox platform find the same one, with it
   const payers = () => Promise.all(prepared.map((payer) => payer()));
   const [first, ...others] = await payers();
   expect(others).toEqual([first, first]);
-  // Whoever can no longer pay is replaced, once.
+  // A person who can no longer pay is replaced, but only once.
   const freezing = { by: 'a person', reason: 'for a test', frozen: true };
   await freezeCustomer(operators, first?.customerId ?? '', freezing);
   const [second, ...again] = await payers();
@@ -91,7 +91,7 @@ test('concurrent preparations of the sandbox platform find the same one, with it
   await fresh.drop();
 });
 
-/** Expects two customers, who each got their money and external accounts exactly once. */
+/** Expects two customers, each of whom got their money and external accounts exactly once. */
 function expectFurnished(nodes: readonly Data[]): void {
   expect(new Set(nodes.map((node) => node.customer.id)).size).toBe(2);
   expect(nodes.filter((node) => node.__typename === 'ExternalAccount')).toHaveLength(6);

@@ -14,7 +14,7 @@ const fileOf = (name: string, text: string) => {
   return path.join(folder, name);
 };
 
-describe('a secret can be in a file that a setting names', () => {
+describe('a secret can be read from a file that a setting names', () => {
   const values: Record<(typeof secretSettings)[number], string> = {
     DATABASE_URL: 'postgres://gateway:password@127.0.0.1/payments',
     DATABASE_DIRECT_URL: 'postgres://gateway:password@127.0.0.1:5433/payments',
@@ -27,15 +27,14 @@ describe('a secret can be in a file that a setting names', () => {
     OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20secret, x-tenant=payments',
   };
 
-  test('including the headers of a collector, in the format of OpenTelemetry', () => {
+  test('including the headers for a collector, in the format of OpenTelemetry', () => {
     const read = (text: string) => readConfig({ OTEL_EXPORTER_OTLP_HEADERS: text }).OTEL_EXPORTER_OTLP_HEADERS;
     expect(read(values.OTEL_EXPORTER_OTLP_HEADERS)).toEqual({ authorization: 'Bearer secret', 'x-tenant': 'payments' });
     expect(() => read('a secret')).toThrow(/^(?!.*a secret).*OTEL_EXPORTER_OTLP_HEADERS must be headers/s);
   });
 
   test.each(secretSettings)('%s', (name) => {
-    // The setting with the URL of a server behind a pooler requires the pooler's URL, and that of a replica the
-    // primary's.
+    // The URL of a server behind a pooler requires the pooler's URL, and the URL of a replica requires the primary's.
     const beside = {
       ...((name === 'DATABASE_DIRECT_URL' || name === 'DATABASE_READ_URL') && { DATABASE_URL: values.DATABASE_URL }),
     };

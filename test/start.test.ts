@@ -72,7 +72,7 @@ describe('npm start', () => {
     expect(status).toBe(0);
   });
 
-  test('names in one sentence the folder to remove if its data has earlier migrations', async () => {
+  test('if the data has earlier migrations, says in one sentence which folder to remove', async () => {
     const server = await startEmbeddedPostgres({ dataDir: data.path });
     await execute(server.url, `update _prisma_migrations set migration_name = '20250101000000_earlier'`);
     await server.stop();
@@ -87,7 +87,7 @@ describe('npm start', () => {
   });
 });
 
-test('SIGTERM to npm start stops the gateway behind it', async () => {
+test('SIGTERM sent to npm start stops the gateway that it has started', async () => {
   const database = await freshDatabase();
   const { url, end } = await startChildGateway({ DATABASE_URL: database.url }, ['npm', 'start']);
   expect(await end('SIGTERM')).toBe(0);
@@ -95,7 +95,7 @@ test('SIGTERM to npm start stops the gateway behind it', async () => {
   await database.drop();
 });
 
-/** One setting of each kind: test/settings.test.ts and test/database/reaching.test.ts have more. */
+/** One setting of each kind. test/settings.test.ts and test/database/reaching.test.ts have more of them. */
 describe('a wrong setting stops startup before anything is created, and is reported without a stack trace', () => {
   test.each([
     [{ PORT: 'eighty' }, 'PORT must be a whole number'],
@@ -121,7 +121,7 @@ describe('a wrong setting stops startup before anything is created, and is repor
   });
 });
 
-test('an interrupted or killed first start leaves nothing behind for the next one', async () => {
+test('an interrupted or killed first start leaves nothing behind that disturbs the next one', async () => {
   const data = await temporaryDataDirectory();
   const begin = async () => {
     const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', 'src/main.ts'], {
@@ -139,7 +139,7 @@ test('an interrupted or killed first start leaves nothing behind for the next on
   const [abandoned = ''] = await readdir(data.path);
   expect(abandoned).toMatch(/^postgres-/);
 
-  // The programs that create the cluster outlive the one that was killed; they exit on their own.
+  // The programs that create the cluster outlive the process that was killed, and exit on their own.
   const gateway = await startChildGateway({ DATA_DIR: data.path, ...openKeys });
   expect(await readdir(data.path)).toEqual(['postgres']);
   expect(await gateway.end('SIGINT')).toBe(0);
@@ -167,7 +167,7 @@ test('shell variables for another Postgres do not affect the embedded one', asyn
   await data.remove();
 });
 
-test('a port in use stops startup and is named; nothing keeps running', async () => {
+test('a port that is in use stops startup and is named, and no process keeps running', async () => {
   const other = createServer().listen(0, '127.0.0.1');
   await once(other, 'listening');
   const { port } = other.address() as AddressInfo;
@@ -197,7 +197,7 @@ test('a port in use stops startup and is named; nothing keeps running', async ()
 });
 
 describe('npm run ops -- platform', () => {
-  test('prints a token once for its own database, and changes limits; the fixed sandbox token is refused', async () => {
+  test('creates a platform, prints its token once and changes its limits; the fixed sandbox token is refused', async () => {
     const database = await freshDatabase();
     const { status, stdout } = runScript('src/commands.ts', ['ops', 'platform', 'create', 'acme', '--sandbox'], {
       DATABASE_URL: database.url,

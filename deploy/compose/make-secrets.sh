@@ -12,6 +12,6 @@ for name in postgres-password owner-password gateway-password; do make "$name" "
 make owner-url "postgres://payments_owner:$(cat owner-password)@postgres:5432/payments"
 make gateway-url "postgres://payments_gateway:$(cat gateway-password)@postgres:5432/payments"
 for name in secret-key client-token-key; do make "$name" "$(openssl rand -base64 32)"; done
-# Containers read the files as other users, so only the folder is closed to others, not the files.
+# Containers read the files as other users, so the files are readable by everyone and only the folder is private.
 chmod 700 .
 chmod 444 ./*

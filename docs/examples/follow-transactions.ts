@@ -10,8 +10,8 @@ import type { Payments } from '../../src/apps/client/payments.ts';
 import type { ClientToken } from '../../src/apps/client/tokens.ts';
 
 /**
- * Follows transactions from a web or mobile app with the client package. This file has the code that both transports
- * share. With `over-websocket.ts` or `over-sse.ts`, an app misses no change, even while it is closed.
+ * Follows transactions from a web or mobile app with the client package. This file contains what `over-websocket.ts`
+ * and `over-sse.ts` have in common. With either of them, an app misses no change, even if it is closed for a while.
  */
 
 export type TransactionChange = FollowTransactionsSubscription['transactionUpdates'];
@@ -19,20 +19,20 @@ export type TransactionChange = FollowTransactionsSubscription['transactionUpdat
 export interface App {
   /** The GraphQL endpoint: https://…/graphql */
   readonly url: string;
-  /** Asks your own server for a client token (it calls createClientToken). */
+  /** Asks your own server for a client token, which the server creates with createClientToken. */
   readonly token: () => Promise<ClientToken>;
   /** Where the last cursor is stored: localStorage, AsyncStorage, … */
   readonly store: {
     readonly load: () => Promise<string | null>;
     readonly save: (cursor: string) => Promise<void>;
   };
-  /** Called with the current transactions when there is no cursor to resume from: draw all of them again. */
+  /** Called with the current transactions when there is no cursor to resume from: redraw all of them. */
   readonly onSnapshot: (transactions: TransactionsQuery['transactions']['edges'][number]['node'][]) => void;
-  /** Called for each change, once and in order. After a crash before `save` the last one is repeated: compare `version`. */
+  /** Called once for each change, in order. After a crash before `save`, the change is repeated: compare `version`. */
   readonly onChange: (change: TransactionChange) => void;
 }
 
-/** Follows all changes, after a list that is read together with the end of the feed. */
+/** Follows all changes from the end of the feed on, which is read together with a list of transactions. */
 export function followed(
   app: App,
   payments: Pick<Payments, 'execute'>,

@@ -1,27 +1,28 @@
 import { Webhook } from 'standardwebhooks';
 
 /**
- * Sends push notifications to a customer's devices when a payment ends: the handler of a webhook endpoint for OUTGOING_PAYMENT and
- * INCOMING_PAYMENT. The service delivers at least once and in any order, so the handler must be ready for both.
+ * The handler of a webhook endpoint for OUTGOING_PAYMENT and INCOMING_PAYMENT, which sends push notifications to a
+ * customer's devices when a payment ends. The service delivers webhooks at least once and in any order, so the handler
+ * must cope with repeats and with older webhooks that arrive later.
  */
 
 /** The message for your push service (APNs or FCM), which you send with any library. */
 export interface Notification {
-  /** The same for repeats: pass it as `apns-collapse-id` or FCM's `collapse_key`, so that a device shows only one. */
+  /** Repeats have the same id: pass it as `apns-collapse-id` or FCM's `collapse_key`, so a device shows only one. */
   readonly id: string;
   readonly platformCustomerId: string;
   readonly title: string;
-  /** The page that the app opens when the notification is tapped. */
+  /** The transaction that the app shows when the user taps the notification. */
   readonly transactionId: string;
 }
 
 /** The functions of your server that the handler needs. */
 export interface PushServer {
-  /** The signing secret of the endpoint. */
+  /** The endpoint's signing secret. */
   readonly secret: string;
   /**
-   * Stores the version of a payment about which the customer is notified, and returns whether it is the highest so
-   * far. Do both in one statement of your database, since several processes may handle webhooks at the same time.
+   * Stores the version of a payment that the customer is notified of, and returns whether it is the highest so far. Do
+   * both in a single database statement, because several processes may handle webhooks at the same time.
    */
   readonly isNewer: (transactionId: string, version: number) => Promise<boolean>;
   /** Sends a notification. Throws if the push service does not accept it. */
@@ -37,7 +38,7 @@ interface PaymentEvent {
   readonly transaction?: { readonly id: string; readonly status: string; readonly platformCustomerId: string | null };
 }
 
-/** The titles contain no amount and no name, since they appear on a locked screen. The app reads the rest when opened. */
+/** The titles contain no amounts or names, because they appear on the lock screen. The app reads these when opened. */
 const titles: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   OUTGOING_PAYMENT: {
     COMPLETED: 'Your payment has arrived',
@@ -65,8 +66,8 @@ export async function handleWebhook(
   }
   const { type, webhookId, version, transaction } = event;
   const title = transaction && titles[type]?.[transaction.status];
-  // Nobody to notify: a TEST, a payment under way, or one of the platform's own. If this webhook asks for the approval
-  // of an incoming payment, 202 leaves the decision to approveTransaction or rejectTransaction.
+  // There is nobody to notify: it is a TEST, a payment under way or a payment of the platform itself. If this webhook
+  // asks to approve an incoming payment, 202 leaves the decision to approveTransaction or rejectTransaction.
   if (!title || transaction.platformCustomerId === null) return 202;
   if (!(await server.isNewer(transaction.id, version))) return 202;
   const { id: transactionId, platformCustomerId } = transaction;

@@ -17,7 +17,7 @@ export class StoredConnections implements RailConnections {
   readonly #database: Database;
   readonly #box: SecretBox | undefined;
 
-  /** @param box encrypts the connections; without one there are none */
+  /** @param box encrypts the connections; without it, platforms cannot have any */
   constructor(database: Database, box: SecretBox | undefined) {
     this.#database = database;
     this.#box = box;
@@ -45,8 +45,8 @@ export class StoredConnections implements RailConnections {
       if (sealedWith(sealed) !== keyId) continue;
       const box = this.#requireBox();
       const { count } = await this.#database.prisma.railConnection.updateMany({
-        // The condition on `sealed` skips a connection that has changed in the meantime: it is already encrypted with
-        // the current key.
+        // The condition on `sealed` skips a connection that has changed in the meantime, because it is already
+        // encrypted with the current key.
         where: { platformId, sealed },
         data: { sealed: new Uint8Array(box.seal(box.open(sealed, ownerOf(platformId)), ownerOf(platformId))) },
       });

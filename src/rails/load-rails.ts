@@ -56,7 +56,7 @@ export async function closeRails(rails: LoadedRails): Promise<void> {
 
 type Open = (place: string, entry: RailEntry, environment: RailHost['environment']) => Promise<Rail>;
 
-/** Opens the rails of an environment, and combines them into one that selects by platform. */
+/** Opens the rails of an environment, and combines them into one rail that selects the right one for each platform. */
 async function openEnvironment(
   environment: RailHost['environment'],
   { module, settings, platforms }: EnvironmentRails,
@@ -68,7 +68,7 @@ async function openEnvironment(
     own.set(id.replace('Platform:', ''), await open(`${environment}.platforms.${id}`, entry, environment));
   }
   if (common && own.size === 0) return common;
-  // A platform without a rail gets one without methods, so that every operation that needs one is refused.
+  // A platform without a rail gets one that has no methods, so that every operation that needs a method is refused.
   const others: Rail = common ?? { name: 'none' };
   return {
     name: others.name,
@@ -163,7 +163,7 @@ const parts: readonly string[] = [
   ...['collectionAmount', 'expectedMs', 'firstAskMs', 'forPlatform', 'close'],
 ];
 
-/** Pairs of methods: a rail must have both or neither. */
+/** Pairs of methods, of which a rail must have both or neither. */
 const pairs = [
   ['receiveWebhook', 'readWebhook'],
   ['deposits', 'takeDeposit'],
@@ -171,7 +171,10 @@ const pairs = [
 
 const simulationParts = ['scenarioFault', 'deposit', 'approval', 'senderInformation', 'accountVerification'] as const;
 
-/** Validates a rail: known methods of the right form, complete pairs, and no simulation if the money is real. */
+/**
+ * Validates a rail. Its methods must be functions that the port defines, a method must come with the methods that it
+ * requires, and a rail for PRODUCTION must not have a simulation.
+ */
 function checkRail(place: string, rail: Rail, environment: RailHost['environment']): void {
   const refuse = (fault: string): never => {
     throw new RailFault(place, fault);

@@ -39,8 +39,8 @@ export interface RailHost {
 /** The connection data (addresses, credentials) that `npm run ops -- rails connect` stores encrypted for a platform. */
 export interface RailConnections {
   /**
-   * Reads a platform's stored connection, or undefined. Call it for each use: the connection can change at any time
-   * without a restart.
+   * Reads a platform's stored connection, or undefined. Call it for each use, because the connection can change at any
+   * time without a restart.
    */
   read(platformId: string): Promise<string | undefined>;
 }

@@ -32,11 +32,11 @@ export interface IdentityRequest {
   readonly customerType: CustomerType;
   /** The full name, or the legal name of a business; null if none is known. */
   readonly name: string | null;
-  /** The number of earlier queries to the rail about the customer. */
+  /** The number of times that the rail has already been queried about the customer. */
   readonly attempts: number;
 }
 
-/** A rail's answer about a customer's identity: a bare status is final. */
+/** A rail's answer about a customer's identity. A bare status is final. */
 export type IdentityAnswer = KycStatus | IdentityCheck;
 
 /** An answer that may change. */
@@ -50,7 +50,7 @@ export interface IdentityCheck {
 export interface RailDeposits {
   /**
    * Lists deposits that began at or after a moment by the provider's clock, including those under way: oldest first,
-   * page by page. Collections of the gateway's orders are excluded.
+   * page by page. Money that the gateway's own orders collect is excluded.
    */
   deposits?(request: DepositsRequest): Promise<DepositsPage>;
 
@@ -62,7 +62,7 @@ export interface RailDeposits {
   takeDeposit?(deposit: DepositToTake): Promise<TakenDeposit>;
 }
 
-/** A request for deposits: from a moment on, after the cursor of the previous page. */
+/** A request for the deposits from a given time on; `cursor` is the previous page's `nextCursor`. */
 export interface DepositsRequest {
   readonly from: Date;
   readonly cursor: string | undefined;
@@ -71,7 +71,7 @@ export interface DepositsRequest {
 /** A page of deposits. Without `nextCursor` it is the last one. */
 export interface DepositsPage {
   readonly deposits: readonly RailDeposit[];
-  /** When the last examined movement began, even if it is not a deposit: the next query need not go back further. */
+  /** When the last examined movement began, even if it is not a deposit. The next query need not go back further. */
   readonly lookedUpTo?: Date | undefined;
   readonly nextCursor?: string | undefined;
 }
@@ -82,13 +82,13 @@ export interface RailDeposit {
   readonly reference: string;
   /** When it began, by the provider's clock. */
   readonly at: Date;
-  /** A deposit is credited once it has settled. As long as it is under way, it is queried again. */
+  /** A deposit is credited once it has settled. While it is under way, the gateway keeps asking for it. */
   readonly state: 'UNDER_WAY' | 'SETTLED' | 'FAILED';
   readonly amount: bigint;
   readonly currency: string;
   /** The uuid of the customer; undefined if the provider does not report it. */
   readonly customerId: string | undefined;
-  /** The provider's account that holds it. */
+  /** The account at the provider that holds the money. */
   readonly heldAt: string;
   /** The payer's UMA address and message, if the provider knows them. */
   readonly payer?: string | undefined;
@@ -100,7 +100,7 @@ export interface DepositToTake extends Pick<RailDeposit, 'reference' | 'amount' 
   readonly id: string;
 }
 
-/** The outcome of taking a deposit. `refused`: the provider will not do it, with an explanation for the operator. */
+/** The outcome of taking a deposit. If the provider refuses, `explanation` tells the operator why. */
 export type TakenDeposit = { readonly kind: 'taken' } | { readonly kind: 'refused'; readonly explanation: string };
 
 /** The methods of a rail for reconciliation. */
@@ -112,7 +112,7 @@ export interface RailBooks {
   balances?(): Promise<ReadonlyMap<string, bigint>>;
 }
 
-/** A request for a provider's movements: from one moment up to another, after the cursor of the previous page. */
+/** A request for a provider's movements in a period; `cursor` is the previous page's `nextCursor`. */
 export interface MovementsRequest {
   readonly from: Date;
   readonly to: Date;
@@ -145,16 +145,16 @@ export interface RailMovement {
 /** The methods of a rail for its provider's webhooks. A rail has either both or neither. */
 export interface RailWebhooks {
   /**
-   * Checks that a webhook comes from the provider, and returns its id. Undefined if it does not: the webhook is then
-   * refused with 401, and nothing is stored. An exception means that its origin is unknown: it is refused with 503, and
-   * the provider sends it again. The method has no effects: an accepted webhook is stored and answered, and then passed
-   * to `readWebhook`.
+   * Checks that a webhook comes from the provider, and returns its id. Undefined if it does not; the webhook is then
+   * refused with 401, and nothing is stored. An exception means that its origin is unknown; the webhook is then refused
+   * with 503, and the provider sends it again. The method must have no side effects: the gateway stores an accepted
+   * webhook, answers it, and then passes it to `readWebhook`.
    */
   receiveWebhook?(webhook: RailWebhook): Promise<ReceivedWebhook | undefined>;
 
   /**
-   * Returns the meaning of a stored webhook. Called at least once for each, in any order, even after a crash. An
-   * exception means that the meaning is unknown, and the method is called again later.
+   * Returns the meaning of a stored webhook. Called at least once for each webhook, in any order, even after a crash.
+   * An exception means that the meaning is unknown, and the method is called again later.
    */
   readWebhook?(body: Uint8Array): Promise<readonly RailNews[]>;
 }
@@ -174,26 +174,26 @@ export interface ReceivedWebhook {
   readonly status?: 200 | 202 | undefined;
 }
 
-/** The content of a webhook. It is a hint rather than an outcome: the gateway then queries the provider. */
+/** The content of a webhook. It is only a hint: the gateway asks the provider for the actual state. */
 export type RailNews = OrderNews | DepositNews | IdentityNews;
 
-/** One of the gateway's orders has changed: the rail is queried for it at once. */
+/** One of the gateway's orders has changed. The gateway queries the rail about it at once. */
 export interface OrderNews {
   readonly kind: 'order';
   readonly orderId: string;
   /**
-   * Whether its money may have come back. Otherwise a settled order is not queried early, since a late message that it
-   * has settled is not news.
+   * Whether its money may have come back. If not, the gateway does not query a settled order early, because a late
+   * message that it has settled is not news.
    */
   readonly mayHaveReturned: boolean;
 }
 
-/** A deposit has arrived or is on its way: deposits are listed at once. */
+/** A deposit has arrived or is on its way. The gateway lists deposits at once. */
 export interface DepositNews {
   readonly kind: 'deposit';
 }
 
-/** A customer's identity check has changed: it is repeated at once. */
+/** The result of a customer's identity check has changed. The gateway repeats the check at once. */
 export interface IdentityNews {
   readonly kind: 'identity';
   /** The customer's uuid in the gateway. */
@@ -258,7 +258,7 @@ export type LockAnswer =
   | {
       readonly kind: 'locked';
       readonly lock: RateLock;
-      /** How long the lock holds from the call, in milliseconds. An order sent within that time gets the rate. */
+      /** How long the lock holds, in milliseconds from the call. An order sent within that time gets the rate. */
       readonly validMs: number;
     }
   /**
@@ -283,15 +283,15 @@ export interface Simulation {
   scenarioFault(scenario: Scenario): ScenarioFault | undefined;
 
   /**
-   * Returns the deposit for a real-time funded quote.
+   * Returns the simulated deposit for a real-time funded quote.
    * @param scenario as validated, or as stored with the quote; null or undefined if there is none
    * @param amount the amount to pay in, in smallest units
    */
   deposit(scenario: unknown, amount: bigint): Deposit;
 
   /**
-   * Returns the decision on an incoming payment that a scenario makes instead of the receiving platform; undefined if
-   * the platform decides.
+   * Returns a scenario's decision on an incoming payment, made in place of the receiving platform; undefined if the
+   * platform decides.
    * @param scenario as stored with the order; null or undefined if there is none
    */
   approval(scenario: unknown): 'APPROVE' | 'REJECT' | undefined;
@@ -318,7 +318,7 @@ export type Scenario = {
   readonly failureReason?: FailureReason | undefined;
   /** The receiving side refuses the payment. */
   readonly reject?: boolean | undefined;
-  /** If the payment fails, the money does not come back either. */
+  /** If the payment fails, its refund fails too. */
   readonly refundFails?: boolean | undefined;
   /** The payment settles, and the bank returns it after this time, in milliseconds. */
   readonly returnAfterMs?: number | undefined;

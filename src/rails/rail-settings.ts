@@ -53,7 +53,7 @@ const railSettings = z.strictObject(
 
 /** The setting RAILS: the rails of each environment. */
 export interface RailSettings extends z.infer<typeof railSettings> {
-  /** The directory to which file paths are relative: that of the settings file, or the working directory. */
+  /** The directory to which file paths are relative: the settings file's directory, or the working directory. */
   readonly directory: string;
 }
 

@@ -20,9 +20,9 @@ import type {
 } from './rail-parts.ts';
 
 /**
- * The port through which money arrives and leaves. The domain uses a rail for rates, payouts and collections, and does
- * not know which rail it is. Every method is optional: operations that need a missing method are refused. To connect a
- * real provider, implement this interface (src/rails/README.md).
+ * The port through which money arrives and leaves. The domain uses a rail for rates, payouts and collections without
+ * knowing which implementation it calls. Every method is optional: operations that need a missing method are refused.
+ * To connect a real provider, implement this interface (src/rails/README.md).
  */
 export interface Rail extends RailBooks, RailDeposits, RailLocks, RailWebhooks {
   readonly name: string;
@@ -44,7 +44,7 @@ export interface Rail extends RailBooks, RailDeposits, RailLocks, RailWebhooks {
 
   /**
    * Pays out, or returns the current state of the payout. Called again after `checkInMs`, and after a crash at any
-   * point: an implementation passes `order.id` to its provider as the idempotency key. An exception means that the
+   * point, so an implementation passes `order.id` to its provider as the idempotency key. An exception means that the
    * outcome is unknown, and the method is called again. An order that settled with a `watchMs` is queried once more
    * after that time, with `settled` set: by then its money has either come back (`returned`), or the order is final
    * (`settled`).
@@ -64,10 +64,10 @@ export interface Rail extends RailBooks, RailDeposits, RailLocks, RailWebhooks {
   findOrder?(order: RailOrder): Promise<RailOutcome | undefined>;
 
   /**
-   * Refunds a collection to its source because the internal account cannot receive it: the balance would exceed its
-   * limit. Called at least once, with the collection's order. The payment is FAILED once this returns; after an
-   * exception it is called again. After the first call, `collect` must answer `failed` for this order, so that the
-   * refunded money is not credited when the account has capacity again.
+   * Refunds a collection to its source because the internal account cannot receive it without exceeding its limit.
+   * Called at least once, with the collection's order. The payment is FAILED once this returns; after an exception it
+   * is called again. After the first call, `collect` must answer `failed` for this order, so that the refunded money is
+   * not credited when the account has capacity again.
    */
   giveBack?(order: RailOrder): Promise<void>;
 
@@ -84,8 +84,8 @@ export interface Rail extends RailBooks, RailDeposits, RailLocks, RailWebhooks {
   expectedMs?(order: RailRequest): number;
 
   /**
-   * Returns the delay before the rail gets a new order, in milliseconds. Without this method there is no delay, since a
-   * real provider can begin only once it has the order. Payments to UMA addresses have no delay.
+   * Returns the delay before the rail gets a new order, in milliseconds. Without this method there is no delay, because
+   * a real provider can begin only once it has the order. Payments to UMA addresses have no delay.
    */
   firstAskMs?(order: RailRequest): number;
 
@@ -99,9 +99,10 @@ export interface Rail extends RailBooks, RailDeposits, RailLocks, RailWebhooks {
   checkAccount?(account: AccountToCheck, ownerName: string | undefined, ageMs: number): Promise<AccountCheck>;
 
   /**
-   * Checks the identity of a customer who is new or whose name has changed; again after each `checkInMs`, and when a
-   * webhook reports a change. An exception means that the result is unknown: a command is refused, and a later check is
-   * repeated. Without this method every new customer is PENDING_REVIEW.
+   * Checks the identity of a customer who is new or whose name has changed. The check is repeated after each
+   * `checkInMs`, and when a webhook reports a change. An exception means that the result is unknown: if a command
+   * needed it, the command is refused; a later check is tried again. Without this method every new customer is
+   * PENDING_REVIEW.
    */
   checkIdentity?(customer: IdentityRequest): Promise<IdentityAnswer>;
 
@@ -131,7 +132,7 @@ export type RailRequest = Pick<RailOrder, 'step' | 'account' | 'umaAddress' | 's
 export type AccountCheck =
   | {
       readonly accepted: true;
-      /** A new account cannot be INACTIVE: the answer is then `accepted: false`. */
+      /** A new account cannot be INACTIVE; answer `accepted: false` instead. */
       readonly status: ExternalAccountStatus;
       /** Null if there is no owner to compare. */
       readonly verification: BeneficiaryVerificationStatus | null;
@@ -175,8 +176,8 @@ export interface AccountToCheck extends RailAccount {
   /** The owner of a bank account, as in the API; null for a wallet. */
   readonly beneficiary: Readonly<Record<string, unknown>> | null;
   /**
-   * The owner's name in the characters and up to the length that SEPA or ACH transmits, for the types of account that
-   * they serve; the unchanged name for other types, and undefined for a wallet. `carriedText` does the same for other
+   * The owner's name, transliterated and shortened to what SEPA or ACH can transmit, for the account types that they
+   * serve. For other types it is the unchanged name; for a wallet, undefined. `carriedText` does the same for other
    * texts.
    */
   readonly carriedName: string | undefined;
@@ -191,7 +192,7 @@ export interface RailOrder {
   readonly currency: string;
   /** The external account; undefined if the money stays in the gateway, or if the other party has a UMA address. */
   readonly account: RailAccount | undefined;
-  /** The other party's UMA address: that of a payout's receiver, or of a collection's sender. */
+  /** The UMA address of the other party: the receiver of a payout, or the sender of a collection. */
   readonly umaAddress: string | undefined;
   /** The rate that the rail has locked for the order. */
   readonly lock?: RateLock | undefined;
@@ -210,10 +211,10 @@ export type RailOutcome =
   | { readonly kind: 'pending'; readonly checkInMs: number }
   | {
       readonly kind: 'settled';
-      /** For how long the money may still come back, in milliseconds; after that the rail is queried once more. */
+      /** How long the money may still come back, in milliseconds. After that the rail is queried once more. */
       readonly watchMs?: number | undefined;
       /**
-       * The amount that arrived according to the provider, in smallest units. If it differs from that of the order, a
+       * The amount that arrived according to the provider, in smallest units. If it differs from the order's amount, a
        * case is opened for an operator, and the payment stays under way until the case is resolved.
        */
       readonly amount?: bigint | undefined;
@@ -234,7 +235,7 @@ export type RailOutcome =
        * collection.
        */
       readonly failureReason?: FailureReason | undefined;
-      /** Whether the money has not come back either: then it waits in suspense. */
+      /** Whether the money was not returned either. It then waits in suspense. */
       readonly moneyStuck?: boolean | undefined;
     }
   /** The receiving side refused the order. */
@@ -251,7 +252,7 @@ export type RailOutcome =
 export interface UmaReceiver {
   readonly vaspName: string;
   readonly currencies: readonly ReceiverLimits[];
-  /** The fields that the sender must or may give about itself. */
+  /** The information about itself that the sender must or may provide. */
   readonly requiredFields: readonly RequiredField[];
   /** The institution's information about the receiver, by field name. */
   readonly information: Readonly<Record<string, string>>;

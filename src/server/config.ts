@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { settings, type Unsafe, unsafeThings } from './settings.ts';
 
-/** Reports invalid settings: the message names each and says what it should be. */
+/** Reports invalid settings. The message names each setting and says what it should be. */
 export class ConfigError extends Error {
   constructor(faults: readonly string[]) {
     super(`Invalid settings:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`);
@@ -56,7 +56,7 @@ export function readConfig(environment: Environment) {
     config.ROLE !== 'work' &&
       config.PORT !== 0 &&
       config.METRICS_PORT === config.PORT &&
-      `METRICS_PORT and PORT are both ${config.PORT}: use another port for the metrics, since they need no credentials`,
+      `METRICS_PORT and PORT are both ${config.PORT}: use another port for the metrics, because they need no credentials`,
     config.DATABASE_DIRECT_URL !== undefined &&
       isEmbedded &&
       'DATABASE_DIRECT_URL needs DATABASE_URL: it is the address of the server behind the connection pooler of DATABASE_URL',

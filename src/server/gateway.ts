@@ -26,10 +26,10 @@ import { startWorkers } from './workers/workers.ts';
 export interface Gateway {
   /** The base URL of the instance's APIs; undefined if it only works in the background. */
   readonly url: string | undefined;
-  /** The domain as the background work sees it: with all platforms. */
+  /** The domain as background work sees it, with all platforms. */
   readonly payments: Payments;
   readonly metricsUrl: string | undefined;
-  /** The database as the APIs see it: with one platform at a time. */
+  /** The database as the APIs see it, one platform at a time. */
   readonly serving: Database;
   /** The standbys that serve reads, if the settings name any. */
   readonly replicas: Replicas | undefined;
@@ -86,7 +86,10 @@ interface GatewayOptions extends ServingOptions {
   readonly webhooks?: { readonly resolve?: Resolver | undefined };
 }
 
-/** Starts one instance on a migrated database, in its ROLE. Throws ConfigError for HOST, PORT, or no SECRET_KEY. */
+/**
+ * Starts one instance on a migrated database, in its ROLE. Throws ConfigError for an unusable HOST or PORT, and without
+ * SECRET_KEY.
+ */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { config, log } = options;
   if (config.ROLE !== 'work' && !config.SECRET_KEY) {
@@ -142,7 +145,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   return { ...instance, url: apis.http.url, stop: () => stopInOrder({ ...parts, serving: apis }) };
 }
 
-/** Opens the database twice: for requests, and with half as many connections for background work. Commits wake both. */
+/**
+ * Opens the database for requests and, with half as many connections, for background work. Commits through either of
+ * them wake the background work.
+ */
 function openDatabases({ databaseUrl: url, pooler, config, log, pace }: GatewayOptions) {
   const limits = {
     ...(pace?.statementMs !== undefined && { statementMs: pace.statementMs }),

@@ -39,7 +39,7 @@ export interface ServingOptions {
   readonly log: Logger;
   /** The platform whose credentials are publicly known, which only the local sandbox has. */
   readonly sandbox?: LocalSandbox | undefined;
-  /** Intervals and limits that replace the usual ones, in milliseconds: for tests only. */
+  /** Intervals and limits that replace the usual ones, in milliseconds. For tests only. */
   readonly pace?: {
     readonly keepAliveMs?: number;
     readonly operationMs?: number;
@@ -117,14 +117,14 @@ export async function startServing(
     }),
     providers: new ProviderWebhooks({
       ...{ ...callers, payments, log, refusalMs: pace?.webhookRefusalMs },
-      // Webhooks of providers have their own brake, since one with a wrong signature belongs to no platform.
+      // Providers' webhooks have their own brake, because a webhook with a wrong signature belongs to no platform.
       brake: brakeOf(config, log, callers.now),
     }),
     pages: await openPages({
       sandbox: sandbox && { ...sandbox, payer: () => sandbox.payer(payments) },
       lab: config.GRAPHIQL,
       documents: config.PUBLIC_CONTRACT,
-      // Only a developer's machine shows the address of the metrics: elsewhere, those who need it know it.
+      // The address of the metrics is shown only on a developer's machine. Elsewhere, whoever needs it knows it.
       metricsUrl: sandbox && metricsUrl,
       securityContact: config.SECURITY_CONTACT,
     }),
@@ -168,7 +168,7 @@ function callersOf(
   };
 }
 
-/** Returns the limits on connections: fewer in all than the process may open, since it needs some for itself. */
+/** Returns the limits on connections: fewer in all than the process may open, because it needs some for itself. */
 function connectionLimits({ config, log, pace }: ServingOptions, now: Clock): ConnectionLimits {
   let refused = 0;
   let loggedAt = Number.NEGATIVE_INFINITY;
@@ -202,11 +202,14 @@ function capsOf(config: GatewaySettings) {
   };
 }
 
-/** The time limit of a request in milliseconds, whatever it waits for; on a socket, of one operation. */
+/** The time limit of a request or, on a socket, of an operation, in milliseconds, whatever it waits for. */
 const operationMs = 10_000;
 /** The average time of a request, in milliseconds, above which the instance counts as overloaded. */
 const slowMs = 200;
 /** The number of database connections that one platform's requests leave free for other platforms, if there are any. */
 const connectionsForOthers = 2;
-/** How long a connection may be idle while the instance stops, in milliseconds: active clients send earlier. */
+/**
+ * How long a connection may be idle while the instance stops, in milliseconds. Active clients send their next request
+ * earlier.
+ */
 const idleMs = 50;

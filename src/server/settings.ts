@@ -21,7 +21,7 @@ const key = z
   )
   .transform((text): Buffer => Buffer.from(text, text.length === 64 ? 'hex' : 'base64'));
 
-/** A key for client tokens. A semicolon would end it in a list. */
+/** A key for client tokens. In a list of keys, a semicolon would end it. */
 const textKey = z
   .string()
   .min(32, 'must have at least 32 characters')
@@ -264,7 +264,7 @@ export const settings = {
   }),
   STOCK_READS: onOff.default(false).meta({
     description:
-      '`on` or `off`: whether graphql-js and Prisma answer GraphQL queries instead of the reader that compiles a query to one SQL statement. Only for debugging and comparison, since it sends a statement for each parent; refused in production',
+      '`on` or `off`: whether graphql-js and Prisma answer GraphQL queries instead of the reader that compiles a query to one SQL statement. Only for debugging and comparison, because it sends a statement for each parent; refused in production',
   }),
   AUTOMATIC_PERSISTED_QUERIES: onOff.optional().meta({
     description:

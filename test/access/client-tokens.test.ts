@@ -40,7 +40,7 @@ const minted = (input: object, by: TestPlatform = t.platform): Promise<Data> =>
 const phone = (input: object, url = t.url) => appOf({ ...t.platform, url }, input);
 const paying = (customerId = mine.customerId) => payingApp(t.platform, { customerId });
 
-/** Waits until a token is refused: credentials are cached for a second. */
+/** Waits until a token is refused, because credentials are cached for a second. */
 const ended = (by: TestPlatform) =>
   vi.waitFor(async () => expect((await by.send('{ viewer { kind } }')).status).toBe(401), { timeout: 60_000 });
 
@@ -85,7 +85,7 @@ test('a token of one customer shows that customer, its accounts, quotes and tran
   expect(toThem.code).toBe('ACCOUNT_NOT_FOUND');
 });
 
-test("an app's text that looks like the id of something hidden is treated as text, and nothing more", async () => {
+test('if an app sends a text that looks like the id of something hidden, it is treated as mere text', async () => {
   const app = await phone({ customerId: mine.customerId, permissions: ['VIEW', 'TRANSACT'] }, counting.url);
   const make = (description: string) =>
     counting.statements.during(() =>
@@ -139,7 +139,7 @@ test('a token of one quote shows that quote and its transaction, without names o
   const watched = payer.watch('subscription { events { type customer { id } } }');
   const next = nextOf(watched);
   await subscribed(t, 1);
-  // Meanwhile events happen that this app must not see.
+  // Meanwhile, events occur that this app must not see.
   await quoted(t.platform, theirs);
   expect(await execute(payer, id)).toMatchObject({ quote: { status: 'PROCESSING' } });
   expect((await next).data.events.customer).toBeNull();
@@ -148,7 +148,7 @@ test('a token of one quote shows that quote and its transaction, without names o
   expect(paid.ledgerEntries).toContainEqual({ account: null, system: 'OTHER_ACCOUNT' });
 });
 
-test('minting is refused for unknown subjects, and for rights beyond those of the caller or of any app', async () => {
+test('minting is refused for unknown subjects, and for rights that the caller lacks or no app may have', async () => {
   const stranger = await t.newPlatform('stranger');
   const { customerId } = mine;
   expect(await minted({ customerId }, stranger)).toMatchObject(refusal('USER_NOT_FOUND', 'boundTo', 'customerId'));
@@ -165,7 +165,7 @@ test('an app cannot run server-only operations, whatever its permissions', async
   const app = await paying();
   const { id: transactionId } = await announce(t.platform, mine.customerId, 700);
   const calls = {
-    // The app's own payment, which its platform has to approve.
+    // The app's own payment, which its platform must approve.
     approveTransaction: { transactionId },
     rejectTransaction: { transactionId },
     transferInternal: { sourceAccountId: mine.usd, destinationAccountId: theirs.usd, amount: 1 },
@@ -182,7 +182,7 @@ test('an app cannot run server-only operations, whatever its permissions', async
   }
 });
 
-test('a token is returned only once; a repeat with the same key names its id', async () => {
+test('a token is returned only once; a repeat with the same key returns only its id', async () => {
   const input = { customerId: mine.customerId, idempotencyKey: 'mint-1' };
   const { tokenId } = await minted(input);
   const repeat = await minted(input);
@@ -225,7 +225,7 @@ test('a revoked or forged client token is treated like a missing one', async () 
   expect(await revoke('ClientToken:nonsense')).toMatchObject({ code: 'TOKEN_NOT_FOUND' });
 });
 
-test('tokens are listed by customer and by whether they are active, to managers only, and never shown', async () => {
+test('only managers list tokens, by customer and by whether they are active, and never see the tokens themselves', async () => {
   const scene = await makeScene(t.platform, 0n);
   const made = [];
   for (const customerId of [scene.customerId, scene.customerId, mine.customerId])
@@ -273,7 +273,7 @@ test('tokens are listed by customer and by whether they are active, to managers 
   expect((await app.send('{ clientTokens { totalCount } }')).errors?.[0]?.extensions.code).toBe('FORBIDDEN');
 });
 
-test('API tokens are created, listed, used and revoked by callers who may manage', async () => {
+test('callers with MANAGE create, list, use and revoke API tokens', async () => {
   const shown = 'secret apiToken { id clientId name permissions lastUsedAt }';
   const create = (by: TestPlatform, name: string) => act(by, 'createApiToken', { name, permissions: ['VIEW'] }, shown);
   const { secret, apiToken } = await create(t.platform, 'reader');

@@ -23,8 +23,8 @@ const needed: Readonly<Record<string, string>> = { quoteUpdates: `quoteId: "${qu
 const args = (...all: readonly (string | undefined)[]) => `(${all.filter((one) => one !== undefined).join(', ')})`;
 
 /**
- * Each place in both APIs that takes a cursor, with a function that sends one, and returns the code of the refusal and
- * the argument that the refusal names.
+ * Each place in both APIs that takes a cursor. The function sends a cursor there, and returns the code of the refusal
+ * and the argument that it names.
  */
 const places = new Map<string, (cursor: string) => Promise<{ code: string; at: string }>>();
 for (const [name, { args: taken }] of Object.entries(schema.getQueryType()?.getFields() ?? {})) {
@@ -71,7 +71,7 @@ for (const [path, { get }] of Object.entries<Data>(rest.document.paths)) {
   });
 }
 
-/** A cursor of each kind, of this platform. */
+/** One cursor of each kind, from this platform. */
 const { viewer, transactions, changed, events, accounts } = await t.platform.ask(
   `query ($id: ID!) {
     viewer { feedCursor }
@@ -89,7 +89,7 @@ test('a cursor is short, and reveals nothing about what it names', () => {
   for (const cursor of kinds) expect(cursor).toMatch(/^[\w-]{22,43}$/);
   const sequence: string[] = events.edges.map(({ cursor }: Data) => cursor);
   expect(sequence.length).toBeGreaterThan(10);
-  // Neighbors share bytes only by chance: neither a counter nor a platform is visible.
+  // Neighboring cursors share bytes only by chance: they reveal neither a counter nor a platform.
   const bytes = sequence.map((cursor) => Buffer.from(cursor, 'base64url'));
   for (let at = 0; at < 16; at += 1)
     expect(new Set(bytes.map((one) => one[at])).size).toBeGreaterThan(sequence.length / 2);
@@ -110,7 +110,7 @@ test('the same position has the same cursor in all lists and streams, on every i
 });
 
 test.each([...places.keys()])(
-  '%s refuses what is not a cursor of its list and platform, naming the argument',
+  '%s refuses anything but a cursor of its own list and platform, and names the argument',
   async (place) => {
     const send = places.get(place);
     const at = /\((\w+):\)|(cursor)=/.exec(place);
@@ -124,7 +124,7 @@ test.each([...places.keys()])(
   },
 );
 
-test('a cursor of a different order of its list is refused', async () => {
+test('a cursor from the same list in a different order is refused', async () => {
   for (const [cursor, order] of [
     [first(changed), 'CREATED'],
     [first((await t.platform.ask('{ customers { edges { cursor } } }')).customers), 'UPDATED'],
@@ -134,7 +134,7 @@ test('a cursor of a different order of its list is refused', async () => {
   }
 });
 
-test('every bit of a cursor counts', () => {
+test('a cursor with any bit changed is refused', () => {
   const position = '0199f0a4-7a6b-7c3d-8e4f-5a6b7c8d9e0f';
   const cursor = cursors.write('Transaction', t.platform.platformId, position);
   const bytes = Buffer.from(cursor, 'base64url');
@@ -146,14 +146,15 @@ test('every bit of a cursor counts', () => {
   expect(cursors.read('Transaction', t.platform.platformId, cursor)).toBe(position);
 });
 
-test('cursors of a replaced key are valid for as long as the key is a fallback', () => {
+test('cursors made with a replaced key stay valid for as long as that key is a fallback', () => {
   const [old, next] = [Buffer.from(secretKey, 'hex'), randomBytes(32)];
   const { platformId } = t.platform;
   const before = cursors.write('feed', platformId, '17:2');
   const [rotated, without] = [new Cursors([next, old]), new Cursors([next])];
   expect(rotated.read('feed', platformId, before)).toBe('17:2');
   expect(without.read('feed', platformId, before)).toBeUndefined();
-  // An instance that does not encrypt with the new key yet can read cursors that others have encrypted with it.
+  // An instance that does not encrypt with the new key yet can read cursors that other instances have encrypted with
+  // it.
   expect(new Cursors([old, next]).read('feed', platformId, rotated.write('feed', platformId, '18:2'))).toBe('18:2');
 });
 
@@ -163,7 +164,7 @@ test('a refused cursor does not affect the cursors read after it', () => {
   for (let number = 0; number < 200; number += 1) {
     const [cursor, replaced] = [rotated.write('feed', 'p', `${number}:2`), before.write('feed', 'p', `${number}:3`)];
     expect(rotated.read('other', 'p', cursor)).toBeUndefined();
-    // The last character but one, since the last may contain bits that decoding ignores.
+    // The second to last character, because the last one may contain bits that decoding ignores.
     const forged = `${cursor.slice(0, -2)}${cursor.at(-2) === 'A' ? 'B' : 'A'}${cursor.at(-1)}`;
     expect(rotated.read('feed', 'p', forged)).toBeUndefined();
     expect([rotated.read('feed', 'p', cursor), rotated.read('feed', 'p', replaced)]).toEqual([
@@ -173,6 +174,6 @@ test('a refused cursor does not affect the cursors read after it', () => {
   }
 });
 
-test('an instance without SECRET_KEY does not serve', async () => {
+test('an instance without SECRET_KEY refuses to serve', async () => {
   await expect(startTestGateway({ SECRET_KEY: undefined }, t.databaseUrl)).rejects.toThrow(/SECRET_KEY/);
 });

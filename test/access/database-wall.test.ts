@@ -20,8 +20,8 @@ import { testGateway, uuidIn } from '../setup/gateway.ts';
 import { runOps } from '../setup/ops.ts';
 import { appOf, makeScene, serverOf } from '../setup/scene.ts';
 
-// The database's own access checks (docs/database-roles.md). In this file the application's filters are disabled: every
-// caller may see all rows. Only the database knows whom a row belongs to.
+// The database's own access checks (docs/database-roles.md). This file disables the application's filters, so that
+// every caller may see all rows and only the database knows whose row it is.
 vi.mock('../../src/domain/access/visible.ts', async (original) => ({
   ...(await original<object>()),
   visibleQuotes: () => ({}),
@@ -46,7 +46,7 @@ const own = await makeScene(stranger);
 const made = await quote(t.platform, between(scene.usd, scene.outsideEur, 10_000));
 const lookup = { umaAddress: '$success.usd@sandbox.uma.money', sender: { customerId: scene.customerId } };
 const endpoint = { url: 'http://127.0.0.1:11/hook', eventTypes: ['OUTGOING_PAYMENT'] };
-/** The public ids of a platform's objects, of every type that is a node. */
+/** The public ids of a platform's objects, of every node type. */
 const things = {
   customer: scene.customerId,
   internalAccount: scene.usd,
@@ -60,7 +60,7 @@ const things = {
 };
 await t.gateway.feed.waitForChange(50);
 
-/** Runs a statement on a connection of a role whose session has the other platform's id. */
+/** Runs a statement as a role, on a connection whose session has the other platform's id. */
 async function as(role: DatabaseRole, text: string): Promise<pg.QueryResult> {
   const database = openDatabase({ url: servingUrl(t.databaseUrl), role, poolSize: 1 });
   try {
@@ -76,8 +76,8 @@ const sqlStateOf = (outcome: Promise<unknown>): Promise<unknown> =>
     (error: { code?: unknown }) => error.code,
   );
 
-describe('without the filters of the application', () => {
-  test('a statement for all platforms would show a foreign row: the filters are off', async () => {
+describe("without the application's own filters", () => {
+  test('a statement for all platforms shows a foreign row, which proves that the filters are off', async () => {
     const where = { AND: [visibleTransactions({ platformId: strangerId, bound: { kind: 'PLATFORM' } }), {}] };
     const rows = await readRows(t.gateway.payments.database, 'Transaction', { where });
     expect(rows.map(({ id }) => id)).toContain(uuidIn(things.transaction ?? ''));
@@ -144,7 +144,7 @@ describe('without the filters of the application', () => {
 });
 
 describe('the serving role', () => {
-  test("sees only its own platform's rows of every table, and none without a platform", async () => {
+  test("sees only its own platform's rows in every table, and none without a platform", async () => {
     const { rows: tables } = await t.owner.query<{ name: string; owner: string; rows: number; secured: boolean }>(
       `select c.relname as name, case c.relname when 'platform' then 'id' else 'platform_id' end as owner, c.relrowsecurity as secured
        from pg_class c where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p')
@@ -174,7 +174,7 @@ describe('the serving role', () => {
     expect((await asPlatform(strangerId, () => serving.pool.query('select from account'))).rowCount).toBeGreaterThan(0);
   });
 
-  test('sees through shared views only the rows of the tables that it sees directly', async () => {
+  test('sees no rows through shared views that it could not see in their tables', async () => {
     const { rows: views } = await t.owner.query<{ name: string; options: string[] | null }>(
       `select relname as name, reloptions as options from pg_class where relnamespace = 'public'::regnamespace and relkind = 'v'`,
     );
@@ -184,7 +184,7 @@ describe('the serving role', () => {
     expect((await as('gateway_serving', 'select from event')).rowCount).toBeGreaterThan(0);
   });
 
-  test('has every column of the tables that it reads through views', async () => {
+  test('can read every column of a table that it reads through a view', async () => {
     const columnsOf = async (schema: string) =>
       (
         await t.owner.query(
@@ -202,9 +202,9 @@ describe('the serving role', () => {
     ['transaction', "status = 'EXPIRED'", 'transaction_platform_id_status_id_idx'],
     ['account', "status = 'INACTIVE'", 'account_status'],
     ['quote', "status = 'EXPIRED'", 'quote_platform_id_status_id_idx'],
-  ])('finds rows of %s by an index, where %s', async (table, condition, index) => {
+  ])('uses an index to find rows of %s where %s', async (table, condition, index) => {
     const database = openDatabase({ url: servingUrl(t.databaseUrl), role: 'gateway_serving', poolSize: 1 });
-    // With few rows, Postgres is faster without an index, and the primary key is as fast as any other index.
+    // With only a few rows, Postgres is faster without an index, and the primary key is as fast as any other index.
     const usePrimaryKey = (isUsed: boolean) =>
       t.owner.query(`update pg_index set indisvalid = ${isUsed} where indexrelid = '${table}_pkey'::regclass`);
     await usePrimaryKey(false);
@@ -295,8 +295,8 @@ describe.each(['gateway_serving', 'gateway_work'] as const)('%s', (role) => {
   });
 });
 
-test("the database's checks at commit see all rows, whoever commits", async () => {
-  // Before Postgres 18 such a trigger runs in the role of the session, whose platform may be a different one or none.
+test('the checks that the database makes at commit see all rows, whoever commits', async () => {
+  // Before Postgres 18, such a trigger runs with the session's role, whose platform may be a different one or none.
   const { rows } = await t.owner.query(
     `select p.proname as name, p.prosecdef as has_rights_of_owner from pg_trigger t join pg_proc p on p.oid = t.tgfoid
      where t.tgdeferrable and not t.tgisinternal order by 1`,
@@ -304,7 +304,7 @@ test("the database's checks at commit see all rows, whoever commits", async () =
   expect(rows).toEqual([{ name: 'check_journal', has_rights_of_owner: true }]);
 });
 
-test('a plan cannot insert a row of another platform', async () => {
+test('a plan cannot insert a row for another platform', async () => {
   const { database } = t.gateway.payments;
   const order = { id: crypto.randomUUID(), transactionId: uuidIn(things.transaction ?? ''), kind: 'PAYOUT' as const };
   const plan = { insert: { rail_order: [{ ...order, platformId: t.platform.platformId }] } };

@@ -12,7 +12,8 @@ const t = await testGateway({ PAYMENT_APPROVAL_MS: 60_000, SANDBOX_PACE_MS: 600_
 const { platform } = t;
 
 /**
- * Mutations that change no record that their caller has read: they create one, or move money, which the ledger checks.
+ * Mutations that change no record that their caller has read: they create a record, or move money, which the ledger
+ * checks.
  */
 const others: readonly Operation[] = [
   ...(['createCustomer', 'createExternalAccount', 'createQuote', 'createClientToken', 'createApiToken'] as const),
@@ -20,7 +21,7 @@ const others: readonly Operation[] = [
   'rotateApiToken',
   ...(['createWebhookEndpoint', 'lookUpReceiver', 'sandboxReceiveUma', 'sandboxFundAccount', 'sandboxSend'] as const),
   ...(['transferOut', 'transferIn', 'transferInternal'] as const),
-  // These send messages again, whatever state the record is in.
+  // These send messages again, whatever the record's state.
   ...(['sendTestWebhook', 'replayWebhookEvents', 'resendWebhookDelivery'] as const),
 ];
 
@@ -45,7 +46,10 @@ async function policy(): Promise<string> {
   return id;
 }
 
-/** For each mutation that changes a record: functions that create a new record, and an input that differs each time. */
+/**
+ * For each mutation that changes a record: a function that creates a new record, and one that returns a different input
+ * each time.
+ */
 const table: Partial<Record<Operation, readonly [make: () => Promise<string>, input: (id: string) => object]>> = {
   updateCustomer: [() => newCustomer(platform), (customerId) => ({ customerId, metadata: metadata() })],
   deleteCustomer: [() => newCustomer(platform), (customerId) => ({ customerId })],
@@ -95,7 +99,7 @@ async function versionOf(id: string): Promise<number | undefined> {
   return (await platform.ask(`query ($id: ID!) { node(id: $id) { ${versions} } }`, { id })).node?.version;
 }
 
-/** Runs a mutation; returns the type of its result, and for a conflict the current record. */
+/** Runs a mutation. Returns the type of its result and, after a conflict, the current record. */
 async function change(name: Operation, input: object): Promise<Data> {
   const type = name.charAt(0).toUpperCase() + name.slice(1);
   const { result } = await platform.ask(
@@ -118,7 +122,7 @@ test('every mutation that changes a record accepts the version that its caller h
 describe.each(Object.entries(table))('%s', (name, [make, input]) => {
   const operation = name as Operation;
 
-  test('succeeds once in twenty calls with the same version, and the others get the current record', async () => {
+  test('succeeds once in twenty calls with the same version; the other calls get the current record', async () => {
     const id = await make();
     const expectedVersion = await versionOf(id);
     expect(expectedVersion).toBeGreaterThan(0);
@@ -170,7 +174,7 @@ test("the service's own notes on an endpoint do not change its version", async (
   expect(await versionOf(id)).toBe((version ?? 0) + 1);
 });
 
-test('a refusal because of the version is stored with its key, and its receipt has the same code', async () => {
+test('a refusal of a version is stored under its key, and its receipt has the same code', async () => {
   const customerId = await newCustomer(platform);
   const input = { customerId, expectedVersion: 7, idempotencyKey: 'stale' };
   for (let sent = 0; sent < 2; sent++)
@@ -188,7 +192,9 @@ describe('over REST', async () => {
   const person = `/customers/${await newCustomer(platform)}`;
   const account = `/customers/external-accounts/${scene.outsideUsd}`;
 
-  /** Requests that change a record, with the path that reads it, and a body that differs on each call. */
+  /**
+   * Requests that change a record, each with the path at which it can be read, and a body that differs on each call.
+   */
   const requests: readonly [method: string, path: string, read: string | undefined, body: () => object | undefined][] =
     [
       ['PATCH', person, person, () => ({ customerType: 'INDIVIDUAL', fullName: another() })],
@@ -201,7 +207,7 @@ describe('over REST', async () => {
 
   test.each(requests)('%s %s takes effect only with the current entity tag', async (method, path, read, body) => {
     const send = (tag: string) => rest.call(method, path, { body: body(), headers: { 'if-match': tag } });
-    // There is no GET of a single account: the answer to any change to it has its tag.
+    // A single account cannot be read with GET, but the answer to any change of it has its tag.
     const seen = read ? await rest.call('GET', read) : await rest.call(method, path, { body: body() });
     const tag = seen.headers.get('etag') ?? '';
     expect(tag).toMatch(/^"[\w.-]+"$/);
@@ -221,7 +227,7 @@ describe('over REST', async () => {
     } else expect((await send(tag)).status).toBe(412);
   });
 
-  test('the settings have one entity tag, which changes with any of them through either API', async () => {
+  test('the settings share one entity tag, which changes whenever either API changes any of them', async () => {
     await rest.ask('PATCH', '/config', { webhookEndpoint: 'https://example.com/own' });
     const tag = async () => (await rest.call('GET', '/config')).headers.get('etag');
     const before = await tag();

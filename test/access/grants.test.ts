@@ -3,7 +3,7 @@ import { act, between, fieldsOf, lookUp, quote, refusal, sender, umaAddressOf } 
 import { type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { makeScene, payingApp } from '../setup/scene.ts';
 
-/** The extra rights of a customer's app, which the platform grants when it mints the token. */
+/** The extra rights of a customer's app. The platform grants them when it mints the app's token. */
 
 const t = await testGateway();
 const own = await makeScene(t.platform);
@@ -44,7 +44,7 @@ describe('without the grant', () => {
     }
   });
 
-  test("an app does not know the lookups of its customer's platform", async () => {
+  test("an app does not see the lookups of its customer's platform", async () => {
     const { id } = await lookUp(t.platform, receiver, { sender: { customerId: own.customerId } });
     const app = await appWith(['ADD_BENEFICIARIES']);
     expect(await fieldsOf(app, 'node', id, 'id')).toBeNull();
@@ -103,7 +103,7 @@ describe('with the grant', () => {
 });
 
 describe('the default grants of a token', () => {
-  test('are none, and a token for a payment can have none', async () => {
+  test('are none; a token for a payment cannot have any', async () => {
     expect((await (await appWith()).ask('{ viewer { grants } }')).viewer).toEqual({ grants: [] });
     const made = await quote(t.platform, between(own.usd, own.outsideEur, 1_000));
     expect(

@@ -16,14 +16,14 @@ import { openRawSocket } from '../setup/streams.ts';
 
 /**
  * The token of one payment shows the payment, but not the customer it belongs to. Hidden facts must not leak in other
- * ways: in the words of a refusal, or through guesses tried in a filter.
+ * ways either, such as the words of a refusal or guesses tried in a filter.
  */
 
 const t = await testGateway();
 const payer = await makeScene(t.platform, 12_345n);
 const payee = await makeScene(t.platform);
 
-/** An app whose token shows one quote with its transaction, and one whose token shows a customer. */
+/** Two apps: the token of one shows a quote with its transaction, the token of the other shows a customer. */
 const appOf = (quoteId: string) => payingApp(t.platform, { quoteId });
 const appOfCustomer = ({ customerId }: Scene) => payingApp(t.platform, { customerId });
 
@@ -31,7 +31,7 @@ const quoteFrom = (scene: Scene, destination: string, amount: bigint): Promise<D
   quote(t.platform, between(scene.usd, destination, amount));
 const move = (accountId: string) => setAccountStatus(t.platform, accountId, { status: 'UNDER_REVIEW' });
 
-describe('a refusal to the app of a payment', () => {
+describe('a refusal sent to an app bound to a payment', () => {
   test('reveals that the account holds too little, but not its balance', async () => {
     const { id } = await quoteFrom(payer, payer.outsideEur, 20_000n);
     expect((await execute(t.platform, id)).message).toContain('holds 123.45 USD');
@@ -68,7 +68,7 @@ describe('a refusal to the app of a payment', () => {
     expect((await execute(await appOf(paying.id), paying.id)).message).not.toContain('UNDER_REVIEW');
   });
 
-  test('reveals that an account is full, but not which', async () => {
+  test('reveals that an account is full, but not which one', async () => {
     const usdc = await internalAccount(t.platform, payee.customerId, 'USDC');
     const funded = await quote(t.platform, {
       source: { realtimeFunding: { customerId: payee.customerId, currency: 'USDC' } },
@@ -87,7 +87,7 @@ describe('a refusal to the app of a payment', () => {
   });
 });
 
-describe('the timeline shown to the app of a payment', () => {
+describe('the timeline shown to an app bound to a payment', () => {
   test("reveals that the money goes elsewhere, but not the deposit account's status", async () => {
     const { customerId, usd } = await makeScene(t.platform);
     const rest = { defaultUmaDepositAccount: true };
@@ -105,7 +105,7 @@ describe('the timeline shown to the app of a payment', () => {
   });
 });
 
-describe('a filter used by the app of a payment', () => {
+describe('a filter used by an app bound to a payment', () => {
   let app: TestPlatform;
   let uma: string;
   let ownId: string;
@@ -150,11 +150,11 @@ describe('a filter used by the app of a payment', () => {
     ['transactions', 'senderAccountIdentifier', () => `ExternalAccount:${uuidIn(payer.usd)}`],
     ['transactions', 'receiverAccountIdentifier', () => `InternalAccount:${uuidIn(payer.outsideEur)}`],
     ['transactions', 'accountId', () => `InternalAccount:${uuidIn(payer.outsideEur)}`],
-  ])('finds nothing in %s by a %s with the wrong type, and neither does its platform', async (list, field, value) => {
+  ])('finds nothing in %s by a %s of the wrong type, nor does its platform', async (list, field, value) => {
     for (const by of [app, t.platform]) expect(await found(by, list, { [field]: value() })).toBe(0);
   });
 
-  test('opens no stream of the hidden customer, who is refused like an unknown one', async () => {
+  test('opens no stream of the hidden customer, and gets the same refusal as for an unknown one', async () => {
     const raw = await openRawSocket(t.url, app.authorization);
     const query = 'subscription ($id: ID!) { events(filter: { customerId: $id }) { id } }';
     const refusals = [];

@@ -55,7 +55,7 @@ const endNow = (tokenId: string) =>
   t.owner.query('update api_token set expires_at = clock_timestamp() where id = $1', [uuidIn(tokenId)]);
 const later = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString();
 
-test('a token expires, with its open streams, and can no longer create anything', async () => {
+test('when a token expires, its open streams end and it can no longer create anything', async () => {
   const { token, platform: key } = await make(platform, { expiresAt: later(1), permissions: ['VIEW', 'MANAGE'] });
   expect(await statusOf(key)).toBe(200);
   expect((await key.ask('{ viewer { expiresAt } }')).viewer.expiresAt).toBe(token.expiresAt);
@@ -65,7 +65,7 @@ test('a token expires, with its open streams, and can no longer create anything'
   expect((await socket.closed).code).toBe(4403);
 });
 
-test('a token cannot create a token that lasts longer, or is accepted from other addresses', async () => {
+test('a token cannot create a token that lasts longer or is accepted from other addresses', async () => {
   const addresses = ['203.0.113.0/24', '2001:db8::/48', '127.0.0.1'];
   const input = { permissions: ['VIEW', 'MANAGE'], expiresAt: later(2), addresses };
   const maker = await make(platform, input);
@@ -97,7 +97,7 @@ test('a token is accepted only from its addresses, even if it was accepted a mom
     expect([from, await statusOf(key, from)]).toEqual([from, 200]);
   for (const from of ['203.0.113.16', '198.51.100.5', '2001:db8:2::1'])
     expect([from, await statusOf(key, from)]).toEqual([from, 401]);
-  // Entries that a client adds before its proxy's are not trusted.
+  // Entries that a client puts before its proxy's are not trusted.
   expect(await statusOf(key, '203.0.113.7, 198.51.100.5')).toBe(401);
   expect(await statusOf(key, '198.51.100.5, 203.0.113.7')).toBe(200);
   const rest = (from: string) =>
@@ -137,7 +137,7 @@ test('a rotated token and its successor are both valid until the overlap ends', 
   expect(revokedId).toBe(second.token.id);
 });
 
-test('one of several concurrent rotations succeeds', async () => {
+test('exactly one of several concurrent rotations succeeds', async () => {
   const { token } = await make(platform, {});
   const tries = Array.from({ length: 4 }, () =>
     act(platform, 'rotateApiToken', { tokenId: token.id }, 'apiToken { id }'),
@@ -146,7 +146,7 @@ test('one of several concurrent rotations succeeds', async () => {
   expect(codes.sort()).toEqual(['CONFLICT', 'CONFLICT', 'CONFLICT', 'DONE']);
 });
 
-test('the successor of a token lasts as long, but no longer than the token that rotated it', async () => {
+test("a token's successor lasts as long as the token, but no longer than the token that rotated it", async () => {
   const short = await make(platform, { expiresAt: later(10) });
   const { token } = await rotate(platform, short.token.id);
   expect(Math.abs(Date.parse(token.expiresAt) - Date.now() - 36_000_000)).toBeLessThan(60_000);
@@ -155,7 +155,7 @@ test('the successor of a token lasts as long, but no longer than the token that 
   expect((await rotate(maker.platform, endless.token.id)).token.expiresAt).toBe(maker.token.expiresAt);
 });
 
-test('a rotated token is limited by the policies of its predecessor and of whoever rotated it', async () => {
+test('a successor is limited by the policies of the token that it replaces and of the token that rotated it', async () => {
   const old = await make(platform, { permissions: ['VIEW', 'TRANSACT'] });
   const maker = await serverOf(platform, 'VIEW', 'TRANSACT', 'MANAGE');
   for (const subjectId of [old.token.id, maker.tokenId])
@@ -202,14 +202,14 @@ test('the last use of a token is recorded at most once a minute', async () => {
   expect(await used()).toEqual(first);
 });
 
-test('the expiry of a token is announced once, a week ahead, by event and webhook, but not to apps', async () => {
+test('the expiry of a token is announced once, a week in advance, by event and webhook, but not to apps', async () => {
   const receiver = await ownReceiver();
   await createEndpoint(platform, { url: receiver.url, eventTypes: ['API_TOKEN_EXPIRY'] });
   const soon = await make(platform, { expiresAt: later(24 * 6) });
   await make(platform, { expiresAt: later(24 * 8) });
   const { token } = await make(platform, {});
   await rotate(platform, token.id, { overlapHours: 1 });
-  // The hourly work that announces it runs when an instance starts: two concurrent runs announce nothing twice.
+  // The hourly job that announces expiries runs when an instance starts. Two concurrent runs announce nothing twice.
   await Promise.all([ownGateway({}, t.databaseUrl), ownGateway({}, t.databaseUrl)]);
   const told = () => receiver.received.filter(({ body }) => body.type === 'API_TOKEN_EXPIRY');
   await receiver.until(() => told().length >= 2);
@@ -222,7 +222,7 @@ test('the expiry of a token is announced once, a week ahead, by event and webhoo
   const events = async (by: TestPlatform) =>
     (await by.ask('{ events(filter: { types: [API_TOKEN_EXPIRY] }, first: 50) { edges { node { apiTokenId } } } }'))
       .events.edges;
-  // The other tests of this file also have tokens that expire soon.
+  // Other tests in this file also create tokens that expire soon.
   const ids = (await events(platform)).map(({ node }: Data) => node.apiTokenId);
   expect(ids.filter((id: string) => announced.includes(id)).sort()).toEqual([soon.token.id, token.id].sort());
   const app = await payingApp(platform, { customerId: await newCustomer(platform) });

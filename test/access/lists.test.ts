@@ -29,13 +29,14 @@ for (const platform of platforms) {
   await createEndpoint(platform, { url: 'http://127.0.0.1:9/hook', eventTypes: ['KYC_STATUS'] });
 }
 
-// Over the APIs, the database's access checks would hide a fault in these rules (database-wall.test.ts).
+// If these rules were called through the APIs, the database's access checks would hide a fault in them
+// (database-wall.test.ts).
 test.each([
   ['Transaction', visibleTransactions],
   ['Quote', visibleQuotes],
   ['Customer', visibleCustomers],
   ['Account', visibleAccounts],
-] as const)("the application itself finds no foreign %s, even without the database's checks", async (noun, visible) => {
+] as const)("the application alone hides foreign %s, even without the database's checks", async (noun, visible) => {
   const { database } = t.gateway.payments;
   const platformsOf = async (where: object) =>
     new Set((await readRows(database, noun, { where })).map((row) => row.platformId));
@@ -44,7 +45,7 @@ test.each([
   expect(await platformsOf(visible({ platformId, bound: { kind: 'PLATFORM' } }))).toEqual(new Set([platformId]));
 });
 
-test("the application itself finds no foreign WebhookEndpoint, even without the database's checks", async () => {
+test("the application alone hides foreign WebhookEndpoint, even without the database's checks", async () => {
   const { prisma } = t.gateway.payments.database;
   const platformsOf = async (where: object) =>
     new Set((await prisma.webhookEndpoint.findMany({ where })).map((row) => row.platformId));
@@ -56,7 +57,7 @@ test("the application itself finds no foreign WebhookEndpoint, even without the 
 });
 
 test.each(['quote', 'transaction', 'customer', 'account', 'lookup', 'ofPlatform'] as const)(
-  "a command itself finds no foreign %s, and none of another customer, even without the database's checks",
+  "a command itself finds no foreign %s, nor one of another customer, even without the database's checks",
   async (noun) => {
     const { pool } = t.gateway.payments.database;
     const table = noun === 'ofPlatform' ? 'webhook_endpoint' : noun;

@@ -9,7 +9,9 @@ import { connect, type Data, type TestPlatform, testGateway } from '../setup/gat
 import { restClient, restTransfer } from '../setup/rest.ts';
 import { balanceOf, externalAccount, makeScene, payingApp, usAccount } from '../setup/scene.ts';
 
-/** Agents: a token's own documents as tools of the Model Context Protocol, called by the protocol's own client. */
+/**
+ * Agents: a token's own documents are tools of the Model Context Protocol, called here by the protocol's own client.
+ */
 
 const t = await testGateway();
 const scene = await makeScene(t.platform, 100_000n);
@@ -89,7 +91,7 @@ async function call(client: Client, name: string, args: object): Promise<Data> {
   return { isError, texts, confirmation, ...(texts[0]?.startsWith('{') ? JSON.parse(texts[0]) : {}) };
 }
 
-/** Validates a payment, and makes it. */
+/** Validates a payment, and then makes it. */
 async function payBill(client: Client, args: object): Promise<Data> {
   const { confirmation } = await call(client, 'PayBill', args);
   return (await call(client, 'PayBill', { ...args, confirmation })).data.transferOut;
@@ -97,8 +99,8 @@ async function payBill(client: Client, args: object): Promise<Data> {
 
 const messageOf = (attempt: Promise<unknown>) => attempt.then(() => 'done', String);
 
-describe.each(['legacy', { pin: '2026-07-28' }] as const)('a client of the protocol %j', (mode) => {
-  test('finds exactly the documents of its token, as tools', async () => {
+describe.each(['legacy', { pin: '2026-07-28' }] as const)('a client with protocol version %j', (mode) => {
+  test("finds its token's documents as tools, and no others", async () => {
     const client = await clientOf(await payingAgent(payText, latestText), mode);
     const { tools } = await client.listTools();
     expect(tools).toMatchObject([
@@ -142,7 +144,7 @@ describe.each(['legacy', { pin: '2026-07-28' }] as const)('a client of the proto
   });
 });
 
-test('the schema of a tool accepts what GraphQL accepts, with its descriptions', async () => {
+test("a tool's schema accepts what GraphQL accepts, and has the same descriptions", async () => {
   const { tools } = await (await clientOf(await payingAgent())).listTools();
   const ajv = new Ajv2020({ strict: true, strictRequired: false, allowUnionTypes: true });
   addFormats.default(ajv);
@@ -237,7 +239,7 @@ describe('an agent instructed to', () => {
     const first = await payBill(client, args);
     const again = await payBill(client, args);
     expect([again.replayed, again.transaction.id]).toEqual([true, first.transaction.id]);
-    // An agent that has lost the answer learns what was paid, whether it kept no confirmation or an old one.
+    // An agent that has lost the answer can find out what was paid, whether it has kept no confirmation or an old one.
     for (const kept of [{}, { confirmation: 'too old' }]) {
       const retried = await call(client, 'PayBill', { ...args, ...kept });
       expect([retried.isError, retried.data.transferOut]).toEqual([false, again]);
@@ -301,12 +303,12 @@ test('a token that may move money needs a policy on amounts', async () => {
   const client = await clientOf(agent);
   await succeed(t.platform, 'deletePolicy', { subjectId: agent.tokenId });
   expect(await messageOf(client.listTools())).toContain(sentence);
-  // A token that only reads needs none.
+  // A token that can only read needs no policy.
   const reader = await clientOf(await tokenFor([balanceText], { permissions: ['VIEW'] }));
   expect((await reader.listTools()).tools).toHaveLength(1);
 });
 
-test("an app's token has its own documents too, and its own policy or its creator's", async () => {
+test("an app's token can also have documents, and is limited by its own policy or its creator's", async () => {
   const agent = await payingApp(t.platform, { customerId: scene.customerId, documents: [sha256(balanceText)] });
   expect(await messageOf(clientOf(agent))).toContain(agent.tokenId);
   await setPolicy(agent.tokenId);
@@ -367,7 +369,7 @@ test.each([
     [balanceText, balanceText.replace('decimal', 'amount')],
     'two documents of this token have an operation named Balance',
   ],
-])('a token with %s gets a message with the reason', async (_what, texts, reason) => {
+])('a token with %s gets a message that says why', async (_what, texts, reason) => {
   await register(t.platform, ...texts);
   expect(await messageOf(clientOf(await payingAgent(...texts)))).toContain(reason);
 });
@@ -390,7 +392,7 @@ describe('a request', () => {
     expect(await answer({ authorization })).toMatchObject({ status: 403, errors: [none] });
   });
 
-  test('is one message of JSON, by POST', async () => {
+  test('is a single JSON message, sent by POST', async () => {
     const { authorization } = await payingAgent();
     const statusOf = async (init: Sent) =>
       (await send({ ...init, headers: { authorization, ...init.headers } })).status;
@@ -403,7 +405,7 @@ describe('a request', () => {
     expect([await statusOf({ method: 'GET' }), await statusOf({ method: 'DELETE' })]).toEqual([405, 405]);
   });
 
-  test('for a stream of changes is refused, and holds no connection', async () => {
+  test('for a stream of changes is refused, and does not hold its connection open', async () => {
     const client = await clientOf(await payingAgent(), { pin: '2026-07-28' });
     expect(await messageOf(client.listen({ toolsListChanged: true }))).not.toBe('done');
   });

@@ -21,8 +21,8 @@ import { countedGateway } from '../setup/statements.ts';
 import { endpointUntil } from '../webhooks/endpoint.ts';
 
 /**
- * A token without VIEW gets what its mutation has created or moved, and only the id of an existing record. It reads
- * nothing else: neither the owner nor the owner's other records.
+ * A token without VIEW gets what its mutation has created or moved, and of an existing record only the id. It can read
+ * nothing else, neither the record's owner nor the owner's other records.
  */
 
 const t = await testGateway({ SANDBOX_PACE_MS: 600_000 });
@@ -32,9 +32,12 @@ const scene = await makeScene(t.platform);
 await succeed(t.platform, 'setPolicy', { subjectId: scene.customerId });
 const blind = await serverOf({ ...t.platform, url: counting.url }, 'TRANSACT', 'MANAGE');
 
-/** The list is reversed each time, so that every call is a change. */
+/** The list is reversed each time, so that every call makes a change. */
 const currencies = ['USD', 'EUR'];
-/** For each noun, a mutation that returns it, and its field in the success. */
+/**
+ * The nouns are the types of records that mutations return. For each: a mutation that returns it, and the field of its
+ * success.
+ */
 const mutations: Readonly<Record<string, readonly [name: Operation, field: string, input: () => object]>> = {
   Quote: ['createQuote', 'quote', () => between(scene.usd, scene.outsideEur, 1_000)],
   Transaction: ['transferOut', 'transaction', () => moving(scene.usd, scene.outsideUsd, 10)],
@@ -58,22 +61,22 @@ function objectType(name: string): GraphQLObjectType {
 
 const mutationFields = Object.values(schema.getMutationType()?.getFields() ?? {});
 
-test('every noun that a mutation returns is covered', () => {
+test('this test covers every type of record that a mutation returns', () => {
   const answered = mutationFields.flatMap(({ name }) => {
     const success = objectType(`${name.charAt(0).toUpperCase()}${name.slice(1)}Success`);
     return Object.values(success.getFields()).map((field) => getNamedType(field.type));
   });
   const nouns = new Set(answered.filter(isObjectType).map((type) => type.name));
-  // The mutations that return these nouns need VIEW themselves.
+  // The mutations that return these types need VIEW themselves.
   for (const name of ['Lookup', 'WebhookEndpoint', 'WebhookDelivery']) nouns.delete(name);
-  // This type describes a fault of the input.
+  // This type describes a fault in the input.
   nouns.delete('RefusedField');
-  // An edge repeats the row.
+  // An edge shows the row again.
   for (const name of nouns) if (name.endsWith('Edge')) nouns.delete(name);
   expect([...nouns].sort()).toEqual(Object.keys(mutations).sort());
 });
 
-test('the edge of a row in a payload shows no more than the row', async () => {
+test("an edge in a mutation's payload shows no more than its row", async () => {
   const input = { customerId: scene.customerId };
   const own = await act(blind, 'updateCustomer', input, 'customerEdge { cursor node { id } }');
   expect(own.customerEdge).toEqual({ cursor: expect.any(String), node: { id: scene.customerId } });
@@ -83,7 +86,7 @@ test('the edge of a row in a payload shows no more than the row', async () => {
     });
 });
 
-/** Returns whether a type is a noun, or a list of nouns. */
+/** Returns whether a type is one of the nouns, or a list of them. */
 function leadsOn(name: string): boolean {
   const type = schema.getType(name);
   return (
@@ -101,7 +104,7 @@ const fields = Object.keys(mutations).flatMap((noun) =>
 );
 
 describe.each(fields)('%s.%s in the result of a mutation', (noun, name) => {
-  test('comes from its own row, or needs VIEW before anything happens', async () => {
+  test('comes from the row itself, or needs VIEW before anything happens', async () => {
     const tried = mutations[noun];
     if (!tried) throw new Error(noun);
     const [mutation, field, input] = tried;
@@ -157,7 +160,7 @@ test('a plan reads nothing without VIEW, even if the earlier check is skipped', 
   payments.database.commits.once('committed', () => {
     isDone = true;
   });
-  // For the check before the mutation the viewer has VIEW, and for the plan it does not.
+  // The viewer has VIEW in the check before the mutation, but not in the plan.
   const viewer = {
     ...platformItself({ platformId: t.platform.platformId, environment: 'SANDBOX' }),
     get permissions() {
@@ -178,7 +181,7 @@ test('a plan reads nothing without VIEW, even if the earlier check is skipped', 
   ]);
 });
 
-/** The results of mutations: the caller sees what it created or moved, and existing records only with VIEW. */
+/** The results of mutations: callers see what they created or moved, but an existing record only with VIEW. */
 const answers = {
   makes: [
     ...['createApiToken', 'createCustomer', 'createExternalAccount', 'createQuote', 'rotateApiToken'],
@@ -189,7 +192,7 @@ const answers = {
     ...['deleteCustomer', 'sandboxFundAccount', 'sandboxSetExternalAccountStatus', 'sandboxSetKycStatus'],
     ...['deleteExternalAccount', 'setPolicy', 'updateCustomer', 'updateExternalAccount', 'updatePlatform'],
   ],
-  /** Mutations that need VIEW themselves, since they read, or decide who may read. */
+  /** Mutations that need VIEW themselves, because they read something or decide who may read it. */
   reads: [
     ...['createWebhookEndpoint', 'lookUpReceiver', 'resendWebhookDelivery', 'rotateWebhookSecret'],
     'updateWebhookEndpoint',
@@ -205,7 +208,7 @@ function nounOf(mutation: string): [field: string, type: GraphQLObjectType] | un
   return undefined;
 }
 
-test('every mutation that returns a noun is classified by whether the noun existed before', () => {
+test('every mutation that returns a record is classified by whether the record existed before', () => {
   const answering = mutationFields.map(({ name }) => name).filter((name) => nounOf(name));
   expect(answering.sort()).toEqual(Object.values(answers).flat().sort());
   expect(operationNames.filter(showsExisting).toSorted()).toEqual(answers.wasThere.toSorted());
@@ -218,7 +221,7 @@ const existing = answers.wasThere.flatMap((mutation) => {
   return names.map((name): [string, string, GraphQLObjectType] => [mutation, `${field}.${name}`, of]);
 });
 
-test.each(existing)('%s returns %s, which existed before, with VIEW only', async (mutation, path, type) => {
+test.each(existing)('%s returns %s, which existed before, only with VIEW', async (mutation, path, type) => {
   const [noun, name = ''] = path.split('.');
   const field = type.getFields()[name];
   const selected = isCompositeType(getNamedType(field?.type)) ? `${name} { __typename }` : name;
@@ -271,7 +274,7 @@ test('granting access to events, or reading them through an endpoint, needs VIEW
     ['POST', `/webhooks/deliveries/${deliveries[0].id}/resend`, undefined],
   ] as const)
     expect(await rest.call(method, path, body && { body })).toMatchObject({ status: 403, body: refusal });
-  // A caller with MANAGE alone can still delete or revoke these objects.
+  // A caller that has only MANAGE can still delete or revoke these objects.
   expect(await act(manager, 'deleteWebhookEndpoint', { endpointId: id }, 'deletedId')).toMatchObject({ deletedId: id });
 });
 
@@ -304,7 +307,7 @@ test('creating or redirecting an endpoint whose answers approve payments needs T
   const first = await change(manager, { endpointId: asking, description: 'what it is for' });
   await change(manager, { endpointId: asking, enabled: false });
   expect(await change(manager, { endpointId: other, url: elsewhere })).not.toBe(first);
-  // From then on the endpoint ends with the token that may approve.
+  // From then on, the endpoint ends together with the token that may approve.
   expect(await change(t.platform, { endpointId: other, eventTypes: ['INCOMING_PAYMENT'] })).toBe(first);
   await succeed(manager, 'updateWebhookEndpoint', { endpointId: asking, eventTypes: ['TEST'], enabled: true });
 });

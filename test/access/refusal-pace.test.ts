@@ -2,12 +2,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { RefusalPace } from '../../src/domain/access/limits/refusal-pace.ts';
 
-// Tests when refusals of requests that arrive at the same moment are sent, in milliseconds.
+// Tests when refusals of simultaneous requests are sent. Times are in milliseconds.
 
 const pace = () => new RefusalPace(() => 0);
 const waits = (count: number, of = pace(), source = 'platform') => Array.from({ length: count }, () => of.next(source));
 
-describe('refusals of one source', () => {
+describe('refusals to one source', () => {
   test('are sent immediately, for the first 50', () => {
     expect(waits(50)).toEqual(Array.from({ length: 50 }, () => 0));
   });
@@ -20,13 +20,14 @@ describe('refusals of one source', () => {
     const last = waits(900).slice(290);
     expect(Math.max(...last)).toBeLessThanOrEqual(12_000);
     const perTenth = Map.groupBy(last, (ms) => Math.floor(ms / 100));
-    // 610 in three seconds: evenly spread, each tenth of a second has 20 or 21.
+    // 610 refusals in three seconds, evenly spread: each tenth of a second has 20 or 21.
     expect(Math.max(...Array.from(perTenth.values(), ({ length }) => length))).toBeLessThan(30);
   });
 
   test('are spread just as evenly while another source is flooding', () => {
     const both = pace();
-    // The other source sends two for each of these: with a shared spread, this source would get only every third slot.
+    // The other source sends two requests for each of these. If both shared one spread, this source would get only
+    // every third slot.
     const turns = Array.from({ length: 900 }, () => [both.next('platform'), both.next('other'), both.next('other')]);
     expect(turns.map(([first]) => first)).toEqual(waits(900));
   });
@@ -41,7 +42,7 @@ describe('refusals of one source', () => {
     expect(await Promise.race([ended.then(() => 'sent'), delay(3_000, 'waiting')])).toBe('sent');
   });
 
-  test('do not delay those of another source', () => {
+  test('do not delay those to another source', () => {
     const both = pace();
     waits(200, both, 'one');
     expect(waits(50, both, 'other')).toEqual(waits(50));

@@ -9,7 +9,8 @@ import { appOf, type Bearer, fund, makeScene, serverOf } from '../setup/scene.ts
 import { nextOf, openEventStream, openRawSocket, type RawSocket, subscribed } from '../setup/streams.ts';
 
 /**
- * An open connection can do only what its current token would let it begin, however that token was renewed or ended.
+ * An open connection can do only what its current token would allow it to begin, however that token was renewed or
+ * ended.
  */
 
 const t = await testGateway({ WRONG_CREDENTIALS_PER_MINUTE: 6, TRUSTED_PROXIES: [parseRange('127.0.0.1')] });
@@ -84,7 +85,7 @@ describe('a socket subscribed to balances', () => {
     ],
   };
 
-  test.each(Object.entries(renewals))('ends when it is renewed by %s', async (_name, tokens) => {
+  test.each(Object.entries(renewals))('ends when it is renewed with %s', async (_name, tokens) => {
     const [first, newer] = await tokens();
     const raw = await following(first.authorization);
     renew(raw, newer);
@@ -93,7 +94,7 @@ describe('a socket subscribed to balances', () => {
   });
 });
 
-test('a socket without subscriptions accepts a lesser token, and is limited to its rights from then on', async () => {
+test('a socket without subscriptions accepts a token with fewer rights, and is limited to them from then on', async () => {
   const raw = await openRawSocket(t.url, (await server(['VIEW', 'TRANSACT'])).authorization);
   renew(raw, await server(['TRANSACT']));
   await raw.receive('pong');
@@ -105,7 +106,7 @@ test('a socket without subscriptions accepts a lesser token, and is limited to i
   raw.socket.close();
 });
 
-test('a stream continues with a token of the same or more rights, and then ends with that token', async () => {
+test('a stream that is renewed with the same or more rights continues, and ends with the new token', async () => {
   const [first, newer] = [await server(['VIEW']), await server(['VIEW', 'TRANSACT'])];
   const raw = await following(first.authorization);
   renew(raw, newer);
@@ -122,7 +123,7 @@ test('a stream continues with a token of the same or more rights, and then ends 
   await subscribed(t, 0);
 });
 
-test('a stream that is still opening when a lesser token renews its socket does not open', async () => {
+test('a stream does not open if its socket is renewed with fewer rights in the meantime', async () => {
   const raw = await openRawSocket(t.url, (await server(['VIEW'])).authorization);
   const client = await t.owner.connect();
   await client.query('begin; lock table feed_head in access exclusive mode');
@@ -146,7 +147,7 @@ test('a socket rejects credentials that could not be looked up, and continues wi
   const guess = () => fetch(`${t.url}/graphql`, { method: 'POST', headers: wrong, body: '{"query":"{ __typename }"}' });
   for (let sent = 0; sent < 6; sent += 1) await guess();
   expect((await guess()).status).toBe(429);
-  // Another platform's token, not used yet.
+  // Another platform's token that has not been used yet.
   renew(raw, await t.newPlatform('unseen'));
   await raw.receive('pong');
   raw.send({ id: '1', type: 'subscribe', payload: { query: '{ customers { totalCount } }' } });

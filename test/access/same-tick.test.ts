@@ -11,8 +11,8 @@ import { selection } from '../setup/selection.ts';
 import { sequenced } from '../setup/streams.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 
-// The data that a request reads never depends on concurrent requests by other platforms. Here one write carries
-// requests from two platforms to a server.
+// The data that a request reads never depends on concurrent requests by other platforms. In this test, a single write
+// sends the requests of two platforms to the server.
 
 /** The objects of a platform that paths and arguments name. */
 type Things = Readonly<Record<string, string>>;
@@ -32,7 +32,7 @@ async function makeThings(platform: TestPlatform): Promise<Things> {
   const token = { name: 'a reader', permissions: ['VIEW'], idempotencyKey: 'same-in-both' };
   const { apiToken } = await succeed(platform, 'createApiToken', token, 'apiToken { id }');
   const { id: quoteId } = await quote(platform, usdToEur(scene));
-  // The endpoint gets no event, so that it stays as it is.
+  // The endpoint gets no events, so that it does not change.
   await sequenced(t);
   await fetch(`${t.url}${base}/config`, {
     method: 'PATCH',
@@ -57,7 +57,7 @@ interface Exchange {
   readonly body: string;
 }
 
-/** Sends requests in one write over one connection, and returns their responses in the same order. */
+/** Sends requests over one connection in a single write, and returns their responses in the same order. */
 async function pipelined(requests: readonly string[]): Promise<Exchange[]> {
   const last = requests.at(-1) ?? '';
   // After its response the server closes the connection.
@@ -65,7 +65,7 @@ async function pipelined(requests: readonly string[]): Promise<Exchange[]> {
   return answersIn(Buffer.from(await exchange(t.url, all.join(''), 'latin1'), 'latin1'));
 }
 
-/** Parses consecutive responses, each with its length or in chunks. */
+/** Parses consecutive responses, which have a length or are sent in chunks. */
 function answersIn(bytes: Buffer): Exchange[] {
   const answers: Exchange[] = [];
   for (let rest = bytes; rest.length > 0; ) {
@@ -92,7 +92,10 @@ function answersIn(bytes: Buffer): Exchange[] {
   return answers;
 }
 
-/** Removes the parts of a response that differ each time: times, delivery attempts, the lookup made for a receiver. */
+/**
+ * Removes the parts of a response that are different each time: times, delivery attempts, and lookups made for a
+ * receiver.
+ */
 function steady(body: string): string {
   return body.replace(
     /\d{4}-\d\d-\d\dT[\d:.]+Z?|Lookup:[0-9a-f-]+|<MsgId>[^<]*|<Id>STMT[^<]*|"attempts":\[[^\]]*\]/g,
@@ -101,8 +104,8 @@ function steady(body: string): string {
 }
 
 /**
- * Sends the request of each platform alone, then both concurrently, several times each; the responses must be
- * identical, without errors. Returns the responses to both.
+ * Sends the request of each platform alone, and then both concurrently, several times. The responses must be identical
+ * and have no errors. Returns both responses.
  */
 async function sameAlone(requestOf: (authorization: string, things: Things) => string): Promise<Exchange[]> {
   const requests = sides.map(({ platform, things }) => requestOf(platform.authorization, things));
@@ -165,15 +168,15 @@ test('every query field returns the same to a platform, whoever else asks in the
     await sameAlone((authorization, things) => {
       const given = neededArguments[name]?.(things);
       const field = `${name}${given ? `(${given})` : ''} ${selection(type, name.endsWith('s') ? 3 : 2)}`;
-      // The executor of graphql-js resolves a document if no plan reads one of its fields, such as the viewer's. Counts
-      // of all rows below each row would cost too much together.
+      // The executor of graphql-js resolves a document if no plan reads one of its fields, such as the viewer's.
+      // Counting all rows below each row would cost too much in total.
       const query = `{ ${field.replaceAll(/\btotalCount\b|\btransactionTotals\s*\{[^{}]*(\{[^{}]*(\{[^{}]*\}[^{}]*)*\}[^{}]*)*\}/g, '')} viewer { kind } }`;
       return graphQlRequest(authorization, { query });
     });
   }
 });
 
-/** The inputs of commands that only validate: requests of one tick share the statement that reads for them. */
+/** The inputs of commands that only validate. Requests in the same tick share the statement that reads for them. */
 const dryRuns: Readonly<Record<string, (things: Things) => Data>> = {
   createQuote: ({ accountId, externalAccountId }) => ({
     source: { account: { accountId } },
@@ -206,12 +209,13 @@ describe.each(Object.keys(dryRuns))('%s', (name) => {
     expect(alone.map(({ body }) => body)).toEqual(alone.map(() => expect.stringContaining('sentAmount')));
   });
 
-  test('finds nothing of another customer for an app, though its platform sends the same in the same tick', async () => {
+  test('finds nothing of another customer for an app, even when its platform sends the same input in the same tick', async () => {
     const platform = t.platform;
     const things = sides[0]?.things ?? {};
     const app = await payingApp(platform, { customerId: (await makeScene(platform)).customerId });
     const requests = [platform, app, platform, app].map(({ authorization }) => dryRun(name, authorization, things));
-    // The first requests with new credentials wait until these have been looked up, so they are not in the same tick.
+    // The first requests with new credentials wait for the credentials to be looked up, so they are not in the same
+    // tick.
     await pipelined(requests);
     const answers = await pipelined(requests);
     const [found, hidden] = [expect.stringContaining('sentAmount'), expect.stringContaining('NOT_FOUND')];

@@ -29,13 +29,13 @@ const endpoint = async (by: TestPlatform): Promise<string> =>
 
 const viewer = '{ viewer { kind } }';
 
-/** Waits until tokens are refused. A gateway caches them for at most two seconds. */
+/** Waits until the tokens are refused. A gateway caches them for at most two seconds. */
 async function refused(...tokens: readonly TestPlatform[]): Promise<void> {
   for (const token of tokens)
     await vi.waitFor(async () => expect((await token.send(viewer)).status).toBe(401), { timeout: 60_000 });
 }
 
-/** Expects a gateway that has not seen these tokens yet to accept them. */
+/** Expects a gateway that has not seen these tokens before to accept them. */
 async function good(...tokens: readonly TestPlatform[]): Promise<void> {
   const other = await startTestGateway({ ROLE: 'serve' }, t.databaseUrl);
   try {
@@ -46,7 +46,7 @@ async function good(...tokens: readonly TestPlatform[]): Promise<void> {
   }
 }
 
-/** The ways to end a token; each returns the code of the refusal, or null. */
+/** The ways to end a token. Each returns the code of the refusal, or null. */
 const revocations = {
   GraphQL: async (by: TestPlatform, tokenId: string, rest: object = {}): Promise<string | null> =>
     (await act(by, 'revokeApiToken', { tokenId, ...rest }, 'revokedId')).code ?? null,
@@ -70,7 +70,7 @@ async function family(platform: TestPlatform) {
 }
 
 describe.each(Object.entries(revocations))('over %s', (_api, revoke) => {
-  test('a revoked token ends its descendants, and nothing else', async () => {
+  test('revoking a token ends its descendants, and nothing else', async () => {
     const platform = await newPlatform();
     const sibling = await server(platform, ['VIEW']);
     const { parent, child, grandchild, apps } = await family(platform);
@@ -79,7 +79,7 @@ describe.each(Object.entries(revocations))('over %s', (_api, revoke) => {
     await good(platform, sibling);
   });
 
-  test("a revoked token's descendants survive if requested, and end when the token is revoked again", async () => {
+  test("a revoked token's descendants survive on request, and end when the token is revoked again", async () => {
     const platform = await newPlatform();
     const { parent, child, grandchild, apps } = await family(platform);
     expect(await revoke(platform, child.tokenId, { revokeDescendants: false })).toBeNull();
@@ -89,7 +89,7 @@ describe.each(Object.entries(revocations))('over %s', (_api, revoke) => {
     await refused(parent, grandchild, ...apps);
   });
 
-  test('a revoked token disables the endpoints that it or a descendant created, redirected or enabled', async () => {
+  test('revoking a token disables the endpoints that it or a descendant created, redirected or enabled', async () => {
     const platform = await newPlatform();
     const { parent, child } = await family(platform);
     const all = {
@@ -174,7 +174,7 @@ describe.each(Object.entries(revocations))('over %s', (_api, revoke) => {
       const targets = round % 2 === 0 ? [two, one] : [one, two];
       const codes = await Promise.all(
         [one, two].map((by, at) =>
-          // When the second arrives, its own token may already be revoked and forgotten.
+          // When the second revocation arrives, its own token may already be revoked and forgotten.
           revoke(by, targets[at]?.tokenId ?? '', { revokeDescendants: false }).catch(() => 'UNAUTHORIZED'),
         ),
       );
@@ -206,7 +206,7 @@ describe.each(Object.entries(revocations))('over %s', (_api, revoke) => {
     }
   });
 
-  test('a token created while its creator is being revoked ends too, or is not created', async () => {
+  test('a token requested while its creator is being revoked is not created, or ends with its creator', async () => {
     const platform = await newPlatform();
     const customerId = await newCustomer(platform);
     for (let round = 0; round < 6; round++) {
@@ -217,7 +217,7 @@ describe.each(Object.entries(revocations))('over %s', (_api, revoke) => {
         act(parent, 'createClientToken', { boundTo: { customerId } }, 'tokenId'),
         act(parent, 'createWebhookEndpoint', { url: hook }, 'endpoint { id }'),
       ]);
-      // A creation that arrives after the revocation, once the token is forgotten, gets no result.
+      // A creation that arrives after the revocation, when the token is already forgotten, gets no result.
       await Promise.all([
         revoke(platform, parent.tokenId),
         ...creations.map((creation) => creation.catch(() => undefined)),
@@ -233,7 +233,7 @@ describe.each(Object.entries(revocations))('over %s', (_api, revoke) => {
   });
 });
 
-test('a token shows its creator, and a revocation, even a repeat, returns how many ended with it', async () => {
+test('a token shows its creator, and a revocation, even a repeat, returns how many tokens ended with it', async () => {
   const platform = await newPlatform();
   const { parent, child, grandchild, apps } = await family(platform);
   const rest = await restClient(t.url, child.authorization);
@@ -265,12 +265,12 @@ test('a token shows its creator, and a revocation, even a repeat, returns how ma
   expect(await makers()).toEqual({ [platform.tokenId]: null });
   const late = await server(platform);
   await succeed(late, 'revokeApiToken', { tokenId: platform.tokenId, revokeDescendants: false });
-  // The creator is revoked, and still named.
+  // The creator is still named, although it is revoked.
   const { apiTokens } = await late.ask('{ apiTokens { edges { node { id createdById } } } }');
   expect(apiTokens.edges).toEqual([{ node: { id: late.tokenId, createdById: platform.tokenId } }]);
 });
 
-test('streams and sockets of tokens that end with another are closed', async () => {
+test('when a token ends with its creator, its streams and sockets are closed', async () => {
   const platform = await newPlatform();
   const { parent, grandchild, apps } = await family(platform);
   const document = { query: 'subscription { events { id } }' };
@@ -295,7 +295,7 @@ const deletions = {
 const quoteOf = (platform: TestPlatform, scene: Scene): Promise<Data> => quote(platform, usdToEur(scene));
 
 describe.each(Object.entries(deletions))('a customer that is deleted over %s', (_api, remove) => {
-  test('ends its tokens, those of its quotes and transactions and their streams, and gets no new ones', async () => {
+  test('loses its tokens, those of its quotes and transactions, and their streams, and gets no new ones', async () => {
     const platform = await newPlatform();
     const [scene, other] = [await makeScene(platform, 0n), await makeScene(platform)];
     const [made, foreign] = [await quoteOf(platform, scene), await quoteOf(platform, other)];
@@ -313,7 +313,7 @@ describe.each(Object.entries(deletions))('a customer that is deleted over %s', (
     for (const socket of sockets.slice(0, ended.length)) expect((await socket.closed).code).toBe(4403);
     await refused(...ended);
     await good(...staying);
-    // The sweep that closed the other sockets has also examined these.
+    // The sweep that closed the other sockets has also checked these.
     for (const socket of sockets.slice(ended.length)) {
       expect(socket.socket.readyState).toBe(socket.socket.OPEN);
       socket.socket.close();
@@ -324,7 +324,7 @@ describe.each(Object.entries(deletions))('a customer that is deleted over %s', (
     }
   });
 
-  test('has no token that was created at the same moment', async () => {
+  test('has no token left, not even one created at the same moment', async () => {
     const platform = await newPlatform();
     for (let round = 0; round < 6; round++) {
       const scene = await makeScene(platform, 0n);

@@ -14,7 +14,7 @@ export const rulesFiles = globSync('deploy/prometheus/*alerts.yml');
 export const alertsIn = (rules: string): string[] =>
   [...rules.matchAll(/^ +- alert: (\w+)$/gm)].map(([, name = '']) => name);
 
-/** How the times in the rules are shortened, so that a run takes minutes. Everything else is unchanged. */
+/** How the times in the rules are shortened so that a run takes only minutes. Everything else is unchanged. */
 const shorter: readonly [time: RegExp, instead: string][] = [
   // How long a fault must last.
   [/for: \d+[sm]/g, 'for: 0s'],
@@ -38,7 +38,7 @@ export async function shortenedRules(): Promise<string[]> {
   return rules;
 }
 
-/** Waits until something holds. If it takes too long, the error says what is left. */
+/** Waits until a condition holds. If that takes too long, the error says what is missing. */
 export async function untilHolds(
   holds: () => Promise<boolean>,
   left: () => unknown,
@@ -56,8 +56,8 @@ interface FiringAlert {
 }
 
 /**
- * A real Prometheus that scrapes instances every three seconds, which is longer than the metrics take when the database
- * does not respond.
+ * A real Prometheus, which scrapes instances every three seconds. Their metrics take less time than that even when the
+ * database does not respond.
  */
 export type Prometheus = Awaited<ReturnType<typeof startPrometheus>>;
 
@@ -68,7 +68,7 @@ export async function startPrometheus(rules: readonly string[], targets: readonl
   const config = {
     global: { scrape_interval: '3s', scrape_timeout: '3s', evaluation_interval: '1s' },
     rule_files: ['[0-9].yml'],
-    // The rules name the job.
+    // The rules refer to the job by this name.
     scrape_configs: [{ job_name: 'payments', static_configs: [{ targets }] }],
   };
   await writeFile(path.join(folder, 'prometheus.yml'), JSON.stringify(config));

@@ -9,9 +9,9 @@ import { type Data, openClient, type TestPlatform } from '../setup/gateway.ts';
 
 /** The system into which faults are injected while the clients of the load move money. */
 export interface Stage extends Surroundings {
-  /** The affected instance, unless all instances are. */
+  /** The affected instance, unless the fault affects all instances. */
   readonly instance: Instance;
-  /** A second platform, besides that of the load, at the affected instance. */
+  /** A second platform at the affected instance, besides the platform of the load. */
   readonly other: TestPlatform;
   /** Runs an operator's command on the database, and returns its answer. */
   ops(...args: readonly string[]): Promise<Data>;
@@ -19,25 +19,25 @@ export interface Stage extends Surroundings {
   own(sql: string): Promise<Data[]>;
 }
 
-/** Ends a fault. `cleanUp` then removes what it left behind, once its alerts are resolved. */
+/** Ends a fault. Once its alerts are resolved, `cleanUp` removes what it left behind. */
 export interface Staged {
   end(): Promise<unknown> | unknown;
   cleanUp?(): Promise<unknown>;
 }
 
 export interface StagedFault {
-  /** Describes the fault in the table of docs/faults.md. */
+  /** Describes the fault for the table in docs/faults.md. */
   readonly staged: string;
-  /** The alerts that must fire because of the fault; other alerts are allowed to. */
+  /** The alerts that must fire because of the fault. Other alerts may fire as well. */
   readonly alerts: readonly string[];
   stage(stage: Stage): Promise<Staged>;
-  /** Returns why the fault cannot be staged here, or undefined if it can. */
+  /** Returns the reason if the fault cannot be staged here, otherwise undefined. */
   unavailable?(postgres: DoomedPostgres): string | undefined;
 }
 
 type Step = (stage: Stage) => unknown;
 
-/** Builds a fault that one step begins and another one ends. */
+/** Builds a fault that one step begins and another ends. */
 export function between(staged: string, alerts: readonly string[], begin: Step, end: Step): StagedFault {
   return {
     staged,
@@ -49,7 +49,7 @@ export function between(staged: string, alerts: readonly string[], begin: Step, 
   };
 }
 
-/** Builds a fault that statements of the owner begin and end. */
+/** Builds a fault that begins and ends with statements run by the owner. */
 export function bySql(staged: string, alerts: readonly string[], begin: string, end: string): StagedFault {
   return between(
     staged,
@@ -59,7 +59,7 @@ export function bySql(staged: string, alerts: readonly string[], begin: string, 
   );
 }
 
-/** Builds a fault that cannot be staged, for a reason. */
+/** Builds a fault that cannot be staged, with the reason. */
 export const unstaged = (staged: string, alerts: readonly string[], reason: string): StagedFault => ({
   ...between(
     staged,
@@ -92,7 +92,10 @@ export function requests(count: number, send: () => Promise<unknown>): () => Pro
   };
 }
 
-/** Creates events by crediting an account, until the query `count`, run as the database owner, returns more than `most`. */
+/**
+ * Creates events by crediting an account, until the query `count`, run as the database's owner, returns more than
+ * `most`.
+ */
 export async function eventsUntil(
   { databaseUrl, other }: Stage,
   accountId: string,

@@ -25,23 +25,23 @@ async function readingLookups({ other }: Stage) {
   return () => other.send('query ($id: ID!) { node(id: $id) { id ... on Lookup { umaAddress } } }', { id });
 }
 
-/** An alert fires above this number of unfinished deliveries. */
+/** An alert fires if more deliveries than this are unfinished. */
 const lateDeliveries = 10_000;
-/** An alert fires above this number of events that are not dispatched. */
+/** An alert fires if more events than this are not dispatched. */
 const lag = 500;
 /** The maximum number of endpoints of a platform. */
 const endpoints = 20;
 
-/** A comparison with a provider, finished this long ago. */
+/** A comparison with a provider that finished this long ago. */
 const comparison = (age: string) => `insert into reconciliation (platform_id, period_from, period_to, finished_at)
   select id, now() - interval '${age}', now() - interval '${age}' + interval '1 hour', now() - interval '${age}' from platform`;
 
 const spoil = (accountId: string, by: string) => `begin; set local session_replication_role = replica;
   update account set posted = posted ${by} where id = '${accountId}'; commit`;
 
-/** The faults of instances without a replica. */
+/** The faults staged on instances without a replica. */
 const ofInstances: Readonly<Record<string, StagedFault>> = {
-  // Faults of Postgres, of its disk, of the network to it and of its contents.
+  // Faults of Postgres: of its disk, of the network to it, and of its contents.
   'unreachable database': between(
     'the network refuses the connections of one instance, and cuts the open ones',
     ['PaymentsDatabaseAway', 'PaymentsFiguresMissing', 'PaymentsFeedPolls'],
@@ -162,7 +162,7 @@ const ofInstances: Readonly<Record<string, StagedFault>> = {
     ({ instance }) => instance.kill(),
     ({ instance }) => instance.start(),
   ),
-  // Faults that only requests encounter. The requests of the load use other tables.
+  // Faults that only certain requests encounter. The requests of the load use other tables.
   'locked table': {
     staged: 'a person locks a table by hand, and 31 requests at a time try to read it',
     alerts: ['PaymentsSessionsBlocked', 'PaymentsRequestsSlow', 'PaymentsPoolWaits'],

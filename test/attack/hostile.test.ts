@@ -6,10 +6,13 @@ afterAll(() => world.close());
 
 /** The number of probes. */
 const probes = Number(process.env.ATTACK_PROBES ?? 400);
-/** The same probes each time, so that only a change can make this fail; the soak draws different ones each time. */
+/**
+ * The probes are the same each time, so that this test fails only because of a change. The soak draws new ones each
+ * time.
+ */
 const seed = 20_261_123;
 
-test(`${probes} random requests, good and bad, over all transports cause no fault, leak or broken bound`, async () => {
+test(`${probes} random requests, valid and invalid, over all transports cause no fault, leak or exceeded limit`, async () => {
   const figures = await world.run(probes, 4, seed);
   if (process.env.ATTACK_FIGURES) console.log(figures);
   expect(figures.probes).toBeGreaterThanOrEqual(probes);

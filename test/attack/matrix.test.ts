@@ -25,17 +25,14 @@ test('the matrix covers every field of the schema, with its permission', () => {
   for (const { name } of nodeTypes()) kindOfNode(name);
 });
 
-/**
- * The strangers among whom the places are divided here: one of them tries each place. The soak lets all of them try
- * everywhere.
- */
+/** The strangers share the places here: one of them tries each place. In the soak, all of them try every place. */
 const sharing = ['another customer with every grant', 'another quote', 'another transaction'];
 
 test.each(['another platform', 'another customer', ...sharing, 'another payment of the same customer'])(
   'over GraphQL, objects named by %s look as if they never existed',
   async (name) => {
     const stranger = world.strangers.find((one) => one.name === name);
-    if (!stranger) throw new Error(`nobody is ${name}`);
+    if (!stranger) throw new Error(`there is no stranger named ${name}`);
     const all = figures();
     const turn = sharing.indexOf(name);
     await tryStranger(world, stranger, ['JSON'], all, (place) => turn < 0 || place % sharing.length === turn);
@@ -87,14 +84,14 @@ function permissionsInDocs(): Map<string, string> {
   return found;
 }
 
-test('over REST, the owner gets a different answer at every place', async () => {
+test("over REST, the owner's answer differs from a stranger's at every place", async () => {
   const all = figures();
   // The owner deletes objects that no other test needs.
   await tryRestOwner({ ...world, victim: world.bystander }, await restOperations(world.counting.url), all);
   none(all);
 });
 
-test('over GraphQL, the owner gets a different answer at every place', async () => {
+test("over GraphQL, the owner's answer differs from a stranger's at every place", async () => {
   const all = figures();
   await tryOwner(world, all);
   none(all);

@@ -47,7 +47,7 @@ const restAccounts = new Set(Object.values(accountTypes).map(({ graphql }) => `$
 interface Place {
   readonly owner: string;
   readonly path: readonly string[];
-  /** Returns the value that is otherwise sent here, with the text at this place. */
+  /** Returns the value that is otherwise sent here, with this text inserted. */
   put(around: unknown, text: string): unknown;
 }
 
@@ -76,13 +76,13 @@ function textsIn(field: string, type: GraphQLInputType): Place[] {
   });
 }
 
-/** Returns the first variables of a call that already have a field, or else the first of all. */
+/** Returns a call's first variables that already have the field, or else its first variables. */
 const baseOf = (made: readonly Variables[], field: string): Variables | undefined =>
   made.find((variables) => field in { ...variables, ...(variables.input as Variables) }) ?? made[0];
 
 const known = new Set<string>();
 
-/** Returns the texts to try at a place: all of them when a type first occurs, a few wherever it occurs again. */
+/** Returns the texts to try at a place: all of them the first time that a type occurs, and then only a few. */
 function tried(
   api: string,
   { owner, path }: Pick<Place, 'owner' | 'path'>,
@@ -98,7 +98,7 @@ function tried(
 const stored = (strange: StrangeText, isKey: boolean) => (isKey ? (strange.key ?? null) : strange.text);
 const isUnstorable = (text: string) => !text.isWellFormed() || text.includes('\0');
 
-/** Runs tasks, a few concurrently. */
+/** Runs tasks, a few at a time. */
 async function inTurns(tasks: (() => Promise<void>)[]): Promise<void> {
   const waiting = tasks.toReversed();
   const work = async () => {
@@ -107,7 +107,7 @@ async function inTurns(tasks: (() => Promise<void>)[]): Promise<void> {
   await Promise.all(Array.from({ length: 8 }, work));
 }
 
-test('every text of every mutation is refused or stored as the table of strange texts says', async () => {
+test("every text in a mutation's input is refused or stored as the table of strange texts says", async () => {
   const wrong: string[] = [];
   let texts = 0;
   const tasks = calls
@@ -153,7 +153,7 @@ test('every text of every mutation is refused or stored as the table of strange 
           );
           const result = answer.data?.[field];
           const expected = mayBeEmpty && strange.given.trim() === '' ? '' : stored(strange, kind.isKey);
-          // An entry of metadata and a fact are refused as a whole.
+          // An entry of metadata is refused as a whole, and so is a fact.
           const places = [place.path, place.path.slice(0, -1)].map((one) => ['input', ...one].join('.'));
           const isRefused = result?.fields?.some(({ path }: Data) => places.includes(path.join('.'))) ?? false;
           const says = (what: string) => wrong.push(`${field} ${place.path.join('.')} ${strange.what}: ${what}`);
@@ -175,7 +175,7 @@ test('every text of every mutation is refused or stored as the table of strange 
   expect(wrong).toEqual([]);
 });
 
-/** Returns copies of variables, each with a different text replaced. */
+/** Returns copies of the variables, each with one text replaced. */
 function spoilt(value: unknown, text: string): unknown[] {
   if (typeof value === 'string') return [text];
   if (typeof value !== 'object' || value === null) return [];
@@ -186,7 +186,7 @@ function spoilt(value: unknown, text: string): unknown[] {
   );
 }
 
-test('a text that cannot be stored finds nothing, or is refused', async () => {
+test('a query for a text that cannot be stored finds nothing or is refused', async () => {
   const wrong: unknown[] = [];
   const queries = calls.filter(({ kind }) => kind === 'query');
   const tasks = queries.flatMap(({ field, query, bases }) =>
@@ -213,7 +213,7 @@ test('a text that cannot be stored finds nothing, or is refused', async () => {
   expect(wrong).toEqual([]);
 });
 
-test('every REST text is bounded in the document, and refused as the table of strange texts says', async () => {
+test('every REST text has a maximum length in the document, and is refused as the table of strange texts says', async () => {
   const wrong: string[] = [];
   let texts = 0;
   const tasks = Object.entries<Data>(rest.document.paths).flatMap(([path, methods]) =>
@@ -228,12 +228,12 @@ test('every REST text is bounded in the document, and refused as the table of st
           place: `${owner} ${place.join('.')}`,
           most: kind.most,
         });
-        // The values of maps are checked by the domain, after the form of the whole body.
+        // The domain checks the values of maps after the form of the whole body has been checked.
         if (place.includes('*')) return [];
         const address = path.replace(/\{(\w+)\}/g, (_whole, id) => encodeURIComponent(idOf(id)));
         return tried('REST', { owner, path: place }, kind).map((strange) => async () => {
-          // Not sent by the client that checks against the document, which counts the characters before they are
-          // composed.
+          // This is not sent through the client that validates against the document, which counts characters before
+          // composing them.
           const response = await fetch(`${t.url}${restBase}${address}`, {
             method: method.toUpperCase(),
             headers: { authorization: t.platform.authorization, 'content-type': 'application/json' },

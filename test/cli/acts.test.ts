@@ -17,7 +17,7 @@ const acts = (...filter: string[]): Promise<Data[]> => answer('acts', ...filter)
 const by = ['--by', 'Ada Lovelace', '--reason', 'a test'];
 const platformId = () => `Platform:${t.platform.platformId}`;
 
-test('each command that changes something is recorded, with who, what, why and on which row', async () => {
+test('each command that changes something is recorded: who, what, why and on which row', async () => {
   const { id: transaction } = await pay(t.platform, scene, 10, { sandboxScenario: { delayMs: 3_600_000 } });
   const { endpoint: webhookEndpoint } = await succeed(
     t.platform,
@@ -87,7 +87,7 @@ test('acts are found by operator, command, row, platform and time, and are print
   expect(await ops('acts', '--platform', 'nobody')).toMatchObject({ code: 1 });
 });
 
-test("an act without a name belongs to the machine's login; commands without changes are not acts", async () => {
+test("an act without a name is recorded under the machine's login; commands that change nothing are not acts", async () => {
   const before = (await acts()).length;
   await answer('platform', 'limits', 'acme');
   await answer('account', 'freeze', scene.eur, ...by);

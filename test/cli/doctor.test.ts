@@ -13,7 +13,7 @@ import type { Finding, Limits } from '../../src/ops/doctor-checks.ts';
 import { temporaryDataDirectory } from '../setup/child-gateway.ts';
 import { runOps } from '../setup/ops.ts';
 
-/** A separate server, since many faults affect all databases of a server. */
+/** A separate server, because many faults affect all databases of a server. */
 let server: EmbeddedPostgres;
 let template: ThrowawayDatabase;
 let data: Awaited<ReturnType<typeof temporaryDataDirectory>>;
@@ -52,16 +52,16 @@ const production = {
   CLIENT_TOKEN_KEY: randomBytes(32).toString('base64'),
 };
 
-/** A fault, and how it is repaired if it affects more than the database of the case. */
+/** A fault, and how to repair it if it affects more than the database of the case. */
 interface Broken {
   /** Run in the database of the case, as a superuser. */
   readonly sql?: readonly string[];
   readonly settings?: (url: string) => Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>;
-  /** Called to inject a fault that SQL in the database cannot; returns the function that ends it. */
+  /** Called to inject a fault that cannot be injected with SQL in the database. Returns the function that ends it. */
   readonly during?: (url: string) => Promise<() => Promise<unknown>>;
-  /** Run on the whole server, afterwards. */
+  /** Run afterwards, for the whole server. */
   readonly after?: readonly string[];
-  /** Limits of the doctor that are exceeded immediately, so that the test need not wait. */
+  /** Limits for the doctor that are exceeded immediately, so that the test need not wait. */
   readonly hasty?: Partial<Limits>;
 }
 
@@ -69,7 +69,7 @@ const withRight = (role: string, right: string): Broken => ({
   sql: [`alter role ${role} ${right}`],
   after: [`alter role ${role} no${right}`],
 });
-/** Connects with another part of the URL. */
+/** Connects with a URL in which one part is different. */
 const connectedBy = (part: Partial<URL>): Broken => ({
   settings: (url) => ({ DATABASE_URL: Object.assign(new URL(url), part).href }),
 });
@@ -109,7 +109,10 @@ const waitingEvent = row(
   `insert into outbox (platform_id, event_id, type, occurred_at, version, snapshot) values (${id}, ${id}, 'TEST', now() - interval '1 minute', 1, '{}')`,
 );
 
-/** The SQL statements that each check reports, with its wording; no other check reports them. */
+/**
+ * SQL statements that cause faults, by the check that reports them (no other check does), each with the wording of the
+ * report.
+ */
 const statements: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
   migrations: {
     "update _prisma_migrations set migration_name = '0_before'": /created by an earlier series/,
@@ -164,7 +167,7 @@ const statements: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
   },
 };
 
-/** Further faults that each check reports, in the same way. */
+/** More faults, by the check that reports them, in the same form. */
 const broken: Readonly<Record<string, Readonly<Record<string, readonly [words: RegExp, how: Broken]>>>> = {
   settings: {
     'an unknown setting': [/PORT must be a whole number/, set({ PORT: 'eighty' })],
@@ -426,7 +429,7 @@ describe('the doctor reports, by exactly one check,', () => {
   });
 });
 
-test('the doctor reports nothing for a sound set-up, and runs every check', async () => {
+test('the doctor runs every check, and reports nothing if the setup is sound', async () => {
   const findings = await examineBroken({});
   expect(findings.filter(({ result }) => result !== 'ok')).toEqual([]);
   const notUsed = ['pooler', 'replicas'];
@@ -442,7 +445,7 @@ test('the doctor says which checks are impossible with the settings of an instan
   );
 });
 
-test('the doctor reports a clock that differs', async () => {
+test("the doctor reports a clock that differs from the database's", async () => {
   vi.setSystemTime(Date.now() - 10_000);
   const findings = await examineBroken({}).finally(() => vi.useRealTimers());
   expect(findings.filter(({ result }) => result !== 'ok')).toEqual([
@@ -492,7 +495,7 @@ test('"blocked" names a prepared transaction that holds a lock, with its table, 
   for (const client of [holder, waiting]) await client.end();
 });
 
-test('the page of the doctor describes what each check examines', () => {
+test("the doctor's page describes what each check examines", () => {
   const page = readFileSync('docs/operating.md', 'utf8');
   expect(checkNames.filter((name) => !page.includes(`| \`${name}\` |`))).toEqual([]);
 });

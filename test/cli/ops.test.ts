@@ -39,7 +39,7 @@ async function refusal(args: readonly string[], environment?: Environment): Prom
   return err;
 }
 
-test('the commands about policies list what is left of each limit, and the payments that wait for a second person', async () => {
+test('the policy commands list what is left of each limit, and the payments that wait for a second person', async () => {
   expect(await ops(['policy', 'list', 'test'])).toMatchObject({ code: 0, out: 'The platform test has no policy.' });
   expect((await ops(['policy', 'held', 'test'])).out).toBe('No payment of the platform test waits for an approval.');
   const scene = await makeScene(t.platform);
@@ -75,7 +75,7 @@ test('the commands about policies list what is left of each limit, and the payme
 });
 
 describe('the commands about rails', () => {
-  test("store a platform's connection from standard input, encrypted, and state what cannot be checked", async () => {
+  test("store a platform's connection from standard input, encrypted, and say what cannot be checked", async () => {
     const connection = '{"baseUrl":"https://upstream.example/2025-10-13","clientId":"a","secret":"hidden"}';
     vi.spyOn(process, 'stdin', 'get').mockReturnValue(Readable.from([connection]) as typeof process.stdin);
     expect(await answer(['rails', 'connect', 'test'])).toEqual({ connected: 'test' });
@@ -85,11 +85,11 @@ describe('the commands about rails', () => {
     expect(rows[0].sealed.toString('latin1')).not.toContain('hidden');
     expect(await refusal(['rails', 'check', 'test'])).toBe('The rail sandbox has no connection to check.');
     expect(await refusal(['rails', 'connect', 'nobody'])).toBe('There is no platform named "nobody".');
-    // Another test retires the key, so nothing must remain encrypted with it.
+    // Another test retires the key, so nothing encrypted with it must remain.
     await t.owner.query('delete from rail_connection');
   });
 
-  test('list the contradictions of rails, and refuse to close one that is not open', async () => {
+  test("list the contradictions in rails' reports, and refuse to close one that is not open", async () => {
     expect((await ops(['cases', 'list'])).out).toBe('There are no open cases.');
     const id = 'Transaction:0197f2a0-0000-7000-8000-000000000001';
     const close = ['cases', 'close', id, '--by', 'Ada', '--reason', 'checked'];
@@ -152,7 +152,7 @@ describe('the command line', () => {
   });
 });
 
-test('tokens are issued, listed and revoked, but never the last one that may manage', async () => {
+test('tokens are issued, listed and revoked, but the last one with MANAGE cannot be revoked', async () => {
   await t.newPlatform('tokens');
   const [first] = (await answer(['token', 'list', 'tokens'])) as Data[];
   const permissions = ['--permissions', 'VIEW', '--permissions', 'MANAGE'];
@@ -212,7 +212,7 @@ test('blocked sessions are shown as a tree, with statements, durations and the c
   await asked;
 });
 
-test('the doctor exits with 1 at a fault, and commands without a database print only a sentence', async () => {
+test('the doctor exits with 1 if it finds a fault, and commands without a database print a single sentence', async () => {
   const owner = { DATABASE_URL: t.databaseUrl, CORS_ORIGINS: '*', ALLOW_UNSAFE: 'loopback-webhooks' };
   const { code, out } = await ops(['--json', 'doctor'], owner);
   expect(code).toBe(1);
@@ -236,7 +236,7 @@ test('the doctor exits with 1 at a fault, and commands without a database print 
     );
 });
 
-test('orders of a payment are listed and retried, its webhooks replayed, and its account has a statement', async () => {
+test("the commands list and retry a payment's orders, replay its webhooks, and print its account's statement", async () => {
   const scene = await makeScene(t.platform);
   const slow = { sandboxScenario: { delayMs: 600_000 } };
   const transaction = await pay(t.platform, scene, 10_000, slow);
@@ -271,7 +271,7 @@ test('orders of a payment are listed and retried, its webhooks replayed, and its
   await act(t.platform, 'deleteWebhookEndpoint', { endpointId: id }, 'deletedId');
 });
 
-describe('the keys of the service', () => {
+describe("the service's keys", () => {
   const config = (SECRET_KEY: Buffer | undefined, ...SECRET_KEY_FALLBACKS: Buffer[]) => ({
     NODE_ENV: 'production' as const,
     SECRET_KEY,

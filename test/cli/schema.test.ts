@@ -15,7 +15,7 @@ afterEach(() => rm(folder, { recursive: true }));
 
 const breaks = (revision: string) => runOps('postgres://nobody@localhost/none', ['schema', '--breaks', revision]);
 
-/** Writes an earlier schema, which differs from the current one in one place, and compares the two. */
+/** Writes an earlier schema that differs from the current one in one place, and compares the two. */
 async function breaksSince(from: RegExp, to: string): Promise<OpsResult> {
   const earlier = path.join(folder, 'earlier.graphql');
   expect(printedSchema()).toMatch(from);
@@ -23,7 +23,7 @@ async function breaksSince(from: RegExp, to: string): Promise<OpsResult> {
   return breaks(earlier);
 }
 
-test('the command lists the changes that break an earlier schema, and then fails', async () => {
+test('the command lists the changes that break clients of an earlier schema, and then fails', async () => {
   const result = await breaksSince(/^type Viewer \{$/m, 'type Viewer {\n  gone: Int');
   expect(result).toEqual({ code: 1, out: 'Viewer.gone was removed.', err: '' });
 });
@@ -54,12 +54,12 @@ test('a deprecation states its date', () => {
   expect(undatedDeprecations(schema)).toEqual(['older', 'a', 'A']);
 });
 
-test('an addition breaks nothing', async () => {
+test('adding to the schema breaks nothing', async () => {
   const result = await breaksSince(/^type Viewer \{\n {2}"""[^"]*"""\n {2}customer: Customer\n/m, 'type Viewer {\n');
   expect(result).toMatchObject({ code: 0, out: expect.stringMatching(/^No breaking changes since /) });
 });
 
-test('an unknown revision fails with one sentence', async () => {
+test('an unknown revision is reported in one sentence', async () => {
   const result = await breaks('no-such-revision');
   expect(result).toMatchObject({ code: 1, err: expect.stringContaining('no git revision') });
 });

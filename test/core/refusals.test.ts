@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { translatePath } from '../../src/core/refusal.ts';
 
-test('a path is mapped once, by the longest entry that it begins with', () => {
+test('a path is mapped once, by the longest entry that is its prefix', () => {
   const table = [
     [['details'], ['customerType']],
     [['details', 'address'], ['address']],
@@ -26,7 +26,7 @@ function textsIn(call: string): string[] {
   return words.map((text) => text.replaceAll(/\$\{[^}]*\}/g, ''));
 }
 
-test("a refusal's text names no field: its path does, with the name that each API uses", () => {
+test("a refusal's text names no field; its path does, with the name that each API uses", () => {
   const files = globSync('src/**/*.ts', { exclude: (path) => path.endsWith('generated') });
   const sources = files.map((file) => ({ file, text: readFileSync(file, 'utf8') }));
   const texts = sources.flatMap(({ file, text }) =>
@@ -37,6 +37,6 @@ test("a refusal's text names no field: its path does, with the name that each AP
       .map((words) => `${file}: ${words}`),
   );
   expect(texts.length).toBeGreaterThan(80);
-  // Only names of fields have this form.
+  // Only field names have this form.
   expect(texts.filter((words) => /\b[a-z]+[A-Z]\w*/.test(words.slice(words.indexOf(':'))))).toEqual([]);
 });

@@ -27,8 +27,8 @@ const namesOf = async (on: pg.Client, text: string): Promise<string[]> =>
   (await on.query<{ name: string }>(text)).rows.map(({ name }) => name);
 
 /**
- * Returns each statement that an unprivileged role could try: a call of each function, a read of each relation, a new object in
- * each schema.
+ * Returns each statement that an unprivileged role could try: a call of each function, a read of each relation, and a
+ * new object in each schema.
  */
 const attempts = () =>
   namesOf(

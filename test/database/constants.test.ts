@@ -6,7 +6,7 @@ import { openDatabase } from '../../src/infra/database/database.ts';
 import { QuoteStatus, TransactionStatus } from '../../src/infra/database/generated/client/client.ts';
 import { testDatabase } from '../setup/database.ts';
 
-/** Each fact that both TypeScript and SQL state is stated once on each side, and the two are compared here. */
+/** Facts that both TypeScript and SQL state are stated once on each side, and this test compares the two sides. */
 
 const { url } = await testDatabase();
 const database = openDatabase({ url, role: 'gateway_work' });
@@ -24,7 +24,7 @@ test('TypeScript and is_terminal agree on the terminal statuses of a payment', a
   expect(Object.values(TransactionStatus).length).toBeGreaterThan(rows.length);
 });
 
-test("a quote's terminal statuses are those without a move, and its events agree", async () => {
+test("a quote's terminal statuses are those that no move leaves, and its events agree", async () => {
   const { rows } = await database.pool.query("select split_part(unnest(status_moves('quote')), ' ', 1) as status");
   const moving = new Set(rows.map(({ status }) => status));
   expect(new Set(Object.values(QuoteStatus).filter((status) => !moving.has(status)))).toEqual(terminalQuoteStatuses);
@@ -33,16 +33,16 @@ test("a quote's terminal statuses are those without a move, and its events agree
   for (const list of lists) expect(new Set(list.replaceAll("'", '').split(', '))).toEqual(terminalQuoteStatuses);
 });
 
-/** Finds numbers that can only be meant as bounds of amounts: a nine followed by many digits. */
+/** Finds numbers that can only be bounds for amounts: a nine followed by many digits. */
 const bounds = (text: string) =>
   text.match(/\b9[\d_,]{13,}/g)?.map((digits) => BigInt(digits.replaceAll(/[_,]/g, ''))) ?? [];
 
-test('every bound of an amount in SQL equals that of TypeScript', async () => {
+test('SQL and TypeScript have the same bounds for amounts', async () => {
   const { rows } = await database.pool.query<{ name: string; body: string }>(
     `select proname as name, prosrc as body from pg_proc where pronamespace = 'public'::regnamespace`,
   );
   const stated = rows.flatMap(({ name, body }) => bounds(body).map((bound) => ({ name, bound })));
-  // Above a tenth of the bound, check_capacity checks more closely.
+  // From a tenth of the bound upward, check_capacity checks more closely.
   const known = [maxAmount, maxBalance, maxAmount / 10n];
   expect(stated.filter(({ bound }) => !known.includes(bound))).toEqual([]);
   const names = new Set(stated.map(({ name }) => name));
@@ -50,7 +50,7 @@ test('every bound of an amount in SQL equals that of TypeScript', async () => {
     expect(names).toContain(name);
 });
 
-test('every bound of an amount in schema and documents is the same, and TypeScript states it once', () => {
+test('the bounds for amounts are the same in the schema and the documents, and TypeScript states them once', () => {
   const papers = ['README.md', 'schema.graphql', ...globSync('docs/*.md')];
   const told = papers.flatMap((file) => bounds(readFileSync(file, 'utf8')));
   expect(told.length).toBeGreaterThan(5);

@@ -3,7 +3,7 @@ import { afterAll, expect, test } from 'vitest';
 import { openDatabase } from '../../src/infra/database/database.ts';
 import { listen } from '../setup/free-port.ts';
 
-// A server that dies right after it has accepted a connection: its error arrives in the same packet as "ready". The
+// A server that dies right after it has accepted a connection: its error arrives in the same packet as "ready". That
 // error belongs to no statement, and must not end the process, as an unhandled error event would.
 
 let accepted = 0;
@@ -17,7 +17,7 @@ const server = createServer((socket) => {
 const url = `postgres://gateway@127.0.0.1:${await listen(server)}/gateway`;
 afterAll(() => server.close());
 
-/** Builds a message of Postgres' protocol: its type, its length, its body. */
+/** Builds a message in Postgres' protocol: its type, its length, its body. */
 function message(type: string, body: Buffer | string): Buffer {
   const content = Buffer.from(body);
   const head = Buffer.alloc(5);

@@ -2,8 +2,8 @@ import pg from 'pg';
 import { startEmbeddedPostgres } from '../../src/infra/database/embedded/embedded.ts';
 
 // A process that uses the embedded server in a given folder until it is interrupted or killed. The second argument can
-// be `durable`. It prints the server's address and problems, and after an interrupt it still works with the database
-// before it stops.
+// be `durable`. It prints the server's address and any problems. After an interrupt, it still uses the database before
+// it stops.
 
 const server = await startEmbeddedPostgres({
   dataDir: process.argv[2] ?? '',

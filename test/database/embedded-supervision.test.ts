@@ -8,10 +8,10 @@ import { canMount, EmbeddedServers, isDown, onDiskOfItsOwn, query } from '../set
 import { openClient } from '../setup/gateway.ts';
 
 const servers = new EmbeddedServers();
-/** Long enough on a busy machine: the awaited event takes a fraction of a second. */
+/** Long enough for a busy machine: the expected event takes a fraction of a second. */
 const soon = { timeout: 30_000, interval: 10 };
 
-test('a killed server comes back at the same address with its committed data; both events are logged once', async () => {
+test('a killed server comes back at the same address with its committed data; death and return are logged once each', async () => {
   const { server, warnings } = await startHeard({ durable: true });
   await query(server.url, `create table words (word text); insert into words values ('committed')`);
   const { pid, url } = server;
@@ -44,7 +44,8 @@ test('a server that cannot start is retried until it can, and each reason is log
   const other = await occupied(url);
   await repair();
   await vi.waitFor(() => expect(reasons(/Address already in use/)).toHaveLength(1), soon);
-  // The other program sees no connection of ours, and the reason is not logged again however often the start fails.
+  // The other program never sees a connection of ours, and the reason is logged only once, however often the start
+  // fails.
   expect(reasons(/PG_VERSION/)).toHaveLength(1);
   expect(reasons(/runs again/)).toHaveLength(0);
   other.close();
@@ -115,7 +116,7 @@ test.runIf(canMount())('a server whose disk was full comes back once there is sp
   const user = await servers.startInProcess(onDiskOfItsOwn(servers.parent, 'size=256m'));
   const client = await openClient(user.url);
   const change = `select pg_logical_emit_message(true, 'filler', repeat('x', 1000000))`;
-  // Enough changes that the recovery takes a moment, and then runs out of space.
+  // So many changes that recovery takes a moment, and then runs out of space.
   for (let count = 0; count < 64; count += 1) await client.query(change);
   const filler = join(`/proc/${user.process.pid}/root`, servers.parent, 'filler');
   await expect(fill(filler)).rejects.toMatchObject({ code: 'ENOSPC' });
@@ -130,7 +131,7 @@ test.runIf(canMount())('a server whose disk was full comes back once there is sp
   await interrupted(user);
 });
 
-test("after a crash of one connection, another user's start and stop leave the server up", async () => {
+test('after one connection has crashed, another process that starts and stops leaves the server up', async () => {
   const first = await servers.startInProcess();
   const started = await startedAt(first.url);
   await crashBackend(first.url);
@@ -145,7 +146,7 @@ test("after a crash of one connection, another user's start and stop leave the s
   await isDown(first.url);
 });
 
-test('a user that returns after the other has shut down the server starts it again', async () => {
+test('a process that continues after another has shut down the server starts it again', async () => {
   const first = await servers.startInProcess();
   const second = await servers.start();
   const started = await startedAt(first.url);
@@ -158,7 +159,7 @@ test('a user that returns after the other has shut down the server starts it aga
   await interrupted(first);
 });
 
-test('one of two users restarts a killed server, both use it, and the last shuts it down', async () => {
+test('one of two processes restarts a killed server, both use it, and the last one shuts it down', async () => {
   const first = await servers.startInProcess();
   const second = await servers.start();
   process.kill(first.pid, 'SIGKILL');
@@ -197,7 +198,7 @@ async function interrupted({ process: user }: Awaited<ReturnType<EmbeddedServers
   expect(await once(user, 'exit')).toEqual([0, null]);
 }
 
-/** Kills the process of one connection, like a crash in it: Postgres then ends all connections and recovers. */
+/** Kills the process of one connection as a crash would: Postgres then ends all connections and recovers. */
 async function crashBackend(url: string): Promise<void> {
   const client = await openClient(url);
   const ended = new Promise((resolve) => client.once('end', resolve));
@@ -206,7 +207,7 @@ async function crashBackend(url: string): Promise<void> {
   await ended;
 }
 
-/** Returns how many processes share the lock that marks users of the server. */
+/** Returns how many processes share the lock that shows who uses the server. */
 async function usersOf(url: string): Promise<number | undefined> {
   const [row] = await query<{ users: number }>(
     url,

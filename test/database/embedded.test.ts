@@ -7,7 +7,7 @@ import { EmbeddedServers, isDown, query } from '../setup/embedded-servers.ts';
 
 const servers = new EmbeddedServers();
 
-test('the first start creates an empty database: payments, UTF-8, UTC, reachable from localhost only', async () => {
+test('the first start creates an empty database named payments, in UTF-8 and UTC, reachable from localhost only', async () => {
   const { url } = await servers.start();
   const [row] = await query(
     url,
@@ -77,7 +77,7 @@ test('a server left behind by a killed process is adopted, and stopped by its ne
   await isDown(adopted.url);
 });
 
-test('a lock file that names a dead process, or one that is another program by now, is no obstacle', async () => {
+test('a lock file is no obstacle if its process is dead, or is a different program by now', async () => {
   const first = await servers.start();
   await query(first.url, 'create table kept (word text)');
   const lock = join(first.dataDirectory, 'data', 'postmaster.pid');
@@ -86,7 +86,8 @@ test('a lock file that names a dead process, or one that is another program by n
 
   const gone = spawn(process.execPath, ['--version']);
   await once(gone, 'exit');
-  // Run as the user who runs the server: Postgres itself ignores a lock file that names another user's process.
+  // This runs as the user who runs the server, because Postgres itself ignores a lock file that names another user's
+  // process.
   const { uid, gid } = await stat(lock.replace('postmaster.pid', 'base'));
   const other = spawn('sleep', ['300'], { uid, gid });
   servers.remember(other);
@@ -113,7 +114,7 @@ test('processes that start together share one server, and the last of them to st
 
 test('an interrupt from the terminal leaves the server up until our own orderly stop', async () => {
   const { process: gateway } = await servers.startInProcess();
-  // A terminal interrupts the whole process group.
+  // A terminal sends the interrupt to the whole process group.
   process.kill(-Number(gateway.pid), 'SIGINT');
   expect(await once(gateway, 'exit')).toEqual([0, null]);
   const { url } = await servers.start();

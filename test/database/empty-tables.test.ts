@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { testDatabase } from '../setup/database.ts';
 import { testClient } from '../setup/gateway.ts';
 
-// While tables are empty, all their indexes cost the same. A session keeps a plan from that time until the table is
-// analyzed, so a wrong index would read all rows of a platform in the meantime.
+// While tables are empty, all their indexes have the same cost. A session keeps a plan from that time until the table
+// is analyzed. If the plan used the wrong index, it would read all rows of a platform until then.
 
 const client = await testClient({ databaseUrl: (await testDatabase()).url });
 

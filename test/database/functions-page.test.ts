@@ -9,7 +9,7 @@ import { testClient } from '../setup/gateway.ts';
 
 const page = readFileSync('docs/database-functions.md', 'utf8');
 
-/** Returns the page's section with this heading. */
+/** Returns the section of the page that has this heading. */
 const section = (heading: string) => page.split(/^## /m).find((part) => part.startsWith(`${heading}\n`)) ?? '';
 
 /** Returns the rows of the section's table as cells. */
@@ -20,7 +20,7 @@ const quotedIn = (text: string) => [...text.matchAll(/`(\w+)`/g)].map(([, name =
 
 interface SqlSource {
   readonly name: string;
-  /** The SQL without comments and quoted texts. */
+  /** The SQL without its comments and quoted texts. */
   readonly code: string;
 }
 const sources: SqlSource[] = (await readFunctions(projectPrisma)).map(({ name, sql }) => ({
@@ -45,7 +45,7 @@ test('the page names every existing function, and no others in its tables', () =
   expect([...first, ...drawn].filter((name) => !names.has(name))).toEqual([]);
 });
 
-test('the page draws which function calls which', () => {
+test("the page's diagram shows which function calls which", () => {
   const calls = sources.flatMap(({ name, code }) => {
     const body = code.replace(/create or replace function \w+\(/, '');
     return calledIn(body)
@@ -55,7 +55,7 @@ test('the page draws which function calls which', () => {
   expect([...drawnCalls()].toSorted()).toEqual(calls.toSorted());
 });
 
-/** Reads the arrows of the drawing: `a --> b & c`, possibly in chains, and with labels. */
+/** Reads the arrows of the diagram, `a --> b & c`, which may form chains and have labels. */
 function drawnCalls(): Set<string> {
   const drawing = /^```mermaid\n(.*?)^```/ms.exec(page)?.[1] ?? '';
   const calls = new Set<string>();

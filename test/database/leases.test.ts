@@ -14,7 +14,7 @@ import { testGateway } from '../setup/gateway.ts';
 import { makeScene, newCustomer } from '../setup/scene.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 
-// The test plays all workers of an installation. It has three rows of each leased table.
+// The test plays all workers of an installation. Each leased table has three rows.
 
 const t = await testGateway({ ROLE: 'serve' });
 const scene = await makeScene(t.platform);
@@ -28,12 +28,12 @@ await sequencer.close();
 
 interface LeasedRows {
   readonly table: string;
-  /** The columns: the key besides the platform, the due time, and the end of a lease. */
+  /** The columns: the key (without the platform), the due time, and the end of a lease. */
   readonly key: string;
   readonly dueAt?: string;
   readonly until?: string;
   readonly lease: (on: Queryable, limit: number, leaseMs: number) => Promise<readonly Lease[]>;
-  /** The field of the key in a leased row. */
+  /** The field with the key of a leased row. */
   readonly field: string;
   /** The statement that inserts three rows, if they do not exist yet. */
   readonly insert?: string;
@@ -74,11 +74,11 @@ const leasedRows: readonly LeasedRows[] = [
 ];
 
 test.each(leasedRows)(
-  'rows of $table are leased in order of their due time, each to one worker, until its lease ends',
+  'rows of $table are leased in the order in which they are due, each to one worker until its lease ends',
   async ({ table, key, field, dueAt = 'due_at', until = dueAt, lease, insert = 'select' }) => {
     const { database } = t.gateway.payments;
     await t.owner.query(insert);
-    // The first two have swapped places.
+    // The first two rows have swapped places.
     await t.owner.query(
       `update ${table} l set ${dueAt} = clock_timestamp() - (array[2, 3, 1])[k.at] * interval '1 second'
        from (select platform_id, ${key} as key, row_number() over (order by ${key}) as at from ${table}) k
@@ -91,7 +91,7 @@ test.each(leasedRows)(
     const take = async (on: Queryable, limit: number) =>
       (await lease(on, limit, lengthMs)).map((row) => Reflect.get(row, field));
     await inTransaction(database, async ({ client }) => {
-      // The first worker's statement is not committed yet, and delays nobody.
+      // The first worker's statement is not committed yet, which delays no other worker.
       expect(await take(client, 1)).toEqual([keys[0]]);
       expect(await take(database.pool, 1)).toEqual([keys[1]]);
       expect(await take(database.pool, 10)).toEqual([keys[2]]);

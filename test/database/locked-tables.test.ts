@@ -34,7 +34,7 @@ const busy = {
 };
 
 test.each(['account', 'transaction', 'journal', 'posting', 'rail_order', 'idempotency_record', 'outbox'])(
-  'payments while a table is locked get "the database is busy", without accounts or keys: %s',
+  'payments that need a locked table get "the database is busy", which names no accounts or keys: %s',
   async (table) => {
     await holding([`lock table ${table}`], async () => {
       const paid = await Promise.all([transferOut(), transferOut(), transferOut()]);
@@ -68,7 +68,7 @@ test('one locked account is reported as such, and payments from other accounts c
   });
 });
 
-test('the log says once who blocks others, with table and statement, and once that it is over', async () => {
+test('the log says once which session blocks others, with table and statement, and once that it no longer does', async () => {
   const lines: Record<string, unknown>[] = [];
   const log = pino({ level: 'info' }, { write: (line) => lines.push(JSON.parse(line)) });
   const look = lockWatch(t.gateway.payments.database, log, 0);

@@ -31,7 +31,7 @@ const rest = (method: string, path: string, body?: object, key?: string) =>
 const transfer = (idempotencyKey: string, selection = 'transaction { id status }', by = platform) =>
   act(by, 'transferOut', moving(scene.usd, scene.outsideUsd, 100, { idempotencyKey }), selection);
 
-/** Repeats a query until it is answered with data, and returns that. */
+/** Repeats a query until it returns data, and returns the data. */
 async function askUntilAnswered(query: string): Promise<Data> {
   for (;;) {
     const { data, errors } = await platform.send(query);
@@ -43,14 +43,14 @@ async function askUntilAnswered(query: string): Promise<Data> {
 describe('silent connections', () => {
   test('are dropped, and the service recovers with its streams', async () => {
     const made = await quote(platform, usdToEur(scene));
-    // All connections: those of the pool, the listener's and the sequencer's.
+    // All connections: those of the pool, of the listener and of the sequencer.
     const { pool } = t.gateway.serving;
     const all = await Promise.all(Array.from({ length: pool.options.max }, () => pool.connect()));
     for (const client of all) client.release();
     const frozen = proxy.freeze();
     expect(frozen).toBeGreaterThanOrEqual(12);
     await askUntilAnswered('{ customers { edges { node { id } } } }');
-    // No request waits for a second silent connection: idle ones were closed with the first.
+    // No request waits for a second silent connection, because the idle ones were closed with the first.
     await vi.waitFor(() => expect(proxy.givenUp).toBeGreaterThanOrEqual(10), 60_000);
     await Promise.all(Array.from({ length: 20 }, () => platform.ask('{ customers { edges { node { id } } } }')));
 
@@ -60,8 +60,8 @@ describe('silent connections', () => {
   });
 });
 
-describe('a command whose answer is lost on the way', () => {
-  test('has an unknown outcome, with advice; a repeat returns the first outcome', async () => {
+describe('a command whose answer is lost in transit', () => {
+  test('has an unknown outcome, and says what to do; a repeat returns the first outcome', async () => {
     const before = await balanceOf(platform, scene.usd);
     proxy.loseAnswer(planWithKey('lost-1'));
     expect(await transfer('lost-1')).toMatchObject({ __typename: 'OutcomeUnknownError', code: 'OUTCOME_UNKNOWN' });
@@ -70,7 +70,7 @@ describe('a command whose answer is lost on the way', () => {
     expect(await balanceOf(platform, scene.usd)).toBe(before - 100n);
   });
 
-  test('is 504 over REST, and the same for plain records', async () => {
+  test('is 504 over REST, even for plain records', async () => {
     const body = { source: { accountId: scene.usd }, destination: { accountId: scene.outsideUsd }, amount: 100 };
     proxy.loseAnswer(planWithKey('lost-2'));
     expect(await rest('POST', '/transfer-out', body, 'lost-2')).toMatchObject({
@@ -117,7 +117,7 @@ describe('while the database is unreachable', () => {
 
   test('every API reports it, and says that nothing was executed and when to retry', async () => {
     await askUntilAnswered('{ viewer { kind } }');
-    // These credentials are cached; unknown ones would have to be looked up.
+    // These credentials are cached. Unknown ones would have to be looked up.
     const remembered = await withNewCredentials(platform, t.url);
     proxy.shut();
     const stranger = `Basic ${Buffer.from('nobody:nothing').toString('base64')}`;

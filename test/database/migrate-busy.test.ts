@@ -45,7 +45,7 @@ const session = () => ownClient(database.url);
 const namesApplied = async (client: pg.Client) =>
   (await client.query('select migration_name as name from _prisma_migrations order by 1')).rows.map(({ name }) => name);
 
-test('a migration gets past an autovacuum, and logs it', async () => {
+test('a migration gets past a running autovacuum, and logs that', async () => {
   const client = await session();
   await client.query(`alter table a set (autovacuum_vacuum_threshold = 1, autovacuum_vacuum_scale_factor = 0,
     autovacuum_vacuum_cost_delay = 100, autovacuum_vacuum_cost_limit = 1)`);
@@ -61,7 +61,7 @@ test('a migration gets past an autovacuum, and logs it', async () => {
   expect(lines.at(-1)).toBe('applied the migration 2_second');
 });
 
-test('a migration gets past transactions that lock the same tables in other orders, and makes none fail', async () => {
+test('a migration gets past transactions that lock the same tables in a different order, and none of them fails', async () => {
   let goesOn = true;
   const failed: unknown[] = [];
   const orders = ['a b c', 'c b a', 'b a c'];
@@ -90,7 +90,7 @@ test('a migration gets past transactions that lock the same tables in other orde
   expect(failed).toEqual([]);
 });
 
-test("a migration gets past the service's loops and payments, and makes no request fail", async () => {
+test("a migration gets past the service's background work and payments, and no request fails", async () => {
   const t = await startTestGateway();
   const receiver = await startReceiver();
   for (let made = 0; made < 3; made += 1) await createEndpoint(t.platform, { url: receiver.url });
@@ -124,7 +124,7 @@ test('a migration can be stopped while it waits or works: work is rolled back, a
   const holder = await session();
   await writeMigration('2_second', 'alter table b add y int;');
   await writeMigration('3_third', 'alter table b add z int; alter table a add z int;');
-  // Work that only ends when it is stopped: a wait for a lock would end at the migration's lock timeout.
+  // Work that ends only when it is stopped. Waiting for a lock would end at the migration's lock timeout.
   await writeMigration('4_fourth', 'alter table c add z int; do $$ begin loop end loop; end $$;');
   await holder.query('begin; select from a');
 

@@ -41,7 +41,7 @@ test('migrations are applied once, in the order of their names', async () => {
   expect(await migrated()).toEqual({ applied: ['20250103000000_third'] });
 });
 
-test('an empty database with an encoding other than UTF8 is refused, with the command for a right one', async () => {
+test('an empty database with an encoding other than UTF8 is refused, with the command that creates a correct one', async () => {
   await client.query("create database bytes encoding 'SQL_ASCII' template template0 locale 'C'");
   const url = new URL(database.url);
   url.pathname = '/bytes';
@@ -51,7 +51,7 @@ test('an empty database with an encoding other than UTF8 is refused, with the co
   await client.query('drop database bytes');
 });
 
-test('a migration that waits for a lock lets others through, and retries until it has it', async () => {
+test('a migration that waits for a lock lets other sessions through, and retries until it gets the lock', async () => {
   await migrated();
   await prisma.write('migrations/20250103000000_third/migration.sql', 'alter table a add column z int;');
   const reader = await ownClient(database.url);
@@ -91,7 +91,7 @@ test('migrating twice changes nothing and writes the rows that prisma migrate de
   await migrated();
   expect(await rows(records)).toEqual(written);
 
-  // `prisma migrate deploy` asks its engine: is anything pending, or wrong?
+  // `prisma migrate deploy` asks its engine whether anything is pending or wrong.
   const migrationsList = await prismaMigrationList(prisma.path);
   await withSchemaEngine(database.url, async (engine) => {
     const diagnosis = await engine.diagnoseMigrationHistory({ migrationsList, optInToShadowDatabase: false, filters });
@@ -102,10 +102,11 @@ test('migrating twice changes nothing and writes the rows that prisma migrate de
   expect(await rows(records)).toEqual(written);
 });
 
-test("the migrations table and its rows are those that Prisma's own engine writes", async () => {
+test("the migrations table and its rows are the same as those that Prisma's own engine writes", async () => {
   const theirs = await emptyDatabase();
   const theirClient = await ownClient(theirs.url);
-  // The engine can run the first migration. (The second has a function, which it would cut at the semicolons.)
+  // The engine can run the first migration. The second contains a function, which the engine would split at its
+  // semicolons.
   const all = await prismaMigrationList(prisma.path);
   const migrationsList = { ...all, migrationDirectories: all.migrationDirectories.slice(0, 1) };
   await withSchemaEngine(theirs.url, (engine) => engine.applyMigrations({ migrationsList, filters }));
@@ -125,7 +126,7 @@ test('one of several instances that start together migrates, and the others wait
   expect(await rows('select x from a')).toEqual([{ x: 3 }]);
 });
 
-test('a migration that fails leaves nothing behind, says where it failed, and applies once repaired', async () => {
+test('a migration that fails leaves nothing behind, says where it failed, and can be applied once repaired', async () => {
   const file = 'migrations/20250103000000_third/migration.sql';
   await prisma.write(file, 'create table c (z int);\n\ninsert into nowhere values (1);\n');
   await expect(migrated()).rejects.toThrow(
@@ -170,7 +171,7 @@ test('a migration left unfinished by another tool is refused until it is marked 
   expect(await migrated()).toEqual({ applied: ['20250103000000_third'] });
 });
 
-test('migrations of a newer version of the program are left alone', async () => {
+test('migrations from a newer version of the program are left alone', async () => {
   await prisma.write('migrations/20250103000000_third/migration.sql', 'create table c (z int);');
   await migrated();
   const older = await prismaFolder();

@@ -19,7 +19,7 @@ test("the project's migrations create what its schema and its functions describe
   expect(await missingSql(url)).toBe('');
 });
 
-test('triggers that replace foreign keys are in the catalog, and the keys are not', async () => {
+test('the catalog contains the triggers that replace foreign keys, and not the keys', async () => {
   const database = await ownDatabase();
   const triggers = await query<{ name: string }>(
     database.url,
@@ -84,7 +84,7 @@ describe('after the first migration', () => {
     ['an index', '[parentId, colour]', '[colour, parentId]', 'CREATE INDEX "child_colour_parent_id_idx"'],
     ['a unique key', '(12, 2)', '(12, 2) @unique', 'CREATE UNIQUE INDEX "child_weight_key"'],
     ['a table', '\nmodel Child', '\nmodel Lonely {\n  id Int @id\n}\n\nmodel Child', 'CREATE TABLE "Lonely"'],
-  ])('a change in the schema is missing from the migrations: %s', async (_what, from, to, difference) => {
+  ])('a change in the schema is reported as missing from the migrations: %s', async (_what, from, to, difference) => {
     expect(smallSchema).toContain(from);
     await prisma.write('schema.prisma', smallSchema.replace(from, to));
     expect(await missingSql(url, prisma.path)).toContain(difference);
@@ -97,7 +97,7 @@ describe('after the first migration', () => {
     ['create index of_name on parent (name)', 'DROP INDEX "of_name"'],
     ['alter table child alter column made_at set default now()', 'ALTER COLUMN "made_at" SET DEFAULT made_at()'],
     ['alter table child drop constraint child_parent_id_fkey', 'ADD CONSTRAINT "child_parent_id_fkey"'],
-  ])('a change in the migrations alone is a difference, too: %s', async (sql, difference) => {
+  ])('a change in the migrations alone is also reported as a difference: %s', async (sql, difference) => {
     await addToMigration(`${sql};`);
     expect(await missingSql(url, prisma.path)).toContain(difference);
   });
@@ -112,7 +112,7 @@ describe('after the first migration', () => {
   });
 });
 
-/** Writes the next migration under a name that sorts at the place that the test needs. */
+/** Writes the next migration under a name that sorts where the test needs it. */
 async function writeLast(name: string): Promise<string> {
   const folder = await writeMigration(url, 'last', prisma.path);
   const sql = await read(folder);

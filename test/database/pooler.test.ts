@@ -8,22 +8,22 @@ import { query } from '../setup/embedded-servers.ts';
 import { ownGateway, type TestPlatform } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 
-// Tests without a real pooler: the service treats an ordinary server as one behind a pooler. The soak "pooler" uses a
-// real one.
+// Tests without a real pooler: the service treats an ordinary server as if it were behind one. The soak "pooler" uses a
+// real pooler.
 
 const database = await testDatabase();
 const url = servingUrl(database.url);
 
-test("a start behind a pooler without the login's settings is refused, with instructions", async () => {
+test("starting behind a pooler without the login's settings is refused, with instructions", async () => {
   await expect(findPooler(url, url)).rejects.toThrow(
     /lack the settings role, search_path, .*statement_timeout.*Run "npm run migrate" with .*DATABASE_DIRECT_URL.*RECONNECT/,
   );
 });
 
-test('the login gets its settings for its database only, even repeatedly; then the pooler can be used', async () => {
+test('the login gets its settings for its database only, even repeatedly; after that the pooler can be used', async () => {
   await prepareLogin(url, url);
   await prepareLogin(url, url);
-  // Statements keep their names here, as behind a pooler without prepared statements.
+  // Here statements keep their names, as behind a pooler without prepared statements.
   expect(await findPooler(url, url)).toEqual({ url, prepares: false });
   const settings =
     "select current_user::text as role, current_setting('TimeZone') as zone, current_setting('statement_timeout') as statement, current_setting('search_path') as path, current_setting('jit') as jit";
@@ -32,12 +32,12 @@ test('the login gets its settings for its database only, even repeatedly; then t
   ]);
 });
 
-test('a session that the pooler opened before the settings is recognized, in any time zone', async () => {
+test('a session that the pooler opened before the settings were made is recognized, in any time zone', async () => {
   const before = `${url}?options=${encodeURIComponent('-c timezone=Asia/Karachi')}`;
   await expect(findPooler(before, url)).rejects.toThrow(/lack the settings timezone\. .*RECONNECT/);
 });
 
-test('addresses of two databases, or of two logins, are refused', async () => {
+test('two addresses with different databases or different logins are refused', async () => {
   const other = await ownDatabase();
   await expect(findPooler(url, servingUrl(other.url))).rejects.toThrow('lead to different databases');
   await expect(prepareLogin(url, database.url)).rejects.toThrow(
@@ -45,7 +45,7 @@ test('addresses of two databases, or of two logins, are refused', async () => {
   );
 });
 
-test('a login that could alter the tables gets no settings, as migrations may need it unchanged', async () => {
+test('a login that can alter the tables gets no settings, because migrations may need it unchanged', async () => {
   await expect(prepareLogin(database.url, database.url)).rejects.toThrow('is a superuser');
 });
 
@@ -73,7 +73,7 @@ describe.each([
     }
     const second = { name: 'second', permissions: ['VIEW'], idempotencyKey: 'one-key' };
     for (const platform of platforms) await succeed(platform, 'createApiToken', second);
-    // Both platforms read in turn on the same connection, many reads at a time.
+    // Both platforms take turns reading on the same connection, with many reads at a time.
     const answers = await Promise.all(
       Array.from({ length: 40 }, (_, turn) => listed(platforms[turn % 2] as TestPlatform)),
     );

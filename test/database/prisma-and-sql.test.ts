@@ -3,11 +3,11 @@ import { pathToFileURL } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { statementTexts } from '../../src/infra/database/statement.ts';
 
-/** docs/prisma.md says what goes through Prisma and what is SQL. This test compares it with the code. */
+/** docs/prisma.md says what goes through Prisma and what is written in SQL. This test compares it with the code. */
 
 const read = (path: string) => readFileSync(path, 'utf8');
 
-/** Returns the rows of the page's table whose first column has this heading, as cells. */
+/** Returns the cells of the page's table whose first column has this heading, row by row. */
 function tableOf(page: string, column: string): string[][] {
   const lines = page.split('\n');
   const start = lines.findIndex((line) => line.startsWith(`| ${column} |`));
@@ -24,7 +24,7 @@ function tableOf(page: string, column: string): string[][] {
 const quoted = (text: string) => [...text.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name);
 const twice = (names: readonly string[]) => names.filter((name, place) => names.indexOf(name) !== place);
 
-/** The tables, by the name of Prisma's delegate for each: `apiToken` is `api_token`. */
+/** The tables, by the names of Prisma's delegates: `apiToken` is `api_token`. */
 const tables = new Map(
   [...read('prisma/schema.prisma').matchAll(/^model (\w+) \{(.*?)^\}/gms)].map(([, model = '', fields = '']) => {
     const table = /@@map\("(\w+)"\)/.exec(fields)?.[1] ?? model;
@@ -41,8 +41,8 @@ const functions = globSync('prisma/functions/*/*.sql').map(read);
 const page = read('docs/prisma.md');
 
 beforeAll(async () => {
-  // A statement is registered when its file is loaded. Programs run when they are loaded, and code for browsers needs a browser;
-  // neither has statements.
+  // A statement is registered when its file is loaded. Programs, which would run when loaded, and code for browsers are
+  // left out: they have no statements.
   const programs = ['src/main.ts', 'src/api/pages/build.ts'];
   const isLeftOut = (file: string) =>
     programs.includes(file) || /^src\/apps\/(lab|console)\//.test(file) || file.endsWith('.d.ts');
@@ -51,7 +51,7 @@ beforeAll(async () => {
   }
 });
 
-/** The statements of the service by name: other tests in the same worker may have added their own. */
+/** The service's statements by name. Other tests in the same worker may have added their own. */
 const statements = () => [...statementTexts()].filter(([name]) => !name.includes('test_of_'));
 
 const sqlWrite = /\b(?:insert\s+into|update(?:\s+only)?|delete\s+from)\s+(?:public\.)?"?(\w+)/gi;
@@ -89,7 +89,7 @@ describe('the page about Prisma and SQL', () => {
     );
   });
 
-  test('names every file that sends SQL without such a name', () => {
+  test('names every file that sends unnamed SQL', () => {
     const bare = files.filter((file) => /(?<!req)\.query[<(]/.test(sources.get(file) ?? ''));
     const said = tableOf(page, 'File').flatMap(([file = '']) => quoted(file));
     expect(said.sort()).toEqual(bare.sort());

@@ -57,7 +57,7 @@ begin
 end
 $$;`;
 
-/** Creates a folder for the running test like the project's own `prisma`, without migrations. */
+/** Creates a folder for the running test that is like the project's own `prisma`, but has no migrations. */
 export async function prismaFolder() {
   const path = await mkdtemp(join(tmpdir(), 'payments-prisma-'));
   onTestFinished(() => rm(path, { recursive: true }));

@@ -10,7 +10,7 @@ import { freePort, listen } from '../setup/free-port.ts';
 const server = inject('server').url;
 const withParts = (parts: Partial<URL>) => Object.assign(new URL(server), parts).href;
 
-/** Starts a program other than Postgres: it closes each connection at the first byte. */
+/** Starts a program that is not Postgres: it closes each connection at the first byte. */
 async function noPostgres(): Promise<string> {
   const other = createServer((socket) => socket.once('data', () => socket.destroy()));
   onTestFinished(() => void other.close());
@@ -40,7 +40,7 @@ test.each<[string, () => string | Promise<string>, RegExp]>([
   ['with a login that may not connect', refusedLogin, /28000.* Correct the login, or its entry in pg_hba\.conf/],
   ['by TLS, if the server does not support it', () => `${server}?sslmode=verify-full`, /does not support SSL/],
   ['at a program other than Postgres', noPostgres, /nothing answers/],
-])('a database %s is reported with its setting, in one sentence', async (_what, address, reason) => {
+])('a database %s is reported in one sentence that names its setting', async (_what, address, reason) => {
   const url = await address();
   const error = await reachDatabase(readConfig({ DATABASE_URL: url }), ['direct']).catch((caught: unknown) => caught);
   const words = messageForUser(error) ?? '';

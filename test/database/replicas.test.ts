@@ -37,7 +37,9 @@ const atOne = await one.newPlatform('reader');
 const atTwo = connect(two.url, atOne.platformId, atOne.authorization);
 let customerId = await newCustomer(atOne);
 
-/** Returns how many reads the replica and the primary have answered for both instances, which share this process. */
+/**
+ * Returns how many reads the replica and the primary have answered, counting both instances, which share this process.
+ */
 async function answered(): Promise<Readonly<Record<'replica' | 'primary', number>>> {
   const text = await (await fetch(`${one.gateway.metricsUrl}/metrics`)).text();
   const of = (where: string) =>
@@ -53,7 +55,7 @@ async function readsOf(work: () => Promise<unknown>) {
   return { replica: after.replica - before.replica, primary: after.primary - before.primary };
 }
 
-/** Sends a GraphQL request with this body. */
+/** Sends a GraphQL request with the given body. */
 const post = (platform: TestPlatform, body: object) =>
   fetch(`${platform === atOne ? one.url : two.url}/graphql`, {
     method: 'POST',
@@ -63,7 +65,7 @@ const post = (platform: TestPlatform, body: object) =>
 
 let writes = 0;
 
-/** Changes the customer, and returns the value that reads must show from now on, and the token of the answer. */
+/** Changes the customer. Returns the value that reads must show from now on, and the read token of the answer. */
 async function write(platform: TestPlatform, id = customerId) {
   writes += 1;
   const value = String(writes);
@@ -131,7 +133,7 @@ test('both APIs read nodes and lists on the replica; commands and their results 
 describe.each(Object.keys(reads))('%s', (name) => {
   const read = reads[name] ?? expect.fail();
 
-  test('never reads behind a write, on any instance, while the replica falls behind and catches up', async () => {
+  test('never returns data older than a write, on any instance, while the replica falls behind and catches up', async () => {
     await caughtUp();
     for (let round = 0; round < 20; round += 1) {
       if (round === 5) await standby.pause();
@@ -145,7 +147,7 @@ describe.each(Object.keys(reads))('%s', (name) => {
   });
 });
 
-test('a read does not share a position query that was sent before it', async () => {
+test('a read does not use the result of a position query that was sent before it', async () => {
   const primary = new PrimaryPosition(one.gateway.payments.database);
   await primary.now();
   const [sent, later, latest] = [primary.now(), primary.now(), primary.now()];
@@ -157,12 +159,12 @@ test('a read does not share a position query that was sent before it', async () 
 });
 
 describe('with a token', () => {
-  test('a lagging replica answers what it has replayed, and never less than the token demands', async () => {
+  test('a lagging replica answers with what it has replayed, and never with less than the token demands', async () => {
     await caughtUp();
     const before = await write(atOne);
     await caughtUp();
     await standby.pause();
-    // Through the other instance: this one knows its own writes, and would not read behind them.
+    // The write goes through the other instance. This instance knows its own writes, and would never return older data.
     const after = await write(atTwo);
     await seen({ isUsable: true, keepsUp: false });
     const read = (token: string) => rest(atOne, `/customers/${customerId}`, { 'payments-read-after': token });
@@ -178,7 +180,7 @@ describe('with a token', () => {
     await standby.resume();
   });
 
-  test('a read with a token from the far future or another history neither waits nor returns less', async () => {
+  test('a read whose token is from the far future or another history neither waits nor returns less', async () => {
     await caughtUp();
     const { value, token } = await write(atTwo);
     await caughtUp();
@@ -199,19 +201,19 @@ describe('with a token', () => {
         const read = await rest(atOne, `/customers/${customerId}`, { 'payments-read-after': forged });
         expect([name, read.metadata.n]).toEqual([name, value]);
       });
-      // The replica has everything: a read that waited for more would go to the primary.
+      // The replica has replayed everything. A read that waited for more would go to the primary.
       expect([name, places]).toEqual([name, { replica: 1, primary: 0 }]);
     }
   });
 
-  test('the position in a token is unreadable, even by comparing two tokens', async () => {
+  test('the position in a token cannot be read, even by comparing two tokens', async () => {
     const { token } = await write(atOne);
     const { token: next } = await write(atOne);
     const bytes = (text: string) => Buffer.from(text.replace('wal_', ''), 'base64url');
     const [first, second] = [bytes(token), bytes(next)];
     const { lsn } = new ReadTokens(tokenKey).open(atOne.platformId, token) ?? expect.fail();
     expect(first.includes(Buffer.from(lsn.toString(16).padStart(16, '0'), 'hex'))).toBe(false);
-    // Positions a moment apart share most of their digits, but two tokens share nothing.
+    // Positions taken moments apart share most of their digits, but their tokens have nothing in common.
     const same = [...first].filter((byte, position) => byte === second[position]).length;
     expect(same).toBeLessThan(first.length / 4);
   });
@@ -222,7 +224,7 @@ describe('with a token', () => {
     await caughtUp();
     await standby.pause();
     const newest = await newCustomer(atTwo);
-    // A reader who saw the first page after this must not get an older second one.
+    // A reader who has seen the first page after this must not get an older second page.
     const { value } = await write(atTwo);
     const headers = { 'payments-read-after': token };
     type Page = { data: { id: string; metadata?: { n: string } }[]; nextCursor: string };
@@ -260,7 +262,7 @@ describe('with a token', () => {
   });
 });
 
-test('a reader of an event, or of a feed cursor, reads at least the state that it announces', async () => {
+test('a client that has received an event or a feed cursor reads at least the state that it announces', async () => {
   await caughtUp();
   const updates = atOne.watch(
     'subscription ($id: ID!) { customerUpdates(customerId: $id) { cursor customer { metadata { value } } } }',

@@ -21,7 +21,7 @@ import { runOps } from '../setup/ops.ts';
 import { fund, makeScene } from '../setup/scene.ts';
 import { commitEvents, nextOf, openRawSocket, type RawSocket, sequenced } from '../setup/streams.ts';
 
-/** A database is restored to an earlier time: what happened after that time is lost, and is done again. */
+/** A database is restored to an earlier time. What happened after that time is lost, and is done again. */
 
 const isPaid = 'transaction { id }';
 const original = await testDatabase();
@@ -32,15 +32,15 @@ const scene = await makeScene(before);
 /** A quote from before that time. */
 const quoteId: string = (await quote(before, usdToEur(scene))).id;
 await sequenced(gateway);
-/** The ends of the feed: at the backup, one change later, and when everything was lost. */
+/** The end of the feed at three times: at the backup, one change later, and when everything was lost. */
 const backedUp = await feedEnd(before);
 await gateway.stop();
-// A database without connections can be copied. The copy is the backup.
+// A database can be copied while it has no connections. The copy is the backup.
 const restored = await createThrowawayDatabase(inject('server').url, new URL(original.url).pathname.slice(1));
 afterAll(() => restored.drop());
 gateway = await startTestGateway({}, original.url);
 const lostOnes = connect(gateway.url, platformId, authorization);
-/** The orders of the payments after that time, by the names of the payments. */
+/** By payment: the orders of the payments made after that time. */
 const lostOrders = await payAll(gateway, lostOnes, 'first');
 await sequenced(gateway);
 const lost = await feedEnd(lostOnes);
@@ -53,7 +53,8 @@ const t = await testGateway({ METRICS_PORT: 0 }, restored.url);
 const platform = connect(t.url, platformId, authorization);
 
 /**
- * Makes a payment of each kind to a rail, and returns the ids of their orders. The quote is executed with the key of `attempt`.
+ * Makes a payment of each kind through a rail. Returns the ids of the orders. The quote is executed with the key of
+ * `attempt`.
  */
 async function payAll(gateway: TestGateway, through: TestPlatform, attempt: string) {
   const { usd, outsideUsd, outsideEur } = scene;
@@ -83,7 +84,7 @@ async function payAll(gateway: TestGateway, through: TestPlatform, attempt: stri
   return orders;
 }
 
-describe('orders to rails after a restore', () => {
+describe('orders sent to rails after a restore', () => {
   test('a payment repeated with the same key has the same order, so a provider does not pay twice', async () => {
     expect(await payAll(t, platform, 'second')).toEqual(lostOrders);
     const ids = Object.values(lostOrders).flat();
@@ -135,16 +136,16 @@ const undone = {
   message: expect.stringContaining('has been undone, because the database was restored'),
 };
 
-describe('cursors of the feed after a restore', () => {
+describe('feed cursors after a restore', () => {
   beforeAll(async () => {
-    // The feed passes every number of the lost future: from here on, numbers alone are ambiguous.
+    // The feed passes every number of the lost future. From here on, a number alone is ambiguous.
     do {
       await fund(platform, scene.usd, 1n);
       await sequenced(t);
     } while (sequenceIn(await feedEnd(platform)) <= sequenceIn(lost));
   });
 
-  test('those of the lost future are refused by streams and list, even once their numbers are reused', async () => {
+  test('are refused by streams and lists if they are from the lost future, even once their numbers are reused', async () => {
     for (const after of [firstLost, lost]) {
       expect(await refusal(stream, { after })).toEqual(undone);
       const rows =
@@ -165,7 +166,7 @@ describe('cursors of the feed after a restore', () => {
     }
   });
 
-  test('those from before the backup, and since the restore, are valid: nothing is skipped', async () => {
+  test('are valid if they are from before the backup or from after the restore, and nothing is skipped', async () => {
     const end = await feedEnd(platform);
     const cursors = await listed(backedUp);
     expect(cursors.at(-1)).toBe(end);
@@ -180,7 +181,7 @@ describe('cursors of the feed after a restore', () => {
     await resumed.return?.();
   });
 
-  test('webhook events are not replayed from a cursor of the lost future', async () => {
+  test('do not let a client replay webhook events from the lost future', async () => {
     const { endpoint } = await succeed(
       platform,
       'createWebhookEndpoint',
@@ -193,7 +194,7 @@ describe('cursors of the feed after a restore', () => {
     expect((await replay(backedUp)).__typename).toBe('ReplayWebhookEventsSuccess');
   });
 
-  test('a stream that resumes with a key continues in the new epoch, not where it was in the lost future', async () => {
+  test('are also checked for a resume key: its stream continues in the new epoch, never in the lost future', async () => {
     const resumeKey = randomUUID();
     const start = async () => {
       const raw = await openRawSocket(t.url, authorization);
@@ -231,12 +232,12 @@ describe('cursors of the feed after a restore', () => {
 });
 
 describe('subscribers of an instance that stays connected during a restore', () => {
-  /** Returns SQL that writes events. Nothing else writes any meanwhile. */
+  /** Returns SQL that writes events. In the meantime, nothing else writes any. */
   const write = (count: number) =>
     `insert into outbox (platform_id, event_id, type, occurred_at, version, snapshot)
      select '${platformId}', uuid_v7(), 'TEST', now(), 1, '{}' from generate_series(1, ${count});`;
 
-  /** Removes the events after a number as a restore does, and runs `meanwhile` before anyone can read. */
+  /** Removes the events after a number, as a restore does, and runs `meanwhile` before anyone can read. */
   const undoAfter = (sequence: bigint, meanwhile = '') =>
     t.owner.query(`begin; set local session_replication_role = replica;
       delete from event where platform_id = '${platformId}' and sequence > ${sequence};
@@ -259,13 +260,13 @@ describe('subscribers of an instance that stays connected during a restore', () 
 
   const ended = [{ message: undone.message, extensions: { code: 'CURSOR_EXPIRED' } }];
 
-  test('the end of the feed moves back: their streams end with the reason', async () => {
+  test('have their streams ended with the reason when the end of the feed moves back', async () => {
     const { before, next } = await follow();
     await undoAfter(before);
     expect(await next()).toMatchObject(ended);
   });
 
-  test('the feed has passed its former end: no event is skipped, and their streams end with the reason', async () => {
+  test('miss no event once the feed has passed its former end, and have their streams ended with the reason', async () => {
     const { before, next } = await follow();
     await undoAfter(before, `insert into feed_epoch (epoch) values (1234567); ${write(3)}`);
     expect(await next()).toMatchObject(ended);
@@ -315,7 +316,7 @@ describe('the operator after a restore', () => {
     expect((await finding()).result).toBe('ok');
     expect(await unmarked()).toBe('0');
 
-    // Cursors from before the mark are valid after it, and later ones are in the new epoch.
+    // Cursors from before the mark stay valid, and later cursors are in the new epoch.
     const before = await feedEnd(platform);
     await commitEvents({ ...t, platform });
     await vi.waitFor(async () => expect(await feedEnd(platform)).not.toBe(before), { timeout: 60_000 });

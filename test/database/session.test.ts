@@ -13,7 +13,7 @@ function openWith(parameters: Readonly<Record<string, string>> = {}): Database {
   return openDatabase({ url, role: 'gateway_work', poolSize: 1 });
 }
 
-/** Reads settings of the session, and closes the database. */
+/** Reads settings of the session, and then closes the database. */
 async function settingsOf(opened: Database, ...names: readonly string[]): Promise<Record<string, string>> {
   const { rows } = await opened.pool.query<{ name: string; value: string }>(
     'select name, current_setting(name) as value from unnest($1::text[]) as name',
@@ -58,7 +58,7 @@ test('the name of a connection says what it is for and whose it is', async () =>
   expect(await settingsOf(named, 'application_name')).toEqual({ application_name: `blue work ${here}` });
 });
 
-test('the other parameters of an address stay as they are written', () => {
+test('other parameters in the address are left as they are', () => {
   const ssl = 'postgres://gateway:p%40ss@db/payments?sslmode=verify-full&sslrootcert=/etc/ca%20file.pem';
   expect(readAddress(ssl).url).toBe(ssl);
   expect(readAddress('postgres:///payments?host=/run/postgresql&options=-c%20work_mem%3D8MB')).toEqual({

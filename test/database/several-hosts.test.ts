@@ -17,7 +17,7 @@ afterAll(async () => {
   for (const proxy of proxies) await proxy.close();
 });
 
-/** Returns an address that names the hosts of both proxies. */
+/** Returns an address with the hosts of both proxies. */
 function addressOf(url: string): string {
   const { username, password, pathname } = new URL(url);
   const hosts = proxies.map((proxy) => new URL(proxy.url).host);
@@ -33,13 +33,13 @@ test('if either of two hosts is unreachable, the other one is used', async () =>
   expect([first.connections, second.connections > 0]).toEqual([0, true]);
   await first.startListening();
   await second.stopListening();
-  // The pool may not have noticed yet that its connections are cut.
+  // The pool may not have noticed yet that its connections were cut.
   await vi.waitFor(async () => expect(await ask()).toBe('gateway_work'), 60_000);
   expect([first.connections > 0, second.connections]).toEqual([true, 0]);
   await second.startListening();
 });
 
-test('while no host answers, the error is that of an unreachable database', async () => {
+test('if no host answers, the error is the same as for any unreachable database', async () => {
   for (const proxy of proxies) await proxy.stopListening();
   await vi.waitFor(async () => await expect(ask()).rejects.toMatchObject({ code: 'ECONNREFUSED' }), 60_000);
   for (const proxy of proxies) await proxy.startListening();

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { readRows } from '../../src/infra/database/read-rows.ts';
 import { openAsOwner, ownDatabase } from '../setup/database.ts';
 
-test('a connection keeps the last two hundred repeated reads prepared, however many there are', async () => {
+test('a connection keeps the last two hundred repeated reads prepared, and no more', async () => {
   const database = openAsOwner({ url: (await ownDatabase()).url, poolSize: 1 });
   onTestFinished(() => database.close());
   const prepared = async () =>
@@ -13,7 +13,7 @@ test('a connection keeps the last two hundred repeated reads prepared, however m
   );
   const page = (take: number) => readRows(database, 'Transaction', { where: {}, orderBy: [{ id: 'desc' }], take });
   for (let turn = 0; turn < 10; turn++) await page(1);
-  // Nine runs by name: at the first, a repeat could not be foreseen.
+  // Nine runs by name, because the first run could not know that it would be repeated.
   expect(await prepared()).toEqual([{ calls: 9 }]);
   for (let turn = 0; turn < 2; turn++) {
     for (let take = 2; take <= 300; take++) {

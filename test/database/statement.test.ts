@@ -11,17 +11,17 @@ const t = await testGateway();
 const database = t.gateway.payments.database;
 const scene = await makeScene(t.platform);
 const made = await quote(t.platform, between(scene.usd, scene.outsideEur, 9_000));
-// The timeline waits until the events have their position in the feed.
+// The timeline is complete once the events have their positions in the feed.
 await transactionOf(t.platform, made.transaction.id);
 const quoteId = made.id.replace('Quote:', '');
 
-test('two texts cannot have one name: a connection that has prepared one would refuse the other', () => {
+test('two texts never share a name: a connection that has prepared one would refuse the other', () => {
   statement('a_test_of_names', 'select 1');
   expect(() => statement('a_test_of_names', 'select 1')).not.toThrow();
   expect(() => statement('a_test_of_names', 'select 2')).toThrow('two statements are named a_test_of_names');
 });
 
-test('the name of every field of every model converts to a column name and back', () => {
+test('every field name of every model can be converted to a column name and back', () => {
   const names = Object.values(getDatamodel().datamodel.models).flatMap(({ fields }) => fields.map(({ name }) => name));
   expect(names.length).toBeGreaterThan(100);
   expect(names.map((name) => fieldName(columnName(name)))).toEqual(names);
@@ -38,7 +38,7 @@ test('the rows of a statement have the names of fields, and null stays null', as
   ]);
 });
 
-test('a whole row in JSON is the row that Prisma reads', async () => {
+test('a whole row read as JSON equals the row that Prisma reads', async () => {
   const read = statement<{ quote: Quote; none: Quote | null }>(
     'test_of_nouns',
     'select to_json(q) as quote, null::json as none from quote q where id = $1',
@@ -49,7 +49,7 @@ test('a whole row in JSON is the row that Prisma reads', async () => {
   expect(row?.quote.expiresAt).toBeInstanceOf(Date);
 });
 
-test('the columns of an event make up the event that Prisma reads', async () => {
+test('the columns of an event are enough to build the event that Prisma reads', async () => {
   const read = statement<Event>(
     'test_of_columns',
     `select ${columnsOf('Event', 'e')} from event e where quote_id = $1 order by sequence`,
@@ -83,7 +83,7 @@ test('a statement has a generic plan only if the read asks for it, in that state
     const of =
       'select generic_plans::int as any, custom_plans::int as own from pg_prepared_statements where position($1 in statement) > 0';
     return asPlatform(t.platform.platformId, async () => {
-      // From the second time on the statement has a name, and each connection prepares it.
+      // From the second run on, the statement has a name, and each connection prepares it.
       for (let time = 0; time < 12; time += 1) expect(await read()).toBe('1');
       const { rows } = await serving.pool.query(of, [text]);
       return rows[0];

@@ -8,7 +8,7 @@ import { makeScene } from '../setup/scene.ts';
 const t = await testGateway();
 const { platformId } = t.platform;
 
-/** Returns a function that runs one statement for the platform, after its first uses have shown how long it takes. */
+/** Returns a function that runs one statement for the platform. A few runs have already shown how long it takes. */
 async function known(text: string, ...first: unknown[]) {
   const read = (...values: unknown[]) =>
     asPlatform(platformId, () => t.gateway.serving.readText(text, { values, planning: undefined }));
@@ -16,17 +16,17 @@ async function known(text: string, ...first: unknown[]) {
   return read;
 }
 
-test('reads of one turn of the event loop share a transaction, and each has its own result', async () => {
+test('reads from one turn of the event loop share a transaction, and each has its own result', async () => {
   const read = await known("select $1::text || ' ' || now()", 'first');
   const other = await known('select now()::text');
-  // On a busy machine each may take so long that it is sent alone the next time.
+  // On a busy machine, a read may take so long that it is sent alone the next time.
   await vi.waitFor(async () => {
     const [a, moment, b] = await Promise.all([read('a'), other(), read('b')]);
     expect([a, b]).toEqual([`a ${moment}`, `b ${moment}`]);
   });
 });
 
-test('reads of two platforms in one turn see only the rows of their own', async () => {
+test("reads by two platforms in one turn each see only their own platform's rows", async () => {
   const text = 'select min(platform_id::text) from customer';
   const platforms = [t.platform, await t.newPlatform('other')];
   await Promise.all(platforms.map((platform) => makeScene(platform)));
@@ -47,7 +47,7 @@ test('a server that has not replayed the required position answers none of the r
   }
 });
 
-test('a read that fails leaves no other read of its turn without an answer', async () => {
+test('when a read fails, the other reads of its turn still get answers', async () => {
   const read = await known('select (10 / $1::int)::text', 1);
   const settled = await Promise.allSettled([2, 0, 5, 0, 10].map((by) => read(by)));
   const failed = { status: 'rejected', reason: expect.objectContaining({ code: '22012' }) };
@@ -55,7 +55,7 @@ test('a read that fails leaves no other read of its turn without an answer', asy
   expect(settled).toEqual([value('5'), failed, value('2'), failed, value('1')]);
 });
 
-test('no read waits for one that was slow, which shares a transaction again once it is fast', async () => {
+test('no read waits for one that was slow before; that one shares a transaction again once it is fast', async () => {
   const fast = await known('select now()::text');
   const slow = await known('select concat(pg_sleep($1), pg_advisory_xact_lock($2), now())', 0.02, 1);
   const holder = await t.gateway.payments.database.pool.connect();

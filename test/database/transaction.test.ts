@@ -10,15 +10,15 @@ import { openAsOwner, testDatabase } from '../setup/database.ts';
 import { openClient, whileLocked } from '../setup/gateway.ts';
 import { waitForLocks } from '../setup/locks.ts';
 
-/** Longer than the first statement takes on a busy machine, and shorter than the lock timeout. */
+/** Longer than the first statement takes on a busy machine, but shorter than the lock timeout. */
 const transactionMs = 1_000;
 const { url } = await testDatabase();
 const database = openAsOwner({ url });
-// One connection: its next user would see late statements.
+// A single connection, whose next user would see late statements.
 const hasty = openAsOwner({ url, poolSize: 1, transactionMs });
 const single = openAsOwner({ url, poolSize: 1 });
 afterAll(() => Promise.all([database, hasty, single].map((one) => one.close())));
-// Elsewhere domains, and thus their platforms, are permanent; here each test starts without platforms.
+// Elsewhere domains, and so their platforms, are permanent. Here each test starts without platforms.
 await database.pool.query('alter table uma_domain disable trigger append_only; create table note (text text)');
 
 describe('Prisma and SQL in one transaction', () => {
@@ -30,7 +30,7 @@ describe('Prisma and SQL in one transaction', () => {
 
   const named = (name: string) => ({ name, environment: 'SANDBOX', umaDomain: `${name}.example` }) as const;
 
-  /** A platform with its token: two statements, in one command of Prisma. */
+  /** A platform with its token: two statements, but one command of Prisma. */
   const withToken = (name: string): Prisma.PlatformCreateInput => ({
     ...named(name),
     tokens: { create: { clientId: name, secretHash: Buffer.alloc(32), name } },
@@ -52,7 +52,7 @@ describe('Prisma and SQL in one transaction', () => {
     await whileLocked(url, rows, (holder) => work(holder, () => holder.query('rollback')));
   }
 
-  /** Renames the platform and gives it a token: its first statement waits for the row; the others do not need it. */
+  /** Renames the platform and gives it a token. The first statement waits for the row; the others do not need it. */
   const renameWithToken = (prisma: Prisma.TransactionClient) =>
     prisma.platform.update({
       where: { name: 'before' },
@@ -90,7 +90,8 @@ describe('Prisma and SQL in one transaction', () => {
     const asked = Array.from({ length: 8 }, (_, place) =>
       inTransaction(database, async ({ client, prisma }) => {
         const { id } = await prisma.platform.create({ data: withToken(`platform-${place}`) });
-        // Prisma batches look-ups of the same tick into one statement: here each sees only the rows of its own transaction.
+        // Prisma batches lookups of the same tick into one statement. Here each lookup sees only the rows of its own
+        // transaction.
         const [again, , [seen]] = await Promise.all([
           prisma.platform.findUnique({ where: { id } }),
           database.prisma.platform.findUnique({ where: { id } }).then((outside) => expect(outside).toBe(null)),
@@ -105,7 +106,7 @@ describe('Prisma and SQL in one transaction', () => {
     expect(await names()).toHaveLength(8);
   });
 
-  test('a statement sent by Prisma fails with the error of Postgres', async () => {
+  test("a statement sent by Prisma fails with Postgres' own error", async () => {
     await database.prisma.platform.create({ data: named('taken') });
     const twice = inTransaction(database, ({ prisma }) => prisma.platform.create({ data: named('taken') }));
     expect(sqlState(await twice.catch((error: unknown) => error))).toBe('23505');
@@ -144,7 +145,7 @@ describe('Prisma and SQL in one transaction', () => {
     expect(await names()).toEqual([]);
   });
 
-  test('a command of Prisma that is not awaited ends with its transaction', async () => {
+  test('a Prisma command that is not awaited ends with its transaction', async () => {
     let forgotten: Promise<unknown> | undefined;
     await whileHeld(async (holder, letGo) => {
       const waits = Promise.withResolvers<void>();
@@ -172,7 +173,7 @@ describe('a transaction by SQL', async () => {
   const notes = async () =>
     (await single.pool.query('select text from note order by text')).rows.map(({ text }) => text);
 
-  test('a failure is rolled back and thrown unchanged, and the connection serves the next', async () => {
+  test('a failure is rolled back and thrown unchanged, and the connection can be used again', async () => {
     const work = (on: pg.ClientBase) => async () => {
       await on.query("insert into note values ('lost')");
       await on.query('select 1 / 0');
@@ -183,7 +184,7 @@ describe('a transaction by SQL', async () => {
     expect(await notes()).toEqual(['kept']);
   });
 
-  test('a broken connection that cannot roll back hides no error, and leaves the pool', async () => {
+  test('a broken connection that cannot roll back does not hide the error, and is removed from the pool', async () => {
     await expect(
       inTransaction(single, async ({ client: on }) => {
         await client.query('select pg_terminate_backend($1)', [
@@ -195,7 +196,7 @@ describe('a transaction by SQL', async () => {
     expect(await notes()).toEqual(['kept']);
   });
 
-  test('a rolled-back transaction leaves nothing, whether it succeeds or fails', async () => {
+  test('a transaction that is always rolled back leaves nothing, whether its work succeeds or fails', async () => {
     expect(
       await inRolledBackTransaction(
         client,

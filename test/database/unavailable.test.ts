@@ -109,14 +109,14 @@ async function untilRecovered(): Promise<void> {
 }
 const paymentWithKey = () => ({ ...payment(), idempotencyKey: crypto.randomUUID() });
 
-test('while the database is read-only, commands report that nothing happened, and lists are answered', async () => {
+test('while the database is read-only, commands report that nothing happened, and lists still work', async () => {
   await server.query(`alter database ${name()} set default_transaction_read_only = on`);
   await endSessions();
   await vi.waitFor(() => platform.ask('{ viewer { kind } customers { totalCount } }'), 60_000);
   expect(await otherwiseAnswered(writes(), platform)).toEqual([]);
   for (const { send } of reads()) expect(await send(platform)).toMatchObject({ unavailable: false });
   await server.query(`alter database ${name()} reset default_transaction_read_only`);
-  // No session is ended here: those opened meanwhile cannot write, and must be dropped.
+  // No session is ended here. Sessions opened in the meantime cannot write, and must be dropped.
   await untilRecovered();
   expect(await Promise.all(Array.from({ length: 20 }, () => act(platform, 'transferOut', paymentWithKey())))).toEqual(
     Array.from({ length: 20 }, () => expect.objectContaining({ __typename: 'TransferOutSuccess' })),

@@ -3,16 +3,20 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-// During a rolling upgrade, the previous version works on the migrated database. So a migration removes nothing that
-// this version uses, and requires nothing that it does not write. That version's sources are read from the repository.
+// During a rolling upgrade, the previous version runs on the migrated database. A migration therefore removes nothing
+// that the previous version uses, and requires nothing that it does not write. That version's sources are read from the
+// repository.
 
 const root = path.resolve(import.meta.dirname, '../..');
 const git = (...args: string[]) => execFileSync('git', args, { cwd: root, encoding: 'utf8' });
-/** Whether the sources of earlier versions are available: they are not in an archive of one version, nor in a shallow clone. */
+/**
+ * Whether the sources of earlier versions are available. An archive of a single version lacks them, and so does a
+ * shallow clone.
+ */
 const hasHistory =
   existsSync(path.join(root, '.git')) && git('rev-parse', '--is-shallow-repository').trim() === 'false';
 
-/** A name in `public`: no version uses names of other schemas, such as a partition's, directly. */
+/** A name in `public`. No version directly uses names in other schemas, such as a partition's. */
 const name = '(?:if exists\\s+)?(?:public\\.)?"?(\\w+)\\b"?(?!\\.)';
 /** Statements that remove a name. */
 const takesAway = [
@@ -20,7 +24,7 @@ const takesAway = [
   new RegExp(`\\brename\\s+(?:column\\s+)?${name}\\s+to\\b`, 'gi'),
   new RegExp(`\\balter\\s+table\\s+${name}\\s+rename\\s+to\\b`, 'gi'),
 ];
-/** A column that each new row must have, though the previous version does not know it. */
+/** A column that each new row must have, although the previous version does not know it. */
 const demands = /\badd\s+column\s+"?(\w+)"?(?![^,;]*\bdefault\b)[^,;]*\bnot\s+null\b/gi;
 
 const namesIn = (sql: string, ...patterns: readonly RegExp[]) =>
@@ -42,13 +46,15 @@ const breaks = (sql: string, before: string) => {
   const text = sql.replace(/--[^\n]*/g, '');
   const views = namesIn(text, new RegExp(`\\bcreate\\s+view\\s+${name}`, 'gi'));
   return [
-    // A view may replace a table that is renamed.
+    // A view may take the place of a table that is renamed.
     ...namesIn(text, ...takesAway).filter((word) => !views.includes(word) && uses(before, word)),
     ...namesIn(text, demands).map((column) => `${column} has no default`),
   ];
 };
 
-/** Returns the revision before the one that added a migration: the current one, if the migration is not committed yet. */
+/**
+ * Returns the revision before the one that added a migration, or the current one if the migration is not committed yet.
+ */
 function revisionBefore(migration: string): string {
   const added = git('log', '-1', '--format=%H', '--diff-filter=A', '--', `prisma/migrations/${migration}`).trim();
   return added ? `${added}^` : 'HEAD';

@@ -7,15 +7,15 @@ import { makeScene, newCustomer } from '../setup/scene.ts';
 import { nextOf, openEventStream, openRawSocket, type RawSocket, subscribed } from '../setup/streams.ts';
 
 /**
- * Streams that resume after the last message that their client acknowledged by answering pings, as stock clients do
- * by default.
+ * Streams that resume after the last message that their client has acknowledged. Stock clients acknowledge by default,
+ * by answering pings.
  */
 
 const one = await testGateway({ STREAMS_PER_API_TOKEN: 20 });
 const two = await testGateway({ ROLE: 'serve', COMPRESS_STREAMS: true }, one.databaseUrl);
 
-/** The long version is test/soak/acknowledgements.soak.ts. */
-test('stock clients with only `resume: true`, cut for 4 seconds, lose nothing; repeats are marked', async () => {
+/** test/soak/acknowledgements.soak.ts is the long version. */
+test('stock clients with only `resume: true` lose nothing when cut off for 4 seconds; repeats are marked', async () => {
   const { changes, fewestConnections } = await acknowledging(one, two, {
     clients: 10,
     customers: 3,
@@ -36,7 +36,7 @@ async function follow(customerId: string, resumeKey: string, rest: { at?: TestGa
   return raw;
 }
 
-/** Reads the next message of a stream of changes: the version that it shows, and its extensions. */
+/** Reads the next message of a stream of changes: the version that it shows, and the message's extensions. */
 async function next(raw: RawSocket): Promise<Data> {
   const { payload } = await raw.receive('next');
   return [payload.data.events.customer.version, payload.extensions];
@@ -97,7 +97,7 @@ test('a stream resumes after its last acknowledged message, on any instance, and
   await change(customerId);
   expect(await next(second)).toEqual([version + 3, undefined]);
 
-  // The end of the old connection does not show how far the client has read.
+  // How the old connection ends does not show how far its client has read.
   expect(await next(first)).toEqual([version + 3, undefined]);
   first.socket.terminate();
   await subscribed(one, 0);
@@ -107,7 +107,7 @@ test('a stream resumes after its last acknowledged message, on any instance, and
   expect(await next(third)).toEqual([version + 1, { resumed: true, mayRepeat: true }]);
   for (let at = 2; at <= 4; at += 1) expect(await next(third)).toEqual([version + at, { mayRepeat: true }]);
 
-  // A clean disconnect: the service knows what it sent.
+  // A clean disconnect: the service knows what it has sent.
   const [before] = await stored(isBegun);
   await answerPing(third);
   await stored(([row]) => BigInt(row.position) > BigInt(before.position));
@@ -121,7 +121,7 @@ test('a stream resumes after its last acknowledged message, on any instance, and
   for (const raw of [second, fourth]) raw.socket.terminate();
 });
 
-test('an abandoned connection that opens after the newer one leaves no repeat unmarked', async () => {
+test('repeats are marked even if an abandoned connection opens after the newer one', async () => {
   const customerId = await newCustomer(one.platform);
   const resumeKey = randomUUID();
   const newer = await follow(customerId, resumeKey);
@@ -174,7 +174,7 @@ test('an unacknowledged stream of one object repeats its present state, and then
   second.socket.terminate();
 });
 
-test('a key is bound to subject and operation, is a UUID, and ends when its client ends the stream', async () => {
+test('a resume key is a UUID, belongs to one subject and operation, and ends when its client ends the stream', async () => {
   const customerId = await newCustomer(one.platform);
   const resumeKey = randomUUID();
   const first = await follow(customerId, resumeKey);
@@ -199,7 +199,7 @@ test('a key is bound to subject and operation, is a UUID, and ends when its clie
   for (const raw of [first, foreign, otherOne, again, nonsense]) raw.socket.terminate();
 });
 
-test('a subject has about as many keys as its token may have streams, and the newest remain', async () => {
+test('a subject keeps about as many resume keys as its token may have streams, the newest ones', async () => {
   const customerId = await newCustomer(one.platform);
   const known = new Set<string>();
   for (let at = 0; at < 24; at += 1) {
@@ -221,7 +221,7 @@ test('an operation whose id does not look random resumes only with a key', async
   raw.socket.terminate();
 });
 
-test('messages are compressed if settings and client allow it, each as soon as it is sent', async () => {
+test('messages are compressed if settings and client allow it, and none waits for the next one', async () => {
   const customerId = await newCustomer(one.platform);
   const document = `subscription { customerUpdates(customerId: "${customerId}") { customer { version } } }`;
   for (const [gateway, extension, encoding] of [

@@ -4,7 +4,10 @@ import { type Data, testGateway } from '../setup/gateway.ts';
 import { appOf, makeScene } from '../setup/scene.ts';
 import { nextOf } from '../setup/streams.ts';
 
-/** The audience of a payment between two customers: each gets the events of its own side, and none of the other's. */
+/**
+ * Who gets the events of a payment between two customers: each customer gets those of its own side, and none of the
+ * other's.
+ */
 
 const t = await testGateway();
 const payer = await makeScene(t.platform);
@@ -48,7 +51,7 @@ test('payer and payee each get the events of their own side of a payment only', 
   }
   expect((await nextOf(arrives)).data.accountUpdates.newBalance.amount).toBe('10000');
 
-  // The whole feed of each contains only its own account.
+  // Each customer's whole feed contains only its own account.
   for (const [device, scene] of [
     [from, payer],
     [to, payee],

@@ -6,7 +6,7 @@ import { type Data, ownGateway, type TestPlatform } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 import { nextOf, openEventStream } from '../setup/streams.ts';
 
-/** A stream of one payment ends when its payment has ended, wherever the stream starts. */
+/** A stream of one payment ends when the payment has ended, wherever the stream starts. */
 
 const streams = {
   untilFinal: `subscription ($id: ID!, $after: String) {
@@ -25,7 +25,7 @@ async function messages(platform: TestPlatform, name: Stream, variables: object)
   return all;
 }
 
-test('a stream resumed anywhere sends the rest and completes, even after its last message', async () => {
+test('a stream resumed from any point sends the rest and completes, even after its last message', async () => {
   const t = await ownGateway();
   const scene = await makeScene(t.platform);
   const after = await feedEnd(t.platform);
@@ -78,7 +78,7 @@ test('an ended payment is shown immediately; the stream completes when its last 
     { done: true, value: undefined },
     { done: true, value: undefined },
   ]);
-  // The cursor of a current state is the end of the feed at that time: later events come after it.
+  // The cursor of a current state is the end of the feed at that time, so later events come after it.
   expect((await resumed).at(-1)).toMatchObject({ status: 'COMPLETED', terminal: true });
 });
 
@@ -90,7 +90,7 @@ function returned(platform: TestPlatform, scene: Scene, returnAfterMs: number): 
 const finalityOf = async (platform: TestPlatform, id: string) =>
   (await platform.ask('query ($id: ID!) { node(id: $id) { ... on Transaction { terminal final } } }', { id })).node;
 
-test('a stream until FINAL lasts while a bank may return the money, and ends with or without a return', async () => {
+test('a stream until FINAL stays open while a bank may return the money, and ends with or without a return', async () => {
   const t = await ownGateway();
   const scene = await makeScene(t.platform);
   const after = await feedEnd(t.platform);
@@ -109,8 +109,8 @@ test('a stream until FINAL lasts while a bank may return the money, and ends wit
     { status: 'REFUNDED', terminal: true, transaction: { final: true } },
   ]);
   expect(await finalityOf(t.platform, transaction.id)).toEqual({ terminal: true, final: true });
-  // Now the payment has ended. A stream that resumes at any point sends the rest and completes, and repeated messages
-  // have the current state.
+  // Now the payment has ended. A stream resumed at any point sends the rest and completes, and repeated messages show
+  // the current state.
   for (const [at, { cursor }] of all.entries()) {
     expect(await messages(t.platform, 'untilFinal', { id: transaction.id, after: cursor })).toEqual(all.slice(at + 1));
   }

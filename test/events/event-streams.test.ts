@@ -6,7 +6,7 @@ import { type Data, testGateway } from '../setup/gateway.ts';
 import { answerTo } from '../setup/raw-http.ts';
 import { commitEvents } from '../setup/streams.ts';
 
-/** Event streams as clients of the HTML standard read them: they resume without any code in the app. */
+/** Event streams as read by clients of the HTML standard, which resume without any code in the app. */
 
 const t = await testGateway({}, undefined, { pace: { keepAliveMs: 20 } });
 
@@ -33,7 +33,7 @@ interface Dispatched {
 }
 
 /**
- * A client that implements only the rules of the standard:
+ * A client that implements only what the standard says:
  * https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream
  */
 class StandardClient {
@@ -100,14 +100,14 @@ test('every message has its cursor as id, and keep-alives are not messages', asy
   expect(client.retryMs).toBeLessThan(2_500);
 });
 
-test('a stream resumes after Last-Event-ID, even if the request still has its first `after`', async () => {
+test('a stream resumes after Last-Event-ID, even if the request still has its original `after`', async () => {
   const start = await feedEnd(t.platform);
   const cursors = await commit(4);
   for (const variables of [{}, { after: start }]) {
     const resumed = await readUntil(({ events }) => events.length === 2, { variables, lastEventId: cursors[1] ?? '' });
     expect(resumed.events.map(({ lastEventId }) => lastEventId)).toEqual(cursors.slice(2));
   }
-  // A later `after` counts, too: the app has read further by other means.
+  // A later `after` counts as well: the app has read further in another way.
   const later = await readUntil(({ events }) => events.length === 1, {
     variables: { after: cursors[2] },
     lastEventId: cursors[0] ?? '',

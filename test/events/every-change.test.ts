@@ -14,7 +14,7 @@ const events = `subscription ($after: String, $filter: EventFilter) { events(aft
   cursor id type customer { id version isDeleted name kycStatus }
   subject { id __typename ... on WebhookDelivery { status event { id type } attempts { responseStatus } } } } }`;
 
-/** Reads the changes after a position in the feed, up to the wanted one. */
+/** Reads the changes after a position in the feed, up to the one that the test waits for. */
 async function changesUntil(after: string, filter: object, isLast: (event: Data) => boolean): Promise<Data[]> {
   const changes: Data[] = [];
   for await (const { data, errors } of t.platform.watch(events, { after, filter })) {
@@ -61,7 +61,7 @@ test('each version of each customer and account has exactly one event', async ()
       defaultUmaDepositAccount: true,
     });
   await register('7');
-  // The second account replaces the first one as the default; the status of the first does not change.
+  // The second account replaces the first one as the default, but the first one's status does not change.
   await register('8');
   const wrong = `select 'customer' as of, c.id, c.version, e.versions from customer c left join lateral (
        select array_agg(version order by sequence) as versions from event e
@@ -76,7 +76,7 @@ test('each version of each customer and account has exactly one event', async ()
   expect((await t.owner.query(wrong)).rows).toEqual([]);
 });
 
-test('a delivery’s end is in the feed, even if its endpoint ends it, and is not sent by webhook', async () => {
+test('the end of a delivery is in the feed, even if disabling its endpoint ends it, and is not sent by webhook', async () => {
   const receiver = await ownReceiver();
   const after = await feedEnd(t.platform);
   const { id } = await createEndpoint(t.platform, { url: receiver.url });
@@ -108,7 +108,7 @@ test('a delivery’s end is in the feed, even if its endpoint ends it, and is no
   expect((await t.owner.query(carried)).rows).toEqual([]);
   expect(receiver.received.filter(({ body }) => body.type === 'WEBHOOK_DELIVERY')).toEqual([]);
 
-  // Deliveries belong to the platform: what an app may see does not change.
+  // Deliveries belong to the platform. What an app may see does not change.
   const { customerId } = await makeScene(t.platform, 0n);
   const app = await appOf(t.platform, { customerId });
   const { events: none } = await app.ask('{ events(filter: { types: [WEBHOOK_DELIVERY] }) { totalCount } }');

@@ -7,14 +7,14 @@ import { commitEvents, nextOf } from '../setup/streams.ts';
 
 /** The feed's own connection to the database, through a proxy that can cut or silence it. */
 
-/** One connection of a feed through the proxy. */
+/** The feed's current connection through the proxy. */
 interface Listener {
   readonly near: Socket;
   readonly far: Socket;
   open: boolean;
 }
 
-/** Whether messages of a new listener are held back from the database. */
+/** Whether messages of a new listener are kept from reaching the database. */
 let silent = false;
 const listeners: Listener[] = [];
 const open = () => listeners.filter((listener) => listener.open).length;
@@ -75,12 +75,12 @@ test('a feed that loses its listener while the database hangs misses nothing and
   silent = true;
   listeners[0]?.near.destroy();
   let most = 0;
-  // Polling finds each of these changes a second after the last: together they outlast several attempts to listen.
+  // Polling finds each of these changes a second after the last one. Together they outlast several attempts to listen.
   for (let looks = 0; looks < 8; looks += 1) {
     await follow(stream);
     most = Math.max(most, open());
   }
-  // Each listener was replaced by the next, and closed completely.
+  // Each listener was replaced by the next one, and closed completely.
   expect(listeners.length).toBeGreaterThan(2);
   expect(most).toBe(1);
   silent = false;

@@ -36,7 +36,7 @@ test('an instance reads only the events of platforms that its own subscribers fo
   expect(await liveReadsOf(b)).toBe(before);
   await newCustomer(followed);
   await vi.waitFor(async () => expect((await liveReadsOf(b)) - before).toBeGreaterThan(0), { timeout: 60_000 });
-  // All events that the instance has read are of the platform that its subscriber follows.
+  // All events that the instance has read belong to the platform that its subscriber follows.
   const { rows } = await a.owner.query('select count(*)::int as count from event where platform_id = $1', [
     followed.platformId,
   ]);
@@ -44,14 +44,15 @@ test('an instance reads only the events of platforms that its own subscribers fo
   for (const stream of [here, elsewhere]) await stream.return?.();
 });
 
-test('an update between subscribing and the first read is seen, and only the caller’s own state', async () => {
+test('an update between subscribing and the first read is shown, and callers see only their own state', async () => {
   const [mine, theirs] = [
     await internalAccount(a.platform, scene.customerId, 'EUR'),
     await internalAccount(a.platform, scene.customerId, 'GBP'),
   ];
   const client = there.socket();
   const seen: Record<string, Data[]> = { [mine]: [], [theirs]: [] };
-  // Neither stream is read before the changes: the first message may have either state, and a missing one would be noticed.
+  // Neither stream is read before the changes, so the first message may show either state. A missing change would still
+  // be noticed.
   for (const id of [mine, theirs]) {
     client.subscribe(
       { query: accountUpdates, variables: { id } },
@@ -83,7 +84,7 @@ test('an update between subscribing and the first read is seen, and only the cal
   await client.dispose();
 });
 
-test('the feed continues, whichever process is paused', async () => {
+test('the feed continues if any one process is paused', async () => {
   const serving = await ownGateway({ ROLE: 'serve' });
   const sequencers = await startSequencers(serving.databaseUrl);
   const after = await feedEnd(serving.platform);

@@ -9,7 +9,7 @@ import { appOf, fund, makeScene, newCustomer } from '../setup/scene.ts';
 import { Statements } from '../setup/statements.ts';
 import { nextOf, openRawSocket, subscribed } from '../setup/streams.ts';
 
-/** Lists that are kept current by their changes. */
+/** Lists that their changes keep current. */
 
 const t = await testGateway();
 const scene = await makeScene(t.platform);
@@ -26,7 +26,7 @@ function filterOf(field: string): GraphQLInputObjectType {
   return type;
 }
 
-/** Yields the messages of a stream's field, without the envelope. */
+/** Yields the messages of a stream, each reduced to the stream's field. */
 async function* messagesOf(
   field: string,
   query: string,
@@ -39,14 +39,14 @@ async function* messagesOf(
   }
 }
 
-test('a list updated by its changes equals the list read again, through random histories and cuts', async () => {
+test('a list updated by its changes equals a new read of the list, through random histories and lost connections', async () => {
   await fc.assert(
     fc.asyncProperty(history, (one) => play(t, one)),
     { numRuns: 4, endOnFailure: true },
   );
 });
 
-test('a row enters, changes in and leaves a list, with the names of the changed fields', async () => {
+test('a row enters a list, changes in it, with the names of the changed fields, and leaves it', async () => {
   const query = `subscription ($filter: TransactionFilter) { transactionChanges(filter: $filter) { cursor
     snapshot(first: 2) { totalCount edges { cursor node { id } } pageInfo { hasNextPage } }
     changes { op changed cursor node { id status version customer { id } } } } }`;
@@ -207,7 +207,7 @@ test('a payment enters the list of executed payments when its quote is executed'
   await Promise.all([begun.return(undefined), waiting.return(undefined)]);
 });
 
-test('a list filtered by name is followed whatever the case and composition of name and filter', async () => {
+test('a list filtered by name can be followed, whatever the case and Unicode composition of name and filter', async () => {
   const query = `subscription { customerChanges(filter: { name: "STRASSE e\u0301" }, waitMs: 0) {
     cursor changes { op changed node { name } } } }`;
   const stream = t.platform.watch(query);
@@ -227,7 +227,7 @@ test('a list filtered by name is followed whatever the case and composition of n
   await stream.return?.();
 });
 
-test("an app's list has only what the app may see", async () => {
+test("an app's list contains only what the app may see", async () => {
   const [mine, other] = [await makeScene(t.platform), await makeScene(t.platform)];
   const app = await appOf(t.platform, { customerId: mine.customerId });
   const query = `subscription { accountChanges(filter: { kind: INTERNAL }) {
@@ -262,21 +262,21 @@ test('followers of the same list share the processing of a change', async () => 
     const node = { id: result.id, status: 'PENDING' };
     expect(payload.data.quoteChanges.changes).toMatchObject([{ op: 'ENTER', node }]);
   }
-  // A new row has no earlier state: one statement reads everything, including the selected fields.
+  // A new row has no earlier state: a single statement reads everything, including the selected fields.
   expect(sent).toHaveLength(1);
   const left = await statements.during(async () => {
     await execute(t.platform, result.id);
     return Promise.all(Array.from({ length: 10 }, () => raw.receive('next')));
   });
   expect(left.result[0].payload.data.quoteChanges.changes).toMatchObject([{ op: 'LEAVE', node: { id: result.id } }]);
-  // A change takes two statements, and the payment may have changed again meanwhile. Ten separate followers would need
-  // at least twenty.
+  // A change takes two statements, and the payment may have changed again in the meantime. Ten separate followers would
+  // need at least twenty statements.
   expect(left.statements.length).toBeGreaterThanOrEqual(2);
   expect(left.statements.length).toBeLessThan(10);
   raw.socket.close();
 });
 
-test('payloads of mutations contain the edge of the row in its list', async () => {
+test("mutation payloads contain the row's edge in its list", async () => {
   const name = 'Ada Lovelace';
   const ada = { platformCustomerId: 'edge', details: { individual: { fullName: name } } };
   const edge = 'customer { id } customerEdge { cursor node { id name accounts(first: 1) { totalCount } } }';
@@ -291,7 +291,7 @@ test('payloads of mutations contain the edge of the row in its list', async () =
   expect(transactions.edges).toEqual([{ cursor: transactionEdge.cursor, node: { id: transactionEdge.node.id } }]);
 });
 
-test('a payload with a quote has the edge of its payment; a change in a live list has that of its row', async () => {
+test("a payload with a quote has its payment's edge, and a change in a live list has its row's edge", async () => {
   const own = await makeScene(t.platform);
   const edge = '{ cursor node { id status customer { id } } }';
   const stream = messagesOf(
@@ -312,7 +312,7 @@ test('a payload with a quote has the edge of its payment; a change in a live lis
   await stream.return(undefined);
 });
 
-test('several payments make one stream: the present state of each, every change, and one end', async () => {
+test('one stream follows several payments: the present state of each, every change, and a single end', async () => {
   const paid = await pay(t.platform, scene);
   await ended(t.platform, paid.id);
   const open = await quote(t.platform, usdToEur(scene));
@@ -341,7 +341,7 @@ test('several payments make one stream: the present state of each, every change,
   expect(errors).toMatchObject([{ extensions: { code: 'NOT_FOUND', field: 'of.transactionIds' } }]);
 });
 
-test('the accounts of a customer make one stream, including the status of external ones', async () => {
+test('one stream follows all accounts of a customer, including the status of external ones', async () => {
   const { customerId, usd, outsideUsd } = await makeScene(t.platform, 0n);
   const fields =
     'cursor oldBalance { amount } newBalance { amount } previousStatus status account { id currency { code } customer { id } }';
@@ -372,7 +372,7 @@ test('the accounts of a customer make one stream, including the status of extern
   await ofOne.return(undefined);
 });
 
-test('a customer’s stream has its identity check and its changes, and ends with its deletion', async () => {
+test('a customer’s stream shows the identity check and every change, and ends when the customer is deleted', async () => {
   const customerId = await newCustomer(t.platform, 'Grace Hopper 001');
   const query = `subscription ($id: ID, $after: String) { customerUpdates(customerId: $id, after: $after) {
     cursor previousKycStatus kycStatus customer { id name isDeleted } } }`;

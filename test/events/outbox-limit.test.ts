@@ -3,9 +3,9 @@ import { beforeEach, expect, test } from 'vitest';
 import { ownDatabase } from '../setup/database.ts';
 import { ownClient } from '../setup/gateway.ts';
 
-// A sequencer's session skips the rows that it has moved, but no row that commits late.
+// A sequencer's session skips rows that it has already moved, but never a row that commits late.
 
-/** The session that sequences, and another one. */
+/** The session that sequences, and a second session. */
 let sequencer: pg.Client;
 let other: pg.Client;
 beforeEach(async () => {
@@ -23,7 +23,7 @@ const write = (on: pg.Client, rows: number) =>
     [rows],
   );
 
-/** Runs a step, and returns how many events it numbered and how many pages it read. */
+/** Runs a step. Returns how many events it has numbered and how many pages it has read. */
 async function step(): Promise<{ count: number; pages: number }> {
   const before = await numbered();
   const { rows } = await sequencer.query('explain (analyze, buffers, format json) select sequence_outbox(100000)');
@@ -35,14 +35,14 @@ async function numbered(): Promise<number> {
   return Number((await sequencer.query('select count(*) from stored_event')).rows[0].count);
 }
 
-/** Simulates that the waiting time of a limit has passed. */
+/** Pretends that a limit has waited as long as it must. */
 async function waitLongEnough(): Promise<void> {
   const { rows } = await sequencer.query(`select current_setting('gateway.outbox_past') as past`);
   const [limit, next, , before] = rows[0].past.slice(1, -1).split(',');
   await sequencer.query(`select set_config('gateway.outbox_past', $1, false)`, [`{${limit},${next},1,${before}}`]);
 }
 
-test('a step does not read moved rows again, even while an old snapshot still sees them', async () => {
+test('a step does not read rows again that were moved before, even while an old snapshot still sees them', async () => {
   await other.query('begin isolation level repeatable read read only');
   await other.query('select count(*) from outbox');
   for (let round = 0; round < 10; round += 1) {
@@ -52,8 +52,8 @@ test('a step does not read moved rows again, even while an old snapshot still se
   await write(sequencer, 3);
   const slow = await step();
   expect([slow.count, slow.pages > 400]).toEqual([3, true]);
-  // The first limit is the position that the first step reached, and the second is that of the last step. A transaction
-  // in another database on this server delays a limit until it ends.
+  // The first limit is the position that the first step has reached, the second one the position of the last step. A
+  // transaction in another database on this server delays a limit until it ends.
   for (;;) {
     await waitLongEnough();
     await step();

@@ -8,7 +8,7 @@ const event = (sequence: number, text = ''): Event =>
   ({ sequence: BigInt(sequence), snapshot: { text } }) as unknown as Event;
 const sequences = (events: readonly Event[] | undefined) => events?.map(({ sequence }) => Number(sequence));
 
-test('events in memory have no gap: after a gap they are replaced, and older ones are prepended', () => {
+test('the events kept in memory have no gap: after a gap they are replaced, and older ones are prepended', () => {
   const recent = new RecentEvents({ limit: maxBytes, used: 0 });
   for (const sequence of [5, 6, 7]) recent.add(event(sequence));
   expect(sequences(recent.after(4n, 2))).toEqual([5, 6]);

@@ -5,9 +5,9 @@ import { listen } from '../setup/free-port.ts';
 import { connect, type Data, testGateway } from '../setup/gateway.ts';
 import { nextOf, sequenced, subscribed } from '../setup/streams.ts';
 
-/** Readers that are far behind, beside readers of live events. */
+/** Readers that are far behind, while other readers follow live events. */
 
-/** The statements of replays that were sent through the proxy, and how many of them wait while `isHeld`. */
+/** The statements of replays that were sent through the proxy, and how many are waiting while `isHeld`. */
 let sent = 0;
 let isHeld = false;
 const held: (() => void)[] = [];
@@ -34,7 +34,7 @@ afterAll(() => wire.close());
 const wired = await testGateway({ ROLE: 'serve' }, through.href);
 const near = connect(wired.url, real.platform.platformId, real.platform.authorization);
 
-/** Commits TEST events, with a KYC_STATUS after every `rare` of them, and waits until the feed has them. */
+/** Commits TEST events, with one KYC_STATUS event after every `rare` of them, and waits until all are in the feed. */
 async function commit(count: number, rare = Number.POSITIVE_INFINITY): Promise<void> {
   await real.owner.query(
     `insert into outbox (platform_id, event_id, type, occurred_at, version, snapshot)
@@ -55,7 +55,7 @@ async function take(stream: AsyncIterator<Data>, count: number): Promise<string[
   return ids;
 }
 
-test('replays that wait for the database do not delay live events, and queued ones share a read', async () => {
+test('replays that wait for the database do not delay live events, and queued replays share a read', async () => {
   const start = await feedEnd(real.platform);
   await commit(300);
   const live = near.watch(events);

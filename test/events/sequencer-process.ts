@@ -1,11 +1,11 @@
-/** A separate process that sequences a feed, to be killed or paused. */
+/** A separate process that sequences a feed, so that a test can kill or pause it. */
 import { pino } from 'pino';
 import { Sequencer } from '../../src/domain/events/sequencer.ts';
 import { openDatabase } from '../../src/infra/database/database.ts';
 import { startLoop } from '../../src/server/workers/loop.ts';
 import { sequencerPauses } from '../../src/server/workers/workers.ts';
 
-// The parent has exited, so this process is no longer needed.
+// The parent process has exited, so this one is no longer needed.
 process.on('disconnect', () => process.exit());
 
 const database = openDatabase({ url: process.env.TEST_DATABASE_URL ?? '', role: 'gateway_work', poolSize: 1 });

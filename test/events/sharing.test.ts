@@ -9,10 +9,10 @@ import { makeScene, newCustomer } from '../setup/scene.ts';
 import { Statements } from '../setup/statements.ts';
 import { openRawSocket, type RawSocket, subscribed } from '../setup/streams.ts';
 
-/** Followers of the same object: what they share, and what they never share. */
+/** What followers of the same object share, and what they never share. */
 
 const t = await testGateway();
-/** An instance that serves only the streams, so that all of its statements are theirs. */
+/** An instance that serves nothing but the streams, so that all of its statements belong to them. */
 const serving = await testGateway({ ROLE: 'serve' }, t.databaseUrl);
 const statements = new Statements(serving.gateway.serving.pool);
 const scene = await makeScene(t.platform);
@@ -27,7 +27,7 @@ const ofQuotes = { types: ['QUOTE_STATUS'] };
 
 const newQuote = () => quote(t.platform, usdToEur(scene, { lockedCurrencyAmount: 10_000 }));
 
-/** Subscribes on a socket once for each of these variables. The ids of the operations are the indexes of the list. */
+/** Subscribes on a socket, once for each of these variables. An operation's id is its index in the list. */
 async function follow(raw: RawSocket, query: string, variables: readonly object[]): Promise<void> {
   for (const [at, one] of variables.entries())
     raw.send({ id: String(at), type: 'subscribe', payload: { query, variables: one } });
@@ -101,7 +101,7 @@ test('streams that open together check access in one statement, each for its own
   await subscribed(serving, 0);
 });
 
-test('followers with different variables share only what these do not affect', async () => {
+test('followers with different variables share only what the variables do not affect', async () => {
   const raw = await openRawSocket(serving.url, t.platform.authorization);
   await follow(raw, events, [
     { filter: ofQuotes },
@@ -158,7 +158,7 @@ test('a follower that leaves while an event is read does not affect the others',
   await subscribed(serving, 1);
   await follow(stays, events, [variables]);
   await subscribed(serving, 2);
-  // The event is committed, and gets its position in the feed while customers are locked against reads.
+  // The event is committed and gets its position in the feed while the customers' table cannot be read.
   const holder = await t.owner.connect();
   await holder.query('select pg_advisory_lock($1)', [stepLock]);
   await holder.query(

@@ -4,7 +4,7 @@ import { type Data, testClient, testGateway, uuidIn } from '../setup/gateway.ts'
 import { makeScene } from '../setup/scene.ts';
 import { sequenced } from '../setup/streams.ts';
 
-/** An event stores only what changed, and shows the whole row as it was then. */
+/** An event stores only what has changed, but shows the whole row as it was then. */
 
 const t = await testGateway({ SANDBOX_PACE_MS: 600_000 });
 const scene = await makeScene(t.platform, 10_000n);
@@ -12,7 +12,7 @@ const quote = await makeQuote(t.platform, usdToEur(scene));
 await sequenced(t);
 const sql = await testClient(t, '-c timezone=UTC');
 
-/** Each test is one transaction that is rolled back. */
+/** Each test is a transaction that is rolled back. */
 beforeEach(() => sql.query('begin'));
 afterEach(() => sql.query('rollback'));
 
@@ -21,7 +21,8 @@ type Table = 'transaction' | 'quote' | 'account';
 const run = async (text: string, values: unknown[] = []): Promise<Data[]> => (await sql.query(text, values)).rows;
 
 /**
- * Returns a value of a column's type that differs from the current one. JSON contains a null, which is a value like any other.
+ * Returns a value of a column's type that differs from the current one. JSON gets a null inside, which is a value like
+ * any other.
  */
 function otherValue(column: string, type: string): string {
   switch (type) {
@@ -42,7 +43,7 @@ function otherValue(column: string, type: string): string {
   }
 }
 
-/** Returns the events of a row with the values that they show, oldest first, up to its last change. */
+/** Returns a row's events up to its last change, oldest first, with the values that they show. */
 async function shown(table: Table, id: string): Promise<Data[]> {
   const types = { transaction: `'%PAYMENT'`, quote: `'QUOTE%'`, account: `'%ACCOUNT%'` }[table];
   await run('select sequence_outbox(1000)');
@@ -58,7 +59,7 @@ const now = async (table: Table, id: string): Promise<Data> => {
   return row?.row;
 };
 
-/** Returns the columns that an update of one column must also set to keep the row valid. */
+/** Returns the columns that an update of one column must also set for the row to stay valid. */
 const beside = (table: Table, column: string): string => {
   const set = [
     ...(table !== 'account' && column !== 'status' ? [`status = 'PROCESSING'`] : []),
@@ -71,7 +72,10 @@ const beside = (table: Table, column: string): string => {
 
 const nextStatus = { transaction: 'PROCESSING', quote: 'PROCESSING', account: 'UNDER_REVIEW' };
 
-/** Changes each column of a row in turn. Returns the mutable ones; for each, all events must show the values of their time. */
+/**
+ * Changes each column of a row, one after the other, and expects all events to show the values of their time. Returns
+ * the columns that can change.
+ */
 async function changeEach(table: Table, id: string): Promise<string[]> {
   const columns = await run(
     `select column_name as name, data_type as type from information_schema.columns
@@ -174,7 +178,7 @@ test('each event of an internal account shows its balance as it was, whatever el
   expect(events.at(-1)?.snapshot).toEqual(await now('account', id));
 });
 
-test('an older event, which stores the whole row, is shown unchanged', async () => {
+test('an older event that stores the whole row is shown unchanged', async () => {
   const id = uuidIn(quote.id);
   const [event] = await shown('quote', id);
   const whole = { ...event?.snapshot, description: 'as it was written then', exchange_rate: 12.5 };
@@ -183,7 +187,7 @@ test('an older event, which stores the whole row, is shown unchanged', async () 
   expect((await shown('quote', id)).map(({ snapshot }) => snapshot)).toEqual([whole]);
 });
 
-test("a quote's event stores nothing of the quote, and a payment's less than a tenth of the payment", async () => {
+test("a quote's event stores nothing of the quote, and a payment's event less than a tenth of the payment", async () => {
   const sizes = await run(
     `select s.type::text, coalesce(max(pg_column_size(s.snapshot)), 0)::int as stored, min(length(e.snapshot::text)) as shown
      from stored_event s join event e using (platform_id, sequence)

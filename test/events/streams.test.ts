@@ -50,7 +50,7 @@ test('an unchanged account shows its balance, then each change with the balance 
   }
 });
 
-test('a quote streams its present state without a previous status, and its expiry once, at its end', async () => {
+test('a stream of a quote starts with the present state without a previous status, and shows its expiry once', async () => {
   const { id } = await newQuote();
   const seen: Data[] = [];
   for await (const { data } of t.platform.watch(quoteUpdates, { id })) {
@@ -98,7 +98,7 @@ test('after a cursor, every subscription sends the later events without the pres
   expect(quotes).toEqual(['PENDING', 'PROCESSING', 'COMPLETED']);
 });
 
-test('the feed is one log: its list pages both ways over the events of its stream, oldest first', async () => {
+test('the feed is one log: its list pages in both directions over the same events as its stream, oldest first', async () => {
   const start = await feedEnd(t.platform);
   const { id, transaction } = await newQuote();
   await execute(t.platform, id);
@@ -142,7 +142,7 @@ test('the feed is one log: its list pages both ways over the events of its strea
   await ours.return?.();
 });
 
-test('an unreadable or foreign cursor is invalid, and one too old or ahead of the feed has expired', async () => {
+test('an unreadable or foreign cursor is invalid, and a cursor that is too old or ahead of the feed has expired', async () => {
   const { platformId } = t.platform;
   const codeOf = async (after: string, platform = t.platform) => {
     return (await nextOf(platform.watch(events, { after }))).errors[0].extensions.code;
@@ -156,7 +156,7 @@ test('an unreadable or foreign cursor is invalid, and one too old or ahead of th
   await commitEvents(t, 2, 40);
   await vi.waitFor(async () => expect(await feedEnd(t.platform)).not.toBe(before), { timeout: 60_000 });
   expect(await codeOf(before)).toBe('CURSOR_EXPIRED');
-  // The way to recover: the list still continues from there, and its last cursor is valid.
+  // How a client recovers: the list continues from there, and its last cursor is valid.
   const { events: page } = await t.platform.ask(
     'query ($after: String) { events(after: $after) { edges { cursor node { type } } } }',
     { after: before },
@@ -184,7 +184,7 @@ test('a cursor expires only if an event that the stream wants lies after it and 
     'subscription ($id: ID!, $after: String) { transactionUpdates(of: { transactionId: $id }, after: $after) { cursor } }';
   const { feed } = t.gateway;
   const expired = async (query: string, variables: object) => {
-    // Streams of earlier tests may still be closing.
+    // Streams of earlier tests may not have closed yet.
     await vi.waitFor(() => expect(feed.subscriptions).toBe(0), { timeout: 60_000 });
     const raw = await openRawSocket(t.url, t.platform.authorization);
     raw.send({ id: '1', type: 'subscribe', payload: { query, variables: { ...variables, after: before } } });

@@ -8,16 +8,19 @@ import { lockedCustomers } from '../setup/locks.ts';
 import { makeScene } from '../setup/scene.ts';
 import { commitEvents, nextOf, openEventStream, openRawSocket, subscribed } from '../setup/streams.ts';
 
-/** Sockets and event streams follow the same rules: which operations are allowed, which clients are dropped, and how they end. */
+/**
+ * Sockets and event streams have the same rules about which operations are allowed, which clients are dropped, and how
+ * they end.
+ */
 
 const t = await testGateway({ CORS_ORIGINS: ['https://app.example'] });
-/** Another instance, with short limits for silent sockets and slow operations. */
+/** A second instance, with short limits for silent sockets and slow operations. */
 const hasty = await testGateway({ ROLE: 'serve' }, t.databaseUrl, { pace: { keepAliveMs: 200, operationMs: 1_500 } });
 const scene = await makeScene(t.platform);
 
 const watchEvents = 'subscription { events { id } }';
 
-test('a client that vanishes is dropped without another event, on every transport', async () => {
+test('a client that vanishes is dropped even if no event is sent, on every transport', async () => {
   const raw = await openRawSocket(t.url, t.platform.authorization);
   raw.send({ id: '1', type: 'subscribe', payload: { query: watchEvents } });
   await subscribed(t, 1);
@@ -35,7 +38,7 @@ test('a client that vanishes is dropped without another event, on every transpor
 });
 
 test('a half-open socket is closed when a ping goes unanswered', async () => {
-  // A network that drops packets silently: the client's no longer arrive, and it gets no error.
+  // A network that drops packets silently: the client's packets no longer arrive, and it gets no error.
   const wires: Socket[] = [];
   const wire = createServer((near) => {
     const far = connectTcp(Number(new URL(hasty.url).port), '127.0.0.1');
@@ -79,10 +82,10 @@ test('a ping with a newer token for the same subject keeps the socket open; one 
   const bearer = async (expiresInSeconds: number) =>
     `Bearer ${(await mint(t.platform, { customerId: scene.customerId, expiresInSeconds })).token}`;
   const newer = await bearer(60);
-  // This token is used right after its creation, before it expires. The third one, whose expiry closes its socket,
-  // expires later.
+  // This token is used right after its creation, before it expires. The third token expires later, and that closes its
+  // socket.
   const kept = await openRawSocket(t.url, await bearer(2));
-  // The pong repeats the ping's payload without the credentials.
+  // The pong repeats the ping's payload, but not the credentials.
   kept.send({ type: 'ping', payload: { authorization: newer, AUTHORIZATION: 1, at: 7 } });
   expect(await kept.receive('pong')).toEqual({ type: 'pong', payload: { at: 7 } });
   const third = await bearer(2);
@@ -128,7 +131,7 @@ test('an operation that takes too long is answered with TIMEOUT', async () => {
   raw.socket.close();
 });
 
-test('a stream that the database prevents from opening closes its connection, so that clients retry', async () => {
+test('if the database prevents a stream from opening, its connection closes so that clients retry', async () => {
   const watch = 'subscription ($id: ID!) { transactionUpdates(of: { customerId: $id }) { cursor } }';
   const payload = { query: watch, variables: { id: scene.customerId } };
   const customers = await lockedCustomers(hasty.databaseUrl);
@@ -148,7 +151,7 @@ test('a stream that the database prevents from opening closes its connection, so
   await subscribed(hasty, 0);
 });
 
-test('streams beyond the number that may open at a time are all opened, each in its turn', async () => {
+test('of more streams than may open at a time, all are opened, each in its turn', async () => {
   const crowded = await ownGateway();
   const { authorization } = crowded.platform;
   const sockets = await Promise.all(Array.from({ length: 15 }, () => openRawSocket(crowded.url, authorization)));
@@ -191,7 +194,7 @@ test('pages of other origins may connect only if the settings allow it', async (
   }
 });
 
-test('pings of the server reach sockets and event streams alike', async () => {
+test("the server's pings reach sockets and event streams alike", async () => {
   const raw = await openRawSocket(hasty.url, t.platform.authorization);
   await new Promise((resolve) => raw.socket.once('ping', resolve));
   raw.socket.close();

@@ -65,9 +65,9 @@ test('a webhook becomes one push notification, even if the push fails once and t
   await receiver.stop();
 });
 
-test('a request from a stranger to the handler gets 401, and notifies no one', async () => {
+test("a stranger's request to the handler gets 401, and nobody is notified", async () => {
   const never = async () => {
-    throw new Error('a stranger was believed');
+    throw new Error('a request from a stranger was accepted');
   };
   const server = { secret: `whsec_${btoa('a secret of the endpoint')}`, isNewer: never, send: never, forget: never };
   for (const [what, [headers, body]] of Object.entries(forgeries(server.secret))) {

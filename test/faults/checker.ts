@@ -20,7 +20,7 @@ export interface Violation {
     | 'policy'
     | 'audit';
   readonly words: string;
-  /** For a command, the latest fault that was injected before the command ended. */
+  /** For a command: the latest fault that was injected before the command ended. */
   readonly during?: string;
 }
 
@@ -49,7 +49,10 @@ export function check(evidence: Evidence): Violation[] {
   ];
 }
 
-/** Checks that acknowledged commands happened once, refused ones never, and unknown ones as their receipts say. */
+/**
+ * Checks that acknowledged commands happened once and refused ones never, and that unknown ones agree with their
+ * receipts.
+ */
 export function checkCommands(evidence: Pick<Evidence, 'history' | 'payments' | 'feed' | 'receipts'>): Violation[] {
   const made = Map.groupBy(evidence.payments, ({ description }) => description ?? '');
   const done: Partial<Record<Command['operation'], ReadonlySet<string>>> = {
@@ -82,7 +85,7 @@ export function checkCommands(evidence: Pick<Evidence, 'history' | 'payments' | 
   });
 }
 
-/** Returns the payments that began or wait for approval. Until its execution, the payment of a quote is PENDING. */
+/** Returns the payments that have begun or wait for approval. Before its execution, a quote's payment is PENDING. */
 function executedIn(feed: readonly Change[]): ReadonlySet<string> {
   return new Set(
     feed.flatMap(({ payment }) => (payment && /^(PROCESSING|CREATED)$/.test(payment.status) ? [payment.id] : [])),
@@ -102,7 +105,9 @@ function decidedIn(feed: readonly Change[], statuses: readonly string[]): Readon
   );
 }
 
-/** Checks that each payment belongs to a command, has ended if it should have, and that its end is in the feed. */
+/**
+ * Checks that each payment belongs to a command, that it has ended if it should have, and that the feed shows its end.
+ */
 function checkPayments({ history, payments, feed }: Evidence): Violation[] {
   const commands = new Map(history.map((command) => [command.key, command]));
   const executed = executedIn(feed);
@@ -133,7 +138,7 @@ function checkFeed({ feed, start }: Evidence): Violation[] {
   });
 }
 
-/** Checks that each payment's changes have the versions 1, 2, 3 …, and that its status changes are allowed. */
+/** Checks that the changes of each payment have the versions 1, 2, 3 … and that every status change is allowed. */
 function checkStatusPaths({ feed }: Evidence): Violation[] {
   const stories = Map.groupBy(
     feed.flatMap(({ payment }) => (payment ? [payment] : [])),
@@ -187,7 +192,7 @@ function checkBalances({ history, payments, balances }: Evidence): Violation[] {
   });
 }
 
-/** Checks that policies have counted exactly the payments that began, except those that were not delivered. */
+/** Checks that policies have counted every payment that began, except payments that were not delivered. */
 function checkUsage({ history, payments, usage }: Evidence): Violation[] {
   const commands = new Map<string | null, Command>(history.map((command) => [command.key, command]));
   return [...usage].flatMap(([accountId, used]): Violation[] => {

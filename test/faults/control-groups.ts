@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 const root = '/sys/fs/cgroup';
 
-/** Whether this user may limit the memory and the disk of processes with control groups (version 1). */
+/** Whether this user may use control groups (version 1) to limit the memory and the disk of processes. */
 export const hasControlGroups = () =>
   process.getuid?.() === 0 && ['memory', 'blkio'].every((part) => existsSync(join(root, part, 'cgroup.procs')));
 
@@ -15,10 +15,10 @@ function makeGroup(part: 'memory' | 'blkio'): string {
   return group;
 }
 
-/** Puts the shell into the group, and runs the command in place of the shell. */
+/** Puts the shell into the group, and then replaces the shell with the command. */
 const enter = 'echo $$ > "$0/cgroup.procs" && exec "$@"';
 
-/** A group whose processes together have this much memory. The kernel kills one of them if they need more. */
+/** A group whose processes share this much memory. If they need more, the kernel kills one of them. */
 export function memoryGroup(mebibytes: number) {
   const group = makeGroup('memory');
   writeFileSync(join(group, 'memory.limit_in_bytes'), String(mebibytes * 1024 ** 2));
@@ -28,19 +28,19 @@ export function memoryGroup(mebibytes: number) {
     wrapper: ['sh', '-c', enter, group],
     /** How many processes the kernel has killed. */
     kills: () => Number(/oom_kill (\d+)/.exec(read('memory.oom_control'))?.[1]),
-    /** The most memory that was ever used, including files that the kernel caches for the group. */
+    /** The highest amount of memory ever in use, including files that the kernel caches for the group. */
     mostMebibytes: () => Math.round(Number(read('memory.max_usage_in_bytes')) / 1024 ** 2),
     remove: () => rmdirSync(group),
   };
 }
 
-/** A group whose processes' writes to the disk of a folder can be limited. */
+/** A group whose processes can be limited in how much they write to the disk of a folder. */
 export function diskGroup(folder: string) {
   const group = makeGroup('blkio');
   const { dev } = statSync(folder);
   return {
     wrapper: ['sh', '-c', enter, group],
-    /** Allows this many writes per second, or any number. */
+    /** Allows this many writes per second, or an unlimited number. */
     limit: (writes: number | undefined) =>
       writeFileSync(join(group, 'blkio.throttle.write_iops_device'), `${dev >> 8}:${dev & 255} ${writes ?? 0}`),
     remove: () => rmdirSync(group),

@@ -9,7 +9,7 @@ import type { NameServer } from './name-server.ts';
 import { type DoomedPostgres, needsDisk } from './postgres.ts';
 import type { Random } from './random.ts';
 
-/** The parts of the system that faults affect. */
+/** The parts of the system that faults can affect. */
 export interface Surroundings {
   readonly load: Load;
   readonly instances: readonly Instance[];
@@ -29,19 +29,19 @@ export interface Surroundings {
 type Heal = () => Promise<void> | void;
 
 export interface Fault {
-  /** Injects the fault, and returns the function that ends it. */
+  /** Injects the fault. Returns the function that ends it. */
   inject(around: Surroundings): Promise<Heal>;
-  /** Whether other faults may follow before this one has ended. */
+  /** Whether other faults may be injected before this one has ended. */
   readonly overlaps?: boolean;
-  /** Returns why the fault cannot be injected here, or undefined if it can. */
+  /** Returns the reason if the fault cannot be injected here, otherwise undefined. */
   unavailable?(around: Surroundings): string | undefined;
 }
 
-/** The number of clients' attempts that a fault must disturb before it ends. */
+/** How many attempts of clients a fault must disturb before it ends. */
 const met = 3;
-/** The number of commands that must be acknowledged while connections stall, before the connections continue. */
+/** How many commands must be acknowledged while connections stall, before the stall ends. */
 const past = 5;
-/** The writes per second of a slow disk: a commit waits for one or two of them. */
+/** How many writes per second a slow disk makes: a commit waits for one or two of them. */
 const slowWrites = 10;
 
 const nothing: Heal = () => undefined;
@@ -59,7 +59,7 @@ async function anyInstance({ instances, random }: Surroundings): Promise<Instanc
   }
 }
 
-/** Waits until every order that is due within a minute has ended. Those that wait for approval are due later. */
+/** Waits until every order that is due within a minute has ended. Orders that wait for approval are due later. */
 async function nothingLeftOf(databaseUrl: string): Promise<void> {
   const underWay = "select id from rail_order where due_at < now() + interval '1 minute'";
   const orders = await query<{ id: string }>(databaseUrl, underWay);
@@ -67,7 +67,7 @@ async function nothingLeftOf(databaseUrl: string): Promise<void> {
   while (orders.length > 0 && (await query(databaseUrl, left)).length > 0) await delay(20);
 }
 
-/** Waits until a process has read the clock: a step that is undone before that is invisible. */
+/** Waits until a process has read the clock, because a step that is undone before that goes unnoticed. */
 async function clockRead(databaseUrl: string): Promise<void> {
   const isRead =
     "select from feed_epoch where seen_at between now() - interval '1 minute' and now() + interval '1 minute'";
@@ -100,7 +100,7 @@ const clockGoesBack = (by?: string): Fault => ({
   },
 });
 
-/** A fault of the name server while the instances must connect again. */
+/** A fault of the name server at a time when the instances must connect again. */
 const nameServerThat = (mode: 'knows nothing' | 'silent'): Fault => ({
   unavailable: ({ names }) => (names ? undefined : 'only root, on Linux, can replace the name server'),
   async inject({ names, load, databaseUrl }) {
@@ -139,7 +139,7 @@ export const faults = {
     async inject(around) {
       const instance = await anyInstance(around);
       instance.pause();
-      // When it continues, it still holds payments that other instances have completed long ago.
+      // When the instance continues, it still holds payments that other instances completed long ago.
       await nothingLeftOf(around.databaseUrl);
       return () => instance.goOn();
     },
@@ -159,7 +159,7 @@ export const faults = {
         await query<{ pid: number }>(databaseUrl, `${backends} and backend_type = 'client backend'`),
       );
       process.kill(pid, 'SIGKILL');
-      // The other backends share memory with the killed one, so the whole server ends and restarts.
+      // The other backends share memory with the one that was killed, so the whole server stops and restarts.
       return () => postgres.back();
     },
   },
@@ -173,7 +173,8 @@ export const faults = {
     async inject(around) {
       const { proxy } = await anyInstance(around);
       proxy.stall();
-      // Some stalls end before any client has given up. New connections still work, so few attempts notice a stall.
+      // Some stalls end before any client has given up. New connections still work, so only a few attempts notice a
+      // stall.
       await (around.random.oneIn(2) ? around.load.more(past) : around.load.moreDisturbed(1));
       return () => proxy.goOn();
     },

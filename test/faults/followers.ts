@@ -2,13 +2,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Data } from '../setup/gateway.ts';
 import { openEventStream, openRawSocket } from '../setup/streams.ts';
 
-/** A subscriber that reconnects after its last cursor whenever its connection is cut. */
+/** A subscriber that reconnects whenever its connection is cut, and continues after its last cursor. */
 export type Follower = ReturnType<typeof startFollower>;
 
 const query = 'subscription ($after: String) { events(after: $after) { id cursor } }';
 /** How long a follower waits before it reconnects. */
 const pauseMs = 20;
-/** After this time without messages, a follower gives up its connection, since the instance may hang. */
+/** After this time without messages, a follower gives up its connection, because the instance may be hanging. */
 const silentMs = 5_000;
 
 /**
@@ -49,7 +49,7 @@ function startFollower(
       const life = new AbortController();
       let timer = setTimeout(() => life.abort(), silentMs);
       const take = ({ data, errors }: Data) => {
-        // Messages that arrive after the connection was given up are sent again on the next one.
+        // Messages that arrive after the follower has given up the connection are sent again on the next one.
         if (life.signal.aborted || errors) return;
         received.push(data.events.id);
         cursor = data.events.cursor;

@@ -13,7 +13,7 @@ import { limitedAs } from './load-acts.ts';
 export const environment = {
   SANDBOX_PACE_MS: '20',
   SECRET_KEY: secretKey,
-  // No quote that a client has abandoned expires while the evidence is read.
+  // Long enough that no quote abandoned by a client expires while the evidence is read.
   SANDBOX_QUOTE_SECONDS: '7200',
   LOG_LEVEL: 'silent',
   // A lease lasts two seconds, and no endpoint is disabled within seven minutes.
@@ -21,12 +21,12 @@ export const environment = {
   // A compile cache halves the processor time of a start.
   NODE_COMPILE_CACHE: path.resolve('node_modules/.cache/faults'),
 };
-/** More than a client spends in all of its payments. */
+/** More than a client spends on all of its payments. */
 export const money = 10_000_000_000n;
 
 /**
- * Creates everything that the load needs: the tables, a platform with its webhook endpoint, tokens for a payer and an
- * approver, and a customer for each client, with a policy if they are `limited`.
+ * Creates everything that the load needs: the tables, a platform with a webhook endpoint, tokens for a payer and an
+ * approver, and a customer for each client, who has a policy if the clients are `limited`.
  */
 export async function furnish(databaseUrl: string, receiver: Receiver, clients: number, limited: boolean) {
   await migrate(databaseUrl);

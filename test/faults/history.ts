@@ -1,7 +1,7 @@
 import type { Operation } from '../../src/domain/access/operations.ts';
 import type { Breach } from '../../src/domain/ledger/audit.ts';
 
-/** What a caller knows about a command at the end. */
+/** What a caller knows about a command in the end. */
 export type Outcome =
   /** The command was acknowledged. */
   | 'succeeded'
@@ -15,9 +15,9 @@ export interface Receipt {
   readonly outcome: 'NONE' | 'SUCCEEDED' | 'REFUSED';
 }
 
-/** One command as its caller saw it, over all of its attempts with one idempotency key. */
+/** One command as its caller saw it, across all attempts with one idempotency key. */
 export interface Command {
-  /** The idempotency key. It is also the description of the payment that the command creates, if any. */
+  /** The idempotency key. If the command creates a payment, the key is also the payment's description. */
   readonly key: string;
   readonly operation: Extract<
     Operation,
@@ -31,9 +31,9 @@ export interface Command {
   readonly outcome: Outcome;
   /** The code of the refusal. */
   readonly code?: string;
-  /** The transactions that the command's answers named: more than one if a repeat got a different answer. */
+  /** The transactions that the answers to the command named: more than one if a repeat got a different answer. */
   readonly transactionIds: readonly string[];
-  /** For an execution or a decision: the transaction, which another command has created. */
+  /** For an execution or a decision: its transaction, which another command has created. */
   readonly transactionId?: string;
   /** The latest fault that was injected before the command ended. */
   readonly during: string;
@@ -51,7 +51,7 @@ export interface Change {
   readonly id: string;
   /** The number of the change in its platform's feed. */
   readonly sequence: bigint;
-  /** The payment that changed, as of the change. */
+  /** The payment that changed, as it was after the change. */
   readonly payment?: { readonly id: string; readonly status: string; readonly version: number };
 }
 
@@ -64,21 +64,21 @@ export interface Usage {
 /** Everything that can be seen from outside after the faults have ended. */
 export interface Evidence {
   readonly history: readonly Command[];
-  /** The answers, as text, that tell a client neither the outcome nor that the outcome is unknown. */
+  /** Answers, as text, that tell a client neither the outcome nor that the outcome is unknown. */
   readonly internalErrors: readonly string[];
-  /** By idempotency key; read at the end. */
+  /** By idempotency key. They are read at the end. */
   readonly receipts: ReadonlyMap<string, Receipt>;
   readonly payments: readonly Payment[];
   /** The number of the feed after which `feed` begins. */
   readonly start: bigint;
   readonly feed: readonly Change[];
-  /** For each follower, by name: the ids of the changes that it received, in the order of receipt. */
+  /** For each follower, by name: the ids of the changes that it received, in the order in which they arrived. */
   readonly followers: ReadonlyMap<string, readonly string[]>;
   /** The ids of the changes that webhooks reported. */
   readonly webhooks: ReadonlySet<string>;
-  /** By the id of the account. */
+  /** By account id. */
   readonly balances: ReadonlyMap<string, { readonly before: bigint; readonly after: bigint }>;
-  /** By the id of the account: the payments that the policy of its customer has counted today. */
+  /** By account id: the payments that the customer's policy has counted today. */
   readonly usage: ReadonlyMap<string, Usage>;
   readonly breaches: readonly Breach[];
 }

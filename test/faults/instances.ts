@@ -2,16 +2,16 @@ import { servingUrl } from '../../src/infra/database/embedded/serving-login.ts';
 import { type ChildGateway, startChildGateway } from '../setup/child-gateway.ts';
 import { databaseProxy } from '../setup/database-proxy.ts';
 
-/** An instance of the service, in its current process, with its proxy to the database. */
+/** An instance of the service, with its current process and its proxy to the database. */
 export type Instance = Awaited<ReturnType<typeof startInstance>>;
 
 const program = ['--disable-warning=ExperimentalWarning', 'test/faults/instance-process.ts'];
 
-/** Where an instance runs. */
+/** How an instance is run. */
 export interface Place {
-  /** The database's address through a connection pooler, for requests. */
+  /** The address of the database through a connection pooler, for requests. */
   readonly poolerUrl?: string | undefined;
-  /** The database's host name; by default an address. */
+  /** The host name of the database; by default an address. */
   readonly databaseName?: string | undefined;
   /** A command that runs its arguments, for example with less memory. */
   readonly wrapper?: readonly string[] | undefined;
@@ -33,7 +33,7 @@ export async function startInstance(
           ? { DATABASE_URL: url.href }
           : { DATABASE_URL: poolerUrl, DATABASE_DIRECT_URL: servingUrl(url.href) };
       const begun = startChildGateway({ ...environment, ...addresses }, [...wrapper, process.execPath, ...program]);
-      // An instance does not start while the database is unavailable: like a supervisor, this retries.
+      // An instance does not start while the database is unavailable, so this retries as a supervisor would.
       const child = await begun.catch(() => undefined);
       if (child) return child;
       failures += 1;
@@ -58,7 +58,7 @@ export async function startInstance(
       isUp = false;
       await child.end('SIGKILL');
     },
-    /** Starts the process again, and waits until it serves, for which the database must be available. */
+    /** Starts the process again and waits until it serves, which requires the database to be available. */
     async start() {
       starting = launch();
       child = await starting;
@@ -71,7 +71,7 @@ export async function startInstance(
       const code = await old.end('SIGTERM');
       if (code !== 0) throw new Error(`an orderly stop ended with ${code}:\n${old.output()}`);
     },
-    /** Freezes the process, which cannot notice it; `goOn` continues it. */
+    /** Freezes the process, which cannot notice this. `goOn` lets it continue. */
     pause: () => void child.process.kill('SIGSTOP'),
     goOn: () => void child.process.kill('SIGCONT'),
     async stop() {

@@ -4,10 +4,10 @@ import type { Scene } from '../setup/scene.ts';
 import type { Command } from './history.ts';
 import type { Random } from './random.ts';
 
-/** An act of a client. */
+/** Something that a client does. */
 export type Act = (client: LoadClient) => Promise<unknown>;
 
-/** A client as seen by its acts. */
+/** A client, as its acts see it. */
 export interface LoadClient {
   readonly scene: Scene;
   /** The client's position among the clients. */
@@ -16,15 +16,15 @@ export interface LoadClient {
   /** Makes a transfer. Returns the id of its transaction if it is acknowledged. */
   transfer(operation: 'transferOut' | 'transferIn', input: object, expected: Expected): Promise<string | undefined>;
   /**
-   * Creates a quote, and executes it if the quote is acknowledged and was not executed at its creation. Returns the id
-   * of its transaction if the execution is acknowledged.
+   * Creates a quote. If the quote is acknowledged and was not executed immediately, executes it. Returns the id of its
+   * transaction if the execution is acknowledged.
    */
   quote(input: object, expected: Expected): Promise<string | undefined>;
-  /** Decides, as a second person, on a transaction that waits for an approval. */
+  /** Decides, as a second person, on a transaction that waits for approval. */
   decide(operation: 'approveTransaction' | 'rejectTransaction', transactionId: string): Promise<void>;
 }
 
-/** The expected end of a payment: how it changes the balance of the client's account, and its last status. */
+/** How a payment is expected to end: how it changes the balance of the client's account, and its last status. */
 export type Expected = Pick<Command, 'change' | 'ends'>;
 
 /** The amount of each payment, in smallest units. */
@@ -42,7 +42,7 @@ export const usualActs: readonly Act[] = [
   ({ transfer, scene }) => transfer('transferOut', { ...outOf(scene), amount: tooMuch }, { change: -tooMuch }),
 ];
 
-/** Payments that fail after a while: they count against a policy's limit only until they fail. */
+/** Payments that fail after a while. They count against a policy's limit only until then. */
 const failing: readonly Act[] = [
   ({ transfer, scene }) =>
     transfer('transferOut', { ...outOf(scene), amount, sandboxScenario: failsLater }, { change: 0n, ends: ['FAILED'] }),
@@ -51,7 +51,7 @@ const failing: readonly Act[] = [
 
 const failsLater = { failureReason: 'OFFRAMP_FAILED', delayMs: 500 };
 
-/** Payments that a policy holds: most are approved immediately, some are rejected, and some wait until they expire. */
+/** Payments that a policy holds. Most are approved immediately, some are rejected, and some wait until they expire. */
 const held: readonly Act[] = [
   async (client) => decide(client, await client.transfer('transferOut', { ...outOf(client.scene), amount }, ofHeld)),
   async (client) => decide(client, await quoteOf(client, ofHeld.ends)),

@@ -6,7 +6,7 @@ import type { Command, Outcome } from './history.ts';
 import { type Act, type Expected, type LoadClient, usualActs } from './load-acts.ts';
 import { Random } from './random.ts';
 
-/** The result of one attempt of a command. */
+/** The result of one attempt to send a command. */
 type Attempt =
   | { readonly kind: 'succeeded'; readonly data: Data }
   | { readonly kind: 'refused'; readonly code: string }
@@ -17,12 +17,12 @@ type Attempt =
   | { readonly kind: 'unknown' };
 
 interface LoadOptions {
-  /** Returns the current addresses of the instances, or the last ones of those that are down. */
+  /** Returns the current addresses of the instances, and the last known address of an instance that is down. */
   readonly urls: () => readonly string[];
   readonly authorization: string;
   /** The credentials of a second person, who decides on payments that wait for approval. */
   readonly approver?: string;
-  /** One client is started for each of these. */
+  /** One client is started for each scene. */
   readonly scenes: readonly Scene[];
   /** Decides what each client does. */
   readonly seed: number;
@@ -32,12 +32,12 @@ interface LoadOptions {
   readonly acts?: (position: number) => readonly Act[];
 }
 
-/** Clients that move money, and record the answers. */
+/** Clients that move money and record the answers. */
 export type Load = ReturnType<typeof startLoad>;
 
 /** Longer than any instance takes to answer that the outcome is unknown. */
 const attemptMs = 8_000;
-/** How long a client waits after an unsuccessful attempt, so that it does not flood the instances with retries. */
+/** How long a client waits after an unsuccessful attempt, so that its retries do not flood the instances. */
 const pauseMs = 20;
 
 /** Starts the load. */
@@ -52,7 +52,7 @@ export function startLoad(options: LoadOptions) {
     get internalErrors(): readonly string[] {
       return clients.flatMap(({ internalErrors }) => internalErrors);
     },
-    /** The attempts counted in `disturbed`, except those at an address where nothing listened. */
+    /** The attempts that count as `disturbed`, except attempts at an address where nothing listened. */
     get troubles(): readonly string[] {
       return clients.flatMap(({ troubles }) => troubles);
     },
@@ -69,8 +69,8 @@ export function startLoad(options: LoadOptions) {
     /** Waits until this many more attempts are disturbed. */
     moreDisturbed: (count: number): Promise<void> => grown(() => load.disturbed, count, latest),
     /**
-     * Repeats an acknowledged command with its key until it is answered, and records the payment in the answer: the
-     * previous payment no longer exists.
+     * Repeats an acknowledged command with its key until it gets an answer, and records the payment in that answer,
+     * because the previous payment no longer exists.
      */
     async repeat(key: string): Promise<void> {
       await Promise.all(clients.map((client) => client.repeat(key)));
@@ -85,7 +85,7 @@ export function startLoad(options: LoadOptions) {
   return load;
 }
 
-/** How long the load may make no progress: a service that has not recovered by then has not survived. */
+/** How long the load may go without progress. A service that has not recovered by then has not survived. */
 const standstillMs = 120_000;
 
 async function grown(figure: () => number, by: number, latest: () => string): Promise<void> {
@@ -106,7 +106,7 @@ interface SentCommand {
   readonly transactionOf: (data: Data) => string;
 }
 
-/** A client that acts on the accounts of one customer, one act at a time. */
+/** A client that acts on one customer's accounts, one act at a time. */
 class Client implements LoadClient {
   readonly history: Command[] = [];
   readonly internalErrors: string[] = [];
@@ -181,7 +181,10 @@ class Client implements LoadClient {
     }
   }
 
-  /** Sends a command until its outcome is known or the client gives up, and records it. Returns its success. */
+  /**
+   * Sends a command until its outcome is known or the client gives up, and records it. If the command succeeded,
+   * returns the success.
+   */
   async #run(
     operation: Command['operation'],
     input: object,
@@ -233,7 +236,7 @@ class Client implements LoadClient {
       this.disturbed += 1;
       if (attempt.kind !== 'unsent') this.troubles.push(`${key}: ${this.latest}`);
       isOpen ||= attempt.kind === 'unknown';
-      // Some clients give up, and record what the answers have told them.
+      // Some clients give up, and record what the answers have told them so far.
       if (this.#isStopping || (attempt.kind !== 'unsent' && random.oneIn(4))) {
         note(isOpen ? 'unknown' : 'refused', attempt.kind);
         return undefined;

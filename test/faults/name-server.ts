@@ -5,20 +5,20 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A name server for the instances alone, which can fail as name servers do: with wrong answers or none. */
+/** A name server used only by the instances. It can fail as real name servers do, with wrong answers or none. */
 export type NameServer = Awaited<ReturnType<typeof startNameServer>>;
 
-/** Only this address leads to the name server, at the port that all resolvers use. */
+/** The name server has this address to itself, at the port that all resolvers use. */
 const address = '127.7.7.7';
 
-/** The name under which the instances know the database. */
+/** The name by which the instances know the database. */
 export const databaseName = 'database.internal';
 
-/** Whether this user may give processes a name server of their own. */
+/** Whether this user may give processes their own name server. */
 export const canServeNames = () =>
   spawnSync('unshare', ['-m', 'mount', '--bind', '/etc/hostname', '/etc/resolv.conf']).status === 0;
 
-/** Starts a name server for which every name has the address 127.0.0.1. */
+/** Starts a name server that resolves every name to 127.0.0.1. */
 export async function startNameServer() {
   const folder = await mkdtemp(join(tmpdir(), 'payments-names-'));
   const file = join(folder, 'resolv.conf');
@@ -35,11 +35,11 @@ export async function startNameServer() {
   return {
     /** A command that runs its arguments with this name server. */
     wrapper: ['unshare', '-m', 'sh', '-c', 'mount --bind "$0" /etc/resolv.conf && exec "$@"', file],
-    /** The number of questions so far. */
+    /** The number of queries so far. */
     get asked() {
       return asked;
     },
-    /** Answers, says that no name exists, or says nothing. */
+    /** How to react: answer, say that no name exists, or say nothing. */
     set mode(next: typeof mode) {
       mode = next;
     },
@@ -50,17 +50,17 @@ export async function startNameServer() {
   };
 }
 
-/** Answers a question (RFC 1035, 4.1) with an IPv4 address, with no record for other types, or with NXDOMAIN. */
+/** Answers a query (RFC 1035, 4.1) with an IPv4 address, with no record for other types, or with NXDOMAIN. */
 function answerTo(question: Buffer, isKnown: boolean): Buffer {
   const nameEnd = question.indexOf(0, 12);
   const asked = question.subarray(12, nameEnd + 5);
   const hasAddress = isKnown && question.readUInt16BE(nameEnd + 1) === 1;
   const header = Buffer.from(question.subarray(0, 12));
-  // An answer, with recursion; 3 is NXDOMAIN. One question, and no additional records.
+  // Header: a response with recursion, in which 3 means NXDOMAIN; one question and no additional records.
   header.writeUInt16BE(0x8180 | (isKnown ? 0 : 3), 2);
   header.writeUInt16BE(hasAddress ? 1 : 0, 6);
   header.writeUInt32BE(0, 8);
-  // The name of the question, type A, class IN, no time to live, four bytes.
+  // Answer: the name from the question, type A, class IN, time to live 0, four bytes.
   const record = Buffer.from([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4, 127, 0, 0, 1]);
   return Buffer.concat([header, asked, ...(hasAddress ? [record] : [])]);
 }

@@ -11,10 +11,13 @@ import { promisify } from 'node:util';
 import { canMount, onDiskOfItsOwn, query } from '../setup/embedded-servers.ts';
 import { diskGroup, hasControlGroups } from './control-groups.ts';
 
-/** An embedded Postgres for injecting faults, in a separate process and, if possible, on a separate disk. */
+/**
+ * An embedded Postgres into which faults are injected. It runs in a separate process and, if possible, on a separate
+ * disk.
+ */
 export type DoomedPostgres = Awaited<ReturnType<typeof startDoomedPostgres>>;
 
-/** Returns why the disk of Postgres cannot be made full or read-only, or undefined if it can. */
+/** Returns the reason if the disk of Postgres cannot be made full or read-only, otherwise undefined. */
 export const needsDisk = ({ disk }: DoomedPostgres): string | undefined =>
   disk ? undefined : 'only root, on Linux, can mount a disk that becomes full or read-only';
 
@@ -24,7 +27,7 @@ const diskBytes = 3 * 1024 ** 3;
 
 /**
  * @param durable if false, commits are acknowledged before they are written, so a crash loses them
- * @param canBeSlow whether the data is on the machine's own disk, whose writes can be limited
+ * @param canBeSlow whether the data is on the machine's own disk, where writes can be limited
  */
 export async function startDoomedPostgres(durable = true, canBeSlow = false) {
   const parent = await mkdtemp(join(tmpdir(), 'payments-faults-'));
@@ -40,7 +43,7 @@ export async function startDoomedPostgres(durable = true, canBeSlow = false) {
   const lines = createInterface(child.stdout);
   const [line] = await once(lines, 'line');
   const { url, dataDirectory } = JSON.parse(line);
-  /** The path of the server's root directory as seen from this process. */
+  /** The path at which this process sees the root directory of the server. */
   const root = hasDisk ? `/proc/${child.pid}/root` : '';
   const pid = () => Number(readFileSync(join(root, dataDirectory, 'data', 'postmaster.pid'), 'utf8').split('\n')[0]);
   const back = async () => {
@@ -57,7 +60,7 @@ export async function startDoomedPostgres(durable = true, canBeSlow = false) {
     back,
     /** Undefined if this user may not mount a file system. */
     disk,
-    /** Undefined unless asked for, and if this user may not limit a disk. */
+    /** Undefined unless requested, and if this user may not limit a disk. */
     slowDisk,
     async stop() {
       await disk?.heal();
@@ -91,7 +94,7 @@ function diskOf({ supervisor, lines, folder, url, pid, back }: Mounted) {
     return bsize * (blocks - bfree);
   };
   return {
-    /** Removes most of the free space, and writes until none is left for the database. */
+    /** Takes most of the free space, and writes until none is left for the database. */
     async fill() {
       // A little more than the used space, which is growing.
       await remount(`size=${usedBytes() + 2 * 1024 ** 2}`);
@@ -108,7 +111,7 @@ function diskOf({ supervisor, lines, folder, url, pid, back }: Mounted) {
       // The supervisor must not restart it before the disk is read-only.
       supervisor.kill('SIGSTOP');
       process.kill(postmaster, 'SIGKILL');
-      // The disk is busy while a process may write to it: the last child of Postgres ends soon after the postmaster.
+      // The disk stays busy while any process may write to it, and Postgres' last child ends soon after the postmaster.
       while (
         !(await remount('ro').then(
           () => true,

@@ -4,7 +4,7 @@ import { type Fault, type FaultName, faults, type Surroundings } from './faults.
 import { type Outcome, type Scenery, underLoad } from './under-load.ts';
 
 export interface Survival extends Scenery {
-  /** How often each fault happens, in an order that the seed decides. */
+  /** How often each fault is injected; the seed decides the order. */
   readonly faults: Partial<Record<FaultName, number>>;
   /** How many commands are acknowledged between two faults. */
   readonly commandsBetween: number;
@@ -12,7 +12,7 @@ export interface Survival extends Scenery {
 
 /**
  * Lets clients move money while faults are injected one after the other (kills of instances may overlap). Prints a line
- * for each kind of fault, and returns the violations that the checker finds.
+ * for each kind of fault. Returns the violations that the checker finds.
  */
 export async function findViolations(options: Survival): Promise<Violation[]> {
   const outcome = await underLoad(options, (around, note) => injectAll(options, around, note));
@@ -20,13 +20,16 @@ export async function findViolations(options: Survival): Promise<Violation[]> {
   return outcome.violations;
 }
 
-/** Injects the faults, and expects that no promise is broken. */
+/** Injects the faults, and expects every promise to be kept. */
 export async function survive(options: Survival): Promise<void> {
   const violations = await findViolations(options);
   expect(violations.slice(0, 20)).toEqual([]);
 }
 
-/** Injects each fault once enough commands were acknowledged since the last one. Returns the results of each kind. */
+/**
+ * Injects each fault once enough commands have been acknowledged since the last one. Returns the results by kind of
+ * fault.
+ */
 async function injectAll(
   { faults: counts, commandsBetween }: Survival,
   around: Surroundings,
@@ -63,7 +66,8 @@ async function injectAll(
     const count = survived.filter((one) => one === name).length;
     const skipped = reasons.get(name);
     const backSeconds = back.get(name) ?? 0;
-    // `survived` counts the faults after which commands were acknowledged again; `backSeconds` is the longest recovery.
+    // `survived` counts the faults after which commands were acknowledged again; `backSeconds` is the longest time that
+    // this took.
     return { name, tried: count, survived: count, backSeconds, skipped };
   });
 }

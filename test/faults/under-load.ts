@@ -30,19 +30,25 @@ export interface Scenery {
   readonly instances: number;
   readonly clients: number;
   readonly followers: number;
-  /** If false, Postgres acknowledges commits that a crash loses, and the checker must find the loss. */
+  /** If false, Postgres acknowledges commits that a crash then loses, and the checker must find the loss. */
   readonly durable?: boolean;
-  /** Whether each attempt that reaches an instance must be answered, since the disturbance is not a fault. */
+  /**
+   * Whether every attempt that reaches an instance must get an answer, because this disturbance should not cause
+   * failures.
+   */
   readonly undisturbed?: true;
-  /** The number of server sessions of a PgBouncer in transaction mode for all requests. Without it: no pooler. */
+  /**
+   * The number of server sessions of a PgBouncer in transaction mode, through which all requests go. If absent, there
+   * is no pooler.
+   */
   readonly poolerSize?: number;
   /** Whether the instances have a replica. */
   readonly hasReplica?: boolean;
   /** Whether the disk of Postgres can be made slow, instead of full and read-only. */
   readonly slowDisk?: true;
-  /** Whether the instances find Postgres by its name, with a name server that can fail. */
+  /** Whether the instances reach Postgres by its name, using a name server that can fail. */
   readonly namedDatabase?: true;
-  /** A command that runs its arguments, for each instance. */
+  /** For each instance: a command that runs its arguments. */
   readonly wrappers?: readonly (readonly string[])[];
   /** Whether policies limit the clients: one always reaches its limit, and another's payments wait for approval. */
   readonly limited?: true;
@@ -50,15 +56,15 @@ export interface Scenery {
   readonly settings?: (position: number) => Record<string, string>;
 }
 
-/** The result of a run, and the report of its disturbance. */
+/** The result of a run, and what its disturbance has reported. */
 export type Outcome<Told> = Awaited<ReturnType<typeof underLoad<Told>>>;
 
-/** When no message has come for this long, none will: those missing then are lost. */
+/** Once no message has arrived for this long, no more will: messages still missing are lost. */
 const silenceMs = 30_000;
 
 /**
  * Lets clients move money while `disturb` disturbs the system. Returns the checker's findings.
- * @param disturb gets a function that records the current fault, which the findings name
+ * @param disturb gets a function that sets the current fault, which the findings name
  */
 export async function underLoad<Told>(
   options: Scenery,
@@ -89,7 +95,7 @@ export async function underLoad<Told>(
           postgres.url,
           {
             ...environment,
-            // Clients notice a shutdown, as in production, so that no attempt fails.
+            // Clients notice when an instance shuts down, as in production, so that no attempt fails.
             ...(options.undisturbed && { SHUTDOWN_DELAY_MS: '2000' }),
             ...(replica && { DATABASE_READ_URL: replica.url }),
             ...options.settings?.(position),
@@ -146,7 +152,7 @@ export async function underLoad<Told>(
   }
 }
 
-/** Starts a Postgres for faults, or one with a replica and a proxy to the replica. */
+/** Starts a Postgres to inject faults into, or one with a replica and a proxy to the replica. */
 async function startServers({ hasReplica, durable, slowDisk }: Scenery) {
   if (!hasReplica) return { postgres: await startDoomedPostgres(durable, slowDisk), replica: undefined };
   const { primary, standbys, stop } = await startReplicated(1);
@@ -162,7 +168,7 @@ async function startPooler(databaseUrl: string, size: number): Promise<PgBouncer
   return startPgBouncer(databaseUrl, size);
 }
 
-/** The sources of the evidence. */
+/** Where the evidence is read from. */
 export interface Sources {
   readonly load: Load;
   readonly followers: readonly Follower[];
@@ -172,7 +178,7 @@ export interface Sources {
   readonly postgres: { readonly url: string };
 }
 
-/** Waits until everything under way has ended, and reads the visible state. */
+/** Waits until nothing is under way, and reads the visible state. */
 export async function gather(platform: TestPlatform, sources: Sources): Promise<Evidence> {
   const { load, followers, receiver, scenes, start, postgres } = sources;
   const { history, internalErrors } = load;
@@ -214,7 +220,7 @@ export async function gather(platform: TestPlatform, sources: Sources): Promise<
   };
 }
 
-/** Waits until no payment is under way and every change has its number, or until there is no more progress. */
+/** Waits until no payment is under way and every change has a number, or until there is no more progress. */
 async function atRest(platform: TestPlatform, { load, start, postgres }: Sources) {
   await settled(async () => {
     await passApproval({ databaseUrl: postgres.url });

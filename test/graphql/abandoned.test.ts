@@ -8,7 +8,8 @@ import { makeScene } from '../setup/scene.ts';
 import { Statements } from '../setup/statements.ts';
 import { openRawSocket, subscribed } from '../setup/streams.ts';
 
-// When a client has left, work for it stops: no further mutation of its document starts, and nothing more is read.
+// When a client has left, work for it stops: no further mutation of its document starts, and nothing more is read for
+// it.
 
 const t = await testGateway({ MAX_IN_FLIGHT: 1 });
 const hasty = await testGateway({ ROLE: 'serve' }, t.databaseUrl, { pace: { operationMs: 1_500 } });
@@ -28,7 +29,7 @@ const variables = () => {
   };
 };
 
-/** Runs the two transfers while their client leaves during the first, and returns the amounts that were paid. */
+/** Runs two transfers. Their client leaves during the first one. Returns the amounts that were paid. */
 async function amountsPaid(runAndLeave: (firstIsUnderWay: () => Promise<void>) => Promise<void>): Promise<unknown[]> {
   const before = await amounts();
   const holder = new pg.Client({ connectionString: t.databaseUrl });
@@ -39,11 +40,11 @@ async function amountsPaid(runAndLeave: (firstIsUnderWay: () => Promise<void>) =
   const { statements: sent } = await statements.during(async () => {
     await holder.query('commit');
     await vi.waitFor(async () => expect(await amounts()).toHaveLength(before.length + 1), { timeout: 30_000 });
-    // Waits for a second transfer from the same account, if there is one.
+    // Waits for a second transfer from the same account, in case there is one.
     await pay(t.platform, scene, 13);
   });
   await holder.end();
-  // The statements of this test only.
+  // Only the statements of this test.
   expect(sent.filter((text) => text.includes('uma_address'))).toEqual([]);
   return (await amounts()).slice(0, -before.length || undefined).reverse();
 }
@@ -67,7 +68,7 @@ test('a request that its client aborts executes no further mutation', async () =
     await firstIsUnderWay();
     leaving.abort();
     await expect(request).rejects.toThrow();
-    // The gateway answers one request at a time: once it accepts another, the aborted one is over.
+    // The gateway answers one request at a time, so once it accepts another, the aborted one is over.
     await vi.waitFor(async () => expect((await t.platform.send('{ __typename }')).status).toBe(200), {
       timeout: 30_000,
     });

@@ -14,7 +14,7 @@ const page = '{ edges { node { id } } pageInfo { hasNextPage } }';
 
 const uuid = '00000000-0000-7000-8000-000000000000';
 
-/** Expects an error outside of a mutation, with its code, the faulty argument, and its path. */
+/** Expects an error outside of mutations, with its code, the faulty argument, and its path. */
 function expectInvalid({ data, errors }: Answer, field: string, path: (string | number)[]): void {
   expect(errors).toEqual([
     {
@@ -57,7 +57,7 @@ describe.each(lists)('the list %s', (list) => {
 });
 
 test.each([page, '{ __typename }'])(
-  "an account's entries %s of a period that ends before it begins are refused",
+  'the entries %s of an account are refused for a period that ends before it begins',
   async (read) => {
     const query = `query ($id: ID!) { account(id: $id) { ... on InternalAccount {
     ledgerEntries(from: "2026-02-01T00:00:00Z", to: "2026-01-01T00:00:00Z") ${read} } } }`;
@@ -98,7 +98,7 @@ describe('an amount', () => {
   test.each([
     ...['1.5', '"1.5"', '"1e3"', '"01"', '"-0"', '""', '" 1"', '"abc"', 'true', '[1]'],
     ...['"9223372036854775808"', '"123456789012345678901234567890"'],
-  ])('of %s is invalid, and refused as a mutation error, in a variable and in the document', async (amount) => {
+  ])('of %s is refused as a mutation error, in a variable and in the document', async (amount) => {
     const query = `mutation ($amount: BigInt!) { ${transfer('$amount')} }`;
     const asVariable = await t.platform.send(query, { amount: JSON.parse(amount) });
     const inDocument = await t.platform.send(`mutation { ${transfer(amount)} }`);
@@ -146,7 +146,7 @@ test.each([
   ['transactionUpdates', 'of', 'FollowedTransactionsInput'],
   ['accountUpdates', 'of', 'FollowedAccountsInput'],
   ['customerUpdates', 'customerId', 'ID'],
-])('%s is refused when its %s is null, and follows everything when it is omitted', async (field, name, type) => {
+])('%s is refused if its %s is null, and follows everything if it is omitted', async (field, name, type) => {
   const query = `subscription ($subject: ${type}) { ${field}(${name}: $subject) { cursor } }`;
   const refused = { errors: [{ extensions: { code: 'INVALID_INPUT', field: name } }] };
   const literal = `subscription { ${field}(${name}: null) { cursor } }`;
@@ -270,7 +270,7 @@ test('a subscription may have conditions below its root field', async () => {
   expect(await nextOf(stream)).toMatchObject({ errors: [{ extensions: { code } }] });
 });
 
-test('the receipt of an impossible key is NONE, and an unknown operation is refused', async () => {
+test('the receipt for an impossible key is NONE, and an unknown operation is refused', async () => {
   const query =
     'query ($o: MutationName!, $k: String!) { mutationReceipt(operation: $o, idempotencyKey: $k) { outcome code } }';
   const receipt = (o: string, k: string) => t.platform.send(query, { o, k });
@@ -292,14 +292,14 @@ test('a condition that is not a boolean is always refused, even after a valid on
   }
 });
 
-test('a query field that fails is null with its error, and the fields beside it are answered', async () => {
+test('a query field that fails is null and reports its error, and its sibling fields are answered', async () => {
   const query = '{ viewer { kind } customers(after: "zzz") { totalCount } quotes { totalCount } }';
   const answer = await t.platform.send(query);
   expect(answer.data).toEqual({ viewer: { kind: 'PLATFORM' }, customers: null, quotes: { totalCount: 0 } });
   expectInvalid(answer, 'after', ['customers']);
 });
 
-test('a mutation with an unreadable result is null with its error, and those beside it are answered', async () => {
+test('a mutation whose result is unreadable is null and reports its error, and the other mutations are answered', async () => {
   const create = (key: string, lists: string) =>
     `${key}: createCustomer(input: { platformCustomerId: "${key}", details: { individual: { fullName: "Ada" } } }) {
       ... on CreateCustomerSuccess { customer { platformCustomerId ${lists} } } }`;

@@ -11,7 +11,7 @@ const platformUsd = await ownAccount(t.platform, 'USD');
 const run = (mutation: Operation, input: object, success = ''): Promise<Data> =>
   act(t.platform, mutation, input, success);
 
-/** Returns the number of rows of each table, and the versions of mutable ones: a refusal must change neither. */
+/** Returns the number of rows in each table, and the versions of mutable rows. A refusal must change neither. */
 async function everything(): Promise<Data> {
   const { rows } = await t.gateway.payments.database.pool.query(
     `select (select count(*) from customer) as customers, (select count(*) from idempotency_record) as receipts,
@@ -25,7 +25,7 @@ async function everything(): Promise<Data> {
   return rows[0];
 }
 
-/** Valid inputs; each case spoils one. */
+/** Valid inputs. Each case spoils one of them. */
 const sound = {
   transferOut: () => ({ sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 100 }),
   transferIn: () => ({ sourceAccountId: scene.outsideUsd, destinationAccountId: scene.usd }),
@@ -55,10 +55,13 @@ const funding = (changes: object) => ({
   source: { realtimeFunding: { customerId: scene.customerId, currency: 'USDC', ...changes } },
 });
 
-/** What is wrong, in which mutation, the changes to its valid input, the refusal's code, and its path. */
+/** What is wrong, the mutation, the changes to its valid input, the code of the refusal, and its path. */
 type Case = readonly [what: string, mutation: Mutation, changes: () => object, code: string, path: string];
 
-/** Ids that name an account only in their proper form. The matrix (test/attack/matrix.test.ts) tries those of strangers. */
+/**
+ * Ids that would name an account only in their proper form. The matrix (test/attack/matrix.test.ts) tries ids of
+ * strangers.
+ */
 const ids = (
   [
     ['bare', uuidIn],
@@ -115,7 +118,7 @@ test.each([...ids, ...others])(
       message: expect.stringMatching(/\w+ \w+/),
       path: ['input', ...path.split('.').map((step) => (/^\d+$/.test(step) ? Number(step) : step))],
     });
-    // A refusal by the domain is stored under the idempotency key, which the transfer has.
+    // A refusal by the domain is stored under the idempotency key that the transfer has.
     const stored = mutation === 'transferOut' && code === poor ? 1n : 0n;
     expect(await everything()).toEqual({ ...before, receipts: before.receipts + stored });
   },

@@ -23,10 +23,10 @@ export interface Params {
   operationName?: string;
 }
 
-/** Runs an operation, and returns the answer, or the first message of a stream, as JSON of the protocol. */
+/** Runs an operation. Returns the answer, or the first message of a stream, as JSON in the protocol's form. */
 export type Ask = (params: Params) => Promise<FormattedExecutionResult>;
 
-/** How much work documents caused. */
+/** How much work the documents have caused. */
 export const ran = { rules: 0, resolvers: 0 };
 
 /** The deep query that an ordinary Relay client sends. */
@@ -36,7 +36,7 @@ export const relayQuery =
 /** A small graph with connections, interfaces and cycles. Each of its resolvers increments `ran.resolvers`. */
 export const schema = buildTestSchema();
 
-/** Returns a function that runs operations on the small graph, as every transport of the gateway does. */
+/** Returns a function that runs operations on the small graph, in the way that every transport of the gateway does. */
 export function asking({ introspection }: { introspection: boolean }): Ask {
   const turns = new Turns(8, 8);
   const operations = new Operations({

@@ -6,7 +6,7 @@ import { fund, makeScene } from '../setup/scene.ts';
 import { countedGateway } from '../setup/statements.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 
-// Nothing settles or expires during the tests, and no test adds a row: a list is the same each time it is read.
+// Nothing settles or expires during the tests, and no test adds a row, so a list is the same each time it is read.
 const t = await testGateway({ SANDBOX_PACE_MS: 600_000, SANDBOX_QUOTE_SECONDS: 86_400 });
 const endpointId = (await createEndpoint(t.platform, { url: 'http://127.0.0.1:9/' })).id;
 await createEndpoint(t.platform, { url: 'http://127.0.0.1:9/second', eventTypes: ['KYC_STATUS'] });
@@ -38,10 +38,10 @@ async function quiet(): Promise<void> {
   while ((await pool.query(behind)).rows.length > 0) await t.gateway.feed.waitForChange(10);
 }
 
-/** A connection somewhere in the schema. */
+/** A connection anywhere in the schema. */
 interface List {
   readonly name: string;
-  /** The fields around the connection, with their arguments. */
+  /** The fields that lead to the connection, with their arguments. */
   readonly around?: readonly [field: string, id: () => string, type?: string];
   /** Filters that find some of its rows. */
   readonly filters?: readonly string[];
@@ -122,9 +122,9 @@ async function whole(list: List, asked: Pick<Asked, 'filter' | 'sortOrder'>): Pr
 }
 
 /**
- * Applies section 4 of the specification to the whole list. Cursors are positions in the unfiltered list, so a cursor whose row
- * does not match the filter has a position, too. The rows that a cursor removes are those "prior to after" or "following before",
- * including the cursor's own row.
+ * Applies section 4 of the specification to the whole list. Cursors are positions in the unfiltered list, so a cursor
+ * has a position even if its row does not match the filter. The rows that a cursor removes are those "prior to after"
+ * or "following before", including the cursor's own row.
  */
 function bySpecification(unfiltered: readonly Edge[], matching: readonly Edge[], asked: Asked): Data {
   const placeOf = (cursor: string) => unfiltered.findIndex((edge) => edge.cursor === cursor);
@@ -133,7 +133,8 @@ function bySpecification(unfiltered: readonly Edge[], matching: readonly Edge[],
   const followingBefore = matching.filter(({ cursor }) => before !== undefined && placeOf(cursor) >= placeOf(before));
   const removed = new Set([...priorToAfter, ...followingBefore]);
   const edges = matching.filter((edge) => !removed.has(edge));
-  // Without a size, the default page size applies, from the end of the list if `before` is the only cursor.
+  // Without a size, the default page size applies. If `before` is the only cursor, the page is taken from the end of
+  // the list.
   const isFromEnd = last !== undefined || (first === undefined && after === undefined && before !== undefined);
   const size = first ?? last ?? 20;
   const shown = isFromEnd ? edges.slice(Math.max(0, edges.length - size)) : edges.slice(0, size);
@@ -166,7 +167,7 @@ describe.each(titled)('%s', (_title, list) => {
     sortOrder: fc.constantFrom(...orders),
   });
 
-  test("any page is what the specification's algorithm makes of the whole list", async () => {
+  test("every page equals what the specification's algorithm selects from the whole list", async () => {
     const known = new Map<string, Promise<Edge[]>>();
     const wholeOnce = (asked: Pick<Asked, 'filter' | 'sortOrder'>) => {
       const key = JSON.stringify(asked);

@@ -40,7 +40,7 @@ describe('the cost of a typical document', () => {
     expect(named.data.transactions).toMatchObject(plain.data.transactions);
   });
 
-  test('is that of the most expensive kind of subject, if a hundred events show all kinds', async () => {
+  test('counts the most expensive kind of subject, if a hundred events show all kinds', async () => {
     const variants = [
       `... on Transaction { ${row.replace(/customer \{.*?\}/, '')} }`,
       '... on Quote { quoteStatus: status expiresAt feesIncluded { amount } totalSendingAmount { amount } }',
@@ -84,7 +84,7 @@ const report = {
   limits: { depth: 15, fields: 500, aliases: 20 },
 };
 
-/** Ways to send a request and get its results. */
+/** The ways to send a request and get its results. */
 const transports: Record<string, (t: TestGateway, request: Request) => Promise<Data[]>> = {
   'HTTP POST': (t, request) => post(t, request, 'application/json'),
   'HTTP POST, the other media type': (t, request) => post(t, request, 'application/graphql-response+json'),
@@ -127,7 +127,7 @@ async function firstOf(results: AsyncIterable<unknown>, most: number): Promise<D
 }
 
 describe.each(Object.entries(transports))('over %s', (name, send) => {
-  test('every response outside of production reports the cost of its document, each time', async () => {
+  test('outside of production every response reports the cost of its document, even a repeated one', async () => {
     for (let again = 0; again < often; again++) {
       expect(await send(development, { query })).toEqual([{ data: expect.anything(), extensions: { cost: report } }]);
     }
@@ -164,7 +164,7 @@ describe.each(Object.entries(transports))('over %s', (name, send) => {
 
   if (name.startsWith('HTTP')) return;
 
-  test('a subscription reports it with its first result only', async () => {
+  test('a subscription reports its cost with its first result only', async () => {
     for (const [t, asks] of [
       [development, false],
       [production, true],
@@ -246,7 +246,7 @@ describe('a field that reads all matching rows', () => {
   });
 });
 
-describe('a list whose rows no single index returns in order', () => {
+describe('the cost of a filtered or sorted list', () => {
   const price = 9_000;
   const searches = async (list: string, args: string, parent?: string) => {
     const of = (given: string) => {
@@ -270,7 +270,7 @@ describe('a list whose rows no single index returns in order', () => {
     ['accounts', 'filter: { kind: EXTERNAL }', 'Customer'],
     ['transactions', 'filter: { createdBefore: "2020-01-01T00:00:00Z" }', 'InternalAccount'],
     ['events', 'filter: { customerId: "Customer:x" }'],
-  ])('is not charged extra when an index does: %s(%s)', async (list, args, parent?: string) => {
+  ])('includes no search if one index returns its rows in order: %s(%s)', async (list, args, parent?: string) => {
     expect(await searches(list, args, parent)).toBeCloseTo(0, 2);
   });
 
@@ -292,12 +292,12 @@ describe('a list whose rows no single index returns in order', () => {
     ['transactions', 'orderBy: UPDATED', 'InternalAccount'],
     ['transactions', 'filter: { reference: "x" }', 'InternalAccount'],
     ['quotes', 'filter: { status: [PENDING] }', 'Customer'],
-  ])('is charged for a search, once for each way to find its rows: %s(%s)', async (list, args, parent?: string) => {
-    // An account's payments are found in two ways: those from it, and those to it.
+  ])('otherwise includes a search for each way to find the rows: %s(%s)', async (list, args, parent?: string) => {
+    // An account's payments are found in two ways: the payments from it, and the payments to it.
     expect(await searches(list, args, parent)).toBeCloseTo(parent === 'InternalAccount' ? 2 : 1, 2);
   });
 
-  test('is recognized in variables, in their defaults and in parts of them', async () => {
+  test('takes variables into account, their defaults, and parts of them', async () => {
     const list = (variables: string, filter: string) =>
       `query (${variables}) { transactions(first: 1, filter: ${filter}) { edges { node { id } } } }`;
     const both = { status: ['FAILED'], type: ['INCOMING'] };

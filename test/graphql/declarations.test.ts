@@ -5,7 +5,7 @@ import { plainReadText } from '../../src/api/graphql/reading/reads.ts';
 import { schema } from '../../src/api/graphql/server/schema.ts';
 import { columnName } from '../../src/infra/database/rows.ts';
 
-/** Builds a schema with one field of quotes, as the plug-ins of Pothos leave it. */
+/** Builds a schema in which quotes have one field, left as the plug-ins of Pothos leave it. */
 function schemaWith(extensions: Readonly<Record<string, unknown>>): GraphQLSchema {
   const Quote = new GraphQLObjectType({
     name: 'Quote',
@@ -23,7 +23,7 @@ test.each([
   ['no statement can read Quote.label', { pothosOptions: { resolve } }],
   ['Quote has no column nickname', { pothosExposedField: 'nickname' }],
   ['Quote has no column nickname', { pothosOptions: { resolve, select: { nickname: true } } }],
-])('a field that cannot be read prevents the start: %s', (message, extensions) => {
+])('startup fails if a field cannot be read: %s', (message, extensions) => {
   expect(() => derive(schemaWith(extensions))).toThrow(message);
 });
 
@@ -33,7 +33,7 @@ test('a type whose rows are read by id must declare who may see which of them', 
   );
 });
 
-test('a field that graphql-js executes must declare it', () => {
+test('a field that graphql-js executes must be declared as such', () => {
   expect(() => derive(schemaWith({ executed: true }))).not.toThrow();
   const executed = Object.values(schema.getQueryType()?.getFields() ?? {}).filter((field) => field.extensions.executed);
   expect(executed.map(({ name }) => name).sort()).toEqual([
@@ -48,7 +48,7 @@ test('a field that graphql-js executes must declare it', () => {
 const sums = { transactionTotals: 'status type sent_currency received_currency sent_amount received_amount' };
 const accepted = { minAmount: 'min_amount code', maxAmount: 'max_amount code', currency: 'code' };
 
-/** The fields that are not read from the column, or JSON member, of their own name, and what they are read from. */
+/** Fields that are not read from the column or JSON member of the same name, with what they are read from. */
 const readFrom: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   Query: sums,
   Transaction: {
@@ -57,7 +57,7 @@ const readFrom: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     fees: 'fees sent_currency',
     refund: 'refund_reference',
     source: 'source_kind',
-    // Never null: the payment's own row is the destination.
+    // Never null, because the payment's own row is the destination.
     destination: '',
     reconciliationReference: 'reference status CREATED',
     requestedReceiverInformation: 'requested_information',
@@ -124,7 +124,7 @@ const readFrom: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   Policy: { limits: '' },
 };
 
-test('a field shows the column, or JSON member, of its name; an amount with its currency', () => {
+test('a field shows the column, or JSON member, with its name; an amount also has its currency', () => {
   const wrong: string[] = [];
   for (const type of Object.values(schema.getTypeMap())) {
     if (!isObjectType(type) || ['Money', 'Currency'].includes(type.name)) continue;

@@ -98,7 +98,7 @@ test.each<[what: string, query: string, expected: Partial<DocumentSize>, more?: 
   expect(sizeOf({ query, ...more })).toMatchObject(expected);
 });
 
-test('the cached size of a document does not grow with the operation names requested', () => {
+test('requesting other operation names does not make the cached document grow', () => {
   const document = parse('query A { version } query B { version }');
   const measure = measureDocument({ schema, document, operationName: 'A' });
   for (const operationName of ['B', 'none of them', 'nor this', '', undefined, null]) {
@@ -135,7 +135,7 @@ test('the size is the same with __typename in every selection set, for any docum
   );
 });
 
-/** The object types that each type can be. An account is also a holder and a party; everything is a node. */
+/** The object types that each type can stand for. An account is also a holder and a party; everything is a node. */
 const alternatives: Readonly<Record<string, readonly string[]>> = {
   Node: ['Account', 'Customer', 'Payment'],
   Holder: ['Account', 'Customer'],
@@ -155,7 +155,7 @@ const ofAlternatives = buildSchema(`
 `);
 const costOf = (query: string) => measureDocument({ schema: ofAlternatives, document: parse(query) }).size.cost;
 
-test('the most expensive of named fragments on different types counts', () => {
+test('of named fragments on different types, only the most expensive counts', () => {
   const [a, b] = ['fragment A on Account { a: id }', 'fragment B on Payment { b: id d: id e: id }'];
   expect(costOf(`{ node { ...A ...B ... on Account { c: id } } } ${a} ${b}`)).toBe(1 + 3);
 });
@@ -202,8 +202,8 @@ function sizeOf({ query, ...request }: Params): DocumentSize {
 }
 
 /**
- * A document in the shape that the generator produces: the first selection is that of one customer, the others are
- * fragments, each of which spreads only later ones.
+ * A document in the form that the generator produces. The first selection is on a customer; the others are fragments,
+ * each of which spreads only later ones.
  */
 type RandomDocument = Selection[][];
 
@@ -231,13 +231,13 @@ const { selections } = fc.letrec<{ selections: Selection[]; selection: Selection
 }));
 const randomDocument: fc.Arbitrary<RandomDocument> = fc.array(selections, { minLength: 1, maxLength: 5 });
 
-/** Returns the index of the selection that `from` spreads, a later one; undefined if `from` is the last. */
+/** Returns the index of the later selection that `from` spreads; undefined if `from` is the last one. */
 function spreadTarget(document: RandomDocument, from: number, of: number): number | undefined {
   const later = document.length - from - 1;
   return later === 0 ? undefined : from + 1 + (of % later);
 }
 
-/** Writes a document; `isExpanded`: with inline fragments in place of all spreads. */
+/** Writes a document. If `isExpanded`, it has inline fragments in place of all spreads. */
 function render(document: RandomDocument, isExpanded = false): string {
   const all = (from: number, inner: Selection[]): string =>
     `{ ${inner.map((selection) => one(from, selection)).join(' ')} }`;

@@ -8,14 +8,17 @@ import { nextOf } from '../setup/streams.ts';
 
 const t = await testGateway();
 
-/** The lists that a document can send: the root field, its argument, and a value in which the list is one too long. */
+/**
+ * The lists that a document can send: the root field, its argument, and a value in which the list has one element too
+ * many.
+ */
 const lists = (['Query', 'Mutation', 'Subscription'] as const).flatMap((typeName) => {
   const type = schema.getType(typeName);
   if (!isObjectType(type)) throw new Error(`no type ${typeName}`);
   return Object.values(type.getFields()).flatMap((field) =>
     field.args.flatMap((arg) =>
       [...placesIn(field.name, arg.type)].flatMap(({ path, type: list }) => {
-        // Lists inside the elements of another list are left out.
+        // Lists within the elements of another list are left out.
         if (!isListType(list) || path.includes('0')) return [];
         const long = Array.from({ length: maxListLength + 1 }, () => least(list.ofType));
         const value = putAt(arg.type, undefined, path, long);

@@ -2,7 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { testGateway } from '../setup/gateway.ts';
 import { nextOf } from '../setup/streams.ts';
 
-/** JavaScript treats an object with a method `then` as a promise. Answers are objects whose names clients choose. */
+/**
+ * JavaScript treats an object with a method `then` as a promise, and answers are objects whose names clients choose.
+ */
 
 const t = await testGateway({ SANDBOX_PACE_MS: 600_000 });
 

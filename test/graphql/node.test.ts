@@ -43,7 +43,7 @@ async function send(query: string, variables: object): Promise<{ data: Data; err
   return answer;
 }
 
-/** Returns ids that name nothing this platform may see. */
+/** Returns ids that name nothing that this platform may see. */
 function strangeIds(): string[] {
   const unknown = '00000000-0000-7000-8000-000000000000';
   return [
@@ -72,7 +72,7 @@ function strangeIds(): string[] {
     `ExternalAccount:${uuidIn(ours.InternalAccount)}`,
     `InternalAccount:${uuidIn(ours.ExternalAccount)}`,
     `Account:${uuidIn(ours.InternalAccount)}`,
-    // The right uuid in the id that REST gives the settings.
+    // The right uuid in the form of id that REST gives to settings.
     `PlatformConfig:${t.platform.platformId}`,
     `Platform:${uuidIn(ours.Quote)}`,
   ];
@@ -124,7 +124,7 @@ test('nodes answers in the order of the ids, with null for each unknown one', as
   });
 });
 
-test('a platform is read by its id by its own callers, and looks unknown to others', async () => {
+test('callers read their own platform by its id; to other callers it looks unknown', async () => {
   const { platform } = await t.platform.ask('{ platform { id umaDomain supportedCurrencies { currency { code } } } }');
   expect(platform.id).toBe(`Platform:${t.platform.platformId}`);
   const query = `query ($id: ID!, $ids: [ID!]!) { node(id: $id) { id ... on Platform { umaDomain supportedCurrencies { currency { code } } } }

@@ -8,8 +8,8 @@ import { testGateway } from '../setup/gateway.ts';
 import { answerTo } from '../setup/raw-http.ts';
 
 /**
- * GraphQL over HTTP (draft of 2026-08-06) and the QUERY method (RFC 10008): one request for each of their requirements on a
- * server.
+ * GraphQL over HTTP (draft of 2026-08-06) and the QUERY method (RFC 10008): one request for each requirement that they
+ * have for a server.
  */
 const t = await testGateway();
 const throughYoga = await testGateway({ ROLE: 'serve' }, t.databaseUrl, { pace: { throughYoga: true } });
@@ -236,7 +236,10 @@ const methods: readonly Row[] = [
   ['OPTIONS', { method: 'OPTIONS' }, { status: 204, headers: { ...allowed, 'accept-query': json } }],
 ];
 
-/** Sends a row's request: by default a query by POST. Returns what its client sees, without the parts that change each time. */
+/**
+ * Sends the request of a row: by default a query by POST. Returns what the client sees, without the parts that are
+ * different each time.
+ */
 async function send(
   url: string,
   { method = 'POST', accept = response, headers, search, body = { query: kind } }: Sent,

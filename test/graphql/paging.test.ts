@@ -41,12 +41,12 @@ async function customer(type: 'INDIVIDUAL' | 'BUSINESS'): Promise<string> {
 type Row = Data;
 interface List {
   readonly name: string;
-  /** Orders besides that of creation. */
+  /** Orders other than the order of creation. */
   readonly orders?: readonly ['UPDATED'];
   /** Selects all rows of the platform, in any order, with the columns that filters compare. */
   readonly rows: string;
   readonly idType: (row: Row) => string;
-  /** For each filter: the value that finds this row, and whether a row matches a value. */
+  /** For each filter: a value that finds this row, and whether a row matches a value. */
   readonly filters: Readonly<Record<string, readonly [(row: Row) => Data, (row: Row, value: Data) => boolean]>>;
   readonly insert: (scene: Scene) => Promise<unknown>;
 }
@@ -54,14 +54,14 @@ interface List {
 const same = (column: string, turn: (value: Data) => Data = (value) => value) =>
   [(row: Row) => turn(row[column]), (row: Row, value: Data) => turn(row[column]) === value] as const;
 const id = (type: string, column: string) => same(column, (uuid) => `${type}:${uuid}`);
-/** Filters by a list of the row's value and another one, or only the other one if the row has no value. */
+/** Filters by a list of the row's value and another value, or of only the other value if the row has none. */
 const anyOf = (column: string, other = 'COMPLETED') =>
   [
     (row: Row) => (row[column] === null ? [other] : [row[column], other]),
     (row: Row, value: Data) => value.includes(row[column]),
   ] as const;
 const iso = (date: Date) => date.toISOString();
-/** Bounds are inclusive: the exact time of a row finds it. */
+/** Bounds are inclusive, so the exact time of a row finds it. */
 const since = (column: string) =>
   [(row: Row) => iso(row[column]), (row: Row, value: Data) => iso(row[column]) >= value] as const;
 const until = (column: string) =>
@@ -71,7 +71,7 @@ const uma = [
   (row: Row) => row.uma_address.toUpperCase(),
   (row: Row, value: Data) => row.uma_address === value.toLowerCase(),
 ] as const;
-/** An account's id, or the customer's UMA address for payments in that direction. */
+/** The id of an account or, for payments in that direction, the customer's UMA address. */
 const party = (column: string, kind: string, type: string) =>
   [
     (row: Row) => (row.type === type && row.odd ? row.uma_address : `${row[kind]}Account:${row[column]}`),
@@ -198,7 +198,7 @@ const lists: List[] = [
   },
 ];
 
-/** Computes the current list by brute force, filtered and sorted here. */
+/** Computes by brute force what the list should be, with the filter and the order applied here. */
 async function model(list: List, filter: Data, sortOrder: string, owner?: string, orderBy?: string): Promise<string[]> {
   const { rows } = await t.gateway.payments.database.pool.query(list.rows, [t.platform.platformId]);
   return rows
@@ -245,7 +245,8 @@ describe.each(lists)('$name', (list) => {
           const scene = scenes[subject % scenes.length] ?? expect.fail('no scene');
           const owner = nested ? scene.customerId : undefined;
           const { rows } = await t.gateway.payments.database.pool.query(list.rows, [t.platform.platformId]);
-          // The values of one row, and sometimes one value of another: some filters match a row, and some do not.
+          // The values of one row, and sometimes one value of another row, because some filters should find the row and
+          // some should not.
           const filter = Object.fromEntries(
             chosen.map((name, index) => [
               name,
@@ -290,7 +291,7 @@ describe.each(lists)('$name', (list) => {
   test('each filter alone finds exactly the rows that have its value', async () => {
     const { rows } = await t.gateway.payments.database.pool.query(list.rows, [t.platform.platformId]);
     for (const [name, [valueIn, matches]] of Object.entries(list.filters)) {
-      // One row for each of the first values that occur: for a boolean, for both.
+      // One row for each of the first few values that occur; for a boolean, a row for both values.
       const byValue = new Map<string, Row>(rows.map((row: Row) => [JSON.stringify(valueIn(row)), row]));
       for (const row of [...byValue.values()].slice(0, 3)) {
         const filter = { [name]: valueIn(row) };
@@ -301,7 +302,8 @@ describe.each(lists)('$name', (list) => {
           found: expected.slice(0, 100),
         });
         expect(page.totalCount).toBe(expected.length);
-        // The platform's own account has no customer to be found by, and a filter never finds a row without a value.
+        // The platform's own account has no customer by which to find it, and a filter never finds a row that has no
+        // value.
         if (!row.is_deleted && row.customer_id !== null && matches(row, valueIn(row)))
           expect(expected).toContain(`${list.idType(row)}:${row.id}`);
       }
@@ -323,12 +325,12 @@ test('a page has 20 rows by default; two nested lists of one field keep their ow
   expect(found.in).toEqual({ edges: Array(2).fill({ node: { type: 'INCOMING' } }), totalCount: 4 });
 });
 
-test('by last change, no row is missed in ascending order, and none is repeated in descending order', async () => {
+test('in order of last change, no row is missed when ascending, and none is repeated when descending', async () => {
   const customers = lists.find(({ name }) => name === 'customers') ?? expect.fail('no customers');
   const change = (id: string) => t.owner.query('update customer set tax_id = tax_id where id = $1', [uuidIn(id)]);
   for (const sortOrder of ['ASC', 'DESC']) {
     const all = await model(customers, {}, sortOrder, undefined, 'UPDATED');
-    // The first row of each page that was read, and the last row of all, change while the list is read.
+    // While the list is read, the first row of each page already read changes, and so does the last row of all.
     const [last] = all.slice(-1);
     const changed: string[] = [];
     const seen: string[] = [];
@@ -347,7 +349,7 @@ test('by last change, no row is missed in ascending order, and none is repeated 
     const met = (id: string) => seen.filter((one) => one === id).length;
     if (sortOrder === 'ASC') {
       expect(new Set(seen)).toEqual(new Set(all));
-      // A row that changes after it was read is read again, in its new state.
+      // A row that changes after it was read is read once more, in its new state.
       for (const id of all.slice(0, 4)) expect([id, met(id)]).toEqual([id, changed.includes(id) ? 2 : 1]);
       expect(seen.slice(-changed.length).toSorted()).toEqual(changed.toSorted());
     } else {

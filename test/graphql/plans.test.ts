@@ -3,7 +3,7 @@ import { testGateway } from '../setup/gateway.ts';
 import { emptyTables, fillTables, makePlanScene, planCases, planOf } from '../setup/plans.ts';
 import { listsBelow, readsTooMuch, readsTooMuchByName } from '../setup/plans-below.ts';
 
-// 3,000 rows, presented to the planner as 1,000,000. `npm run soak -- plans` inserts the full number and reads them.
+// 3,000 rows, which the planner is told are 1,000,000. `npm run soak -- plans` inserts the full number and reads them.
 const rows = 3_000;
 const t = await testGateway();
 const scene = await makePlanScene(t);

@@ -18,7 +18,7 @@ const existing =
 /** Creates a server that may pay but not view. */
 const blindServer = () => serverOf(t.platform, 'TRANSACT');
 
-/** Runs a mutation and returns its refusal, with the selected facts. */
+/** Runs a mutation. Returns its refusal with the selected facts. */
 async function refusalOf(platform: TestPlatform, name: Operation, input: object, facts = ''): Promise<Data> {
   const type = `${name.charAt(0).toUpperCase()}${name.slice(1)}Input`;
   const document = `mutation ($input: ${type}!) { ${name}(input: $input) { __typename
@@ -111,7 +111,7 @@ describe('an amount', () => {
   });
 
   test.each([{ units: '100' }, { units: 100 }, { decimal: '1' }, { decimal: '1.0' }, { decimal: '1.00' }])(
-    'of %j is one dollar',
+    'given as %j is one dollar',
     async (amount) => {
       const success = 'transaction { sentAmount { amount decimal } }';
       const { transaction } = await succeed(t.platform, 'transferOut', transfer({ amount }), success);

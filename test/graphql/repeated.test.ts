@@ -4,7 +4,8 @@ import { testGateway } from '../setup/gateway.ts';
 import { makeScene, serverOf } from '../setup/scene.ts';
 import { often } from '../setup/statements.ts';
 
-// A document that was sent before is answered with its cached plan, which depends neither on variables nor on the caller.
+// A document that was sent before is answered with its cached plan, which does not depend on variables or on the
+// caller.
 
 const t = await testGateway({ SANDBOX_PACE_MS: 600_000 });
 const scene = await makeScene(t.platform, 10_000n);
@@ -14,7 +15,7 @@ for (const amount of [1, 2])
     amount: { units: amount },
   });
 
-test('a repeated document follows the variables of its arguments and directives', async () => {
+test('a repeated document uses the current variables in its arguments and directives', async () => {
   const query = `query ($first: Int!, $with: Boolean!, $without: Boolean!) { customers { nodes { id name @skip(if: $without)
     transactions(first: $first) { nodes { id } } ...More @include(if: $with) } } }
     fragment More on Customer { name accounts { nodes { id } } }`;
@@ -32,7 +33,7 @@ test('a repeated document follows the variables of its arguments and directives'
         }
 });
 
-test('a repeated list follows the kinds, the number and the equality of the values in its filter', async () => {
+test('a repeated list adapts to the kinds, the number and the equality of the values in its filter', async () => {
   const payments = `query ($filter: TransactionFilter) { transactions(filter: $filter) {
     nodes { id createdAt reconciliationReference customer { platformCustomerId } } } }`;
   const accounts = 'query ($filter: AccountFilter) { accounts(filter: $filter) { nodes { id __typename } } }';

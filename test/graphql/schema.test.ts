@@ -77,14 +77,14 @@ test('every mutation takes one input with an idempotency key, and returns its su
     const name = `${field.name.charAt(0).toUpperCase()}${field.name.slice(1)}`;
     const [first, ...further] = field.args.map((arg) => `${arg.name}: ${arg.type}`);
     expect(first).toBe(`input: ${name}Input!`);
-    // Arguments of the sandbox alone are separate from the input of production.
+    // Arguments that only the sandbox has are separate from the input used in production.
     expect(further).toEqual(takesScenario.has(field.name) ? ['sandboxScenario: SandboxScenarioInput'] : []);
     expect(String(field.type)).toBe(`${name}Result`);
 
     const input = schema.getType(`${name}Input`);
     const result = schema.getType(`${name}Result`);
     if (!isInputObjectType(input) || !isUnionType(result)) throw new Error(`${name} has another shape`);
-    // For transfers, only a key distinguishes a repeat from a second payment; quotes are executed once.
+    // For transfers, only a key distinguishes a repeat from a second payment; a quote is executed only once anyway.
     const isKeyRequired = field.name.startsWith('transfer');
     expect(String(input.getFields().idempotencyKey?.type)).toBe(isKeyRequired ? 'String!' : 'String');
     const [success, ...others] = result.getTypes();
@@ -118,7 +118,7 @@ test('every list is a connection with the same arguments and parts', () => {
       // A followed list has only its first page here; the query reads the other pages.
       if (field.name === 'snapshot') expect(args).toEqual({ first: 'Int', sortOrder: 'SortOrder' });
       else expect(args).toMatchObject({ first: 'Int', after: 'String', last: 'Int', before: 'String' });
-      // Logs and lists of settings have one order; lists that grow with business offer a choice.
+      // Logs and lists of settings have a single order; lists that grow with business offer a choice.
       if (args.filter && field.name !== 'events') expect(args.sortOrder).toBe('SortOrder');
       const connection = schema.getType(String(field.type).replace('!', ''));
       if (!isObjectType(connection)) throw new Error(`${field.type} is not an object`);
@@ -137,7 +137,7 @@ test('every list is a connection with the same arguments and parts', () => {
   }
 });
 
-test('arguments with a default also take null for it', async () => {
+test('arguments with a default accept null in place of it', async () => {
   const { customers } = await t.platform.ask(
     'query ($order: SortOrder, $deleted: Boolean) { customers(sortOrder: $order, filter: { isIncludingDeleted: $deleted }) { totalCount } }',
     { order: null, deleted: null },
@@ -182,5 +182,5 @@ test('no name clashes with what the generators of Apollo iOS and Kotlin reserve 
   }
 });
 
-/** Names that differ only in case share a file on the disks of macOS. */
+/** On the file systems of macOS, names that differ only in case share a file. */
 const isSameFile = (one: string, other: string) => one !== other && one.toLowerCase() === other.toLowerCase();

@@ -5,12 +5,12 @@ import { expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { type Data, testGateway } from '../setup/gateway.ts';
 
-/** An operation that its client has completed does not count, however soon the next one starts. */
+/** An operation that its client has completed does not count, no matter how soon the next one starts. */
 const t = await testGateway();
 const stream = 'subscription { transactionUpdates { cursor } }';
 const most = 20;
 
-/** Waits until exactly this many subscriptions are open; none may be refused meanwhile. */
+/** Waits until exactly this many subscriptions are open. Meanwhile none may be refused. */
 async function subscribed(count: number, refused: () => readonly unknown[] = () => []): Promise<void> {
   while (t.gateway.feed.subscriptions !== count) {
     expect(refused()).toEqual([]);
@@ -18,13 +18,13 @@ async function subscribed(count: number, refused: () => readonly unknown[] = () 
   }
 }
 
-/** A client's next step: which of its ids it uses, or which of its open operations it ends. */
+/** A client's next step: the id that it uses, or the open operation that it ends. */
 const step = fc.oneof(
   { weight: 6, arbitrary: fc.record({ does: fc.constant('subscribe' as const), which: fc.nat(24) }) },
   { weight: 6, arbitrary: fc.record({ does: fc.constant('complete' as const), which: fc.nat(24) }) },
   { weight: 1, arbitrary: fc.record({ does: fc.constantFrom('ping', 'tick', 'query'), which: fc.nat(24) }) },
 );
-/** The usual case: everything is ended and restarted in one tick, some of it under the same ids. */
+/** The usual case: everything is ended and restarted in one tick, partly under the same ids. */
 const renewed = Array.from({ length: 100 }, (_, index) => ({
   does: index % 40 < 20 ? ('subscribe' as const) : ('complete' as const),
   which: (index % 20) + (index > 60 ? 5 : 0),

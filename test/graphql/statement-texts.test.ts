@@ -7,7 +7,7 @@ import { countedGateway, often } from '../setup/statements.ts';
 
 const t = await testGateway();
 
-/** SQL as this test describes it. `decided` differs from run to run. */
+/** SQL as this test describes it. `decided` can be different in each run. */
 type Written =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'decided'; readonly texts: readonly string[] }
@@ -40,10 +40,10 @@ const refusal = () => {
   throw new GraphQLError('not so');
 };
 
-/** The possible ends of the guarded part. */
+/** How the guarded part can end. */
 const ends = [() => '', () => 'refused', refusal] as const;
 
-/** Returns the decisions that stand in for a run in this test. */
+/** Returns the decisions that this test uses in place of a run. */
 const of = (run: Run) => run as unknown as Decisions;
 
 /** Builds the plan of the described SQL. */
@@ -68,7 +68,7 @@ function pieceOf(one: Written): Piece {
   }
 }
 
-/** Returns the text of the described SQL, built without caches. */
+/** Returns the text of the described SQL as it is without caches. */
 const textOf = (written: readonly Written[], run: Decisions): string =>
   written.map((one) => textOfOne(one, run)).join('');
 
@@ -91,7 +91,7 @@ function textOfOne(one: Written, run: Decisions): string {
   }
 }
 
-/** Words that could be confused with one another, or with parts of a key. */
+/** Words that could be confused with each other, or with parts of a key. */
 const word = fc.constantFrom('', '1', '1:1', '#1;');
 const words = fc.uniqueArray(word, { minLength: 2, maxLength: 4 });
 
@@ -107,7 +107,7 @@ const { written } = fc.letrec<{ written: Written[]; one: Written }>((tie) => ({
   ),
 }));
 
-test('a cached text is the one that this run would have built', () => {
+test('a cached text equals the text that the current run would build', () => {
   const runs = fc.array(fc.array(fc.nat(5), { minLength: 2, maxLength: 6 }), { minLength: 10, maxLength: 40 });
   fc.assert(
     fc.property(written, runs, (all, decisions) => {
@@ -121,7 +121,7 @@ test('a cached text is the one that this run would have built', () => {
   );
 });
 
-test('values bound within a refused part are not sent', () => {
+test('values bound in a part that is refused are not sent', () => {
   const bind = (run: Run) => `$${run.values.push('bound')}`;
   const refused = new Part([bind, refusal], { isGuarded: true });
   const run = new Decisions([0]) as unknown as Run;
@@ -129,7 +129,7 @@ test('values bound within a refused part are not sent', () => {
   expect(run.values).toEqual(['bound', 'bound']);
 });
 
-test("the caller is not part of a list's statement text: platforms share prepared statements", async () => {
+test("a list's statement text does not depend on the caller, so platforms share prepared statements", async () => {
   const query = `{ customers(first: 3) { totalCount edges { cursor node { id transactions(last: 2) { edges { cursor } pageInfo { startCursor } } } }
     pageInfo { endCursor } } }`;
   const counting = await countedGateway(t);

@@ -13,13 +13,13 @@ const payer = async () => {
 };
 for (let made = 0; made < 11; made++) await payer();
 const scene = await payer();
-// A quote has a transaction: with this one, the last customer has four.
+// Each quote has a transaction. With this one, the last customer has four.
 const quoteId = (await quote(t.platform, usdToEur(scene))).id;
 afterAll(() => counting.stop());
 
 /**
- * Runs a query, and returns its data and the statements that it executed. They are the same each time, though the first run plans
- * the query and later ones use the cached plan.
+ * Runs a query, and returns its data and the statements that it executed. These are the same each time, although the
+ * first run plans the query and later runs use the cached plan.
  */
 async function counted(query: string, variables: object = {}): Promise<{ data: Data; statements: string[] }> {
   const ask = async () => {
@@ -135,7 +135,7 @@ describe('the statement for the rows also answers', () => {
 
   test('the timelines of all transactions of a list, each its own', async () => {
     const query = '{ transactions(first: 20) { edges { node { id version timeline { status } } } } }';
-    // Once everything is sequenced, no read waits and repeats.
+    // Once everything is sequenced, no read has to wait and be repeated.
     await t.platform.ask(query);
     const data = await inOne(query);
     expect(data.transactions.edges).toHaveLength(20);
@@ -211,12 +211,12 @@ describe('the statement for the rows also answers', () => {
   });
 });
 
-test("the end of the viewer's feed costs a statement; its other fields and currencies do not", async () => {
+test("the end of the viewer's feed costs a statement; the viewer's other fields and the currencies cost none", async () => {
   expect((await counted('{ viewer { kind } currencies { code } }')).statements).toEqual([]);
   expect((await counted('{ viewer { kind feedCursor } }')).statements).toEqual([expect.stringMatching(/feed_head/)]);
 });
 
-test('several nodes cost one statement, whatever their types are', async () => {
+test('several nodes cost one statement, whatever their types', async () => {
   const { apiTokens } = await t.platform.ask('{ apiTokens(first: 1) { edges { node { id } } } }');
   const lookup = await lookUp(t.platform, '$success.usd@sandbox.uma.money');
   const records = [apiTokens.edges[0].node.id, lookup.id];

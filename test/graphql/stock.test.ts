@@ -16,7 +16,7 @@ describe.each([
   ['as production reads', t.url],
   ['with standard execution', stock.url],
 ])('%s', (_how, url) => {
-  test('a payment that has changed is shown as of each event, in streams and in lists', async () => {
+  test('a payment that has changed is shown as it was at each event, in streams and in lists', async () => {
     const after = await feedEnd(t.platform);
     const scene = await makeScene(t.platform, 100_000n);
     const { transaction } = await quote(t.platform, usdToEur(scene, { immediatelyExecute: true }));

@@ -8,7 +8,7 @@ import { subscribed } from '../setup/streams.ts';
 
 const t = await testGateway();
 const scene = await makeScene(t.platform, 100_000n);
-/** Waits until no subscription is open: a reader that left must not leave one behind. */
+/** Waits until no subscription is open, because a reader that has left must not leave one behind. */
 const released = () => subscribed(t, 0);
 afterEach(released);
 
@@ -59,7 +59,7 @@ describe.each(Object.entries(clients))('over %s', (_name, connectClient) => {
     await client.dispose();
   });
 
-  test('a stream of many starts with the next change, and is released when its reader leaves', async () => {
+  test('a stream of all payments starts with the next change, and is released when its reader leaves', async () => {
     const client = connectClient();
     const reading = read(client, updates, {}, () => true);
     await subscribed(t, 1);
@@ -81,7 +81,7 @@ describe.each(Object.entries(clients))('over %s', (_name, connectClient) => {
     await client.dispose();
   });
 
-  test('queries are answered, too, and a refused operation reports its errors without closing the connection', async () => {
+  test('queries work too, and a refused operation reports its errors without closing the connection', async () => {
     const client = connectClient();
     expect(await read(client, kind)).toEqual([{ data: { viewer: { kind: 'PLATFORM' } } }]);
     for (const [query, code] of [
@@ -98,13 +98,13 @@ describe.each(Object.entries(clients))('over %s', (_name, connectClient) => {
   });
 });
 
-/** Returns the codes of refused operations: a socket sends them in an error message, SSE in a result. */
+/** Returns the codes of refused operations, which a socket sends in an error message and SSE in a result. */
 function codesIn(outcome: Data): string[] {
   const errors = Array.isArray(outcome) ? (outcome[0]?.errors ?? outcome) : outcome.errors;
   return [...new Set<string>(errors.map((error: Data) => error.extensions?.code))];
 }
 
-/** Opens a bare socket, sends these messages, and returns the code that it is closed with. */
+/** Opens a bare socket, sends these messages, and returns the code with which the socket is closed. */
 function closeCode(...messages: object[]): Promise<number> {
   return new Promise((resolve, reject) => {
     const socket = new WebSocket(`${t.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
@@ -140,9 +140,10 @@ describe('a socket', () => {
     expect(await closeCode(init({ Authorization: t.platform.authorization }), init(good()))).toBe(4429);
   });
 
-  test('carries 20 operations, even if all start together; a refused one frees its place', async () => {
+  test('carries 20 operations, even if all start together; one that is refused makes room for another', async () => {
     const client = t.platform.socket();
-    // These requests name no operation of their document. They are sent one after another, as 21 together are too many.
+    // These requests do not name the operation to run. They are sent one after another, because 21 at once are too
+    // many.
     for (let index = 0; index < 30; index++) {
       expect(await read(client, `query A ${kind} query B ${kind}`).catch(codesIn)).toEqual([
         'OPERATION_RESOLUTION_FAILURE',

@@ -11,7 +11,7 @@ const kind = '{ viewer { kind } }';
 
 const json = { 'content-type': 'application/json' };
 
-/** Returns the bytes of a response as they come, and their encoding: `fetch` would decode them. */
+/** Returns the bytes of a response as they arrive, and their encoding. `fetch` would decode them. */
 async function bytesOf(path: string, accepted: string, { method = 'GET', body = '' } = {}) {
   const headers = { authorization: t.platform.authorization, 'accept-encoding': accepted, ...(body && json) };
   const response = await answerTo(`${t.url}${path}`, { method, headers }, body);

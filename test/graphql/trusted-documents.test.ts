@@ -11,7 +11,7 @@ import { restClient } from '../setup/rest.ts';
 import { appOf, makeScene } from '../setup/scene.ts';
 import { nextOf, openEventStream } from '../setup/streams.ts';
 
-/** Documents that a platform registers, and tokens that may only send these. */
+/** Documents that a platform registers, and tokens that may send nothing else. */
 
 const sha256 = (text: string) => hash('sha256', text);
 const queryText = 'query Kind { viewer { kind } }';
@@ -23,7 +23,7 @@ const register = (...texts: readonly string[]) =>
   rest.ask('POST', '/trusted-documents', Object.fromEntries(texts.map((text) => [sha256(text), text])));
 const scene = await makeScene(t.platform);
 const appWith = (more: object) => appOf(t.platform, { customerId: scene.customerId, ...more });
-/** A payment that has ended: its stream has one message, and completes. */
+/** A payment that has ended, so its stream has one message and completes. */
 const ended = (await pay(t.platform, scene)).id;
 await endOf(t.platform, ended);
 await register(queryText, streamText);
@@ -90,16 +90,16 @@ describe.each(transports)('over %s', (_name, send, text, data) => {
   test('a registered document is executed, by either form of its hash, and by its text', async () => {
     const forms: readonly Sent[] = [{ documentId: `sha256:${sha256(text)}` }, persisted(text), { query: text }];
     for (const sent of forms) expect(await send(bound, sent)).toMatchObject({ data });
-    // White space and comments do not matter.
+    // White space and comments make no difference.
     expect(await send(bound, { query: text.replace('{', '{\n  # the same\n') })).toMatchObject({ data });
   });
 
-  test('a token for registered documents only can send no other, by text or by hash', async () => {
+  test('a token limited to registered documents can send no others, by text or by hash', async () => {
     const other = text.replace('{ ', '{ other: ');
     expect(await send(bound, { query: other })).toMatchObject(notInSafelist);
     expect(await send(bound, { documentId: sha256(other) })).toMatchObject(notInList);
     expect(await send(bound, persisted(other))).toMatchObject(notInList);
-    // Nor can it register one by sending both, as automatic persisted queries do.
+    // Nor can the token register a document by sending both, as automatic persisted queries do.
     expect(await send(bound, { query: other, ...persisted(other) })).toMatchObject(notInSafelist);
     expect(await send(bound, persisted(other))).toMatchObject(notInList);
   });
@@ -114,7 +114,7 @@ describe('a token with documents of its own', () => {
   const bearerOf = ({ apiToken, secret }: Data) =>
     connect(t.url, t.platform.platformId, basicAuthorization({ clientId: apiToken.clientId, secret }));
 
-  test.each(transports)('sends these over %s, and none that only others may send', async (_name, send, text, data) => {
+  test.each(transports)('sends its own documents over %s, and no other documents', async (_name, send, text, data) => {
     await register(otherText);
     const server = bearerOf(await create(t.platform, { documents: hashes }));
     const app = await appWith({ documents: hashes });
@@ -167,7 +167,7 @@ describe('a token with documents of its own', () => {
       ['documents', 1],
     ],
     [['a\0b'], ['documents', 0]],
-  ])('is not made for %j', async (documents, path) => {
+  ])('is not created with the documents %j', async (documents, path) => {
     expect(await create(t.platform, { documents })).toMatchObject(refusal('INVALID_INPUT', ...path));
   });
 
@@ -199,7 +199,7 @@ describe('a manifest', () => {
       },
       sha256(apollo),
     ],
-  ])('of %s is registered as the tool writes it, once', async (_tool, manifest, id) => {
+  ])('of %s is registered as the tool writes it, and only once', async (_tool, manifest, id) => {
     expect(await rest.ask('POST', '/trusted-documents', manifest)).toEqual({ registered: 1, existing: 0 });
     expect(await rest.ask('POST', '/trusted-documents', manifest)).toEqual({ registered: 0, existing: 1 });
     const { data } = await rest.ask('GET', '/trusted-documents');
@@ -231,7 +231,7 @@ describe('a manifest', () => {
     expect(await get(bound, { documentId: sha256(queryText) })).toMatchObject({ data: expect.anything() });
   });
 
-  test('has nothing under a malformed hash, whatever its characters are', async () => {
+  test('is not found by a malformed hash, whatever its characters', async () => {
     const unknown = await get(bound, { documentId: sha256('no document') });
     for (const none of ['a\0b', '\ud800', "'", 'f'.repeat(10_000)]) {
       expect(await get(bound, { documentId: none })).toEqual(unknown);
@@ -299,7 +299,7 @@ test("urql's persisted exchange sends the hashes of a manifest, and never a text
 const development = await testGateway({ AUTOMATIC_PERSISTED_QUERIES: true });
 
 describe('automatic persisted queries', () => {
-  /** Queries twice with a client, and returns what it sent instead of the document. */
+  /** Sends a query twice with a client. Returns what the client sent instead of the document. */
   async function sentBy({ sends }: AutomaticClient, { url, platform }: TestGateway) {
     const query = 'query Automatic { viewer { platformId } }';
     const sent = await sends({ url, authorization: platform.authorization }, query, 2);

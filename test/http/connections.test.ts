@@ -32,7 +32,7 @@ const upgrade = (path: string) =>
 
 const alive = async () => expect((await fetch(`${gateway.url}/health/live`)).status).toBe(200);
 
-test('an idle connection outlives those of load balancers, and the Keep-Alive header says so', async () => {
+test('an idle connection stays open longer than those of load balancers, and the Keep-Alive header says so', async () => {
   const told = /^timeout=(\d+)$/.exec((await fetch(`${gateway.url}/health/live`)).headers.get('keep-alive') ?? '');
   expect(Number(told?.[1])).toBeGreaterThan(75);
 });
@@ -59,7 +59,7 @@ describe('an upgrade', () => {
         }
       }
     }
-    // Another upgrade is reset after it has been accepted.
+    // Another upgrade is reset after it was accepted.
     const socket = await openConnection(gateway.url);
     socket.write(whole);
     const [answer] = (await once(socket, 'data')) as [Buffer];
@@ -79,10 +79,10 @@ test('a stop does not wait for unresponsive sockets or for connections without a
   const socket = await openConnection(t.url);
   socket.write(upgrade('/graphql').replace('Origin: http://localhost\r\n', ''));
   await once(socket, 'data');
-  // From here on the socket reads nothing, so it does not answer a close.
+  // From here on, the socket reads nothing, so it does not answer a close.
   socket.pause();
   await t.stop();
-  // Requests in progress get five seconds, and a warning at their end; these connections have sent none yet.
+  // Requests in progress get five seconds, and then a warning. These connections have not sent any yet.
   expect(warnings.filter((line) => line.includes('shutdown'))).toEqual([]);
   for (const one of [silent, halfway, socket]) one.destroy();
 });

@@ -9,7 +9,7 @@ import { testGateway } from '../setup/gateway.ts';
 import { newCustomer } from '../setup/scene.ts';
 import { openRawSocket } from '../setup/streams.ts';
 
-/** The brake on wrong credentials. Each test has its own address; the clock advances only when a test advances it. */
+/** The brake on wrong credentials. Each test uses its own address, and the clock moves only when a test moves it. */
 
 let now = 0;
 const settings = { WRONG_CREDENTIALS_PER_MINUTE: 6, TRUSTED_PROXIES: [parseRange('127.0.0.1')] };
@@ -28,7 +28,7 @@ const ask = (address: string, authorization: string, path = '/graphql') =>
     headers: { authorization, 'content-type': 'application/json', 'x-forwarded-for': address },
   });
 
-/** Sends six wrong credentials, the limit of an address. */
+/** Sends six wrong credentials, the limit for an address. */
 async function guessSix(address: string): Promise<void> {
   for (let sent = 0; sent < 6; sent += 1) expect((await ask(address, guess())).status).toBe(401);
 }
@@ -57,7 +57,7 @@ test('concurrent wrong credentials count like sequential ones', async () => {
   expect(answers.filter(({ status }) => status === 401)).toHaveLength(6);
 });
 
-test('right credentials do not count, and recently used ones still work from a braked address', async () => {
+test('right credentials do not count, and recently used ones still work from an address over the limit', async () => {
   const address = '198.51.100.3';
   const { authorization } = t.platform;
   const unseen = await t.newPlatform('unseen');
@@ -75,7 +75,7 @@ test('requests without credentials are not counted', async () => {
   expect((await ask(address, guess())).status).toBe(401);
 });
 
-test('wrong credentials of a socket count: the next one is closed with 1013 without a lookup', async () => {
+test('wrong credentials on a socket count: the next socket is closed with 1013 without a lookup', async () => {
   const headers = { 'x-forwarded-for': '198.51.100.6' };
   for (let sent = 0; sent < 6; sent += 1) {
     expect((await (await openRawSocket(t.url, guess(), { headers })).closed).code).toBe(4403);
@@ -83,7 +83,7 @@ test('wrong credentials of a socket count: the next one is closed with 1013 with
   const { code, reason } = await (await openRawSocket(t.url, guess(), { headers })).closed;
   expect([code, reason]).toEqual([1013, 'too many wrong credentials from this address']);
   expect((await ask('198.51.100.6', guess())).status).toBe(429);
-  // A ping with credentials does not evade it.
+  // A ping with credentials does not get around it.
   const socket = await openRawSocket(t.url, t.platform.authorization, { headers });
   socket.send({ type: 'ping', payload: { authorization: guess() } });
   await socket.receive('pong');
@@ -101,7 +101,7 @@ test('forged client tokens count as wrong credentials', async () => {
   expect((await ask(address, `Bearer ${token}`)).status).toBe(429);
 });
 
-test('a braked address is logged once a minute, without the credentials', () => {
+test('an address over the limit is logged once a minute, without the credentials', () => {
   const lines: { readonly msg: string; readonly address: string; readonly refused: number }[] = [];
   const log = pino({ level: 'warn' }, { write: (line: string) => lines.push(JSON.parse(line)) });
   let time = 0;
@@ -121,7 +121,7 @@ test('a braked address is logged once a minute, without the credentials', () => 
   ]);
   time += 60_000;
   for (let sent = 0; sent < 61; sent += 1) attempt('198.51.100.8');
-  // 39 requests refused since the first line, and the one that caused the second.
+  // The 39 requests refused since the first line, and the request that caused the second one.
   expect(lines[2]).toMatchObject({ level: 40, address: '198.51.100.8', refused: 40 });
   expect(lines[2]?.msg).toBe(
     'too many wrong credentials from an address: further unknown credentials from it are refused without a lookup',

@@ -5,8 +5,8 @@ import { connect, testGateway } from '../setup/gateway.ts';
 import { makeScene, serverOf } from '../setup/scene.ts';
 
 /**
- * A request has one time limit from its arrival, whatever it waits for. In this test the database stops answering, and
- * statements can take as long as the test: only the limit can answer.
+ * A request has a single time limit that starts when it arrives, whatever it waits for. In this test the database stops
+ * answering, and statements may take as long as the test, so that only the limit can produce an answer.
  */
 
 const { database, proxy } = await testProxy();
@@ -41,12 +41,15 @@ async function codesInSilence(send: () => Promise<unknown>[]): Promise<unknown[]
   return codes;
 }
 
-/** Repeats a request: more often than there are connections, turns and lanes, so that some wait for each other. */
+/**
+ * Repeats a request more often than there are connections, turns and lanes, so that some of the requests wait for each
+ * other.
+ */
 const many = (send: () => Promise<Response>) => Array.from({ length: 6 }, () => codeOf(send()));
 
-// One kind at a time, since a limit that ends one request also ends the connections of the others.
+// One kind at a time, because a limit that ends one request also ends the connections of the others.
 test('every request is answered at its time limit, whatever part of it waits for a silent database', async () => {
-  // Credentials that this instance has not cached, since no request has used them yet.
+  // Credentials that this instance has not cached, because no request has used them yet.
   const unknown = connect(t.url, owner.platformId, (await serverOf(owner, 'VIEW')).authorization);
   const body = { source: { accountId: scene.usd }, destination: { accountId: scene.outsideUsd }, amount: 1 };
   // Requests that have not begun are refused; the outcome of the others is unknown.

@@ -4,7 +4,9 @@ import { testGateway } from '../setup/gateway.ts';
 import { balanceOf, makeScene } from '../setup/scene.ts';
 import { openRawSocket } from '../setup/streams.ts';
 
-/** JSON is read exactly as the client wrote it, on every transport: a repeated member or an inexact number is refused. */
+/**
+ * JSON is read exactly as the client wrote it, on every transport: repeated members and inexact numbers are refused.
+ */
 
 const t = await testGateway();
 const scene = await makeScene(t.platform, 100_000n);
@@ -135,7 +137,7 @@ describe('over REST', () => {
   });
 });
 
-test('none of these requests has moved money, and an exactly written one does', async () => {
+test('none of these requests has moved money, but an exactly written one does', async () => {
   expect(await balanceOf(t.platform, scene.usd)).toBe(100_000n);
   const { usd, outsideUsd } = scene;
   await actOn(t.platform, 'transferOut', { sourceAccountId: usd, destinationAccountId: outsideUsd, amount: 5000n });

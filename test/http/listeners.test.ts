@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { listen } from '../../src/api/http/listeners.ts';
 
 const clients = 200;
-/** Opens connections from a thread of its own, and reports when the system has completed all of them. */
+/** Opens connections from its own thread, and reports when the system has completed all of them. */
 const connect = `
   const { workerData: { port, clients, completed } } = require('node:worker_threads');
   let open = 0;

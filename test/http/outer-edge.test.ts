@@ -14,9 +14,12 @@ import { connect as connectAs, ownGateway, startTestGateway, testGateway } from 
 import { answerTo, openConnection } from '../setup/raw-http.ts';
 import { openRawSocket } from '../setup/streams.ts';
 
-/** A client without credentials costs no more than a refusal: connections, files, first messages, documents. */
+/**
+ * A client without credentials costs no more than a refusal, whatever it uses: connections, files, first messages,
+ * documents.
+ */
 
-// The clock advances by a second at each reading, so that no refusal is delayed for coming too soon.
+// The clock advances by a second each time it is read, so that no refusal is delayed because many come at once.
 let clock = 0;
 const now = () => {
   clock += 1_000;
@@ -36,7 +39,7 @@ interface Sent {
   readonly localAddress?: string;
 }
 
-/** Sends a request unchanged, even with headers that `fetch` would not send. */
+/** Sends a request exactly as given, even with headers that `fetch` would not send. */
 async function send({ url = t.url, method = 'POST', path, headers = {}, body = '', ...more }: Sent) {
   const length = method === 'GET' ? {} : { 'content-length': String(Buffer.byteLength(body)) };
   const response = await answerTo(url, { method, path, headers: { ...length, ...headers }, ...more }, body);
@@ -99,7 +102,7 @@ describe('without credentials, every document gets the same refusal', () => {
   });
 });
 
-// With a stopped clock, used budgets stay used.
+// The clock is stopped, so budgets that are used up stay used up.
 const limits = { RATE_LIMIT_PLATFORM: { perSecond: 1, burst: 1 } };
 /** An instance at which the platform has used up its limit. */
 const full = await testGateway({ ROLE: 'serve', ...limits }, t.databaseUrl, { pace: { now: () => 0 } });
@@ -120,23 +123,23 @@ describe('a request with two faults gets the earlier refusal: address, form, cre
   test.each(paths)('%s %s', async (method, path, body) => {
     const own = t.platform.authorization;
     const at = async (sent: Omit<Sent, 'path'>) => (await send({ method, path, body, ...sent })).status;
-    // The address before the form.
+    // The address is checked before the form.
     expect(await at({ headers: headersOf('', { host: 'a/b?c', 'content-type': 'text/plain' }) })).toBe(400);
-    // The form before the credentials.
+    // The form is checked before the credentials.
     expect(await at({ headers: headersOf('', { 'content-type': 'text/plain' }) })).toBe(415);
     expect(await at({ headers: headersOf('', { 'content-encoding': 'gzip' }) })).toBe(415);
     expect(await at({ headers: headersOf(''), body: long })).toBe(413);
-    // The form before the limits.
+    // The form is checked before the limits.
     expect(await at({ url: full.url, headers: headersOf(own, { 'content-type': 'text/plain' }) })).toBe(415);
     expect(await at({ url: full.url, headers: headersOf(own), body: long })).toBe(413);
-    // The credentials before the limits.
+    // The credentials are checked before the limits.
     expect(await at({ url: full.url, headers: headersOf(`Basic ${btoa('a:b')}`) })).toBe(401);
-    // The credentials before the content.
+    // The credentials are checked before the content.
     expect(await at({ headers: headersOf(''), body: '{' })).toBe(401);
     expect(await at({ headers: headersOf(''), body: '{"a":1,"a":1}' })).toBe(401);
-    // The limits before the content.
+    // The limits are checked before the content.
     expect(await at({ url: full.url, headers: headersOf(own), body: '{' })).toBe(429);
-    // Last, the content.
+    // The content is checked last.
     expect(await at({ headers: headersOf(own), body: '{' })).toBe(400);
   });
 
@@ -162,7 +165,7 @@ describe('a request with two faults gets the earlier refusal: address, form, cre
     raw.send({ id: '1', type: 'subscribe', payload: { query: '{' } });
     expect(await raw.receive('error')).toMatchObject({ payload: [{ extensions: { code: 'GRAPHQL_PARSE_FAILED' } }] });
     raw.socket.close();
-    // The limits before the content: the socket itself exceeds the limit.
+    // The limits are checked before the content: the socket itself exceeds the limit.
     const refused = await openRawSocket(full.url, t.platform.authorization);
     expect((await refused.closed).code).toBe(1013);
   });
@@ -227,7 +230,7 @@ describe('a socket whose client breaks the protocol', () => {
       });
     });
     await fifty.promise;
-    // Messages sent before this request have arrived before its answer.
+    // Messages sent before this request have arrived before its answer does.
     expect((await fetch(`${child.url}/health/live`)).status).toBe(200);
     expect(closed).toBeLessThan(sockets.length);
     for (const socket of sockets) socket.terminate();
@@ -239,7 +242,7 @@ describe('a file of a page', () => {
   const get = (url: string, name: string, encoding: string) =>
     send({ url, method: 'GET', path: `/assets/${name}`, headers: { 'accept-encoding': encoding } });
 
-  test('exists only if a page that uses it is shown', async () => {
+  test('is served only if a page that uses it is shown', async () => {
     const names = [...new Set(Object.values(pages).flatMap(({ files }) => files))];
     expect(names.length).toBeGreaterThan(20);
     const closed = await startTestGateway({ ROLE: 'serve', GRAPHIQL: false, PUBLIC_CONTRACT: false }, t.databaseUrl);
@@ -270,7 +273,10 @@ describe('connections', () => {
   const most = 40;
   const openAt = async (url: string, localAddress = '127.0.0.1') =>
     (await openConnection(url, { localAddress })).resume();
-  /** Opens idle connections from one address. Returns those still open after the service has answered another address. */
+  /**
+   * Opens idle connections from one address. Returns those that are still open when the service has answered another
+   * address.
+   */
   async function idle(url: string, count: number): Promise<readonly Socket[]> {
     const sockets: Socket[] = [];
     for (let opened = 0; opened < count; opened += 1) sockets.push(await openAt(url));
@@ -279,14 +285,14 @@ describe('connections', () => {
     return sockets.filter((socket) => !socket.destroyed);
   }
 
-  test('without credentials from one address get a quarter of all, and other addresses are served', async () => {
+  test('without credentials from one address get a quarter of the places, and other addresses are served', async () => {
     const gateway = await ownGateway({ ROLE: 'serve' }, t.databaseUrl, { pace: { connections: most } });
     const left = await idle(gateway.url, 3 * most);
     expect(left).toHaveLength(most / 4);
     for (const socket of left) socket.destroy();
   });
 
-  test('without credentials beyond half of all are closed, the oldest of the busiest address first', async () => {
+  test('without credentials beyond half of the places are closed, the oldest from the busiest address first', async () => {
     const gateway = await ownGateway({ ROLE: 'serve' }, t.databaseUrl, { pace: { connections: most } });
     const sockets: Socket[] = [];
     for (let address = 10; address < 16; address += 1) {
@@ -299,7 +305,7 @@ describe('connections', () => {
     for (const socket of sockets) socket.destroy();
   });
 
-  test('with credentials do not count among those without, over HTTP and over sockets', async () => {
+  test('with credentials are not counted among those without, over HTTP and over sockets', async () => {
     const gateway = await ownGateway({ ROLE: 'serve' }, t.databaseUrl, { pace: { connections: most } });
     const agents = Array.from({ length: most / 4 }, () => new Agent({ keepAlive: true }));
     const { authorization } = t.platform;
@@ -319,7 +325,7 @@ describe('connections', () => {
     for (const agent of agents) agent.destroy();
   });
 
-  test('of a trusted proxy are not counted as those of one address', async () => {
+  test('from a trusted proxy are not counted as coming from a single address', async () => {
     const gateway = await ownGateway({ ROLE: 'serve', TRUSTED_PROXIES: [parseRange('127.0.0.1')] }, t.databaseUrl, {
       pace: { connections: most },
     });

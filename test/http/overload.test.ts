@@ -18,7 +18,7 @@ const t = await testGateway({ MAX_IN_FLIGHT: 1 }, undefined, { pace: patient });
 
 const post = (query: string, accept = 'application/json') => t.platform.post({ query }, { accept });
 
-test('one request too many is refused with 503 and Retry-After; once there is room it is answered', async () => {
+test('one request too many is refused with 503 and Retry-After, and is answered once there is room', async () => {
   const release = await heldTransfer(t);
 
   const refused = await post('{ viewer { kind } }');
@@ -37,13 +37,13 @@ test('one request too many is refused with 503 and Retry-After; once there is ro
   expect(await (await post('{ viewer { kind } }')).json()).toEqual({ data: { viewer: { kind: 'PLATFORM' } } });
 });
 
-test('excess requests are refused immediately for a lone platform, and with a delay beside another', async () => {
+test('excess requests are refused immediately if a platform is alone, and with a delay if it is not', async () => {
   const one = await startTestGateway({ MAX_IN_FLIGHT: 1 }, undefined, { pace: { ...patient, now: () => 0 } });
   const other = await one.newPlatform('other');
   const release = await heldTransfer(one);
   const statusOf = async ({ send }: TestPlatform) => (await send('{ viewer { kind } }')).status;
 
-  // The clock of refusals stands still: if refusals were delayed, these would take an hour.
+  // The clock that paces refusals stands still: if these refusals were delayed, they would take an hour.
   for (let refused = 0; refused < 80; refused += 1) expect(await statusOf(one.platform)).toBe(503);
 
   // The platform of the first request is not known yet.
@@ -60,7 +60,8 @@ test('excess requests are refused immediately for a lone platform, and with a de
     answered += 1;
     return status;
   });
-  // The first fifty are not delayed. If none were, all would be answered while the other platform sends its requests.
+  // The first fifty are not delayed. If no refusal were, all would be answered while the other platform sends its
+  // requests.
   while (answered < 50) expect(await statusOf(other)).toBe(200);
   // A request that is decided after the release would be served.
   while (arrived < 120) expect(await statusOf(other)).toBe(200);
@@ -84,7 +85,7 @@ test('an open event stream does not occupy a place', async () => {
   await stream.body?.cancel();
 });
 
-test('while answers are slow, an eighth of the places is available, but at least one', async () => {
+test('while answers are slow, an eighth of the places, but at least one, is available', async () => {
   const slow = await ownGateway({ MAX_IN_FLIGHT: 8 }, undefined, { pace: { ...patient, slowMs: 0 } });
   const ask = () => slow.platform.send('{ viewer { kind } }');
   expect((await ask()).status).toBe(200);
@@ -145,14 +146,14 @@ test('stalled uploads without credentials evict each other, and never those of a
   expect(second?.answer()).toBe('');
   for (let n = 0; n < 20; n++) hanging.push(await hangingUpload(t.url));
   expect(own.answer()).toBe('');
-  // The remainder of the upload's 50 bytes.
+  // The rest of the upload's 50 bytes.
   own.socket.write('"query":"{ viewer { kind } }"}'.padEnd(49));
   while (!own.answer().includes('"PLATFORM"')) await once(own.socket, 'data');
   expect(own.answer()).toMatch(/^HTTP\/1\.1 200 /);
   await Promise.all([own, ...hanging].map(({ breakOff }) => breakOff()));
 });
 
-test('an upload with uncached credentials counts as one without until they are looked up', async () => {
+test('an upload whose credentials are not cached counts as one without credentials until they are looked up', async () => {
   let isLookedUp: (platform: string | undefined) => void = () => undefined;
   const bodies = new BodyReader({
     known: () => undefined,
@@ -184,7 +185,7 @@ test('an upload with uncached credentials counts as one without until they are l
   expect(await wrong.body).toBe('EVICTED');
 });
 
-test('the platform with the most slow uploads has one evicted', async () => {
+test('the platform with the most slow uploads is the one that loses one', async () => {
   const bodies = new BodyReader({ known: ({ headers }) => headers.authorization, lookUp: async () => undefined });
   const upload = (authorization: string) => {
     const request = new IncomingMessage(new Socket());
@@ -199,7 +200,7 @@ test('the platform with the most slow uploads has one evicted', async () => {
   expect(String(await few.body)).toBe('ok');
 });
 
-/** Opens connections without credentials, which request long answers and read none of them. */
+/** Opens connections without credentials that request long answers and read none of them. */
 async function readNothing(of: TestGateway): Promise<Socket[]> {
   const sockets = await Promise.all(Array.from({ length: 4 }, () => openConnection(of.url)));
   return sockets.map((socket) => socket.pause());
@@ -252,7 +253,7 @@ test('requests that wait for a webhook’s receiver do not slow other requests',
   const test = 'mutation ($input: SendTestWebhookInput!) { sendTestWebhook(input: $input) { __typename } }';
   const waiting = Array.from({ length: 16 }, async () => {
     for (;;) {
-      // Sixteen together are too many until they wait.
+      // Sixteen at once are too many until they wait.
       const { status, data } = await few.platform.send(test, { input: { endpointId: id } });
       if (status === 200) return data.sendTestWebhook.__typename;
     }
@@ -278,8 +279,8 @@ describe('with three connections to the database', () => {
   const query = '{ customers { totalCount } }';
 
   /**
-   * Lets a platform run six reads that wait for the locked customers, and expects `count` of them in the database,
-   * while another platform is answered.
+   * Lets a platform run six reads that wait for the locked customers. Expects `count` of them to be in the database
+   * while another platform gets answers.
    */
   async function besideOther(count: number, run: () => Promise<Promise<unknown>[]>): Promise<void> {
     const lock = await lockedCustomers(few.databaseUrl);
@@ -292,14 +293,14 @@ describe('with three connections to the database', () => {
     await Promise.all(answers);
   }
 
-  test('a lone platform leaves one to newcomers, however slow its reads are', async () => {
+  test('a lone platform leaves one connection to newcomers, however slow its reads are', async () => {
     await few.platform.send(query);
     await besideOther(2, async () => Array.from({ length: 6 }, () => few.platform.send(query)));
   });
 
-  test('a platform beside another has one turn, on sockets for queries and the messages of subscriptions', async () => {
+  test('a platform that is not alone has one turn, for queries on sockets and for subscription messages too', async () => {
     const raw = await openRawSocket(few.url, few.platform.authorization);
-    // Makes the other platform's credentials known, so that the next one is not alone.
+    // Makes the other platform's credentials known, so that the next platform is not alone.
     for (let asked = 0; asked < 2; asked += 1) await other.send('{ viewer { kind } }');
     await besideOther(1, async () =>
       Array.from({ length: 6 }, (_, id) => {
@@ -323,7 +324,7 @@ test('places are shared equally by the tenants with requests in flight, and boun
   };
   const admitted = (tenant: string) => Array.from({ length: 20 }, () => admit(tenant)).filter(Boolean).length;
   expect(admitted('a')).toBe(8);
-  // A half, a third, a quarter, … until there are twice as many as the limit.
+  // A half, a third, a quarter and so on, until there are twice as many as the limit allows.
   expect(['b', 'c', 'd', 'e', 'f'].map(admitted)).toEqual([4, 3, 1, 0, 0]);
   for (const response of open.get('a') ?? []) response.emit('close');
   // Below the limit again, everyone is admitted.
@@ -342,17 +343,17 @@ test('slow answers to one tenant do not cause refusals of another', () => {
   const storm = Array.from({ length: 16 }, () => admit('storm'));
   vi.advanceTimersByTime(10_000);
   storm[0]?.onEnd();
-  // Only an eighth of the places is available now, and the storm occupies seven times as many.
+  // Now only an eighth of the places is available, and the storm occupies seven times as many.
   expect([admit('storm'), admit('calm') !== undefined]).toEqual([undefined, true]);
   vi.useRealTimers();
 });
 
-test('beside another, a platform runs expensive queries in a quarter of its turns; the rest pass them', async () => {
+test('a platform that is not alone runs expensive queries in a quarter of its turns; other queries pass them', async () => {
   const wide = await ownGateway({ DATABASE_POOL: 10 }, undefined, { pace: patient });
   const other = await wide.newPlatform('other');
   const expensive =
     '{ customers(first: 100) { edges { node { id platformCustomerId umaAddress kycStatus createdAt } } } }';
-  // Makes the credentials of both known, so that each request belongs to a platform that is not alone.
+  // Makes the credentials of both platforms known, so that each request belongs to a platform that is not alone.
   for (const platform of [wide.platform, other, wide.platform, other]) await platform.send('{ viewer { kind } }');
   const lock = await lockedCustomers(wide.databaseUrl);
   const answers = Array.from({ length: 10 }, () => wide.platform.send(expensive));

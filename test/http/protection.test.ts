@@ -168,14 +168,14 @@ async function preflight(url: string, origin: string, headers: readonly string[]
   return answer.headers;
 }
 
-test('outside the sandbox a page from localhost is as foreign as any other', async () => {
+test('outside the sandbox, a page from localhost is treated like any other foreign page', async () => {
   for (const origin of ['http://localhost:5173', 'https://app.example']) {
     expect((await preflight(t.url, origin)).get('access-control-allow-origin')).toBeNull();
   }
   expect((await preflight(t.url, t.url)).get('access-control-allow-origin')).toBe(t.url);
 });
 
-test('a wrong path is answered with a page for a browser, and with JSON for a program', async () => {
+test('at a wrong path, a browser gets a page, and a program gets JSON', async () => {
   const page = await get('/no<thing', { accept: 'text/html,*/*;q=0.8' });
   expect([page.status, page.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8']);
   expect(await page.text()).toContain('This service has nothing at <code>/no%3Cthing</code>.');
@@ -203,7 +203,7 @@ describe('the sandbox, whose credentials are public', () => {
   });
   afterAll(() => gateway.stop());
 
-  /** GETs with a given Host header: `fetch` would send that of the URL. */
+  /** GETs with a given Host header; `fetch` would send the URL's host. */
   const getFrom = (host: string, path: string) =>
     answerTo(gateway.url, { path, headers: { host, accept: 'text/html' } });
 
@@ -228,13 +228,13 @@ describe('the sandbox, whose credentials are public', () => {
   });
 
   test.each(['http://localhost:5173', 'https://app.localhost', 'http://127.0.0.1:1', 'http://[::1]:3000'])(
-    'lets a page of %s call it',
+    'lets a page at %s call it',
     async (origin) => {
       expect((await preflight(gateway.url, origin)).get('access-control-allow-origin')).toBe(origin);
     },
   );
 
-  test('accepts the headers that Apollo Client sends, and any other', async () => {
+  test('accepts the headers that Apollo Client sends, and any others', async () => {
     let sent: readonly string[] = [];
     const client = new ApolloClient({
       cache: new InMemoryCache(),

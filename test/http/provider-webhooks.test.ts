@@ -5,7 +5,10 @@ import { parseRailSettings } from '../../src/rails/rail-settings.ts';
 import { openConnections } from '../../src/server/gateway.ts';
 import { testGateway } from '../setup/gateway.ts';
 
-/** Webhooks without a provider's signature, at a gateway that serves six requests at a time and delays refusals by an hour. */
+/**
+ * Webhooks without a provider's signature, sent to a gateway that serves six requests at a time and delays refusals by
+ * an hour.
+ */
 
 const key = randomBytes(32);
 const secret = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;
@@ -59,7 +62,7 @@ test('a refused webhook is answered only after the delay, and occupies no place 
       () => undefined,
     ),
   );
-  // As many as the gateway serves at a time: once their refusal is decided, it serves others.
+  // As many as the gateway serves at a time. Once it has decided to refuse them, it serves others.
   for (let count = 0; count < 5; count += 1) {
     await vi.waitFor(async () => expect(await send(`Platform:${connected}`, secret)).toBe(200), 20_000);
   }

@@ -6,7 +6,7 @@ import { connect, ownGateway, startTestGateway, type TestPlatform, tester, testG
 import { newCustomer, withNewCredentials } from '../setup/scene.ts';
 import { openRawSocket } from '../setup/streams.ts';
 
-/** Rate limits on every transport, with a clock that the tests set: a bucket gains nothing while it stands still. */
+/** Rate limits on every transport. The tests set the clock: while it stands still, a bucket gains nothing. */
 
 let now = 0;
 const slow = { perSecond: 1, burst: 3 };
@@ -42,7 +42,7 @@ describe('a platform with 1 request per second, in bursts of up to 3', () => {
   const message = 'this platform has made too many requests: at most 1 a second, in bursts of up to 3';
   const extensions = { code: 'RATE_LIMITED', retryAfter: 1 };
 
-  test('sees what is left in each answer, and is served again a second after a refusal, on both APIs', async () => {
+  test('sees what is left in each answer, and a second after a refusal is served again, on both APIs', async () => {
     const platform = await limitedTo({ platform: slow });
     for (const left of [2, 1, 0]) expect(said(await post(platform))).toEqual(served(left));
     const overGraphql = await post(platform);
@@ -54,7 +54,7 @@ describe('a platform with 1 request per second, in bursts of up to 3', () => {
     now += 1_000;
     expect(said(await get(platform, '/2025-10-13/customers'))).toEqual(served(0));
     expect(said(await post(platform))).toEqual(refused);
-    // However long the pause is, the bucket gains no more than a burst.
+    // However long the pause, the bucket gains no more than a burst.
     now += 3_600_000;
     expect(said(await post(platform))).toEqual(served(2));
   });
@@ -66,7 +66,7 @@ describe('a platform with 1 request per second, in bursts of up to 3', () => {
     expect((await post(t.platform)).status).toBe(200);
   });
 
-  test('is refused event streams before they begin', async () => {
+  test('gets no event stream once it is over its limit', async () => {
     const platform = await limitedTo({ platform: slow });
     const follow = () =>
       post(platform, { accept: 'text/event-stream' }, { query: 'subscription { events { id } }' }, '/graphql/stream');
@@ -79,7 +79,7 @@ describe('a platform with 1 request per second, in bursts of up to 3', () => {
     for (const { body } of streams) await body?.cancel();
   });
 
-  test('is refused operations on a socket, which stays open, and a further socket', async () => {
+  test('gets no operation on a socket, which stays open, and no further socket', async () => {
     const platform = await limitedTo({ platform: slow });
     const raw = await openRawSocket(t.url, platform.authorization);
     const ask = (id: string) => raw.send({ id, type: 'subscribe', payload: { query } });
@@ -97,7 +97,7 @@ describe('a platform with 1 request per second, in bursts of up to 3', () => {
     raw.socket.close();
   });
 
-  test('is refused a body before it is read, and invalid documents count, too', async () => {
+  test('is refused before its body is read, and invalid documents count too', async () => {
     const platform = await limitedTo({ platform: slow });
     for (const text of ['{ nothing }', '{', 'mutation { no }']) {
       expect((await post(platform, {}, { query: text })).headers.get('ratelimit')).toMatch(/^"platform";r=/);
@@ -120,7 +120,7 @@ describe('a platform with 1 request per second, in bursts of up to 3', () => {
 });
 
 describe('a document that costs more than 800 counts as one more request for each 500', () => {
-  /** A list of a hundred customers with these fields: a field costs 100, and the list itself 500. */
+  /** A list of a hundred customers with these fields: each field costs 100, and the list itself 500. */
   const list = (...fields: string[]) => `{ customers(first: 100) { edges { node { ${fields.join(' ')} } } } }`;
   const four = ['id', 'umaAddress', 'kycStatus', 'isDeleted'];
   const two = list(...four);
@@ -136,7 +136,7 @@ describe('a document that costs more than 800 counts as one more request for eac
     expect(said(refused)).toMatchObject({ status: 429, retryAfter: '1', state: '"platform";r=1;t=3' });
     const message = 'this platform has made too many requests: at most 1 a second, in bursts of up to 4';
     expect(await refused.json()).toEqual({ errors: [{ message, extensions: refusal }] });
-    // The refused document did not count: a small one is served, and after the stated time the large one is.
+    // The refused document did not count: a small one is served, and after the stated time the large one is served too.
     expect((await post(platform)).headers.get('ratelimit')).toBe('"platform";r=0;t=4');
     now += 2_000;
     expect((await post(platform, {}, { query: two })).headers.get('ratelimit')).toBe('"platform";r=0;t=4');
@@ -181,7 +181,7 @@ test('each API token and each client token has a limit of its own', async () => 
   expect((await post(second)).status).toBe(200);
 });
 
-test('a platform’s own limit replaces that of the settings, even a lower one, until it is `default`', async () => {
+test('a platform’s own limit, even a lower one, replaces the one in the settings until it is set to `default`', async () => {
   const { database } = t.gateway.payments;
   const platform = await limitedTo({ clientToken: { perSecond: 5, burst: 5 } });
   const customerId = await newCustomer(platform);
@@ -205,7 +205,7 @@ test('a platform’s own limit replaces that of the settings, even a lower one, 
   }
 });
 
-test('answers do not mention limits if there are none', async () => {
+test('answers do not mention limits if none are set', async () => {
   const off = { RATE_LIMIT_PLATFORM: null, RATE_LIMIT_API_TOKEN: null };
   const unlimited = await ownGateway({ ROLE: 'serve', ...off }, t.databaseUrl);
   const { authorization } = t.platform;
@@ -235,7 +235,7 @@ test('a refusal says when to try again, and is not charged', () => {
   const limits = new RateLimits(rates, () => time);
   for (let sent = 0; sent < 4; sent += 1) expect(limits.count(viewer('a')).refusal).toBeUndefined();
   for (let sent = 0; sent < 100; sent += 1) expect(limits.count(viewer('a')).refusal?.retryAfter).toBe(1);
-  // The token's refused requests cost the platform nothing: six of its ten are left for another token.
+  // The token's refused requests cost the platform nothing: six of its ten requests are left for another token.
   for (let sent = 0; sent < 4; sent += 1) expect(limits.count(viewer('b')).refusal).toBeUndefined();
   expect(limits.count(viewer('c')).quotas[1]?.bucket.tokens).toBe(1);
   time += 999;
@@ -251,12 +251,12 @@ test.each([
   'a request that %s counts against no limit, but repeated ones are refused with a delay',
   async (_what, path, more, status) => {
     const platform = await limitedTo({});
-    // The platform's credentials are cached from now on.
+    // From now on, the platform's credentials are cached.
     expect((await post(platform)).status).toBe(200);
     const first = await Promise.all(Array.from({ length: 51 }, () => post(platform, more, undefined, path)));
     expect(new Set(first.map((answer) => answer.status))).toEqual(new Set([status]));
 
-    // With the clock set back by two seconds, the next refusal is delayed as if it came after forty more.
+    // The clock is set back by two seconds, so the next refusal is delayed as if it came after forty more.
     now -= 2_000;
     let isRefused = false;
     const late = post(platform, more, undefined, path).then((answer) => {
@@ -275,7 +275,7 @@ test('an instance that stops sends its delayed refusals', async () => {
   const stopping = await startTestGateway({ ROLE: 'serve' }, t.databaseUrl, { pace: { now: () => time } });
   const nothing = () => fetch(`${stopping.url}/nothing`).then(({ status }) => status);
   await Promise.all(Array.from({ length: 51 }, nothing));
-  // The clock goes back: the next refusal would be delayed by nine seconds.
+  // The clock goes back, so the next refusal would be delayed by nine seconds.
   time = -9_000;
   const late = nothing();
   expect((await fetch(`${stopping.url}/health/live`)).status).toBe(200);

@@ -22,7 +22,7 @@ async function statusAndBody() {
 
 const untilReady = () => vi.waitFor(async () => expect(await statusAndBody()).toEqual([200, null, good]), 60_000);
 
-test('an instance in good order is ready, even while every connection of its pool is taken', async () => {
+test('a healthy instance is ready, even while every connection in its pool is taken', async () => {
   const { pool } = t.gateway.serving;
   const taken = [await pool.connect(), await pool.connect()];
   expect(await statusAndBody()).toEqual([200, null, good]);
@@ -63,7 +63,7 @@ test('an instance is unready if the database has a different schema', async () =
   await untilReady();
 });
 
-test('an instance is unready if it lacks the right to call a command, or the command fails inside', async () => {
+test('an instance is unready if it may not call a command, or if the command fails', async () => {
   for (const [broken, whole] of [
     [
       'revoke execute on function commit_batches from gateway_serving',

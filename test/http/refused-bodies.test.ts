@@ -7,7 +7,7 @@ import { changeRates } from '../../src/domain/platforms/platforms.ts';
 import { type TestPlatform, tester, testGateway } from '../setup/gateway.ts';
 import { heardOn, openConnection } from '../setup/raw-http.ts';
 
-/** Tests how much the gateway reads of the bodies of refused requests. The tests set the clock of the limits. */
+/** How much the gateway reads of the bodies of requests that it refuses. The tests set the clock of the limits. */
 
 let now = 10_000;
 
@@ -26,7 +26,7 @@ beforeEach(() => {
 afterEach(() => diagnostics.unsubscribe('http.server.request.start', accept));
 
 let platforms = 0;
-/** Creates a platform that has sent its only request. */
+/** Creates a platform that has already used up its only request. */
 async function exhausted(): Promise<TestPlatform> {
   platforms += 1;
   const platform = await t.newPlatform(`exhausted ${platforms}`);
@@ -54,10 +54,10 @@ async function begin(path: string, { authorization }: TestPlatform, length = 'Tr
 
 const piece = `1000\r\n${' '.repeat(4_096)}\r\n`;
 
-test('a delayed refusal reads nothing of its request; then the connection serves the next one', async () => {
+test('a delayed refusal reads nothing of its request, and the connection then serves the next one', async () => {
   const platform = await exhausted();
   expect(await statusOf(platform)).toBe(429);
-  // With the clock set back, the next refusal is delayed by two seconds, as if it came after 90 more.
+  // The clock is set back, so the next refusal is delayed by two seconds, as if it came after 90 more.
   now -= 4_500;
 
   const { socket, heard, port } = await begin('/graphql', platform);
@@ -84,7 +84,7 @@ test.each([
   ['that is not JSON', '/graphql', () => t.platform, 'text/plain', 415],
   ['to an unknown path', '/nowhere', () => t.platform, 'application/json', 404],
   ['to an operation', '/graphql', () => t.platform, 'application/json', 413],
-] as const)('a body %s that announces too great a length is answered, and its connection closed', async (...of) => {
+] as const)('a body %s that announces an excessive length is answered, and its connection is closed', async (...of) => {
   const [, path, sender, type, status] = of;
   const { authorization } = await sender();
   const answer = await fetch(`${t.url}${path}`, {
@@ -101,7 +101,7 @@ test.each([
   ['with too great an announced length', '/graphql', () => t.platform, `Content-Length: ${10 ** 10}`, 413],
   ['that is too long', '/graphql', () => t.platform, undefined, 413],
   ['that is too long for REST', '/2025-10-13/quotes', () => t.platform, undefined, 413],
-] as const)('a body %s is cut off, however long it continues', async (_what, path, sender, length, status) => {
+] as const)('a body %s is cut off, however long it would continue', async (_what, path, sender, length, status) => {
   const { socket, heard, port } = await begin(path, await sender(), length);
   const sendOn = () => {
     while (!socket.destroyed && socket.write(piece));

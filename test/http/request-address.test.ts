@@ -5,7 +5,7 @@ import { startOperatorServer } from '../../src/infra/instruments/operator-server
 import { testGateway } from '../setup/gateway.ts';
 import { exchange } from '../setup/raw-http.ts';
 
-/** The target of a request: one host, as in RFC 9112 3.2, and a path. Anything else is refused. */
+/** The target of a request names one host, as in RFC 9112 3.2, and a path. Anything else is refused. */
 
 const t = await testGateway({ METRICS_PORT: 0, GRAPHIQL: true, PUBLIC_CONTRACT: true, CORS_ORIGINS: ['*'] });
 
@@ -20,14 +20,14 @@ const upgradeLines = [
 ];
 const stream = encodeURIComponent('subscription { transactionUpdates { status } }');
 
-/** A request: its first line, and its headers except Host. */
+/** A request: its first line, and its headers other than Host. */
 interface Sent {
   readonly name?: string;
   readonly first: string;
   readonly more?: readonly string[];
 }
 
-/** A request of each path and transport. */
+/** One request for each path and transport. */
 const requests: readonly Sent[] = [
   { name: 'a GraphQL query', first: 'GET /graphql?query={viewer{kind}} HTTP/1.1' },
   {
@@ -85,7 +85,7 @@ describe('a Host that is not an authority is refused before anything else:', () 
     for (const hosts of noHosts) {
       const answer = await send(request, hosts);
       expect([hosts, statusOf(answer)]).toEqual([hosts, 400]);
-      // A request without a Host gets Node's own answer, which has no body; neither has that of a refused upgrade.
+      // A request without a Host gets Node's own answer, which has no body. A refused upgrade gets no body either.
       if (hosts.length > 0 && !request.first.startsWith('HEAD') && request.more !== upgradeLines) {
         expect(answer).toMatch(/Host/);
       }
@@ -168,7 +168,7 @@ describe('the target of a request', () => {
   const hosted = (target: string, host: string, method = 'GET') =>
     exchangeLines([`${method} ${target} HTTP/1.1`, `Host: ${host}`, 'Connection: close']);
 
-  test('may name its host, the same as Host', async () => {
+  test('may name its host, if it is the same as Host', async () => {
     for (const target of [
       'http://a.example/health/live',
       'HTTP://A.example/health/live?x',
@@ -196,7 +196,7 @@ describe('the target of a request', () => {
     expect(statusOf(await exchangeLines([`GET ${target} HTTP/1.1`, 'Host: a.example', ...upgradeLines]))).toBe(400);
   });
 
-  test('needs no Host before HTTP/1.1, but if there is one it must be valid', async () => {
+  test('needs no Host before HTTP/1.1, but a Host that is given must be valid', async () => {
     const old = (lines: readonly string[]) => exchangeLines(['GET /health/live HTTP/1.0', ...lines]);
     expect(statusOf(await old([]))).toBe(200);
     expect(statusOf(await old(['Host: a/b']))).toBe(400);

@@ -14,11 +14,14 @@ import { nextOf, openEventStream, openRawSocket } from '../setup/streams.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 import { ownReceiver } from '../webhooks/receiver.ts';
 
-/** Tests how a stopping instance treats its clients. */
+/** How a stopping instance treats its clients. */
 
 const secretKey = randomBytes(32);
 
-/** Another instance on the same database: its tests have a platform, and the children do all the background work. */
+/**
+ * Another instance on the same database. The tests use a platform of this instance, and the children do all the
+ * background work.
+ */
 const t = await testGateway({ ROLE: 'serve', SECRET_KEY: secretKey });
 const headers = { authorization: t.platform.authorization, 'content-type': 'application/json' };
 
@@ -31,8 +34,7 @@ type Exchange =
   | { readonly error: string };
 
 /**
- * Creates a client that keeps one connection for as long as the server lets it, and sends these headers with each
- * request.
+ * Creates a client that keeps one connection as long as the server lets it, and sends these headers with each request.
  */
 function keepAliveClient(url: string, headers: Readonly<Record<string, string>>) {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
@@ -51,7 +53,7 @@ function keepAliveClient(url: string, headers: Readonly<Record<string, string>>)
   };
 }
 
-/** Makes a client read from the database repeatedly over its one connection, until `isLast` accepts an answer. */
+/** Makes a client read from the database again and again over its one connection, until `isLast` accepts an answer. */
 function busyClient(client: ReturnType<typeof keepAliveClient>, isLast: (exchange: Exchange) => boolean) {
   let count = 0;
   const answers = new EventEmitter();
@@ -74,7 +76,7 @@ function busyClient(client: ReturnType<typeof keepAliveClient>, isLast: (exchang
   };
 }
 
-/** Stops a child, which must end before Docker would kill it: ten seconds after SIGTERM. */
+/** Stops a child, which must end before Docker would kill it, ten seconds after SIGTERM. */
 async function endsInTime(child: ChildGateway): Promise<void> {
   const begun = performance.now();
   expect(await child.end('SIGTERM')).toBe(0);
@@ -91,7 +93,7 @@ async function portClosed(url: string): Promise<void> {
   }
 }
 
-/** Waits until readiness is negative, over separate connections. */
+/** Waits, over separate connections, until the instance reports that it is not ready. */
 async function unready(url: string): Promise<Response> {
   for (;;) {
     const response = await fetch(`${url}/health/ready`, { headers: { connection: 'close' } });
@@ -119,14 +121,14 @@ function post(path: string, body: string, more: readonly string[] = []): string 
   return [...head, `Authorization: ${headers.authorization}`, `Content-Length: ${body.length}`, '', body].join('\r\n');
 }
 
-test('the delay is set in production by default, and not in development', () => {
+test('the delay is set by default in production, and not in development', () => {
   const delayOf = (environment: Readonly<Record<string, string>>) => readConfig(environment).SHUTDOWN_DELAY_MS;
   const production = { NODE_ENV: 'production', DATABASE_URL: 'postgres://host/name' };
   expect([delayOf({}), delayOf(production), delayOf({ ...production, SHUTDOWN_DELAY_MS: '0' })]).toEqual([0, 2_000, 0]);
   expect(() => delayOf({ SHUTDOWN_DELAY_MS: '60001' })).toThrow('SHUTDOWN_DELAY_MS must be between 0 and 60000');
 });
 
-test('busy clients are sent away with an answer, none fails, and the process ends soon', async () => {
+test('busy clients get an answer and are sent away, none fails, and the process ends soon', async () => {
   const child = await startChild({ SHUTDOWN_DELAY_MS: '2000' });
   const clients = Array.from({ length: 8 }, () =>
     busyClient(keepAliveClient(child.url, headers), (exchange) => 'error' in exchange || exchange.close),
@@ -141,10 +143,10 @@ test('busy clients are sent away with an answer, none fails, and the process end
   expect(await Promise.all(clients.map(({ last }) => last))).toEqual(clients.map(() => sentAway));
 });
 
-test('a connection with an endless series of requests is closed with an answer, too', async () => {
+test('even a connection with an endless series of requests is closed with an answer', async () => {
   const child = await startChild({ SHUTDOWN_DELAY_MS: '2000' });
   const socket = await openConnection(child.url);
-  // The server may have closed the connection when more is sent.
+  // The server may already have closed the connection when more is sent.
   socket.on('error', () => undefined);
   const { ended, until } = heardOn(socket);
   socket.on('data', (data: string) => socket.write(ping.repeat(data.split(lastChunk).length - 1)));
@@ -156,7 +158,7 @@ test('a connection with an endless series of requests is closed with an answer, 
   expect(text.slice(text.indexOf('Connection: close')).split(lastChunk)).toHaveLength(2);
 });
 
-test('clients without another instance are answered until they are refused', async () => {
+test('clients that have no other instance are answered until they are refused', async () => {
   const child = await startChild({ SHUTDOWN_DELAY_MS: '1000' });
   const clients = Array.from({ length: 8 }, () => {
     const client = keepAliveClient(child.url, headers);
@@ -164,7 +166,7 @@ test('clients without another instance are answered until they are refused', asy
   });
   await Promise.all(clients.map(({ busy }) => busy.answered(5)));
   await endsInTime(child);
-  // The system resets a connection that opens at the very moment when the port closes.
+  // The system resets a connection that opens at the very moment at which the port closes.
   for (const { client, busy } of clients) {
     const last = await busy.last;
     expect([last, await client.ask('/health/live')]).toContainEqual({ error: 'ECONNREFUSED' });
@@ -213,7 +215,7 @@ test('answers that have begun when the port closes are sent completely, however 
   await stopped;
 });
 
-test('endless requests do not delay a stop until Docker would kill the process', async () => {
+test('endless requests do not delay a stop so long that Docker would kill the process', async () => {
   const child = await startChild({ NODE_ENV: 'production', ALLOW_UNSAFE: 'loopback-webhooks' });
   const receiver = await ownReceiver(() => undefined);
   await createEndpoint(t.platform, { url: receiver.url });
@@ -256,7 +258,7 @@ describe('during the delay', () => {
   });
   afterAll(() => child.end('SIGKILL'));
 
-  test('readiness is negative, and a second signal changes nothing', async () => {
+  test('readiness reports no, and a second signal changes nothing', async () => {
     expect(readiness.status).toBe(503);
     child.process.kill('SIGTERM');
     child.process.kill('SIGINT');
@@ -308,7 +310,7 @@ describe('during the delay', () => {
     const { ended, until } = heardOn(socket);
     socket.write(post('/graphql', subscription, ['Accept: text/event-stream']));
     expect(endsIn(await until('\r\n\r\n'))).toBe(1);
-    // When the server has ended its side, too, it has read everything sent before.
+    // Once the server has ended its side too, it has read everything that was sent before.
     socket.end(post('/2025-10-13/customers', JSON.stringify(customer)));
     expect(answersIn(await ended)).toBe(1);
     expect(await t.platform.ask('{ customers { totalCount } }')).toEqual({ customers: { totalCount: 0 } });

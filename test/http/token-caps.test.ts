@@ -4,7 +4,7 @@ import { testGateway } from '../setup/gateway.ts';
 import { newCustomer } from '../setup/scene.ts';
 import { nextOf, openEventStream, openRawSocket, subscribed } from '../setup/streams.ts';
 
-/** How many sockets and subscriptions a token may have open. */
+/** How many sockets and subscriptions a token may have open at a time. */
 
 const t = await testGateway({
   SOCKETS_PER_CLIENT_TOKEN: 2,

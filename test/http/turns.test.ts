@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { Turns } from '../../src/api/http/turns.ts';
 
-/** The turns of requests of several tenants, with a clock that the tests set. */
+/** The turns that several tenants' requests take, with a clock that the tests set. */
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['performance'] });
@@ -13,7 +13,7 @@ afterEach(() => {
 const platform = (key: string) => ({ key, isPlatform: true });
 const stranger = { key: 'address 192.0.2.1', isPlatform: false };
 
-/** Begins this many requests, and returns a live count of those that have their turn. */
+/** Begins this many requests. Returns a live count of those that have got their turn. */
 function begin(turns: Turns, tenant: Parameters<Turns['begin']>[0], count: number) {
   const begun = { count: 0 };
   for (let sent = 0; sent < count; sent += 1) {
@@ -25,7 +25,7 @@ function begin(turns: Turns, tenant: Parameters<Turns['begin']>[0], count: numbe
 }
 const settled = () => new Promise(setImmediate);
 
-test('beside another platform only some are in progress; the next begins when one ends, in order', async () => {
+test('a platform that is not alone has a few requests in progress; when one ends, the next in line begins', async () => {
   const turns = new Turns(3, 50);
   begin(turns, platform('b'), 1);
   const first = begin(turns, platform('a'), 3);
@@ -41,7 +41,7 @@ test('beside another platform only some are in progress; the next begins when on
   expect(second.count).toBe(2);
 });
 
-test('a platform is alone until another sends a request, and again one second after the last of it', () => {
+test("a platform is alone until another sends a request, and again one second after the other's last request", () => {
   const turns = new Turns(3, 50);
   const areAlone = () => ['a', 'b'].map((key) => turns.isAlone(platform(key)));
   begin(turns, platform('a'), 1);
@@ -81,7 +81,7 @@ test('an operation on a connection releases its turn while it waits for an exter
   first.release();
   await settled();
   expect(next.count).toBe(1);
-  // The operation continues without a wait, and both count.
+  // The operation continues without waiting, and both count.
   first.retake();
   first.retake();
   first.end();

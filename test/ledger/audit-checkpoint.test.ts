@@ -13,7 +13,7 @@ import {
 } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 
-// Tests which rows an audit from a checkpoint checks, and when it checks all rows.
+// Which rows an audit from a checkpoint checks, and when it checks all rows.
 
 let t: TestGateway;
 let platform: TestPlatform;
@@ -29,7 +29,7 @@ const run = (full = false) => runAudit(t.gateway.payments.database, { full });
 const allRows = { breaches: [], coversFrom: null, isCheckpoint: true };
 const since = { breaches: [], coversFrom: expect.any(Date), isCheckpoint: true };
 
-/** Shifts the clock of the ledger's functions relative to that of the machine. */
+/** Shifts the clock of the ledger's functions relative to the machine's. */
 async function setClock(by: string): Promise<void> {
   for (const name of ['clock_ms', 'uuid_v7']) {
     const text = await readFile(path.join('prisma/functions/clock', `${name}.sql`), 'utf8');
@@ -38,7 +38,8 @@ async function setClock(by: string): Promise<void> {
 }
 
 /**
- * Begins a journal that the database accepts and a rule forbids, a fee without a payment, and returns a function that commits it.
+ * Begins a journal that the database accepts but a rule forbids (a fee without a payment). Returns a function that
+ * commits it.
  */
 async function moveStrangely(): Promise<() => Promise<void>> {
   const client = await openClient(t.databaseUrl);
@@ -97,7 +98,7 @@ describe('an audit from a checkpoint', () => {
     await (await moveStrangely())();
     const found = [{ rule: expect.stringMatching(strange) }];
     expect(await run()).toMatchObject({ breaches: found, coversFrom: expect.any(Date), isCheckpoint: false });
-    // Whatever the checkpoint covers, all rows are read until an audit is sound again.
+    // Whatever the checkpoint covers, every audit reads all rows until one is sound again.
     const whyAll = 'the last audit found broken rules';
     expect(await run()).toMatchObject({ breaches: found, coversFrom: null, whyAll, isCheckpoint: false });
   });
@@ -106,7 +107,7 @@ describe('an audit from a checkpoint', () => {
 describe('a checkpoint', () => {
   afterEach(() => t.stop());
 
-  test('is the start of the next audit, even of one during payments', async () => {
+  test('is the start of the next audit, even if payments are made during it', async () => {
     expect(await run()).toMatchObject({ ...allRows, whyAll: 'there is no checkpoint yet' });
     const paying = Promise.all(Array.from({ length: 5 }, () => payOnce()));
     const first = await run();
@@ -122,7 +123,7 @@ describe('a checkpoint', () => {
     await t.owner.query('select mark_restore()');
     expect(await run()).toMatchObject({ ...allRows, whyAll: expect.stringContaining('restored') });
     expect(await run()).toMatchObject(since);
-    // Another server, whose epoch no sequencer has begun yet.
+    // A different server, whose epoch no sequencer has begun yet.
     await t.owner.query(`update feed_epoch set server = '1/00000001/1'`);
     expect(await run()).toMatchObject({ ...allRows, whyAll: expect.stringContaining('restored') });
   });
@@ -133,7 +134,7 @@ describe('a checkpoint', () => {
     expect(await run()).toMatchObject({ ...allRows, whyAll: 'the rules have changed since the checkpoint' });
   });
 
-  test('is that of one of several concurrent audits', async () => {
+  test('may come from any of several concurrent audits', async () => {
     const results = await Promise.all([run(), run(), run()]);
     expect(results.map(({ breaches }) => breaches)).toEqual([[], [], []]);
     const { rows } = await t.owner.query(

@@ -50,7 +50,7 @@ test('an audit on a standby is stored on the primary, with its checkpoint and th
   expect(await answer()).toMatchObject({ code: 0, onReplica: false, coversFrom: second.covers_until.toISOString() });
 });
 
-test('a breach on the standby is found there', async () => {
+test('a broken rule on the standby is found there', async () => {
   const spoil = (by: number) =>
     t.owner.query(`begin; set local session_replication_role = replica;
       update account set posted = posted + ${by} where posted > 0; commit`);
@@ -60,7 +60,7 @@ test('a breach on the standby is found there', async () => {
   expect(await answer('--replica')).toMatchObject({ code: 0, sound: true, coversFrom: null });
 });
 
-test('the number of a replica that does not exist is refused', async () => {
+test('a replica number that does not exist is refused', async () => {
   expect(await answer('--replica', '2')).toEqual({ code: 1, error: 'DATABASE_READ_URL has no replica number 2.' });
 });
 
@@ -81,7 +81,7 @@ test('a standby that does not replay, or another server, cannot be audited', asy
   }
 });
 
-/** Removes dead rows on the primary, and blocks this process until the standby has replayed that. */
+/** Removes dead rows on the primary, and blocks this process until the standby has replayed their removal. */
 function vacuum(): void {
   const script = `
     import pg from 'pg';
@@ -95,7 +95,8 @@ function vacuum(): void {
     };
     await run(process.env.PRIMARY,
       'create table bump (n int)', 'insert into bump select generate_series(1, 1000)', 'delete from bump', 'analyze bump');
-    // While a transaction of the primary is older than the deletion, vacuum keeps the rows. An empty table has no pages.
+    // As long as a transaction of the primary is older than the deletion, vacuum keeps the rows. An empty table has no
+    // pages.
     while ((await run(process.env.PRIMARY, 'vacuum bump', "select relpages from pg_class where relname = 'bump'")).rows[0].relpages > 0);
     const { rows: [{ lsn }] } = await run(process.env.PRIMARY, 'drop table bump', 'select pg_current_wal_flush_lsn() as lsn');
     while (!(await run(process.env.STANDBY, \`select pg_last_wal_replay_lsn() >= '\${lsn}' as done\`)).rows[0].done);`;

@@ -10,9 +10,12 @@ import { connect, openClient, startTestGateway, type TestGateway, type TestPlatf
 import { makeScene, serverOf } from '../setup/scene.ts';
 import { settledByHand } from '../setup/settled-by-hand.ts';
 
-/** A sound ledger with one of everything and a checkpoint after it, which each test copies and damages. */
+/**
+ * A sound ledger that contains one of everything, followed by a checkpoint. Each test copies the ledger and damages the
+ * copy.
+ */
 let before: ThrowawayDatabase;
-/** The same, with one of everything again after the checkpoint. */
+/** The same ledger, with one of everything again after the checkpoint. */
 let after: ThrowawayDatabase;
 
 beforeAll(async () => {
@@ -36,9 +39,7 @@ afterAll(async () => {
   await after.drop();
 });
 
-/**
- * Copies a ledger. The copy is treated as the same database: otherwise it would count as restored, with a new epoch.
- */
+/** Copies a ledger. The copy passes as the same database; otherwise it would count as restored, with a new epoch. */
 async function copyOf({ url }: ThrowawayDatabase): Promise<ThrowawayDatabase> {
   const copy = await createThrowawayDatabase(inject('server').url, new URL(url).pathname.slice(1));
   await execute(copy.url, 'update feed_epoch set server = server_name()');
@@ -90,13 +91,13 @@ async function oneOfEverything(t: TestGateway, platform: TestPlatform) {
   return scene;
 }
 
-/** Adds two legs of five euros to the journal of the delivery, from outside to a system account. */
+/** Adds two legs of five euros to the delivery's journal, from outside to a system account. */
 const moreTo = (system: string) => `insert into posting (platform_id, journal_id, leg, system, currency, amount)
   select j.platform_id, j.id, s.leg, s.system, 'EUR', s.amount from journal j,
     (values (98, '${system}'::system_account, 5), (99, 'OUTSIDE'::system_account, -5)) as s(leg, system, amount)
   where j.kind = 'delivery'`;
 
-/** Deposits five dollars to the account of each of these payments. */
+/** Deposits five dollars into the account of each of these payments. */
 const depositFor = (payments: string) => `
   with made as (insert into journal (platform_id, transaction_id, kind, created_at)
     select t.platform_id, t.id, 'deposit', now() from transaction t where ${payments} returning *)
@@ -106,7 +107,9 @@ const depositFor = (payments: string) => `
   from made m join lateral (select id from account a where a.platform_id = m.platform_id and a.posted > 0 limit 1) a on true,
     (values (1, 5), (2, -5)) as s(leg, amount)`;
 
-/** For each rule, by the beginning of its text: SQL that breaks it, in one way or another. */
+/**
+ * For each rule, identified by the beginning of its text: SQL statements that break the rule, each in a different way.
+ */
 const plants: Readonly<Record<string, readonly string[]>> = {
   'all postings of a currency sum to zero': [
     `insert into posting (platform_id, journal_id, leg, system, currency, amount)
@@ -125,7 +128,7 @@ const plants: Readonly<Record<string, readonly string[]>> = {
   'no balance was below zero': ['update posting set balance_after = -1 where account_id is not null and amount < 0'],
   'a posting is in the currency of its account': [`update posting set currency = 'EUR' where account_id is not null`],
   'the postings of a payment sum to what its row and its status require': [
-    // One unit of a fee on the wrong account.
+    // One unit of a fee, booked to the wrong account.
     `update posting p set amount = amount + case p.system when 'FEES' then -1 else 1 end from journal j
      where j.platform_id = p.platform_id and j.id = p.journal_id and j.kind = 'debit' and p.currency = 'USD'
        and p.system in ('FEES', 'LIQUIDITY')`,
@@ -135,10 +138,10 @@ const plants: Readonly<Record<string, readonly string[]>> = {
        and a.platform_id = p.platform_id and a.kind = 'INTERNAL' and a.customer_id is null and a.currency = 'USD'`,
     moreTo('CLEARING'),
     moreTo('SUSPENSE'),
-    // A payment whose outcome is not in the books, and one that has a different outcome in the books.
+    // A payment whose outcome is missing from the books, and a payment with a different outcome in the books.
     `update transaction set status = 'PROCESSING' where status = 'COMPLETED'`,
     `update transaction set status = 'COMPLETED', settled_at = now() where status = 'FAILED'`,
-    // A difference with an amount other than the provider's.
+    // A difference whose amount is not the provider's.
     'update rail_case set moved_out = moved_out + 1 where moved_out is not null',
   ],
   'a payment takes at most one deposit': [
@@ -148,7 +151,7 @@ const plants: Readonly<Record<string, readonly string[]>> = {
   "the platform's part of the fees": [`update quote set platform_fee = 1 where status = 'COMPLETED'`],
   'a refund is the full sent amount': [
     'update transaction set refund_amount = refund_amount - 1 where refund_amount is not null',
-    // A payment that failed after its debit, and whose row has no refund.
+    // A payment that failed after its debit, but whose row has no refund.
     `update transaction set refund_reference = null, refund_amount = null, refund_initiated_at = null, refund_settled_at = null
      where refund_reference is not null`,
   ],
@@ -190,7 +193,7 @@ const plants: Readonly<Record<string, readonly string[]>> = {
       (period) => `update policy set limit_periods = '{${period}}', limit_currencies = '{USD}', limit_maxima = '{99}'`,
     ),
     `update policy set limit_periods = '{DAY}', limit_currencies = '{""}', limit_maxima = '{1}'`,
-    // Payments that have been released no longer count, but they did until then.
+    // Payments that were released no longer count, but counted until then.
     `with delivered as (delete from policy_use where released_at is null)
      update policy set limit_periods = '{DAY}', limit_currencies = '{""}', limit_maxima = '{0}'`,
   ],
@@ -209,11 +212,11 @@ test('there is a planted breach for every rule', () => {
   expect(Object.keys(plants)).toHaveLength(auditRules);
 });
 
-/** Damages a copy of a ledger, and returns what `work` finds there. */
+/** Damages a copy of a ledger. Returns what `work` finds in it. */
 async function spoiled<T>(ledger: ThrowawayDatabase, plant: string, work: (copy: ThrowawayDatabase) => Promise<T>) {
   const copy = await copyOf(ledger);
   try {
-    // As an intruder or a bug could do it, bypassing the triggers.
+    // As an intruder or a bug might do it: bypassing the triggers.
     const { rowCount } = await execute(copy.url, plant, 'set session_replication_role = replica');
     expect(rowCount).toBeGreaterThan(0);
     return await work(copy);
@@ -222,7 +225,7 @@ async function spoiled<T>(ledger: ThrowawayDatabase, plant: string, work: (copy:
   }
 }
 
-/** Runs an audit as the command does. */
+/** Runs an audit in the same way as the command. */
 async function run(url: string, full = false) {
   const database = openDatabase({ url, role: 'gateway_work', poolSize: 2 });
   try {

@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import { divideIntoBatches } from '../../src/domain/ledger/batches.ts';
 import type { Leg, Plan } from '../../src/domain/ledger/plan.ts';
 
-// test/ledger/together.test.ts checks against a database that batches have the same result as consecutive plans.
+// test/ledger/together.test.ts checks against a database that batches have the same result as running the plans one by
+// one.
 
 const on = (account: string, amount = 1n): Leg => ({ account, currency: 'USD', amount });
 const pays = (account: string, requireActive = {}): Plan => ({
@@ -32,7 +33,7 @@ test('plans on one account share a batch, but none overtakes another', () => {
   ]);
 });
 
-test('a plan that depends on the balance of an account follows earlier money, and precedes later money', () => {
+test("a plan that depends on an account's balance comes after earlier movements of money and before later ones", () => {
   const arrives: Plan = { capacity: [{ account: 'a', amount: 1n }] };
   const showsAccount: Plan = { result: { type: 'Account', id: 'a' } };
   for (const reader of [arrives, showsAccount]) {
@@ -40,7 +41,7 @@ test('a plan that depends on the balance of an account follows earlier money, an
   }
 });
 
-test('plans on one order go into successive batches; the others need no batch of their own', () => {
+test('plans for one order go into successive batches; other plans need no batch of their own', () => {
   expect(batchesOf(concludes('x'), pays('a'), concludes('x'), pays('b'), concludes('x'))).toEqual([
     [0, 1, 3],
     [2],
@@ -48,7 +49,7 @@ test('plans on one order go into successive batches; the others need no batch of
   ]);
 });
 
-test('a plan follows all earlier ones with which it shares rows, and precedes all such later ones', () => {
+test('a plan comes after all earlier plans with which it shares rows, and before all such later ones', () => {
   const orders = ['a', ['a', 'b'], 'b', 'a', 'c'].map((ids) => concludes(...ids));
   expect(batchesOf(...orders)).toEqual([[0, 4], [1], [2, 3]]);
 });
@@ -61,13 +62,13 @@ test('a group shares rows with other plans if any of its plans does', () => {
   expect(divideIntoBatches([[{ platformId: 'p', plan: concludes('b') }], group])).toEqual([[0], [1]]);
 });
 
-test('an idempotency key is distinct on each platform', () => {
+test('the same idempotency key on two platforms counts as two keys', () => {
   const plan: Plan = { claim: { operation: 'transferOut', key: 'k', hash: '' } };
   const groups = ['p', 'p', 'q'].map((platformId) => [{ platformId, plan }]);
   expect(divideIntoBatches(groups)).toEqual([[0, 2], [1]]);
 });
 
-test('a deletion follows earlier money and payments, and precedes later ones', () => {
+test('a deletion comes after earlier movements of money and payments, and before later ones', () => {
   const deletion: Plan = { customers: [{ id: 'someone', set: { isDeleted: true } }] };
   const moves: Plan = { transactions: [{ id: 'payment', from: ['PROCESSING'], to: 'COMPLETED' }] };
   const rename: Plan = { customers: [{ id: 'another', set: { name: 'Grace' } }] };
@@ -79,7 +80,7 @@ test('a deletion follows earlier money and payments, and precedes later ones', (
   expect(batchesOf(pays('a'), rename, pays('b'), moves)).toEqual([[0, 1, 2, 3]]);
 });
 
-test('a payment that policies may limit follows an earlier one that ends undelivered, and precedes a later one', () => {
+test('a payment that policies may limit comes after an earlier one that ends undelivered, and before a later one', () => {
   const fails: Plan = { transactions: [{ id: 'payment', from: ['PROCESSING'], to: 'FAILED' }] };
   expect(batchesOf(limited, limited, fails, limited)).toEqual([[0, 1], [2], [3]]);
 });

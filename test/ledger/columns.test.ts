@@ -6,8 +6,8 @@ import { testClient, tester, testGateway, uuidIn } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 import { edges, type Row } from './row-edges.ts';
 
-// The database's own rules for columns, independent of the service: which columns can change, and which values a row
-// can have.
+// The database's own rules for columns, which do not depend on the service: which columns can change, and which values
+// a row can have.
 
 const t = await testGateway({ ROLE: 'serve', SANDBOX_PACE_MS: 600_000 });
 const scene = await makeScene(t.platform, 10_000n);
@@ -18,11 +18,11 @@ const proposed = await proposeAdjustment(t.gateway.payments.database, proposal, 
 const adjustmentId = proposed.id;
 const sql = await testClient(t);
 
-/** Each test is one transaction, which is rolled back. */
+/** Each test is a transaction that is rolled back. */
 beforeEach(() => sql.query('begin'));
 afterEach(() => sql.query('rollback'));
 
-/** Returns the SQLSTATE with which an update of a row is refused, or `done`, and undoes the update. */
+/** Updates a row and undoes the update. Returns the SQLSTATE of the refusal, or `done`. */
 async function stateOf(table: string, id: string, change: string): Promise<string | undefined> {
   await sql.query('savepoint here');
   const state = await sql.query(`update ${table} set ${change} where id = $1`, [uuidIn(id)]).then(
@@ -33,7 +33,7 @@ async function stateOf(table: string, id: string, change: string): Promise<strin
   return state;
 }
 
-/** Returns SQL for a value of a column that differs from the current one. */
+/** Returns SQL for a value of a column that differs from the current value. */
 function otherValue(column: string, type: string, isEnum: boolean): string {
   if (isEnum) return `(select v from unnest(enum_range(null::${type})) v where v is distinct from ${column} limit 1)`;
   switch (type) {
@@ -52,7 +52,10 @@ function otherValue(column: string, type: string, isEnum: boolean): string {
   }
 }
 
-/** Returns the columns of a row that can change with `move`, besides its status and those that a trigger sets. */
+/**
+ * Returns the columns of a row that can change together with `move`, besides its status and the columns that a trigger
+ * sets.
+ */
 async function changeable(table: string, id: string, move = ''): Promise<string[]> {
   const { rows } = await sql.query(
     `select column_name as name, udt_name as type, data_type = 'USER-DEFINED' as is_enum from information_schema.columns
@@ -73,7 +76,7 @@ describe('nothing changes', () => {
     expect(await changeable('quote', quote.id, `status = 'PROCESSING',`)).toEqual([]);
   });
 
-  // A trigger restores the name and the number of the other end (guard_transaction).
+  // A trigger restores the counterparty's name and number (guard_transaction).
   const kept = ['destination_name', 'destination_number'];
   const outcome = [
     'counterparty_information',
@@ -88,7 +91,7 @@ describe('nothing changes', () => {
 
   test('of an outgoing payment except its outcome', async () => {
     const columns = await changeable('transaction', quote.transaction.id, `status = 'PROCESSING',`);
-    // The caller who executes a quote creates its payment.
+    // Whoever executes a quote creates its payment.
     expect(columns).toEqual([...outcome, ...kept, 'created_by'].sort());
   });
 
@@ -117,7 +120,7 @@ describe('nothing changes', () => {
   });
 });
 
-test('a name at the other end of a payment keeps its value, whatever an update sets', async () => {
+test('the names and numbers of the parties to a payment keep their values, whatever an update sets', async () => {
   const id = uuidIn(quote.transaction.id);
   const read = async () =>
     (await sql.query('select destination_name, destination_number from transaction where id = $1', [id])).rows;
@@ -184,8 +187,8 @@ const rows: Readonly<Record<Row, readonly [table: string, id: string]>> = {
 };
 
 describe.each(Object.entries(rows))('%s', (name, row) => {
-  test.each(edges[name as Row])('a row may be %s, and nothing beyond that', async (_what, sound, ...broken) => {
-    // Without the triggers, which would refuse most of these changes for other reasons.
+  test.each(edges[name as Row])('a row may be %s, and anything further is refused', async (_what, sound, ...broken) => {
+    // The triggers are disabled, because they would refuse most of these changes for other reasons.
     await sql.query('set local session_replication_role = replica');
     expect(await stateOf(...row, sound)).toBe('done');
     for (const change of broken) expect([change, await stateOf(...row, change)]).toEqual([change, '23514']);

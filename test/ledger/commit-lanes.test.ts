@@ -6,7 +6,7 @@ import { act } from '../setup/acts.ts';
 import { type Data, ownClient, testClient, testGateway, untilWaiting, uuidIn } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 
-// With three connections, one of them commits: all plans share a lane.
+// Of three connections, one commits, so all plans share a lane.
 const t = await testGateway({ SANDBOX_PACE_MS: 600_000, DATABASE_POOL: 3 });
 const database = await testClient(t);
 
@@ -29,7 +29,7 @@ async function hold(lock: string, ...ids: string[]): Promise<() => Promise<void>
   };
 }
 
-test('a payment whose account is locked elsewhere fails alone; those that came with it succeed', async () => {
+test('a payment whose account is locked elsewhere fails alone; the payments that came with it succeed', async () => {
   const stuck = await makeScene(t.platform, 10_000n);
   const free = await makeScene(t.platform, 10_000n);
   const release = await hold('update', stuck.usd);
@@ -49,7 +49,7 @@ test('a payment refused for a locked account is not made later, and delays no ot
   const stuck = await makeScene(t.platform, 10_000n);
   const free = await makeScene(t.platform, 10_000n);
   const release = await hold('update', stuck.usd);
-  // On a busy machine, many payments would wait one after another until their deadline.
+  // On a busy machine, more payments than this would wait one after another until their deadline.
   const outcome = () => pay(stuck).then(({ code }) => code, String);
   const refused = Promise.all(Array.from({ length: 20 }, outcome));
   expect(await pay(free)).toHaveProperty('transaction');
@@ -62,13 +62,13 @@ test('a payment refused for a locked account is not made later, and delays no ot
 
 test('payments to one external account do not wait for each other', async () => {
   const scene = await makeScene(t.platform, 10_000n);
-  // Another connection holds the lock that a payment to this account takes.
+  // Another connection holds the lock that a payment to this account needs.
   const release = await hold('share', scene.outsideUsd);
   expect(await pay(scene)).toHaveProperty('transaction');
   await release();
 });
 
-test('concurrent payments share transactions, and each is the one that was requested', async () => {
+test('concurrent payments share transactions, and each caller gets the payment that it requested', async () => {
   const stuck = await makeScene(t.platform, 10_000n);
   const scenes = [await makeScene(t.platform, 10_000n), await makeScene(t.platform, 10_000n)];
   const asked = Array.from({ length: 40 }, (_, at) => ({ amount: at + 1, scene: scenes[at % 2] }));
@@ -91,7 +91,7 @@ test('concurrent payments share transactions, and each is the one that was reque
   expect(new Set(rows.map(({ written }) => written)).size).toBeLessThan(asked.length / 2);
 });
 
-test('payments in one transaction lock their accounts in one order, whatever their own order was', async () => {
+test('payments in one transaction lock their accounts in the same order, whatever order they came in', async () => {
   const [stuck, ...scenes] = [
     await makeScene(t.platform, 10_000n),
     await makeScene(t.platform, 10_000n),
@@ -100,7 +100,7 @@ test('payments in one transaction lock their accounts in one order, whatever the
   const [low, high] = scenes.toSorted((a, b) => (a.usd < b.usd ? -1 : 1));
   if (!stuck || !low || !high) throw new Error('three scenes');
   const releases = [await hold('update', stuck.usd), await hold('update', low.usd)];
-  // While the first waits, the others wait for it, and then are committed together.
+  // While the first payment waits, the others wait for it, and then all of them are committed together.
   const first = pay(stuck);
   await untilWaiting(t.owner, 1);
   const paid = [high, low].map((scene) => pay(scene));
@@ -114,7 +114,7 @@ test('payments in one transaction lock their accounts in one order, whatever the
 /** Runs everything that is ready to run. */
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-test('a plan that has waited for as long as a connection may take is not started', async () => {
+test('a plan that has waited as long as getting a connection may take is not started', async () => {
   vi.useFakeTimers({ toFake: ['performance'] });
   const begun: string[] = [];
   let endFirst = () => {};
@@ -139,8 +139,8 @@ test('a plan that has waited for as long as a connection may take is not started
 });
 
 /**
- * Builds two lanes whose transactions the test ends. Returns them, the begun transactions in order, and a function that
- * ends one.
+ * Builds two lanes whose transactions the test ends. Returns the lanes, the transactions in the order in which they
+ * began, and a function that ends one of them.
  */
 function lanesByHand() {
   const begun: string[] = [];
@@ -171,7 +171,7 @@ test('plans behind a slow transaction move to another lane, unless they share it
   vi.advanceTimersByTime(1);
   await turn();
   expect(begun).toEqual(['first', 'another+none']);
-  // A new plan does not wait for the slow one either.
+  // A new plan does not wait for the slow transaction either.
   const late = lanes.add('late', on('c'));
   end('another+none');
   await turn();
@@ -198,7 +198,7 @@ test('a lane that becomes free takes over the plans behind a slow one', async ()
   expect(begun).toEqual(['slow', 'slow too']);
   end('slow too');
   await turn();
-  // The plans that waited behind the ended transaction begin first, then those behind the other one.
+  // The plans that waited behind the transaction that ended begin first, then the plans behind the other one.
   expect(begun.slice(2).join(' ')).toMatch(/^(one\+two|one|two)$/);
   end();
   await turn();

@@ -15,7 +15,7 @@ const foreign = await makeScene(other, 10_000n);
 const quote = await makeQuote(t.platform, usdToEur(scene));
 const sql = await testClient(t);
 
-/** Each test is one transaction, which is rolled back unless it commits itself. */
+/** Each test is a transaction, which is rolled back unless the test commits it. */
 beforeEach(() => sql.query('begin'));
 afterEach(() => sql.query('rollback'));
 
@@ -23,16 +23,17 @@ async function run(text: string, values: unknown[] = []): Promise<Data[]> {
   return (await sql.query(text, values)).rows;
 }
 
-/** Returns the SQLSTATE with which the database refuses a statement, or `done`, and undoes the statement. */
+/** Runs a statement and undoes it. Returns the SQLSTATE with which the database refuses it, or `done`. */
 async function refusalOf(text: string, values: unknown[] = []): Promise<string | undefined> {
   await sql.query('savepoint here');
   const state = await sql.query(text, values).then(
     () => 'done',
     (error: unknown) => (error instanceof pg.DatabaseError ? error.code : String(error)),
   );
-  // The savepoint is released, too: what follows belongs to the transaction itself again.
+  // The savepoint is released too, so what follows is part of the transaction itself again.
   await sql.query('rollback to here; release here');
-  // A truncate can deadlock with the gateway's background work: repeated, it is refused for the actual reason.
+  // A truncate can run into a deadlock with the gateway's background work. When repeated, it is refused for the real
+  // reason.
   return state === '40P01' ? refusalOf(text, values) : state;
 }
 
@@ -50,7 +51,7 @@ const toSystem =
 const toAccount =
   'insert into posting (platform_id, journal_id, leg, account_id, currency, amount) values ($1, $2, $3, $4, $5, $6)';
 
-/** Debits the scene's USD account by a journal that balances. */
+/** Debits the scene's USD account with a journal that balances. */
 async function debit(amount: number): Promise<string> {
   const journal = await newJournal();
   await run(toAccount, [t.platform.platformId, journal, 1, uuidIn(scene.usd), 'USD', -amount]);
@@ -88,7 +89,7 @@ describe('a journal', () => {
     }
   });
 
-  test('accepts no leg of zero, and only legs on an account or on a system account', async () => {
+  test('accepts no leg with an amount of zero, and only legs on an account or a system account', async () => {
     const { platformId } = t.platform;
     const journal = await newJournal();
     expect(await refusalOf(toSystem, [platformId, journal, 1, 'FEES', 'USD', 0])).toBe('23514');
@@ -143,7 +144,7 @@ describe('a balance', () => {
   });
 });
 
-describe('a status moves only along the table of allowed moves', () => {
+describe('a status changes only as the table of allowed changes says', () => {
   test.each(['quote', 'transaction'])('of a %s', async (table) => {
     const id = uuidIn(table === 'quote' ? quote.id : quote.transaction.id);
     const allowed = new Set((await run(`select unnest(status_moves('${table}')) as move`)).map((row) => row.move));
@@ -154,7 +155,7 @@ describe('a status moves only along the table of allowed moves', () => {
     const filled =
       table === 'quote' ? '' : `, failure_reason = 'QUOTE_EXPIRED', refund_reference = 'R', refund_amount = 1`;
     for (const from of statuses) {
-      // Set without triggers, so that every status can be the starting point.
+      // The status is set without triggers, so that every status can be the starting point.
       await run('set local session_replication_role = replica');
       await run(
         `update ${table} set status = $2 ${filled} ${table === 'quote' ? '' : ', refund_initiated_at = now(), settled_at = now()'} where id = $1`,
@@ -187,7 +188,7 @@ describe('a status moves only along the table of allowed moves', () => {
       expect([from, await refusalOf(again, [id, copy])]).toEqual([from, from === 'INACTIVE' ? 'LG003' : 'done']);
       for (const to of statuses) {
         const state = await refusalOf('update account set status = $2 where id = $1', [id, to]);
-        // Staying the same is not a transition.
+        // Keeping the same status is not a transition.
         const possible = from === to || allowed.has(`${from} > ${to}`);
         expect(`${from}>${to} ${state}`).toBe(`${from}>${to} ${possible ? 'done' : 'LG003'}`);
       }
@@ -199,7 +200,7 @@ describe('a status moves only along the table of allowed moves', () => {
 test('no reference crosses platforms', async () => {
   const copyOf = (table: string) =>
     `insert into ${table} select (jsonb_populate_record(r, $2)).* from ${table} r where id = $1`;
-  // A transaction for the copies of the quote: each transaction has only one quote.
+  // A transaction for the copies of the quote, because each transaction has only one quote.
   const spare = randomUUID();
   await run(copyOf('transaction'), [uuidIn(quote.transaction.id), { id: spare, quote_id: null }]);
   for (const [table, id, column, stranger] of [

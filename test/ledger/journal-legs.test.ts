@@ -8,17 +8,20 @@ import { type Data, tester, testGateway, uuidIn } from '../setup/gateway.ts';
 import { chargeFees, externalAccount, makeScene, usAccount } from '../setup/scene.ts';
 import { settledByHand } from '../setup/settled-by-hand.ts';
 
-// The auditor checks the sum of all journals of a payment. This test checks each journal against the list of decision
-// 58, which is read from the page, not from the code.
+// The auditor checks the sum of all journals of a payment. This test checks each journal against the list in decision
+// 58, which it reads from the page and not from the code.
 
 const funded = 500_000n;
 const t = await testGateway();
-/** A platform that earns a part of the fees. */
+/** A platform that earns part of the fees. */
 const platform = await t.newPlatform('earning');
 await chargeFees(t, platform, 25n, '0.01');
 const scene = await makeScene(platform, funded);
 
-/** Pays a quote from the scene's account, to its external account unless `to` says otherwise, and waits for its end. */
+/**
+ * Pays a quote from the scene's account, to the scene's external account unless `to` says otherwise, and waits until
+ * the payment has ended.
+ */
 async function payQuote(sandboxScenario?: object, to: string = scene.outsideEur, end?: string): Promise<Data> {
   const after = await feedEnd(platform);
   const made = await quote(platform, between(scene.usd, to, 10_000, { immediatelyExecute: true, sandboxScenario }));
@@ -26,7 +29,7 @@ async function payQuote(sandboxScenario?: object, to: string = scene.outsideEur,
   return seen(platform, after, ({ id, status }) => id === made.transaction.id && status === end);
 }
 
-/** Makes a payment from outside to a customer whose money is paid on to an external account. */
+/** Makes a payment from outside to a customer, whose money is paid on to an external account. */
 async function receiveAndPassOn(): Promise<Data> {
   const { customerId } = await makeScene(platform, 0n);
   const asDefault = { defaultUmaDepositAccount: true };
@@ -36,7 +39,7 @@ async function receiveAndPassOn(): Promise<Data> {
   return ended(platform, transactionId);
 }
 
-/** Makes payments with every kind of journal and every kind of party. */
+/** Makes payments that include every kind of journal and every kind of party. */
 async function makePayments(): Promise<void> {
   const other = await makeScene(platform, 0n);
   for (const to of [scene.outsideEur, scene.eur, other.eur]) {
@@ -60,13 +63,13 @@ async function makePayments(): Promise<void> {
   expect(await approveAdjustment(database, id, { ...tester, by: 'another' })).toMatchObject({ status: 'APPROVED' });
 }
 
-/** One leg of a kind of journal: its party, and the letters of its amount with their signs. */
+/** One leg of a kind of journal: its party, and the letters that make up its amount, with their signs. */
 interface Term {
   readonly party: string;
   readonly letters: readonly (readonly [sign: bigint, letter: string])[];
 }
 
-/** Returns the legs of each kind of journal, as listed in decision 58. */
+/** Returns the legs of each kind of journal, as decision 58 lists them. */
 function decidedLegs(): Map<string, Term[]> {
   const [, decision = ''] = readFileSync('docs/decisions.md', 'utf8').split('\n### Decision 58\n');
   const table = decision.matchAll(/^\| `(\w+)` \|[^|]*\| ([^|]+) \|$/gm);
@@ -83,7 +86,7 @@ function decidedLegs(): Map<string, Term[]> {
   );
 }
 
-/** A journal with its legs, and with the facts of its payment. Amounts are texts. */
+/** A journal with its legs and the facts of its payment. Amounts are texts. */
 interface Journal {
   readonly kind: string;
   readonly amounts: Readonly<Record<string, { readonly amount: string; readonly currency: string }>>;
@@ -116,7 +119,7 @@ const journals = `select j.kind,
   left join account pa on pa.platform_id = j.platform_id and pa.kind = 'INTERNAL' and pa.customer_id is null and pa.currency = 'USD'
   where j.platform_id = $1 order by j.id`;
 
-/** Returns the expected legs as texts: summed by party and currency, without zero amounts. */
+/** Returns the expected legs as texts, summed up by party and currency, without amounts of zero. */
 function expectedLegs(terms: readonly Term[], { amounts, parties }: Journal): string[] {
   const sums = new Map<string, bigint>();
   for (const { party, letters } of terms) {
@@ -142,7 +145,7 @@ test('each kind of journal has exactly the legs of decision 58', async () => {
       ...expectedLegs(decided.get(journal.kind) ?? [], journal).sort(),
     ]);
   }
-  // Every kind occurred, and deliveries and returns have a leg for the platform's part of the fees.
+  // Every kind has occurred, and deliveries and returns have a leg for the platform's part of the fees.
   expect(new Set(rows.map(({ kind }) => kind))).toEqual(new Set(decided.keys()));
   const earned = rows.filter(({ legs, parties }) => legs.some(({ party }) => party === parties.platform));
   expect(new Set(earned.map(({ kind }) => kind))).toEqual(new Set(['delivery', 'return']));

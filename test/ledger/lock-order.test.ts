@@ -5,8 +5,9 @@ import type { Plan, PlanGroup } from '../../src/domain/ledger/plan.ts';
 import { ownClient, testClient, testGateway, untilWaiting, uuidIn } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 
-// Two transactions that need the same rows lock them in one order (prisma/functions/commit/lock_plans.sql), so that one waits for
-// the other without a deadlock. One connection holds the locks that the others wait for.
+// Two transactions that need the same rows lock them in one order (prisma/functions/commit/lock_plans.sql), so that one
+// waits for the other and there is no deadlock. In these tests, one connection holds the locks that the others wait
+// for.
 
 const t = await testGateway({ SANDBOX_PACE_MS: 600_000, ROLE: 'serve' });
 const [one, other] = [await testClient(t), await testClient(t)];
@@ -37,12 +38,12 @@ const deposit = (account: string): Plan => ({
 test.each([
   ['on the same account', 0],
   ['on another account', 1],
-])('a batch and a single call with one of its keys wait for each other without a failure: %s', async (_where, at) => {
+])('a batch and a single call with one of its keys wait for each other without failing: %s', async (_where, at) => {
   const accounts = scenes.map(({ usd }) => uuidIn(usd));
   const [mine, its] = accounts;
   const plan = (account = '', key = ''): PlanGroup =>
     group({ ...deposit(account), claim: { operation: 'batch', key, hash: 'aa' } });
-  // The single call has its key and waits for a locked account; then the batch arrives with the same key.
+  // The single call already has its key and waits for a locked account when the batch arrives with the same key.
   await hold(mine ?? '');
   const first = commitGroupsOn(one, [plan(mine, `shared-${at}`)]);
   await untilWaiting(t.owner, 1);
@@ -56,7 +57,7 @@ test.each([
   ]);
 });
 
-test('two transactions that change what the other only reads lock all rows in one order', async () => {
+test('two transactions that each change what the other only reads lock all rows in the same order', async () => {
   const [low = '', high = ''] = scenes.map(({ outsideUsd }) => uuidIn(outsideUsd)).toSorted();
   const [lowCustomer = '', highCustomer = ''] = scenes.map(({ customerId }) => uuidIn(customerId)).toSorted();
   const plan = (changed: string, looked: string, changedCustomer: string, lookedCustomer: string): PlanGroup[] => [
@@ -80,7 +81,8 @@ test('two transactions that change what the other only reads lock all rows in on
     await holder.query(`select from ${table} where id = $1 for update nowait`, [highest]);
     await holder.query('rollback');
     await holder.query('begin');
-    // The second transaction finds the accounts as the first left them: a refusal is an answer, a deadlock is an error.
+    // The second transaction finds the accounts as the first one left them. A refusal is a valid answer; a deadlock is
+    // an error.
     for (const outcomes of await Promise.all(commits)) expect(outcomes).toHaveLength(2);
   }
 });

@@ -25,12 +25,12 @@ import { makeScene, type Scene } from '../setup/scene.ts';
 
 // A plan locks the rows that it changes or depends on before it reads any of them. In each test another connection
 // changes a row while the plan arrives, and the plan must be refused because of the row's new state. Without the lock,
-// the plan would use the old state: it would be executed, or fail at the constraints of the tables.
+// the plan would use the old state, and would be executed or violate the constraints of the tables.
 
 const t = await startTestGateway({ ROLE: 'serve', SANDBOX_PACE_MS: 600_000 });
 let scene: Scene;
 let quoted: Data;
-/** Changes rows, with the triggers that protect them disabled. */
+/** Changes rows while the triggers that protect them are disabled. */
 let holder: pg.Client;
 let client: pg.Client;
 // The plan that debits a frozen account and credits it again belongs to no payment.
@@ -49,7 +49,7 @@ async function refusalAfter(table: string, id: string, change: string, plan: Pla
   await holder.query('begin');
   await holder.query(`select from ${table} where id = $1 for update`, [id]);
   const commit = commitGroupsOn(client, [[{ platformId: t.platform.platformId, plan }]]);
-  // A plan that does not wait is done now.
+  // A plan that does not wait has finished by now.
   await Promise.race([waitForLocks(holder, 1), commit]);
   await holder.query(`update ${table} set ${change} where id = $1`, [id]);
   await holder.query('commit');
@@ -57,7 +57,7 @@ async function refusalAfter(table: string, id: string, change: string, plan: Pla
   return outcome?.kind === 'refused' ? outcome.refusal : outcome;
 }
 
-/** Gives the quote and its transaction the same status, as the auditor requires. */
+/** Gives a quote and its transaction the same status, because the auditor requires it. */
 async function expireBoth(): Promise<void> {
   await holder.query(`update quote set status = 'EXPIRED' where id = $1`, [uuidIn(quoted.id)]);
   await holder.query(`update transaction set status = 'EXPIRED', failure_reason = 'QUOTE_EXPIRED' where id = $1`, [
@@ -65,7 +65,7 @@ async function expireBoth(): Promise<void> {
   ]);
 }
 
-/** A row that changes while a plan waits for it, the plan, and its refusal. */
+/** A row that changes while a plan waits for it, with the plan and its refusal. */
 type Case = readonly [table: string, id: string, change: string, plan: Plan, refusal: object];
 
 const stops = `kyc_status = 'REJECTED'`;
@@ -78,7 +78,7 @@ const cases: Readonly<Record<string, () => Case | Promise<Case>>> = {
     const plan: Plan = { quotes: [{ id, ...toProcessing, expiry: 'before' }] };
     return ['quote', id, `status = 'EXPIRED'`, plan, { code: 'QUOTE_EXPIRED', id }];
   },
-  // The quote expires after the plan's transaction has begun: a plan that used the time of its transaction would not
+  // The quote expires after the plan's transaction has begun. A plan that used the time of its transaction would not
   // notice.
   'holds its quote until it expires': () => {
     const id = uuidIn(quoted.id);
@@ -167,7 +167,7 @@ test.each(Object.entries(cases))(
   },
 );
 
-/** Runs an API call while another connection holds a row, and changes that row before releasing it. */
+/** Runs an API call while another connection holds a row. That connection changes the row before it releases it. */
 async function whileLocked(table: string, id: string, call: () => Promise<Data>, change: string): Promise<Data> {
   await holder.query('begin');
   await holder.query(`select from ${table} where id = $1 for update`, [id]);
@@ -264,7 +264,7 @@ test('an adjustment that waited for its account is dated after the entries befor
   expect(rows[0].id > rows[1].id).toBe(true);
 });
 
-test('a call waits for the first one with its key, and then gets the same answer', async () => {
+test('a call waits for the first call with the same key, and then gets the same answer', async () => {
   const claim = { operation: 'test', key: `first-${scene.customerId}`, hash: 'aa' };
   const plan: Plan = { claim, result: { type: 'Customer', id: uuidIn(scene.customerId) } };
   const group = [[{ platformId: t.platform.platformId, plan }]];

@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { mergePlans, type Plan } from '../../src/domain/ledger/plan.ts';
 
-/** Rows and moves by name only: their content is irrelevant to the merge. */
+/** Rows and moves are just names here, because a merge does not depend on their content. */
 const some = fc.array(fc.record({ id: fc.uuid() }), { maxLength: 3 });
 const one = fc.record({ id: fc.uuid() });
 
-// The compiler reports any field of a plan that these lists omit.
+// If these lists lack a field of a plan, the compiler reports it.
 const requireActive = { customers: some, accounts: some, unfrozen: some, lookups: some } satisfies Fields<
   Plan['requireActive']
 >;
@@ -45,7 +45,7 @@ const parts = fc.record(fields, { requiredKeys: [] });
 const { claim: _claim, expected: _expected, spend: _spend, result: _result, otherwise: _otherwise, ...listed } = fields;
 const listedParts = fc.record(listed, { requiredKeys: [] });
 
-/** Returns everything that a plan contains, under the names of its fields, in order. */
+/** Returns everything that a plan contains, in order, under the names of its fields. */
 function wants(plan: unknown, name = ''): [string, unknown][] {
   if (Array.isArray(plan)) return plan.map((item) => [name, item]);
   if (name !== '' && Object.keys(singles).includes(name)) return [[name, plan]];
@@ -54,7 +54,7 @@ function wants(plan: unknown, name = ''): [string, unknown][] {
 
 const byField = (all: [string, unknown][]) => Object.groupBy(all, ([field]) => field);
 
-test('a merge has exactly the fields of both plans, the first one’s before the other’s', () => {
+test('a merged plan has exactly the fields of both plans, those of the first plan first', () => {
   fc.assert(
     fc.property(parts, listedParts, fc.boolean(), (whole, partial, isFirst) => {
       const [first, second] = (isFirst ? [whole, partial] : [partial, whole]) as [Plan, Plan];
@@ -66,7 +66,7 @@ test('a merge has exactly the fields of both plans, the first one’s before the
   );
 });
 
-test('merging three plans gives the same result in any grouping', () => {
+test('merging three plans gives the same result, whichever two are merged first', () => {
   fc.assert(
     fc.property(listedParts, listedParts, listedParts, (...three) => {
       const [a, b, c] = three as [Plan, Plan, Plan];

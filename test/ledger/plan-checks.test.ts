@@ -8,7 +8,7 @@ import { pay, quote, usdToEur } from '../setup/acts.ts';
 import { testClient, testGateway, uuidIn } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 
-// Tests what the database accepts and refuses in a plan, exactly at the limits. Each test is one transaction, which is
+// Tests what the database accepts and refuses in a plan, exactly at the limits. Each test is a transaction that is
 // rolled back.
 
 const t = await testGateway({ ROLE: 'serve', SANDBOX_PACE_MS: 600_000 });
@@ -23,7 +23,7 @@ async function outcomeOf(plan: Plan): Promise<unknown> {
   return outcome.kind === 'refused' ? outcome.refusal : outcome.kind;
 }
 
-/** Returns the SQLSTATE of the error that a plan ends with, and undoes the plan. */
+/** Runs a plan and undoes it. Returns the SQLSTATE of the error with which the plan ends. */
 async function errorOf(plan: Plan): Promise<unknown> {
   await client.query('savepoint before');
   const state = await commitPlanOn(client, t.platform.platformId, plan).then(
@@ -46,7 +46,7 @@ test('a change to an external account is refused if it is based on another versi
   await client.query('savepoint before');
   expect(await outcomeOf(move(2))).toBe('done');
   await client.query('rollback to before');
-  // A change without an expected version is accepted whatever the version.
+  // A change that names no version is accepted whatever the version is.
   expect(await outcomeOf(move(undefined))).toBe('done');
 });
 
@@ -81,7 +81,7 @@ describe('the difference in a payment that a person settles', () => {
     const orderId: string = rows[0].id;
     const order = { platformId, id: orderId, transaction: { id: transactionId } };
     for (const kind of kinds) {
-      // `noteCase` needs only the id of the payment.
+      // `noteCase` needs only the payment's id.
       const about = order as Parameters<typeof noteCase>[1];
       await noteCase(t.gateway.payments.database, about, { kind, said: 'said', stands: 'stands' });
     }
@@ -123,7 +123,7 @@ describe('the difference in a payment that a person settles', () => {
     expect(await outcomeOf(plan)).toEqual({ code: 'CONFLICT', id: transactionId, status: 'CLOSED' });
   });
 
-  test('is booked only one case at a time', async () => {
+  test('is booked for only one case at a time', async () => {
     const [one, other] = [await settling('OTHER_AMOUNT'), await settling('OTHER_AMOUNT')];
     const both = {
       ...one.plan,

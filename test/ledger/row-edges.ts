@@ -1,15 +1,17 @@
-/** The rows of `columns.test.ts`: an internal and an external account, and a PENDING quote with its payment. */
+/**
+ * The rows that `columns.test.ts` changes: an internal and an external account, and a PENDING quote with its payment.
+ */
 export type Row = 'here' | 'outside' | 'quote' | 'payment';
 
 const most = '9000000000000000';
-/** A quote with a rate that its rail has locked. One unit of the sent amount is the platform's own fee. */
+/** A quote whose rate its rail has locked. One unit of the sent amount is the platform's own fee. */
 const locked = (sent: string, received: string, reference: string) =>
   `platform_fee = 1, fees_included = 1, rate_lock = jsonb_build_object('sent', ${sent}, 'received', ${received}, 'reference', ${reference})`;
 const [sent, received] = ['total_sending_amount - 1', 'total_receiving_amount'];
 const refund = (columns: string) => `refund_reference = 'R', ${columns}`;
 const deleted = `is_deleted = true, status = 'INACTIVE'`;
 
-/** Changes to a row as SQL: the last valid values, and the first invalid ones, which the database refuses. */
+/** Changes to a row, as SQL: the last values that are valid, and the first invalid ones, which the database refuses. */
 export const edges: Readonly<Record<Row, [what: string, sound: string, ...broken: string[]][]>> = {
   here: [
     ['an account with a balance of zero', 'posted = 0', 'posted = -1'],

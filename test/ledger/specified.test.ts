@@ -5,7 +5,7 @@ import { execute, quote, usdToEur } from '../setup/acts.ts';
 import { type Data, testGateway, uuidIn } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 
-// The database follows lists that are in the documents. The tests read the lists there, not in the code.
+// The database follows lists that the documents contain. The tests read the lists there, not in the code.
 
 const decisions = readFileSync('docs/decisions.md', 'utf8');
 const specification = readFileSync('docs/interface-specification.md', 'utf8');
@@ -16,7 +16,7 @@ async function rows(text: string, values: unknown[] = []): Promise<Data[]> {
   return (await t.owner.query(text, values)).rows;
 }
 
-/** Returns the text of a decision, or of a section of the specification, up to the next heading. */
+/** Returns the text of a decision or of a section of the specification, up to the next heading. */
 function partOf(paper: string, heading: string): string {
   const [, after = ''] = paper.split(`\n${heading}\n`);
   const [part = ''] = after.split(/\n#{2,3} /);
@@ -24,7 +24,7 @@ function partOf(paper: string, heading: string): string {
   return part;
 }
 
-/** Returns the cells of those table rows whose first cell is a status or empty. */
+/** Returns the cells of the table rows whose first cell is a status or empty. */
 function tableIn(part: string): string[][] {
   const lines = part.split('\n').filter((line) => line.startsWith('|'));
   return lines
@@ -33,7 +33,7 @@ function tableIn(part: string): string[][] {
     .map((cells) => cells.map((cell) => cell.trim()));
 }
 
-describe('the table of status changes is that of the documents', () => {
+describe('the table of status changes matches the documents', () => {
   const moves = async (noun: string) =>
     (await rows(`select unnest(status_moves('${noun}')) as move`)).map(({ move }) => move).sort();
   const movesIn = (part: string, to: number) =>
@@ -69,7 +69,7 @@ describe('the table of status changes is that of the documents', () => {
 });
 
 describe('the outcome stored under an idempotency key', () => {
-  /** The codes with which the functions of the database refuse a plan, as callers get them. */
+  /** The codes with which the database's functions refuse a plan, as callers see them. */
   const codes = new Set(
     globSync('prisma/functions/*/*.sql')
       .flatMap((file) => [...readFileSync(file, 'utf8').matchAll(/'code', '([A-Z_]+)'/g)])
@@ -87,8 +87,8 @@ describe('the outcome stored under an idempotency key', () => {
     expect(unstored).toBe('401, 403, 404 and 5xx');
     expect(codes.size).toBeGreaterThan(9);
     for (const code of codes) {
-      // Callers get ACCOUNT_EXISTS and OTHER_VERSION as CONFLICT (decision 37). A call that needs an approval is
-      // planned again, so no caller gets APPROVAL_REQUIRED (decision 109).
+      // Callers get ACCOUNT_EXISTS and OTHER_VERSION as CONFLICT (decision 37). A call that needs approval is planned
+      // again, so no caller ever gets APPROVAL_REQUIRED (decision 109).
       const presented =
         { ACCOUNT_EXISTS: 'CONFLICT', OTHER_VERSION: 'CONFLICT', APPROVAL_REQUIRED: 'FORBIDDEN' }[code] ?? code;
       const status = statuses.get(presented) ?? '';

@@ -38,13 +38,13 @@ for (let i = 0; i < 3; i++) {
 }
 const { rows } = await sql.query('select platform_id from transaction limit 1');
 const platform: string = rows[0].platform_id;
-// One quote has expired. Quoted terms cannot change, so the triggers that enforce this are off for the update.
+// One quote has expired. Its terms cannot change, so the triggers that enforce this are disabled for the update.
 await sql.query('set session_replication_role = replica');
 await sql.query("update quote set expires_at = created_at + interval '1 millisecond' where id = $1", [quotes[2]?.id]);
 await sql.query('set session_replication_role = origin');
 const much = collection(1, 4_600_000_000_000_000n, true);
 const { transaction: [made] = [], rail_order: [order] = [] } = much[0]?.plan.insert ?? {};
-/** A payment on its way to the second scene's account, for half of an account's maximum. */
+/** A payment on its way to the second scene's account, worth half of an account's maximum. */
 const coming = { id: made?.id ?? '', order: order?.id ?? '' };
 // Two policies: a customer's, which some of its payments use up, and one that the payments of both customers share.
 const limits = [
@@ -61,7 +61,7 @@ const counted = uuidIn((await pay(t.platform, scenes[0], 20)).id);
 const check = { accountId: uuidIn(scenes[0].outsideUsd), dueInMs: 1 };
 await commitGroupsOn(sql, [much, [plan({ insert: { account_check: [check] } })]]);
 
-/** Returns the rows of a new payment and of its rail order. */
+/** Returns the rows for a new payment and its rail order. */
 function paymentRows(
   type: 'OUTGOING' | 'INCOMING',
   { customerId }: Scene,
@@ -81,7 +81,7 @@ function paymentRows(
   };
 }
 
-/** Pays out, as transferOut does, with policies if `limited`. */
+/** Pays out, as transferOut does; if `limited`, under policies. */
 function payout(of: number, amount: bigint, key: string | undefined, limited: boolean): Group {
   const scene = sceneAt(of);
   const [from, to] = [uuidIn(scene.usd), uuidIn(scene.outsideUsd)];
@@ -105,8 +105,8 @@ function payout(of: number, amount: bigint, key: string | undefined, limited: bo
 }
 
 /**
- * Collects money later: the account must have capacity if `asks`; otherwise its capacity is not checked, as for a
- * payment from another customer.
+ * Collects money that arrives later. If `asks`, the account must have capacity; otherwise its capacity is not checked,
+ * as for a payment from another customer.
  */
 function collection(of: number, amount: bigint, asks: boolean): Group {
   const scene = sceneAt(of);
@@ -121,7 +121,7 @@ function collection(of: number, amount: bigint, asks: boolean): Group {
   ];
 }
 
-/** Ends a payment, as settlement does: delivered, or failed and refunded. */
+/** Ends a payment as settlement does: it is delivered, or it fails and is refunded. */
 function outcome(of: number, fails: boolean): Group {
   const { id, order } = payments[of] ?? { id: '', order: '' };
   const back = uuidIn(scenes[0].usd);
@@ -151,7 +151,8 @@ const undelivered = (id: string): NonNullable<Plan['transactions']> => [
 ];
 
 /**
- * Ends a payment that was on its way here, with its order or by the platform's rejection, which makes room for another.
+ * Ends a payment that was on its way here, with its order or because the platform rejects it. This makes room for
+ * another payment.
  */
 const uncollected = (ofRail: boolean): Group => [
   plan({
@@ -160,10 +161,10 @@ const uncollected = (ofRail: boolean): Group => [
   }),
 ];
 
-/** Ends a payment that policies have counted, so that they no longer count it. */
+/** Ends a payment that policies have counted, so that it no longer counts. */
 const uncounted = (): Group => [plan({ transactions: undelivered(counted) })];
 
-/** The rail has given its final report on a payment that stays as it is. */
+/** The rail has made its final report on a payment, which stays as it is. */
 const abandoned = (): Group => [plan({ orders: [{ id: coming.order, dueInMs: null }] })];
 
 /** Executes a quote. */
@@ -181,7 +182,7 @@ function execution(of: number): Group {
   ];
 }
 
-/** A deposit for a quote: it executes the quote, or is credited if the quote has expired. */
+/** A deposit for a quote: it executes the quote or, if the quote has expired, is credited. */
 function paidIn(of: number, amount: bigint): Group {
   const { id, transaction } = quotes[of] ?? { id: '', transaction: '' };
   const account = uuidIn(scenes[0].usd);
@@ -236,7 +237,7 @@ function closed(of: number): Group {
   return [plan({ accounts: [{ id, from: ['ACTIVE'], to: 'INACTIVE', reason: 'closed', set: {} }] })];
 }
 
-/** Registers a customer with one of two UMA addresses, or gives such an address to a customer. */
+/** Registers a customer with one of two UMA addresses, or gives one of the addresses to an existing customer. */
 const named = (of: number, who: 'new' | 0 | 1): Group => {
   const umaAddress = `$together-${of}@example.com`;
   if (who !== 'new') return [plan({ customers: [{ id: uuidIn(scenes[who].customerId), set: { umaAddress } }] })];
@@ -247,7 +248,7 @@ const named = (of: number, who: 'new' | 0 | 1): Group => {
   return [plan({ insert: { customer: [customer] } })];
 };
 
-/** Registers an external account, which its owner can have only once. */
+/** Registers an external account, which the same owner can have only once. */
 function registered(of: number): Group {
   const id = randomUUID();
   const account: NewRow<Account> = {
@@ -264,13 +265,13 @@ function registered(of: number): Group {
   return [plan({ insert: { account: [account] }, result: { type: 'Account', id } })];
 }
 
-/** The rail checks an external account again, or does not, possibly together with a transfer. */
+/** The rail checks an external account again or does not, possibly together with a transfer. */
 const checked = (dueInMs: number | null, moves: boolean, of: number): Group => [
   plan({ checks: [{ accountId: uuidIn(scenes[0].outsideUsd), dueInMs }] }),
   ...(moves ? move(of, 1n) : []),
 ];
 
-/** An outcome and a transfer that are committed together or not at all. */
+/** An outcome and a transfer that are either both committed or neither. */
 const endAndMove = (of: number, fails: boolean, to: number, much: bigint): Group => [
   ...outcome(of, fails),
   ...move(to, much),
@@ -295,7 +296,7 @@ const anyGroup = fc.oneof(
   { weight: 2, arbitrary: fc.tuple(either, half, fc.boolean()).map((a) => () => collection(...a)) },
   { weight: 4, arbitrary: fc.tuple(third, fc.boolean()).map((a) => () => outcome(...a)) },
   { weight: 2, arbitrary: ends },
-  // There are enough payments under policies to reach their limits.
+  // There are so many payments under policies that they reach their limits.
   { weight: 8, arbitrary: either.map((of) => () => payout(of, 1n, undefined, true)) },
   { weight: 4, arbitrary: fc.constant(uncounted) },
   { weight: 4, arbitrary: third.map((of) => () => execution(of)) },
@@ -315,7 +316,7 @@ const anyGroup = fc.oneof(
   { weight: 2, arbitrary: fc.tuple(third, fc.boolean(), either, amount).map((a) => () => endAndMove(...a)) },
 );
 
-/** Reads the content of the database, without times and generated values. */
+/** Reads the content of the database, apart from times and generated values. */
 async function stateNow(): Promise<unknown> {
   const { rows } = await sql.query(`select
     (select jsonb_agg(jsonb_build_array(a.id, a.posted, a.version, a.status) order by a.id) from account a) as accounts,
@@ -354,7 +355,7 @@ const told = (outcome: Outcome) =>
         }
       : outcome;
 
-/** Returns the outcomes and the resulting rows, or the error, and undoes everything. */
+/** Returns the outcomes with the resulting rows, or the error, and undoes everything. */
 async function attempt(limited: boolean, act: () => Promise<Outcome[]>): Promise<unknown> {
   await sql.query('begin');
   try {
@@ -370,7 +371,7 @@ async function attempt(limited: boolean, act: () => Promise<Outcome[]>): Promise
   }
 }
 
-test('plans that share a transaction have the same result as one after another, whatever they share', {
+test('plans that share a transaction have the same result as if they ran one after another, whatever they share', {
   timeout: 60_000 + runs * 500,
 }, async () => {
   let possible = 0;
@@ -388,6 +389,6 @@ test('plans that share a transaction have the same result as one after another, 
     }),
     { numRuns: runs },
   );
-  // Most generated plans could be executed, so the comparison means something.
+  // Most of the generated plans could be executed; otherwise the comparison would mean little.
   expect(possible).toBeGreaterThan(runs / 2);
 });

@@ -188,7 +188,7 @@ const sandboxSend = fc
         if (code !== undefined) return;
         quote.status = 'DONE';
         if (late) {
-          // The deposit is too late for the quote: its money goes to the customer, and the payment stays EXPIRED.
+          // The deposit is too late for the quote, so its money goes to the customer, and the payment stays EXPIRED.
           model.balances.aUsd +=
             deposit === 'SHORT' ? quote.send / 2n : deposit === 'TWICE' ? 2n * quote.send : quote.send;
           return;
@@ -234,7 +234,7 @@ const receive = fc.tuple(amount, fc.constantFrom<Outcome>('ok', 'ok', 'fail', 'r
   }),
 );
 
-/** The possible results of the pay request for a payment that is only looked up. */
+/** What can happen to the pay request of a payment whose receiver has only been looked up. */
 type PayRequest = 'comes' | 'fails' | 'never comes';
 
 const lookedUp = fc.tuple(amount, fc.constantFrom<PayRequest>('comes', 'fails', 'never comes')).map(([sum, request]) =>
@@ -327,7 +327,7 @@ const replay = fc.constant(
   ),
 );
 
-/** Every command of a platform. Quotes are the most frequent, since many others are possible only after one. */
+/** Every command that a sequence can contain. Quotes are the most frequent, because many other commands need one. */
 export const commands = [
   fund,
   transferOut,

@@ -2,7 +2,8 @@ import type { Operation } from '../../src/domain/access/operations.ts';
 import type { Balances } from './world.ts';
 
 /**
- * The payments domain as a few numbers: the expected result of a sequence of commands. Amounts are in smallest units.
+ * The payments domain reduced to a few numbers, which predict the result of a sequence of commands. Amounts are in
+ * smallest units.
  */
 export interface Model {
   readonly balances: Balances;
@@ -38,7 +39,7 @@ export interface ModelQuote {
 }
 
 /**
- * The destination and the funding: from A's dollars to its external euro account, to B's euros here, or to B's UMA
+ * A quote's destination and funding: from A's dollars to its external euro account, to B's euros here, or to B's UMA
  * address; or to the external euro account, funded by a deposit or by a pull from A's external dollar account.
  */
 export type QuoteKind = 'outside' | 'other' | 'uma' | 'funded' | 'pulled';
@@ -88,6 +89,6 @@ export function withinTheHouse(outcome: Outcome): Outcome {
 export interface Call {
   readonly name: Operation;
   readonly input: object;
-  /** The refusal's code, or undefined when it succeeded. */
+  /** The refusal's code; undefined if the call succeeded. */
   readonly code: string | undefined;
 }

@@ -12,7 +12,7 @@ export interface Real {
   readonly pair: Pair;
 }
 
-/** A command: runs against the service, and changes the model accordingly. */
+/** A command, which runs against the service and changes the model accordingly. */
 
 type Command = fc.AsyncCommand<Model, Real>;
 

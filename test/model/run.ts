@@ -9,9 +9,12 @@ import { type Model, modelOf } from './model.ts';
 import type { Real } from './play.ts';
 import { clockwork, World } from './world.ts';
 
-/** The number of sequences per installation and database, so that accumulating rows do not slow it down. */
+/**
+ * How many sequences run on one gateway with its database. Then a new one is started, before accumulated rows slow it
+ * down.
+ */
 const perGround = 480;
-/** The number of consecutive sequences in one world: each starts from the state that the last one left. */
+/** The number of consecutive sequences in one world. Each starts from the state that the last one left behind. */
 const perWorld = 16;
 
 /** The number of sequences in parallel. Their commands mostly wait for the background work, not for a processor. */
@@ -34,9 +37,9 @@ interface Ground {
 }
 
 /**
- * Runs random sequences of commands against installations and against the model; each installation is audited when it
- * stops. A difference is shrunk, within the time limit, to the shortest sequence that shows it. Each lane has its own
- * seed, which its failure prints: `MODEL_SEED` in the environment sets that of the first lane.
+ * Runs random sequences of commands against gateways and against the model. Each gateway is audited when it stops. A
+ * difference is shrunk, within the time limit, to the shortest sequence that shows it. Each lane has its own seed,
+ * which its failure prints: `MODEL_SEED` in the environment sets the first lane's seed.
  */
 export async function runSequences(sequences: number, maxCommands: number, timeLimitMs: number): Promise<void> {
   const until = Date.now() + timeLimitMs;
@@ -69,7 +72,7 @@ async function runOn(ground: Ground, { sequences, maxCommands, seed, until }: Sh
   const failures: unknown[] = [];
   const stopped = () => failures.length > 0;
   const walks = Array.from({ length: lanes }, () => new Lane(ground, stopped));
-  // One after the other: an instance that has just started has no open connections yet.
+  // One after the other, because an instance that has just started has no open connections yet.
   for (const walk of walks) await walk.open();
   await Promise.all(
     walks.map(async (walk, lane) => {
@@ -97,7 +100,7 @@ async function runOn(ground: Ground, { sequences, maxCommands, seed, until }: Sh
 /** Runs sequences one after the other, with a new world after every few of them. */
 class Lane {
   readonly #ground: Ground;
-  /** Whether another lane has found a difference: this one then stops, so that the other can shrink it. */
+  /** Whether another lane has found a difference. This lane then stops, so that the other can shrink its sequence. */
   readonly #stopped: () => boolean;
   #broken = false;
   #runs = 0;
@@ -114,7 +117,8 @@ class Lane {
     try {
       await play(real, sequence);
     } catch (error) {
-      // The remains of a broken sequence must not break the next: while it is shrunk, each attempt has a new world.
+      // While a broken sequence is shrunk, each attempt gets a new world, so that what one attempt left behind cannot
+      // break the next.
       this.#broken = true;
       throw error;
     }

@@ -27,7 +27,7 @@ export interface Change {
 const ends = new Set(['COMPLETED', 'FAILED', 'REJECTED', 'REFUNDED', 'EXPIRED']);
 const patienceMs = 20_000;
 
-/** Uses lists: a list is one statement, while a node for each account would be four. */
+/** Uses lists, because each list is one statement, while reading the accounts as nodes would take four. */
 const balancesQuery = `fragment balance on InternalAccount { id balance { amount } }
   query {
     usd: accounts(filter: { kind: INTERNAL, platformOwned: false, currency: "USD" }) { edges { node { ...balance } } }
@@ -48,12 +48,12 @@ export function clockwork(databaseUrl: string): pg.Pool {
 }
 
 /**
- * A platform for the model's commands, which query it, follow its feed and shift the times of its rows. Its books
- * contain only a few sequences, so that summing all of them after every command stays fast.
+ * A platform on which the model's commands run. It can be queried, its feed is followed, and the times of its rows can
+ * be shifted. Its books contain only a few sequences, so that summing them after every command stays fast.
  */
 export class World {
   readonly platform: TestPlatform;
-  /** For operator's commands, which have no API. */
+  /** For operators' commands, which have no API. */
   readonly database: Database;
   readonly #latest = new Map<string, Change>();
   readonly #waiting = new Set<(change: Change) => void>();
@@ -107,7 +107,7 @@ export class World {
     };
   }
 
-  /** Looks up a receiver again, since a lookup expires after ten minutes and a run may take longer. */
+  /** Looks up a receiver again, because a lookup expires after ten minutes and a run may take longer. */
   async lookup(umaAddress: string): Promise<string> {
     return (await lookUp(this.platform, umaAddress)).id;
   }
@@ -155,8 +155,8 @@ export class World {
 
   /**
    * Checks in the books that no money of the platform was created or lost: each currency sums to zero over all
-   * postings, and each balance is the sum of its account's postings. Returns the spendable money of the four
-   * accounts, like `balances` but faster, since it runs after every command.
+   * postings, and each balance is the sum of its account's postings. Returns the spendable money of the four accounts,
+   * like `balances` but faster, because it runs after every command.
    */
   async conserved({ a, b }: Pair): Promise<Balances> {
     const { rows } = await this.#sql.query<{ broken: string[]; spendable: Record<string, string> }>({

@@ -12,7 +12,7 @@ import { makeScene } from '../setup/scene.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 import { ownReceiver } from '../webhooks/receiver.ts';
 
-// Tests the log of an instance. The log lines themselves are searched for data from requests.
+// Tests an instance's log. The log lines themselves are searched for data from requests.
 
 const lines: string[] = [];
 const stream = { write: (line: string) => void lines.push(line) };
@@ -34,7 +34,9 @@ beforeEach(() => {
 
 const platform = () => connect(logging.url ?? '', t.platform.platformId, t.platform.authorization);
 
-/** Runs `work` while a function of the database is missing: an error that no refusal of the domain covers. */
+/**
+ * Runs `work` while a function of the database is missing, which causes an error that is not a refusal by the domain.
+ */
 async function whileBroken(work: () => Promise<void>): Promise<void> {
   await t.owner.query('alter function commit_batches(jsonb) rename to commit_batches_away');
   try {

@@ -15,7 +15,7 @@ const scene = await makeScene(t.platform, 1_000_000n);
 
 const scrape = async () => (await fetch(`${t.gateway.metricsUrl}/metrics`)).text();
 
-/** Returns the value of a series by its text, such as `name{label="value"}`, or undefined if there is none. */
+/** Returns the value of a series, given its text, such as `name{label="value"}`; undefined if there is none. */
 async function seriesOf(series: string): Promise<number | undefined> {
   const line = (await scrape()).split('\n').find((candidate) => candidate.startsWith(`${series} `));
   return line === undefined ? undefined : Number(line.slice(series.length + 1));
@@ -24,7 +24,7 @@ async function seriesOf(series: string): Promise<number | undefined> {
 const transfer = (amount: number, idempotencyKey: string = crypto.randomUUID()) =>
   moving(scene.usd, scene.outsideUsd, amount, { idempotencyKey });
 
-test('the port of the APIs serves no metrics', async () => {
+test('the port that serves the APIs does not serve metrics', async () => {
   expect((await fetch(`${t.url}/metrics`)).status).toBe(404);
   const live = await fetch(`${t.gateway.metricsUrl}/health/live`);
   const ready = await fetch(`${t.gateway.metricsUrl}/health/ready`);
@@ -85,7 +85,7 @@ test.each<[string, string, () => Promise<unknown>]>([
 ])('counts %s', async (_name, series, work) => {
   const [name = '', labels = ''] = series.slice(0, -1).split('{');
   const text = await scrape();
-  // The order of labels is the library's.
+  // The library decides the order of labels.
   const parts = labels.split(',');
   const find = (all: string) =>
     all.split('\n').find((line) => line.startsWith(`${name}{`) && parts.every((part) => line.includes(part)));
@@ -117,7 +117,7 @@ test('no label contains an id, and the number of series does not grow with the r
   expect(await scrape()).not.toMatch(/[0-9a-f]{8}-[0-9a-f]{4}-/);
 });
 
-test('the database metrics follow the database: the age of a stuck outbox grows', async () => {
+test('the database metrics reflect the database: the age of a stuck outbox grows', async () => {
   await vi.waitFor(async () => expect(await seriesOf('payments_database_outbox_events')).toBe(0), 60_000);
   expect(await seriesOf('payments_database_up')).toBe(1);
   const owner = await t.owner.connect();
@@ -143,14 +143,14 @@ test('a statement that waits for a connection is visible, and its request counts
   await vi.waitFor(async () => expect(await seriesOf('payments_requests_in_flight')).toBe(before), 60_000);
 });
 
-test('the oldest transaction of the login is visible', async () => {
+test("the login's oldest transaction is visible", async () => {
   const holder = new pg.Client({ connectionString: servingUrl(t.databaseUrl) });
   await holder.connect();
   await holder.query('begin isolation level repeatable read');
   const { rows } = await holder.query('select extract(epoch from clock_timestamp() - now())::float8 as age');
   expect(await seriesOf('payments_database_oldest_snapshot_seconds')).toBeGreaterThan(rows[0].age);
   await holder.query('rollback');
-  // A transaction that has written also prevents the removal of old rows, even though it holds no snapshot.
+  // A transaction that has written also prevents old rows from being removed, even if it holds no snapshot.
   await holder.query('begin; create temporary table mine ()');
   const written = await holder.query('select extract(epoch from clock_timestamp() - now())::float8 as age');
   expect(await seriesOf('payments_database_oldest_snapshot_seconds')).toBeGreaterThan(written.rows[0].age);
@@ -161,7 +161,7 @@ test('lock waits are visible whichever table is locked, and so are retained log 
   expect(await seriesOf('payments_database_blocked_sessions')).toBe(0);
   const [holder, waiting] = [new pg.Client(t.databaseUrl), new pg.Client(t.databaseUrl)];
   for (const client of [holder, waiting]) await client.connect();
-  // The queries behind the metrics read this table themselves.
+  // The queries behind the metrics read this table too.
   await holder.query('begin; lock table rail_order');
   const waits = waiting.query('select from rail_order');
   const blocked = () => seriesOf('payments_database_blocked_sessions');
@@ -197,7 +197,7 @@ test('the last audit is visible: when it finished, and how many rules it found b
   const { rows } = await t.owner.query('select extract(epoch from now())::float8 - $1 as age', [sound.at]);
   expect(rows[0].age).toBeGreaterThanOrEqual(0);
 
-  // An audit that continues from the last one does not cover all rows.
+  // An audit that continues from the last one does not check all rows.
   const full = () => seriesOf('payments_database_audit_full_last_timestamp_seconds');
   const fullAt = await full();
   expect(fullAt).toBe(sound.at);
@@ -219,7 +219,7 @@ test('a series that an alert counts exists before its first increase', async () 
 });
 
 test('alerts and panels name only existing metrics, and each metric has a panel', async () => {
-  // An instance with a replica also has the replica's metrics. These exist even if the server does not.
+  // An instance with a replica also has metrics of the replica, which exist even if the server does not.
   const nowhere = { DATABASE_READ_URL: ['postgres://127.0.0.1:1/none'] };
   const other = await startTestGateway({ ROLE: 'serve', METRICS_PORT: 0, ...nowhere }, t.databaseUrl);
   const ofReplica = await (await fetch(`${other.gateway.metricsUrl}/metrics`)).text();
@@ -237,7 +237,7 @@ test('alerts and panels name only existing metrics, and each metric has a panel'
   expect(own.filter((name = '') => !dashboard.includes(name))).toEqual([]);
 });
 
-test('each alert has a fault that its soak stages, and docs/faults.md has the result', () => {
+test('the soak stages a fault for each alert, and docs/faults.md has the result', () => {
   const alerts = rulesFiles.flatMap((file) => alertsIn(readFileSync(file, 'utf8')));
   const staged = new Set(Object.values(stagedFaults).flatMap((fault) => fault.alerts));
   expect(alerts.length).toBeGreaterThan(20);

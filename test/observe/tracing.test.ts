@@ -20,7 +20,7 @@ interface Collected {
 }
 
 const spans: Collected[] = [];
-/** The credentials of all requests received. */
+/** The credentials that came with each request. */
 const credentials = new Set<string | undefined>();
 /** An OpenTelemetry collector, as far as this test needs one. */
 const collector = createServer(async (request, response) => {
@@ -37,14 +37,14 @@ const collector = createServer(async (request, response) => {
 const endpoint = `http://127.0.0.1:${await listen(collector)}`;
 afterAll(() => collector.close());
 
-/** Returns the spans inside a span, at any depth. */
+/** Returns the spans below a span, at any depth. */
 function inside(span: Collected): Collected[] {
   return spans
     .filter(({ parentSpanId, traceId }) => parentSpanId === span.spanId && traceId === span.traceId)
     .flatMap((child) => [child, ...inside(child)]);
 }
 
-/** The settings of a gateway that sends all its spans. */
+/** Settings for a gateway that sends all its spans. */
 const sampled = {
   OTEL_EXPORTER_OTLP_HEADERS: { authorization: 'Bearer secret' },
   OTEL_SERVICE_NAME: 'gateway under test',

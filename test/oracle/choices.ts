@@ -1,6 +1,6 @@
 /**
- * Choices made from numbers, which a shrinker can reduce in number and size; when they run out, each choice is the
- * first option.
+ * Makes choices from a list of numbers, which a shrinker can shorten and whose numbers it can reduce. When the numbers
+ * run out, every choice is the first option.
  */
 export class Choices {
   readonly #numbers: readonly number[];
@@ -10,7 +10,7 @@ export class Choices {
     this.#numbers = numbers;
   }
 
-  /** Returns a number from 0, below `options`. */
+  /** Returns a number from 0 up to, but not including, `options`. */
   below(options: number): number {
     const number = this.#numbers[this.#at] ?? 0;
     this.#at += 1;

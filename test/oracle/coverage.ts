@@ -15,7 +15,7 @@ import { type DrawnDocument, moving } from './documents.ts';
 import type { Material } from './material.ts';
 import { valueFor } from './values.ts';
 
-/** The fields without a value on a platform on which nothing moves, with the reason. */
+/** The fields that have no value on a platform on which nothing moves, each with the reason. */
 const withoutValue: Readonly<Record<string, string>> = {
   ...each('no currency of this service requires any fields', [
     'PlatformCurrency.requiredCounterpartyFields',
@@ -23,12 +23,12 @@ const withoutValue: Readonly<Record<string, string>> = {
     'PlatformCurrency.providerRequiredCounterpartyCustomerFields',
   ]),
   'Event.apiTokenId': 'no token of the scene expires soon',
-  ...each('there is no account number: a UMA address, or a payer who is not known yet', [
+  ...each('there is no account number, only a UMA address or a payer who is not known yet', [
     'UmaSource.maskedNumber',
     'UmaDestination.maskedNumber',
     'RealtimeFundingSource.maskedNumber',
   ]),
-  ...each('what the sandbox names concerns a single payment or account', [
+  ...each('the address, key or invoice belongs to a single payment or account', [
     'BaseWalletInstruction.reference',
     'Layer2WalletInstruction.reference',
     'LightningInstruction.reference',
@@ -56,8 +56,8 @@ export function fieldsToSee(schema: GraphQLSchema): readonly string[] {
 }
 
 /**
- * Returns the entries in the lists of exceptions that are no longer needed: the field was seen with a value, or does
- * not exist.
+ * Returns the entries in the lists of exceptions that are no longer needed, because the field was seen with a value or
+ * does not exist.
  */
 export function needlessExceptions(schema: GraphQLSchema, seen: ReadonlySet<string>): readonly string[] {
   return [...Object.keys(withoutValue), ...moving].filter((name) => {
@@ -75,8 +75,8 @@ type Way = readonly { readonly field: Field; readonly on: GraphQLObjectType }[];
 const mostWays = 8;
 
 /**
- * Returns the paths from the query to each type, the shortest first; paths through lists before those to a single
- * object.
+ * Returns the paths from the query to each type: shortest first, and paths through lists before paths through single
+ * objects.
  */
 function waysTo(schema: GraphQLSchema): ReadonlyMap<GraphQLObjectType, readonly Way[]> {
   const query = schema.getQueryType();
@@ -104,8 +104,8 @@ function waysTo(schema: GraphQLSchema): ReadonlyMap<GraphQLObjectType, readonly 
 const isMany = ({ name, args }: Field) => name === 'nodes' || args.some((arg) => arg.name === 'first');
 
 /**
- * Writes documents that select the missing fields, by each path to their types: first without optional arguments, later
- * with any of them. Meanwhile the caller can remove fields from `missing` that it has seen.
+ * Writes documents that select the missing fields, along each path to their types: first without optional arguments,
+ * later with any of them. Between documents, the caller can remove the fields that it has seen from `missing`.
  */
 export function* directedDocuments(
   schema: GraphQLSchema,
@@ -143,7 +143,7 @@ function directedDocument(
     if (owner === 'Query.mutationReceipt') return receipt[name];
     const ids = next && material.ids[next.name];
     if (name === 'ids' && ids) {
-      // All of them may exceed the cost limit of an operation: a different part each time.
+      // Together they may exceed an operation's cost limit, so each document gets a different part of them.
       const from = isPlain ? 0 : choices.below(ids.length);
       return [...ids.slice(from), ...ids.slice(0, from)].slice(0, isPlain ? 100 : 20);
     }

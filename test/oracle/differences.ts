@@ -7,9 +7,9 @@ interface KnownError {
 }
 
 /**
- * Returns where an answer differs from the expected one, or undefined. `data` must be identical byte for byte. The
- * specification requires only one of the errors below a null: if one answer has an error, the other must have one for
- * the same null, and the same one if it has the same path.
+ * Returns where an answer differs from the expected one; undefined if it does not. `data` must be identical byte for
+ * byte. Of several errors below one null, the specification requires only one. So if one answer has an error, the other
+ * must have an error for the same null; if both have the same path, they must be the same error.
  */
 export function differenceOf(expected: Partial<Answer>, answer: Partial<Answer>): string | undefined {
   const [wanted, met] = [errorsOf(expected), errorsOf(answer)];
@@ -31,7 +31,7 @@ const errorsOf = ({ errors = [] }: Partial<Answer>): KnownError[] =>
 
 const isAtSamePath = (one: KnownError, other: KnownError) => JSON.stringify(one.path) === JSON.stringify(other.path);
 
-/** Returns at which point on a path the data is null. */
+/** Returns the part of a path that leads to the first null in the data. */
 function nulled(data: unknown, path: readonly (string | number)[]): readonly (string | number)[] {
   let at = data;
   for (const [length, key] of path.entries()) {

@@ -39,7 +39,7 @@ export const moving: ReadonlySet<string> = new Set([
   'Viewer.serverTime',
 ]);
 
-/** How often each field of the query is chosen, relative to the others; once by default. */
+/** How often each field of the query type is chosen, relative to the others. The default is 1. */
 const rootWeights: Readonly<Record<string, number>> = {
   transactions: 6,
   customers: 6,
@@ -56,12 +56,15 @@ const rootWeights: Readonly<Record<string, number>> = {
   webhookEndpoints: 2,
 };
 
-/** Below the service's budget for a document (graphql/limits/budget.ts), since some fields cost more there. */
+/**
+ * Below the service's budget for a document (graphql/limits/budget.ts), where some fields cost more than is counted
+ * here.
+ */
 const budget = { fields: 60, aliases: 18, directives: 12, cost: 900, depth: 12 };
 
 /**
- * Writes the document for these choices: the same choices give the same document, zeros the simplest. A document that
- * costs more than the service allows is replaced by the next one.
+ * Writes the document for these choices. The same choices give the same document, and zeros give the simplest one. A
+ * document that costs more than the service allows is replaced by the next one.
  */
 export function drawDocument(schema: GraphQLSchema, choices: Choices, material: Material): DrawnDocument {
   for (;;) {
@@ -96,7 +99,7 @@ interface Written {
 interface Place {
   readonly scope: SelectionScope;
   readonly depth: number;
-  /** The maximum number of rows for each of which the selection is answered. */
+  /** The maximum number of rows for which the selection is answered. */
   readonly times: number;
 }
 
@@ -159,7 +162,10 @@ class Writer {
     return `${head}${directive} ${this.#selection(type, inner)}`;
   }
 
-  /** Returns the name under which a field is answered: its own, or an alias if that is taken or desired. */
+  /**
+   * Returns the name under which a field is answered: its own name, or an alias if that name is taken or an alias is
+   * desired.
+   */
   #key(field: Field, call: string, scope: SelectionScope): string | undefined {
     const shape = shapeOf(field);
     const wanted = this.#choices.oneIn(7)
@@ -184,7 +190,7 @@ class Writer {
     return `{ ${parts.join(' ')} }`;
   }
 
-  /** Writes `__typename`, which has one meaning everywhere. */
+  /** Writes `__typename`, which means the same everywhere. */
   #typename({ times }: Place): string {
     this.#left.fields -= 1;
     this.#left.cost -= times;
@@ -218,7 +224,7 @@ class Writer {
     if (!isObjectType(type) && !isInterfaceType(type)) return [];
     const fields = Object.values(type.getFields()).filter(({ name }) => !moving.has(`${type.name}.${name}`));
     const chosen: Field[] = [];
-    // The path to the rows is nearly always taken, or most documents would not reach them.
+    // The path to the rows is nearly always taken; otherwise most documents would not reach them.
     const way = fields.find(({ name }) => name === 'edges' || (name === 'node' && type.name.endsWith('Edge')));
     if (way && !this.#choices.oneIn(10)) chosen.push(way);
     const isDeep = place.depth > budget.depth - 4;
@@ -314,7 +320,7 @@ class Writer {
     return { text: written.length > 0 ? `(${written.join(', ')})` : '', rows };
   }
 
-  /** Chooses the paging arguments. Below rows there is always a size, or a page could be too large for the budget. */
+  /** Chooses the paging arguments. Below rows there is always a page size; otherwise a page could exceed the budget. */
   #pageArguments(isNested: boolean): string[] {
     if (this.#choices.oneIn(40)) {
       return ['first', 'last', 'after', 'before'].filter(
@@ -377,7 +383,7 @@ class Writer {
   }
 }
 
-/** Returns the shape of a field: only fields of the same shape may share a name. */
+/** Returns the shape of a field. Only fields of the same shape may share a name. */
 function shapeOf({ type }: Field): string {
   const named = getNamedType(type);
   return isCompositeType(named) ? String(type).replace(named.name, '{}') : String(type);

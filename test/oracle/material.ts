@@ -1,7 +1,7 @@
 import { cursors } from '../setup/cursors.ts';
 import type { Data, TestPlatform } from '../setup/gateway.ts';
 
-/** The ids, cursors and values of one platform that documents name, as the service itself returned them. */
+/** The ids, cursors and other values of one platform that documents use, as returned by the service itself. */
 export interface Material {
   /** Public ids by type. */
   readonly ids: Readonly<Record<string, readonly string[]>>;
@@ -30,7 +30,7 @@ const lists: Readonly<Record<string, readonly [field: string, selection: string]
   WebhookEndpoint: ['webhookEndpoints', 'id deliveries { edges { cursor node { id } } }'],
 };
 
-/** Reads all lists of a platform, page after page. No list has lookups: their ids are passed. */
+/** Reads all lists of a platform, page after page. Lookups are in no list, so their ids are passed in. */
 export async function readMaterial(
   platform: TestPlatform,
   keys: Material['keys'],

@@ -12,9 +12,9 @@ import type { Operation, OracleWorld, RawAnswer } from './world.ts';
 /** The figures of a run. */
 export class Figures {
   documents = 0;
-  /** Documents whose answer to some caller had rows. */
+  /** The number of documents whose answer to at least one caller had rows. */
   withRows = 0;
-  /** First answers to a caller, and how many of them had rows, or were refused before execution. */
+  /** The number of first answers to a caller, and how many of them had rows or were refused before execution. */
   answers = 0;
   answersWithRows = 0;
   refused = 0;
@@ -30,7 +30,7 @@ const shrinkMs = 40_000;
 const numbers = fc.array(fc.nat(0x7fffffff), { minLength: 30, maxLength: 300, size: 'max' });
 
 /**
- * Sends random documents and compares the service's answers with those of the stock execution.
+ * Sends random documents and compares the service's answers with the answers of the stock execution.
  * @param seed gives the same documents again; `ORACLE_SEED` in the environment sets it for a run
  * @throws Error for the first difference, shrunk to a small document: with seed, document, caller and both answers
  */
@@ -62,7 +62,7 @@ export async function runOracle(world: OracleWorld, documents: number): Promise<
 }
 
 /**
- * Requests the fields that no random document has selected with a value.
+ * Requests the fields for which no random document has received a value.
  * @throws Error for those without a value here, and for obsolete exceptions
  */
 async function seeTheRest(world: OracleWorld, figures: Figures): Promise<void> {
@@ -90,15 +90,15 @@ async function seeTheRest(world: OracleWorld, figures: Figures): Promise<void> {
     [
       `no document has selected these fields with a value: ${[...missing].join(', ') || 'none'}`,
       `these exceptions are not needed: ${needless.join(', ') || 'none'}`,
-      'test/oracle/scene.ts creates what documents find; test/oracle/coverage.ts says which fields have no value there, and why',
+      'test/oracle/scene.ts creates the data that documents query; test/oracle/coverage.ts lists the fields without a value, and why',
     ].join('\n'),
   );
 }
 
-/** A document with its viewers, in turn, each with the next values of its variables. */
+/** A document, and the callers who send it in turn, each with the next values of its variables. */
 interface Case extends DrawnDocument {
   readonly callers: readonly Caller[];
-  /** Whether the document is sent often enough to be answered by each kind of execution of the service. */
+  /** Whether the document is sent often enough for each of the service's ways of execution to answer it. */
   readonly isRepeated: boolean;
 }
 

@@ -56,7 +56,7 @@ const neverMs = 3_600_000;
 export async function makeQuietScene(): Promise<QuietScene> {
   const database = await freshDatabase();
   const maker = await startTestGateway({ SANDBOX_PACE_MS: 5, PAYMENT_APPROVAL_MS: neverMs }, database.url);
-  // Quotes and approvals that begin here expire immediately; the maker's workers process the expiry.
+  // Quotes and approvals that begin here expire immediately. The workers of `maker` process the expiry.
   const late = await startTestGateway(
     { ROLE: 'serve', SANDBOX_QUOTE_SECONDS: 0, PAYMENT_APPROVAL_MS: 1 },
     database.url,
@@ -265,7 +265,7 @@ async function moreOfEverything(platform: TestPlatform, { payers, all }: Custome
   );
   for (const { accountType, inputField, beneficiaryRequired, currencies, fields } of forms) {
     const bank = fields.some(({ name }: Data) => name === 'bankName') && { bankName: 'Bank' };
-    // Other spellings of an account are refused: it exists.
+    // Other spellings of an account are refused, because the account exists.
     for (const [at, details] of accountExamples[accountType as ExternalAccountType].taken.entries())
       await act(platform, 'createExternalAccount', {
         ...{ customerId: one.customerId, currency: currencies[0].code },
@@ -382,7 +382,9 @@ async function registered(platform: TestPlatform): Promise<string> {
   return id;
 }
 
-/** Sets policies: for a customer, who then pays, for its app, and for the platform, which no longer pays. */
+/**
+ * Sets policies: for a customer (who then pays), for its app, and for the platform (which makes no further payments).
+ */
 async function limitSome(platform: TestPlatform, { payers }: Customers, callers: readonly Caller[]): Promise<void> {
   const [payer] = payers;
   const subjectId = callers.find(({ tokenId }) => tokenId)?.tokenId;

@@ -21,7 +21,7 @@ interface Selected {
 /** The fields that have a value in an answer, and how many rows of lists and nodes it has. */
 interface Seen {
   /**
-   * As `Type.field`; for a list, one with at least one element; for a variant, only if no other variant has the same
+   * As `Type.field`. A list counts only if it has an element, and a variant's field only if no other variant has its
    * key.
    */
   readonly fields: ReadonlySet<string>;

@@ -1,8 +1,8 @@
 /**
  * The selections at one position of a response, kept free of conflicts (GraphQL specification, 5.3.2): fields with the
  * same response name are the same field with the same arguments if they can apply to the same object, and have the same
- * shape otherwise. The scope of an interface or union has a child scope for each concrete type. The children cannot
- * apply to the same object, and each includes the fields selected on the abstract type.
+ * shape otherwise. The scope of an interface or union has a child scope for each concrete type. No two children apply
+ * to the same object, and each includes the fields selected on the abstract type.
  */
 export class SelectionScope {
   readonly #parent: SelectionScope | undefined;
@@ -65,7 +65,7 @@ export class SelectionScope {
     return this.#parent ? this.#parent.#top() : this;
   }
 
-  /** Returns the scopes of the same object: this one, those of more general types and those of more specific ones. */
+  /** Returns the scopes of the same object: this one, and those of more general and more specific types. */
   #related(): SelectionScope[] {
     const general: SelectionScope[] = [];
     for (let scope = this.#parent; scope; scope = scope.#parent) general.push(scope);

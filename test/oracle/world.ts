@@ -9,7 +9,7 @@ import { Statements } from '../setup/statements.ts';
 import { readMaterial } from './material.ts';
 import { type Caller, makeQuietScene } from './scene.ts';
 
-/** An answer as received: the text is compared first, since it is nearly always unchanged. */
+/** An answer as received. The text is compared first, because it is nearly always unchanged. */
 export interface RawAnswer {
   readonly text: string;
   readonly json: () => Answer;

@@ -64,7 +64,7 @@ test("a receiver on this installation requires the sender's full name and nothin
   });
 });
 
-describe('a payment whose receiver can no longer accept it when it is sent', () => {
+describe('a payment whose receiver can no longer accept it at the time it is sent', () => {
   const ways: Readonly<Record<string, (payee: Scene) => Promise<unknown>>> = {
     'is no longer approved': ({ customerId }) => decide(customerId, 'REJECTED'),
     'is frozen': ({ customerId }) => freezeCustomer(t.gateway.payments.database, customerId, freezing),
@@ -72,7 +72,7 @@ describe('a payment whose receiver can no longer accept it when it is sent', () 
     'is deleted': ({ customerId }) => act(t.platform, 'deleteCustomer', { customerId }),
   };
 
-  test.each(Object.keys(ways))('is rejected and its money returned: it %s', async (way) => {
+  test.each(Object.keys(ways))('is rejected and its money returned, if the receiver %s', async (way) => {
     const payee = await makeScene(t.platform, 0n);
     const { id, transaction } = await umaQuote(t.platform, payer.usd, await umaAddressOf(t.platform, payee.customerId));
     const before = await balanceOf(t.platform, payer.usd);

@@ -5,10 +5,10 @@ import { fieldsOf, succeed } from '../setup/acts.ts';
 import { type Data, sandboxOf, testGateway, uuidIn, withoutTriggers } from '../setup/gateway.ts';
 import { externalAccount, newCustomer, usAccount } from '../setup/scene.ts';
 
-// A rail checks an external account again while someone changes it. The test is the rail, and does the background work
-// itself.
+// A rail checks an external account again while someone changes it. The test plays the rail, and does the background
+// work itself.
 
-/** The rail's answers in order, and the ages of accounts passed to it. */
+/** The rail's answers, in order, and the ages of accounts that it was given. */
 let answers: (() => Promise<AccountCheck>)[] = [];
 const ages: number[] = [];
 const t = await testGateway({ ROLE: 'serve' });
@@ -28,14 +28,14 @@ const fields = 'id status version beneficiaryVerificationStatus';
 
 let made = 0;
 
-/** Registers an account that the rail is to check again immediately. */
+/** Registers an account that the rail must check again immediately. */
 async function register(rest: object = {}): Promise<string> {
   made += 1;
   answers = [async () => says({ checkInMs: 0, ...rest })];
   return externalAccount(t.platform, await newCustomer(t.platform), 'USD', usAccount(`${810_000 + made}`));
 }
 
-/** Lets the rail check the due accounts, with these answers, and returns the account afterwards. */
+/** Lets the rail check the accounts that are due, with these answers. Returns the account as it is afterwards. */
 async function check(accountId: string, ...given: readonly (() => Promise<AccountCheck>)[]): Promise<Data> {
   answers = [...given];
   await t.owner.query('update account_check set due_at = clock_ms()');
@@ -46,7 +46,7 @@ async function check(accountId: string, ...given: readonly (() => Promise<Accoun
 const checks = async (accountId: string) =>
   t.gateway.payments.database.prisma.accountCheck.count({ where: { accountId: uuidIn(accountId) } });
 
-test("a rail's answer about an account that has since changed is discarded, and the rail is asked again", async () => {
+test("a rail's answer about an account that has changed since is discarded, and the rail is asked again", async () => {
   const accountId = await register();
   const about = { status: 'ACTIVE', beneficiaryVerificationStatus: 'PENDING', version: 2 };
   const changed = await check(accountId, async () => {
@@ -63,7 +63,7 @@ test("a rail's answer about an account that has since changed is discarded, and 
   expect(await checks(accountId)).toBe(0);
 });
 
-test('a verification status set while the rail was being asked is kept', async () => {
+test('a verification status that is set while the rail is being asked is kept', async () => {
   const accountId = await register();
   const said = { accountId, beneficiaryVerificationStatus: 'MATCHED' };
   const changed = await check(accountId, async () => {

@@ -25,7 +25,7 @@ const kinds = (Object.entries(accountTypes) as [ExternalAccountType, AccountType
   ...accountExamples[accountType],
 }));
 
-/** Registers an account of a new owner, or of the platform, over GraphQL. */
+/** Registers an account for a new owner, or for the platform, over GraphQL. */
 async function register(as: TestPlatform, type: AccountType, details: AccountDetails, isOwn = false): Promise<Data> {
   const input = {
     customerId: isOwn ? undefined : await newCustomer(as),
@@ -36,7 +36,7 @@ async function register(as: TestPlatform, type: AccountType, details: AccountDet
   return act(as, 'createExternalAccount', input, 'account { id } warnings { path code message }');
 }
 
-/** Registers an account of a new owner over REST, and returns the response body. */
+/** Registers an account for a new owner over REST. Returns the response body. */
 async function registerInRest(as: TestPlatform, accountType: string, type: AccountType, details: object) {
   const rest = as === live ? liveRest : sandboxRest;
   const beneficiary = { beneficiaryType: 'INDIVIDUAL', fullName: 'Grace Hopper' };
@@ -45,7 +45,7 @@ async function registerInRest(as: TestPlatform, accountType: string, type: Accou
   return (await rest?.call('POST', '/customers/external-accounts', { body }))?.body as Data;
 }
 
-/** Returns the details of an account as they are shown. */
+/** Returns the details of an account as the API shows them. */
 async function shownDetails(as: TestPlatform, type: AccountType, id: string): Promise<Data> {
   const fields = Object.keys(type.fields).join(' ');
   const document = `query ($id: ID!) { account(id: $id) {
@@ -66,7 +66,7 @@ describe.each(kinds)('$accountType', ({ accountType, type, taken, refused }) => 
       const { accountType: _type, beneficiary: _owner, ...inRest } = accountInfo;
       expect(warnings).toEqual([]);
       expect(present(shown)).toEqual(inRest);
-      // The returned details are accepted as input, and give the same details.
+      // The details that are returned are accepted as input, and lead to the same details.
       const again = await register(live, type, inRest);
       expect(await shownDetails(live, type, again.account.id)).toEqual(shown);
       expect(await register(t.platform, type, details)).toMatchObject({ warnings: [] });

@@ -135,7 +135,7 @@ test('an invalid proposal is refused, and the refusal names the fault', async ()
   expect((await ops('adjust', 'approve', unknown, ...checker)).err).toBe(`there is no ${unknown}`);
 });
 
-test('one of several concurrent approvals moves the money; the database refuses any other adjusting plan', async () => {
+test('exactly one of several concurrent approvals moves the money; the database refuses any other adjusting plan', async () => {
   const { database } = t.gateway.payments;
   const before = await balance();
   const { adjustment } = await propose('--credit', '2');

@@ -24,7 +24,7 @@ const impatient = await testGateway({ PAYMENT_APPROVAL_MS: 150 });
 const address = (name: string) => `$${name}@sandbox.uma.money`;
 
 const notPending = 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL';
-/** Has the platform decide on a payment, and returns it or the refusal. */
+/** Makes the platform decide on a payment. Returns the payment or the refusal. */
 const decide = async (way: 'approve' | 'reject', transactionId: string, more: object = {}, by = t.platform) => {
   const made = await actOn(by, `${way}Transaction`, { transactionId, ...more });
   return made.transaction ?? made;
@@ -39,7 +39,8 @@ async function receive(gateway: TestGateway, rest: object = {}, by: 'address' | 
 }
 
 /**
- * Returns the code of the refusal to approve an unknown payment; values are validated before the payment is looked up.
+ * Tries to approve an unknown payment, and returns the code of the refusal: the input is validated before the payment
+ * is looked up.
  */
 async function refusalOf(...facts: (readonly [name: string, value: string])[]): Promise<string> {
   const receiverCustomerInfo = facts.map(([name, value]) => ({ name, value }));
@@ -141,7 +142,7 @@ describe('an incoming payment', () => {
     expect(await balanceOf(t.platform, without.scene.usd)).toBe(0n);
   });
 
-  test("gives its sender the platform's facts about the receiver in preference to the customer's record", async () => {
+  test("gives its sender the platform's facts about the receiver, or else those in the customer's record", async () => {
     const [payer, payee] = [await makeScene(t.platform, 50_000n), await makeScene(t.platform, 0n)];
     const told = async (receiverCustomerInfo: object[]) => {
       const after = await feedEnd(t.platform);
@@ -241,7 +242,7 @@ describe('an incoming payment', () => {
     expect(await balanceOf(t.platform, scene.usd)).toBe(5_000n);
   });
 
-  test('is decided by its own platform only, and only while it waits for a decision', async () => {
+  test('can be decided only by its own platform, and only while it waits for a decision', async () => {
     const { scene, transaction } = await receive(t);
     const stranger = await t.newPlatform('stranger');
     expect(await decide('approve', transaction.id, {}, stranger)).toMatchObject({ code: 'TRANSACTION_NOT_FOUND' });

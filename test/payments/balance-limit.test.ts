@@ -32,7 +32,7 @@ const t = await testGateway();
 /** The maximum balance of an account. */
 const most = 9_000_000_000_000_000n;
 const usd = (amount: bigint) => `${formatDecimal(amount, 2)} USD`;
-/** A scenario that keeps a payment under way until `passDelay`. */
+/** A scenario that keeps a payment under way until `passDelay` is called. */
 const late = { delayMs: 3_600_000 };
 
 const bringIn = (scene: Scene, amount: bigint, rest?: object) =>
@@ -128,7 +128,7 @@ describe('an account at its maximum balance', () => {
 });
 
 describe('money under way', () => {
-  test('counts towards the limit: of concurrent transfers-in those that fit are accepted, and all end', async () => {
+  test('counts toward the limit: of concurrent transfers-in, those that fit are accepted, and all of them end', async () => {
     const scene = await makeScene(t.platform, 0n);
     const part = most / 9n;
     const first = await bringIn(scene, 8n * part, { sandboxScenario: late });
@@ -146,7 +146,7 @@ describe('money under way', () => {
     expect(await balanceOf(t.platform, crowded.usd)).toBe(most);
   });
 
-  describe('leaves an account room for the rest, to the last unit', () => {
+  describe('leaves an account room for exactly the rest, to the last unit', () => {
     const coming = 4_000_000_000_000_000n;
 
     /** Starts a payment of `coming` from an account to a new customer's account, and returns both. */
@@ -161,7 +161,7 @@ describe('money under way', () => {
       const rest = { sandboxScenario: late };
       expect(await bringIn(payee, room + 1n, rest)).toMatchObject(refusal('AMOUNT_OUT_OF_RANGE', 'amount', 'units'));
       expect(await bringIn(payee, room, rest)).toMatchObject({ status: 'PENDING' });
-      // An amount of up to a tenth of the maximum is not checked here: it is refused on arrival.
+      // Up to a tenth of the maximum, an amount is not checked here but refused when it arrives.
       expect(await bringIn(payee, most / 10n + 1n, rest)).toMatchObject({ code: 'AMOUNT_OUT_OF_RANGE' });
     }
 
@@ -258,7 +258,7 @@ describe('a refund', () => {
     expect(await balanceOf(t.platform, scene.usd)).toBe(most);
   });
 
-  test('waits in suspense if even a thousand times the maximum has no room, and is released once there is', async () => {
+  test('waits in suspense if it would exceed even a thousand times the maximum, and is released once there is room', async () => {
     const heaped = 1000n * most;
     const scene = await makeScene(t.platform, 10_000n);
     const failed = await sendOut(scene, 10_000n, { sandboxScenario: failing });
@@ -295,7 +295,7 @@ describe('a refund', () => {
   });
 });
 
-test('over random histories near the maximum, only refunds exceed it, and every payment ends', async () => {
+test('in random histories near the maximum, only refunds exceed it, and every payment ends', async () => {
   const step = fc.record({
     kind: fc.constantFrom('fund', 'in', 'out', 'outFailing'),
     share: fc.integer({ min: 1, max: 9 }),

@@ -5,15 +5,14 @@ import { type Data, startTestGateway, type TestGateway, type TestPlatform } from
 import { balanceOf, fund, makeScene, type Scene } from '../setup/scene.ts';
 
 /**
- * Quotes `amount` (smallest units) from the scene's USD account to its external EUR account, and returns the quote's
- * id.
+ * Quotes `amount` (in smallest units) from the scene's USD account to its external EUR account. Returns the quote's id.
  */
 const quote = async (platform: TestPlatform, scene: Scene, amount: bigint): Promise<string> =>
   (await makeQuote(platform, usdToEur(scene, { lockedCurrencyAmount: amount }))).id;
 
 /**
- * Repeats commands that were not executed because no connection was free in time, as on a busy machine. These tests are
- * about how commands race, not about how long a machine takes for hundreds of them on one connection.
+ * Repeats commands that were not executed because no connection became free in time, as happens on a busy machine.
+ * These tests are about how commands race, not about how long a machine needs for hundreds of them on one connection.
  */
 async function patiently(act: () => Promise<Data>): Promise<Data> {
   let answer = await act();
@@ -39,7 +38,7 @@ const transactionCount = async (platform: TestPlatform, customerId: string): Pro
 const times = <T>(count: number, act: (index: number) => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: count }, (_, index) => act(index)));
 
-/** Expects one of the answers to be the first, and the others to repeat it. */
+/** Expects one of the answers to be the first, and all others to repeat it. */
 function expectRepeats(answers: readonly Data[]): void {
   const [first, ...more] = answers.filter(({ replayed }) => replayed === false);
   const repeated = answers.filter((answer) => answer !== first);
@@ -52,7 +51,7 @@ const { DATABASE_POOL } = readConfig({});
 describe.each([DATABASE_POOL, 1])('with a database pool of %i', (poolSize) => {
   let t: TestGateway;
   beforeAll(async () => {
-    // Nothing settles while a test looks at balances: money leaves an account when it is debited.
+    // Nothing settles while a test looks at balances. Money leaves an account when the account is debited.
     t = await startTestGateway({ DATABASE_POOL: poolSize, SANDBOX_PACE_MS: 600_000 });
   });
   afterAll(() => t.stop());
@@ -90,7 +89,7 @@ describe.each([DATABASE_POOL, 1])('with a database pool of %i', (poolSize) => {
     expect(await transactionCount(t.platform, scene.customerId)).toBe(100);
   });
 
-  test('20 parallel callers with one key and different inputs: one takes effect, the others mismatch', async () => {
+  test('of 20 parallel callers with one key and different inputs, one takes effect and the others get a mismatch', async () => {
     const scene = await makeScene(t.platform, 100_000n);
     const answers = await times(20, (index) => transfer(t.platform, scene, 1_000n + BigInt(index), 'one-of-many'));
     const [done] = answers.filter((answer) => answer.transaction);

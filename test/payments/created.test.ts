@@ -20,7 +20,7 @@ import { balanceOf, makeScene } from '../setup/scene.ts';
 const t = await testGateway({ SANDBOX_QUOTE_SECONDS: 600 });
 const brief = await testGateway({ SANDBOX_QUOTE_SECONDS: 1 });
 
-/** Lets a sender look up a new customer; its pay request follows the scenario. */
+/** Lets a sender look up a new customer. Its pay request then follows the scenario. */
 async function lookedUp(sandboxScenario: object, gateway: TestGateway = t) {
   const scene = await makeScene(gateway.platform, 0n);
   const after = await feedEnd(gateway.platform);
@@ -29,7 +29,7 @@ async function lookedUp(sandboxScenario: object, gateway: TestGateway = t) {
   return { scene, transaction, after };
 }
 
-/** Returns the events of a payment up to one with this status. */
+/** Returns the events of a payment up to the event with this status. */
 const told = (after: string, id: string, last: string) =>
   followed(
     t.platform,
@@ -72,7 +72,7 @@ describe('an incoming UMA payment whose sender has only looked up the receiver',
     const { createdAt, approvalDueAt, updatedAt } = await fieldsOf(t.platform, 'transaction', transaction.id, moments);
     expect(Date.parse(updatedAt) - Date.parse(createdAt)).toBeGreaterThanOrEqual(300);
     const left = Date.parse(approvalDueAt) - Date.parse(updatedAt);
-    // One statement reads the clock for both times, one after the other.
+    // A single statement reads the clock for both times, one after the other.
     expect(left).toBeGreaterThan(3_000);
     expect(left).toBeLessThanOrEqual(5_000);
     await actOn(t.platform, 'approveTransaction', { transactionId: transaction.id });
@@ -107,7 +107,7 @@ describe('an incoming UMA payment whose sender has only looked up the receiver',
 });
 
 describe('the step of a scenario', () => {
-  test('PULL fails or delays the collection for a quote paid from outside, and its payout proceeds as usual', async () => {
+  test('PULL makes the collection for a quote paid from outside fail or wait, and the payout proceeds as usual', async () => {
     const scene = await makeScene(t.platform, 0n);
     const made = (scenario: object) => {
       const rest = { immediatelyExecute: true, sandboxScenario: { step: 'PULL', ...scenario } };

@@ -24,7 +24,7 @@ import { expireToken, passDelay } from '../setup/passing-time.ts';
 import { restClient } from '../setup/rest.ts';
 import { balanceOf, fund, makeScene, ownAccount, type Scene, serverOf } from '../setup/scene.ts';
 
-// A customer who holds money or has payments under way cannot be deleted. The database decides while it has the
+// A customer who holds money or has payments under way cannot be deleted. The database decides this while it has the
 // accounts locked.
 
 const t = await testGateway();
@@ -127,7 +127,7 @@ describe('a customer with a payment under way', () => {
 });
 
 describe('a deleted customer', () => {
-  test('has no live client tokens, and tokens that had ended earlier keep their end', async () => {
+  test('has no live client tokens, and tokens that ended earlier keep the time of their end', async () => {
     const { customerId } = await makeScene(platform, 0n);
     const [living, expired, revoked] = await Promise.all([1, 2, 3].map(() => mint(platform, { customerId })));
     await succeed(platform, 'revokeClientToken', { tokenId: revoked.tokenId });
@@ -180,7 +180,7 @@ describe('a deleted customer', () => {
 describe('a concurrent deletion', () => {
   const deposit = (scene: Scene) => () => act(platform, 'sandboxFundAccount', { accountId: scene.usd, amount: 700 });
 
-  test('is refused if a deposit comes first, and refuses a deposit that comes second', async () => {
+  test('is refused if a deposit comes first; if the deletion comes first, the deposit is refused', async () => {
     const scene = await makeScene(platform, 0n);
     const late = await makeScene(platform, 0n);
     const [, refused] = await inTurn(t, ['account', scene.usd], deposit(scene), () => remove(scene.customerId));

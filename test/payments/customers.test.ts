@@ -94,7 +94,7 @@ describe('UMA addresses', () => {
     expect(umaAddress).toMatch(/^\$[a-z0-9._+-]{1,63}@[a-z0-9.-]+$/);
   });
 
-  test('are stored in lower case, and have one holder however they are capitalized', async () => {
+  test('are stored in lower case, and belong to one customer however they are capitalized', async () => {
     const first = await create('uma-2', { umaAddress: '$Grace.H@Test.UMA.money', details: person('Grace Hopper') });
     expect(first.umaAddress).toBe('$grace.h@test.uma.money');
     const another = { platformCustomerId: 'uma-3', details: person('Grace Hopper') };
@@ -107,7 +107,7 @@ describe('UMA addresses', () => {
       expect((await move(id, own)).customer.umaAddress).toBe('$second@test.uma.money');
   });
 
-  test('that two customers take concurrently go to one of them', async () => {
+  test('that two customers request concurrently go to one of them', async () => {
     const rivals = await Promise.all(['rival-1', 'rival-2', 'rival-3'].map((id) => create(id)));
     const answers = await Promise.all(rivals.map(({ id }) => move(id, '$contested@test.uma.money')));
     const codes = answers.map((answer) => answer.code ?? 'done').sort();
@@ -156,7 +156,7 @@ describe('identity checks', () => {
     expect((await create('kyc-2', { details: { business: { legalName: name } } })).kycStatus).toBe(kycStatus);
   });
 
-  test('let money move from the moment of approval, which a new name can bring', async () => {
+  test('let money move from the moment of approval, which can come with a new name', async () => {
     const { id } = await create('kyc-3', { details: person('Grace Hopper 001') });
     const usd = await internalAccount(platform, id, 'USD');
     await fund(platform, usd, 10_000n);

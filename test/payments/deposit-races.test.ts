@@ -6,17 +6,17 @@ import { waitForLocks } from '../setup/locks.ts';
 import { until } from '../setup/passing-time.ts';
 import { balanceOf, makeScene } from '../setup/scene.ts';
 
-// The auditor checks every gateway here when it stops: a payment has at most one deposit, and its postings agree with
-// its row.
+// Every gateway here is audited when it stops. The auditor checks that a payment has at most one deposit, and that its
+// postings agree with its row.
 
 /** Quotes expire immediately, or after a second where a test uses `brief`. */
 const expired = await testGateway({ SANDBOX_QUOTE_SECONDS: 0 });
 const brief = await testGateway({ SANDBOX_QUOTE_SECONDS: 1 });
 
-/** Creates a quote of a customer whose account in the funding currency is empty. */
+/** Creates a quote for a customer whose account in the funding currency is empty. */
 const newQuote = async ({ platform }: TestGateway) => fundedQuote(platform, await makeScene(platform, 0n));
 
-/** Returns the outcomes of deposits: `done` for each that took effect, and the codes of the others. */
+/** Returns the outcomes of deposits: `done` if a deposit took effect, otherwise its code. */
 function outcomes(answers: readonly Data[]): string[] {
   return answers.map((answer) => (answer.replayed === false ? 'done' : (answer.code ?? 'replayed'))).sort();
 }
@@ -24,8 +24,8 @@ function outcomes(answers: readonly Data[]): string[] {
 const conflicts = (count: number) => Array.from({ length: count }, () => 'CONFLICT');
 
 /**
- * Runs `act` while another connection has locked the quote's row; releases the lock at a given moment once a statement
- * waits for it.
+ * Runs `act` while another connection has locked the quote's row. Once a statement waits for the row, the lock is
+ * released at a given moment.
  */
 async function withQuoteLocked(t: TestGateway, quote: FundedQuote, act: () => Promise<Data>[], untilMoment = 0) {
   const lock = ['select from quote where id = $1 for update', uuidIn(quote.quoteId)] as const;
@@ -39,7 +39,7 @@ async function withQuoteLocked(t: TestGateway, quote: FundedQuote, act: () => Pr
 }
 
 describe('an expired quote', () => {
-  test('accepts one of several deposits that were planned before the first was committed', async () => {
+  test('accepts only one of several deposits that were planned before the first was committed', async () => {
     const quote = await newQuote(expired);
     await ended(expired.platform, quote.transactionId);
     const keys = ['a', 'b', 'c'].map((word) => `${quote.quoteId}-${word}`);
@@ -51,7 +51,7 @@ describe('an expired quote', () => {
       message: 'the deposit for this quote has already arrived: it is EXPIRED',
     });
     expect(await balanceOf(expired.platform, quote.account)).toBe(quote.due);
-    // The first answers stand.
+    // The first answers still hold.
     expect(outcomes(await Promise.all(send()))).toEqual([...conflicts(2), 'replayed']);
     expect(await balanceOf(expired.platform, quote.account)).toBe(quote.due);
   });

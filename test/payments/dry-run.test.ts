@@ -5,7 +5,7 @@ import { mutationVariables } from '../setup/documents.ts';
 import { type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { balanceOf, chargeFees, makeScene, ownAccount, payingApp, serverOf } from '../setup/scene.ts';
 
-// Dry runs: a mutation is executed and rolled back, and its answer shows the result that it would have had.
+// Dry runs execute a mutation and roll it back. The answer shows the result that the mutation would have had.
 
 // Nothing settles while a test looks at all rows.
 const t = await testGateway({ SANDBOX_PACE_MS: 600_000 });
@@ -68,10 +68,10 @@ test('a dry run of any payment states its price, and changes nothing', async () 
   expect(await dry(platform, 'createQuote', toUma)).toMatchObject({ sentAmount: usd('10000') });
   expect(await everything()).toEqual(before);
   expect(await balanceOf(platform, scene.usd)).toBe(100_000n);
-  // The dry run did not use up its key.
+  // The dry run has not used up its key.
   const used = { ...transfers.transferOut, idempotencyKey: 'dry' };
   await succeed(platform, 'transferOut', used);
-  // Once the key is used, a dry run says what the payment itself would.
+  // Once the key is used, a dry run answers what the payment itself would answer.
   expect(await dry(platform, 'transferOut', used)).toMatchObject({ __typename: 'TransferOutSuccess' });
   const other = { ...used, amount: { units: 501 } };
   expect(await dry(platform, 'transferOut', other)).toMatchObject({ code: 'IDEMPOTENCY_MISMATCH' });
@@ -95,7 +95,7 @@ test('a dry run is refused as the payment would be', async () => {
   expect(await everything()).toEqual(before);
 });
 
-test('a dry run states what policies would leave, and uses up nothing', async () => {
+test('a dry run states how much the policies would still allow, and uses up nothing', async () => {
   const me = await serverOf(platform, 'VIEW', 'TRANSACT');
   const app = await payingApp(platform, { customerId: scene.customerId });
   const limits = [
@@ -112,7 +112,7 @@ test('a dry run states what policies would leave, and uses up nothing', async ()
   ];
   expect((await dry(me, 'createQuote', input)).limits).toEqual([...expected, ...expected]);
   expect((await dry(me, 'createQuote', input)).limits).toEqual([...expected, ...expected]);
-  // A quote that waits does not count in any policy, and an app does not see the platform's usage.
+  // No policy counts a quote that waits, and an app does not see how much its platform has used.
   expect((await dry(me, 'createQuote', usdToEur(scene))).limits).toEqual([]);
   expect(await dry(app, 'createQuote', input)).toMatchObject({ __typename: 'ValidatedPayment', limits: [] });
   const over = await dry(me, 'transferOut', moving(scene.usd, scene.outsideUsd, 2_001));

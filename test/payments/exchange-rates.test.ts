@@ -4,7 +4,7 @@ import { type Data, testGateway } from '../setup/gateway.ts';
 import { restClient } from '../setup/rest.ts';
 import { chargeFees, makeScene } from '../setup/scene.ts';
 
-// An indicative rate equals that of a quote made at the same moment, with all fees.
+// An indicative rate equals, with all fees, the rate of a quote made at the same moment.
 
 const t = await testGateway();
 const rest = await restClient(t.url, t.platform.authorization);
@@ -24,7 +24,7 @@ test.each([
   ['a fixed fee', 25n, '0'],
   ['a share', 0n, '0.0125'],
   ['a fixed fee and a share', 25n, '0.0125'],
-])('an indicative rate equals that of a quote if the platform charges %s', async (_what, fixedFee, variableFeeRate) => {
+])("an indicative rate equals a quote's rate if the platform charges %s", async (_what, fixedFee, variableFeeRate) => {
   await chargeFees(t, t.platform, fixedFee, variableFeeRate);
   for (const amount of [100, 9_999, 1_000_000]) {
     const { quote } = await succeed(
@@ -50,7 +50,7 @@ test('the fixed fees of a rate do not grow with the amount', async () => {
   const [small, large] = [await feesOf(1_000), await feesOf(1_000_000)];
   expect(small.fees.fixed).toBe(large.fees.fixed);
   expect(small.fees.fixed).toBeGreaterThan(25);
-  // For the smallest amount, only the fixed fees are charged, and one unit for each variable fee.
+  // For the smallest amount, only the fixed fees are charged, plus one unit for each variable fee.
   const least = await feesOf(small.fees.fixed + 1);
   expect(least.fees.fixed).toBe(small.fees.fixed);
 });

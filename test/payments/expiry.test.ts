@@ -7,7 +7,8 @@ import { waitForLocks } from '../setup/locks.ts';
 import { passExpiry } from '../setup/passing-time.ts';
 import { balanceOf, makeScene, type Scene } from '../setup/scene.ts';
 
-// Tests which quotes the expiry finds and expires. This gateway has no workers: the tests run the expiry.
+// Tests which quotes the expiry finds, and which of them it expires. This gateway has no workers: the tests run the
+// expiry.
 
 let scene: Scene;
 let quoted: Data;
@@ -21,7 +22,7 @@ beforeEach(async () => {
 });
 afterEach(() => holder.end());
 
-/** Runs the expiry once, and returns its log lines. */
+/** Runs the expiry once. Returns its log lines. */
 async function expire(): Promise<{ found: number; done: number; logged: unknown[] }> {
   const { payments } = t.gateway;
   const logged: unknown[] = [];
@@ -40,14 +41,14 @@ test('a quote expires once, with its transaction', async () => {
   });
 });
 
-test('the expiry ignores quotes that have moved on', async () => {
+test('the expiry ignores quotes that are no longer PENDING', async () => {
   const executed = await quote(t.platform, usdToEur(scene));
   await passExpiry(t, quoted.id);
   expect(await expire()).toMatchObject({ found: 1, done: 1 });
   await execute(t.platform, executed.id);
   await holder.query('set session_replication_role = replica');
   await holder.query('update quote set expires_at = clock_timestamp() where id = $1', [uuidIn(executed.id)]);
-  // One quote is EXPIRED, the other PROCESSING.
+  // One quote is EXPIRED, and the other is PROCESSING.
   expect(await expire()).toEqual({ found: 0, done: 0, logged: [] });
 });
 
@@ -62,7 +63,7 @@ test('an expiry that runs after the execution is refused, and changes nothing', 
   await move('quote', quoted.id, 'executed at the last moment');
   await move('transaction', quoted.transaction.id, 'executed at the last moment');
   await holder.query('commit');
-  // The status read under the lock refuses the expiry, not the table of transitions, which is the second barrier.
+  // What refuses the expiry is the status read under the lock. The table of transitions is only the second barrier.
   expect(await expiry).toEqual({
     found: 1,
     done: 0,
@@ -75,7 +76,7 @@ test('an expiry that runs after the execution is refused, and changes nothing', 
   });
   expect(await transactionOf(t.platform, quoted.transaction.id)).toMatchObject({ status: 'PROCESSING' });
   expect(await balanceOf(t.platform, scene.usd)).toBe(10_000n);
-  // The statuses are reset: otherwise the auditor would look for the debit of this execution.
+  // The statuses are reset, because otherwise the auditor would look for the debit of this execution.
   await holder.query('set session_replication_role = replica');
   await holder.query(`update quote set status = 'EXPIRED' where id = $1`, [uuidIn(quoted.id)]);
   await holder.query(`update transaction set status = 'EXPIRED', failure_reason = 'QUOTE_EXPIRED' where id = $1`, [

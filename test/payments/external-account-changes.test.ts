@@ -26,7 +26,7 @@ const change = (accountId: string, more: object): Promise<Data> =>
   act(platform, 'updateExternalAccount', { accountId, ...more }, fields);
 const remove = (accountId: string): Promise<Data> => act(platform, 'deleteExternalAccount', { accountId }, fields);
 
-/** Returns the ids of a customer's external accounts that lists show. */
+/** Returns the ids of a customer's external accounts that appear in lists. */
 async function listed({ customerId }: Scene, isIncludingDeleted?: boolean): Promise<string[]> {
   return (await idsIn(platform, 'accounts', { kind: 'EXTERNAL', customerId, isIncludingDeleted })).sort();
 }
@@ -67,13 +67,13 @@ test('a customer has one default deposit account: a new one replaces it, and it 
   expect(await defaultOf(scene)).toEqual([scene.outsideEur]);
   await change(scene.outsideEur, { defaultUmaDepositAccount: false });
   expect(await defaultOf(scene)).toEqual([]);
-  // The same if both are set concurrently.
+  // The same holds if both are set concurrently.
   const both = [scene.outsideUsd, scene.outsideEur].map((id) => change(id, { defaultUmaDepositAccount: true }));
   for (const answer of await Promise.all(both)) expect(answer.code).toBeUndefined();
   expect(await defaultOf(scene)).toHaveLength(1);
 });
 
-test('the reason of a status stays with it when other fields change', async () => {
+test('the reason for a status is kept when other fields change', async () => {
   const { outsideUsd: accountId } = await makeScene(platform, 0n);
   const reason = 'a name to look at';
   await setAccountStatus(platform, accountId, { status: 'UNDER_REVIEW', reason });
@@ -83,9 +83,9 @@ test('the reason of a status stays with it when other fields change', async () =
   expect(await fieldsOf(platform, 'account', accountId, read)).toEqual(after);
 });
 
-test('a new default deposit account changes itself and its predecessor, once each, and no other account', async () => {
+test('making an account the default changes it and its predecessor, once each, and no other account', async () => {
   const scene = await makeScene(platform, 0n);
-  /** Returns the versions, above the first, of the customer's accounts. */
+  /** Returns the versions of the customer's accounts that are higher than the first. */
   const versions = async (): Promise<Record<string, number>> => {
     const text = 'select id, version from account where customer_id = $1 and version > 1';
     const { rows } = await t.owner.query(text, [uuidIn(scene.customerId)]);

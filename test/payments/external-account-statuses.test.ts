@@ -22,14 +22,14 @@ import { type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { balanceOf, externalAccount, makeScene, newCustomer, usAccount } from '../setup/scene.ts';
 
 const t = await testGateway();
-/** A sandbox that checks nothing while a test looks. */
+/** A sandbox that checks nothing while a test is looking. */
 const slow = await testGateway({ SANDBOX_PACE_MS: 600_000 });
 
 const fields = 'status statusReason version beneficiaryVerificationStatus beneficiaryVerifiedData { fullName }';
 
 let made = 0;
 
-/** Registers a US account whose number has this suffix, for a customer. */
+/** Registers, for a customer, a US account whose number ends in this suffix. */
 async function register(customerId: string, suffix: string, rest: object = {}): Promise<Data> {
   made += 1;
   const input = {
@@ -46,7 +46,7 @@ async function set(accountId: string, input: object, platform: TestPlatform = t.
   return done.account ?? done;
 }
 
-/** Returns the changes to an account after a cursor, up to the wanted one. */
+/** Returns the changes to an account after a cursor, up to the one that the test waits for. */
 async function changesUntil(after: string, accountId: string, wants: (change: Data) => boolean): Promise<Data[]> {
   const isOfIt = ({ account }: Data) => account.id === accountId;
   const events = await followed(
@@ -108,7 +108,7 @@ describe('an account whose check takes a while', () => {
     const customerId = await newCustomer(slow.platform);
     const waiting = await externalAccount(slow.platform, customerId, 'USD', usAccount('4711201'));
     await set(waiting, { status }, slow.platform);
-    // No later check may override the status that was set.
+    // No later check may overwrite the status that was set.
     expect(await slow.gateway.payments.database.prisma.accountCheck.count()).toBe(0);
     const read = '... on ExternalAccount { status version }';
     expect(await fieldsOf(slow.platform, 'account', waiting, read)).toEqual({ status, version: 2 });

@@ -29,7 +29,10 @@ async function register(input: object, as: TestPlatform = platform): Promise<Dat
   );
 }
 
-/** Each kind of account, its currency and a valid form. account-types.test.ts tests what each accepts and refuses. */
+/**
+ * Each kind of account with its currency and a valid form. account-types.test.ts tests what each kind accepts and
+ * refuses.
+ */
 const kinds = (Object.entries(accountTypes) as [ExternalAccountType, AccountType][]).map(
   ([accountType, { graphql, currencies, beneficiary: isOwned }]) => ({
     ...{ kind: graphql.input, type: graphql.type, currency: currencies[0], isOwned },
@@ -97,7 +100,7 @@ describe('the form descriptions for screens', () => {
 const formFields = `accountType inputField beneficiaryRequired exactlyOneOf currencies { code }
   fields { name required allowedValues pattern format formatDependsOn formatsByValue { value pattern format } }`;
 
-/** Returns the fields that a screen with only the form would refuse to send. */
+/** Returns the fields that a screen that knows only the form would refuse to send. */
 function faultsIn({ fields, exactlyOneOf }: Data, details: Readonly<Record<string, string | undefined>>): string[] {
   if (exactlyOneOf.length > 0 && exactlyOneOf.filter((name: string) => name in details).length !== 1)
     return exactlyOneOf;
@@ -108,7 +111,7 @@ function faultsIn({ fields, exactlyOneOf }: Data, details: Readonly<Record<strin
     const fits =
       (field.allowedValues?.includes(value) ?? true) &&
       [field.pattern, byValue?.pattern].every(
-        // Browsers compile the pattern attribute with the flag v.
+        // Browsers compile the pattern attribute with the v flag.
         (pattern) => !pattern || ['u', 'v'].every((flag) => new RegExp(pattern, flag).test(value)),
       );
     return fits ? [] : [field.name];
@@ -159,7 +162,7 @@ test.each([
   },
 );
 
-test('the explanation quotes the form of the name that a provider compared', async () => {
+test('the explanation quotes the name in the form in which the provider compared it', async () => {
   const payments = withRail(t, {
     checkAccount: async () => ({
       ...{ accepted: true, status: 'ACTIVE', verification: 'PARTIAL_MATCH' },
@@ -185,7 +188,7 @@ test('a quote that pulls is refused at its execution if the rail does not collec
   expect(await fieldsOf(platform, 'quote', id, 'status')).toEqual({ status: 'PENDING' });
 });
 
-test('a UPI address has its sandbox suffix before the @', async () => {
+test('the sandbox suffix of a UPI address comes before the @', async () => {
   const input = { customerId, currency: 'INR', beneficiary, accountInfo: { upi: { vpa: 'grace.102@bank' } } };
   expect(await register(input)).toMatchObject({ account: { beneficiaryVerificationStatus: 'NOT_MATCHED' } });
 });

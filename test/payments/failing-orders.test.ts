@@ -12,7 +12,7 @@ import { balanceOf, makeScene } from '../setup/scene.ts';
 
 // A person ends an order whose rail can no longer report its outcome (decision 80).
 
-/** This gateway only serves: the test does the background work itself. */
+/** This gateway only serves. The test does the background work itself. */
 const t = await testGateway({ ROLE: 'serve', SANDBOX_PACE_MS: 0 }, undefined, {}, 'by-hand');
 const { platform } = t;
 const { payments } = t.gateway;
@@ -22,7 +22,7 @@ const ops = (...args: string[]) => runOps(t.databaseUrl, args, { SANDBOX_PACE_MS
 const answer = (...args: string[]) => askOps(t.databaseUrl, args, { SANDBOX_PACE_MS: '0' });
 const by = ['--by', 'Ada', '--reason', 'the bank has no such payment'];
 
-/** Returns the domain with a rail that gives this answer. */
+/** Returns the domain, with a rail that gives this answer. */
 function withAnswer(reply: () => Promise<RailOutcome | undefined>): Payments {
   const perform = async (): Promise<RailOutcome> => (await reply()) ?? { kind: 'pending', checkInMs: 1_000 };
   return withRail(t, { payOut: perform, collect: perform, findOrder: reply });
@@ -51,7 +51,7 @@ async function work(outcome: RailOutcome): Promise<void> {
   await settleDueOrders(says(outcome), 10);
 }
 
-test('a payment failed by command is refunded as if its rail refused it, and an act says who and why', async () => {
+test("a payment failed by a person's command is refunded as if its rail had refused it, and an act says who and why", async () => {
   const before = await balanceOf(platform, scene.usd);
   const id = await slowPayment(1_000);
   expect(await balanceOf(platform, scene.usd)).toBe(before - 1_000n);
@@ -76,7 +76,7 @@ test('a payment failed by command is refunded as if its rail refused it, and an 
   expect(await answer('acts', '--subject', id)).toHaveLength(1);
 });
 
-test('a conversion and a pull end by command, with their quotes, and leave nothing under way', async () => {
+test('the command ends a conversion or a pull, and its quote, and leaves nothing under way', async () => {
   const before = await balanceOf(platform, scene.usd);
   const conversion = await quote(platform, between(scene.usd, scene.outsideEur, 2_000));
   await execute(platform, conversion.id, slow);
@@ -89,7 +89,7 @@ test('a conversion and a pull end by command, with their quotes, and leave nothi
   expect(await balanceOf(platform, scene.usd)).toBe(before);
 });
 
-test('a pull for a payment to a UMA address, not yet up for a decision, ends by command', async () => {
+test('the command ends a pull for a payment to a UMA address that is not yet up for a decision', async () => {
   const payee = await makeScene(platform, 0n);
   const address = await umaAddressOf(platform, payee.customerId);
   const { id, transaction } = await umaQuote(platform, scene.outsideUsd, address, { lockedCurrencyAmount: 2_000 });
@@ -99,7 +99,7 @@ test('a pull for a payment to a UMA address, not yet up for a decision, ends by 
   expect(await transactionOf(transaction.id)).toMatchObject({ status: 'FAILED', refund: null });
 });
 
-test("the rail's last report decides: a settled or failed order is refused, and the workers book it", async () => {
+test("the rail's last report decides: the command refuses a settled or failed order, and the workers book it", async () => {
   const settled = await slowPayment(300);
   const refused = await slowPayment(301);
   const unknown = await slowPayment(302);
@@ -113,14 +113,14 @@ test("the rail's last report decides: a settled or failed order is refused, and 
   await expect(failOrder(away, unknown, byHand)).rejects.toThrow(
     'the rail cannot be reached: connect ECONNREFUSED. --without-asking ends the order anyway',
   );
-  // None of them has changed, and all are due again.
+  // None of them has changed, and all of them are due again.
   const all = [settled, refused, unknown];
   for (const id of all) expect((await transactionOf(id)).status).toBe('PENDING');
   await settleDueOrders(says({ kind: 'settled' }), 10);
   for (const id of all) expect((await transactionOf(id)).status).toBe('COMPLETED');
   expect(await payments.database.prisma.operatorAct.count({ where: { subject: { in: all } } })).toBe(0);
 
-  // Settled orders are left alone, even while the money could still come back.
+  // Settled orders are left alone, even if the money could still be returned.
   const watched = await slowPayment(305);
   await work({ kind: 'settled', watchMs: 3_600_000 });
   const watch = () => t.owner.query('select due_at, attempts from rail_order where due_at is not null');
@@ -136,7 +136,7 @@ test("the rail's last report decides: a settled or failed order is refused, and 
   expect(await failOrder(nowhere, never, byHand)).toMatchObject({ said: 'the provider has no such payment' });
 });
 
-test('a payment whose rail reported a different amount is refused until a person has closed its case', async () => {
+test('the command refuses a payment whose rail reported a different amount, until a person has closed its case', async () => {
   const id = await slowPayment(310);
   await work({ kind: 'settled', amount: 309n });
   expect(await casesOf(id)).toHaveLength(1);
@@ -166,11 +166,11 @@ test.each(['payment', 'pull'] as const)(
   },
 );
 
-test('a worker that is faster than the person decides, and no worker takes the order meanwhile', async () => {
+test('a worker that is faster than the person decides, and no worker takes the order in the meantime', async () => {
   const id = await slowPayment(330);
   const asked = withAnswer(async () => {
     expect(await settleDueOrders(says({ kind: 'settled' }), 10)).toBe(0);
-    // The worker had the lease before, and is done now. The person's lease may be renewed in between.
+    // The worker held the lease first, and is done now. The person's lease may be renewed in between.
     await vi.waitFor(async () => {
       await t.owner.query("update rail_order set due_at = clock_ms() - interval '1 second' where due_at is not null");
       expect(await settleDueOrders(says({ kind: 'settled' }), 10)).toBe(1);

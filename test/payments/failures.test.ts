@@ -44,7 +44,7 @@ const refund = { amount: { amount: '10000' } };
 
 describe('a failed payment', () => {
   test.each(reasons)(
-    '%s can be provoked, is always set, and the money is returned with a refund',
+    'the reason %s can be provoked and is shown, and the money is returned with a refund',
     async (failureReason) => {
       const scene = await makeScene(t.platform, 50_000n);
       const failed = await pay(scene, { sandboxScenario: { failureReason } });
@@ -56,14 +56,14 @@ describe('a failed payment', () => {
     },
   );
 
-  test.each(reasons)('arriving: %s, and nothing is credited', async (failureReason) => {
+  test.each(reasons)('if an incoming payment fails with %s, nothing is credited', async (failureReason) => {
     const scene = await makeScene(t.platform, 0n);
     const { id } = await transfer(t.platform, 'transferIn', scene, amount, { sandboxScenario: { failureReason } });
     expect(await ended(t.platform, id)).toMatchObject({ status: 'FAILED', failureReason, refund: null });
     expect(await balanceOf(t.platform, scene.usd)).toBe(0n);
   });
 
-  test.each(['002', '003', '004', '005', '006'])('provoked by the account suffix %s', async (suffix) => {
+  test.each(['002', '003', '004', '005', '006'])('a payment to an account ending in %s is refunded', async (suffix) => {
     const scene = await makeScene(t.platform, 50_000n, suffix);
     const failed = await pay(scene, {});
     expect(failed).toMatchObject({ status: 'FAILED', failureReason: 'QUOTE_EXECUTION_FAILED', refund });
@@ -71,7 +71,7 @@ describe('a failed payment', () => {
     expect(await balanceOf(t.platform, scene.usd)).toBe(50_000n);
   });
 
-  test('suffix 007: neither paid out nor refunded, the money waits in SUSPENSE', async () => {
+  test('suffix 007: the funds stay in SUSPENSE, neither paid out nor refunded', async () => {
     const scene = await makeScene(t.platform, 50_000n, '007');
     const made = await quote(t.platform, between(scene.usd, scene.outsideEur, amount, { immediatelyExecute: true }));
     const failed = await ended(t.platform, made.transaction.id);
@@ -113,7 +113,8 @@ describe('a sandbox scenario', () => {
 
   describe('that returns a payment of a platform with a fee of 25', () => {
     /**
-     * Creates a platform that charges fees, its earnings account, and a payment that is returned when the test says so.
+     * Creates a platform that charges fees and its account for earnings. Also makes a payment that is returned when the
+     * test says so.
      */
     async function earning(name: string) {
       const platform = await t.newPlatform(name);
@@ -142,7 +143,7 @@ describe('a sandbox scenario', () => {
       expect(await balanceOf(platform, scene.usd)).toBe(40_000n);
     });
 
-    test('takes back the whole fee from an account that holds just that, and nothing if a unit is missing', async () => {
+    test('takes back the whole fee from an account that holds exactly the fee, and nothing if one unit is missing', async () => {
       const { platform, scene, earnings, pay, comeBack } = await earning('earning little');
       await comeBack(await pay({ returnAfterMs: 3_600_000 }));
       expect(await balanceOf(platform, earnings)).toBe(0n);

@@ -15,8 +15,8 @@ import {
 import { type Data, testGateway } from '../setup/gateway.ts';
 import { appOf, internalAccount, makeScene, ownAccount, serverOf } from '../setup/scene.ts';
 
-// Tests of filters beyond those of test/graphql/paging.test.ts, which compares each filter of a list with a model. The
-// matching rows have names.
+// Filters that test/graphql/paging.test.ts, which compares each filter of a list with a model, does not cover. Matching
+// rows are identified by names.
 
 /** The names of the rows, by id. */
 const names = new Map<string, string>();
@@ -35,7 +35,7 @@ const after = await feedEnd(t.platform);
 const made = await umaQuote(t.platform, scene.usd, addresses.other);
 names.set(made.transaction.id, 'sent').set(made.id, 'sent');
 await execute(t.platform, made.id);
-// The events of the payments above can come after `after`.
+// The events of the payments above may come after `after`.
 const isNew = ({ id, type, status }: Data) => !names.has(id) && type === 'INCOMING' && status === 'PENDING';
 const arriving = await seen(t.platform, after, isNew);
 names.set(arriving.id, 'arriving');
@@ -70,7 +70,7 @@ const cases: readonly (readonly [what: string, filter: () => object, names: stri
   ['two types', () => ({ type: ['INCOMING', 'OUTGOING'], currency: 'EUR' }), 'quoted'],
 ];
 
-test.each(cases)('filtering by %s finds exactly that', async (_what, filter, expected) => {
+test.each(cases)('filtering by %s finds exactly the matching payments', async (_what, filter, expected) => {
   expect(await found(filter())).toBe(expected);
 });
 
@@ -79,7 +79,7 @@ test.each([
   ['apiTokens', 'a permission', { permission: 'TRANSACT' }, 'moving'],
   ['apiTokens', 'the token that created it', { createdById: reading.tokenId }, 'descendant'],
   ['apiTokens', 'a name', { name: 'unmade' }, ''],
-] as const)('filtering %s by %s finds exactly that', async (list, _what, filter, expected) => {
+] as const)('filtering %s by %s finds exactly the matching rows', async (list, _what, filter, expected) => {
   expect(await found(filter, t.platform, list)).toBe(expected);
 });
 

@@ -28,14 +28,14 @@ import { nextOf } from '../setup/streams.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 import { ownReceiver } from '../webhooks/receiver.ts';
 
-// Payments that a policy holds until a second person approves them. Amounts are cents.
+// Payments that a policy holds until a second person approves them. Amounts are in cents.
 
 const t = await testGateway();
 const { platform } = t;
 const boss = await serverOf(platform, 'VIEW', 'APPROVE');
 const stranger = await makeScene(platform, 0n);
 
-/** Creates a server token whose payments need approval as `approval` says. */
+/** Creates a server token whose payments need an approval, as `approval` says. */
 async function clerkWith(approval: object, ...permissions: readonly string[]): Promise<Bearer> {
   const clerk = await serverOf(platform, 'VIEW', 'TRANSACT', ...permissions);
   await succeed(platform, 'setPolicy', { subjectId: clerk.tokenId, approval });
@@ -58,7 +58,7 @@ const sent = async (by: TestPlatform, scene: Scene, amount?: number): Promise<st
 const quoted = async (by: TestPlatform, name: 'createQuote' | 'executeQuote', input: object): Promise<string> =>
   (await act(by, name, input, 'quote { status transaction { id } }')).quote?.transaction.id;
 
-/** The ways to begin a payment; each returns its id. */
+/** The ways to begin a payment. Each returns the payment's id. */
 const ways: Readonly<Record<string, (by: TestPlatform, scene: Scene, rest?: object) => Promise<string>>> = {
   transferOut: async (by, scene, rest) => (await send(by, scene, 1_000, rest)).transaction.id,
   transferIn: async (by, { usd, outsideUsd }, rest) =>
@@ -128,7 +128,7 @@ describe.each(Object.entries(ways))('a payment by %s', (way, begin) => {
     expect(end.refund === null).toBe(incoming.includes(way));
     const { quote: offer } = await shown(platform, id);
     if (offer) expect(offer.status).toBe('EXPIRED');
-    // The payment counts as executed: a customer finds it among its payments.
+    // The payment counts as executed, so a customer finds it among its payments.
     const { customerId } = scene;
     expect(await idsIn(platform, 'transactions', { customerId, executed: true })).toEqual([id]);
     expect(await idsIn(platform, 'transactions', { customerId, executed: false })).toEqual([]);
@@ -160,7 +160,7 @@ describe('a quote to be executed by a deposit', () => {
     expect(await shown(platform, id)).toMatchObject({ status: 'REJECTED', quote: { status: 'FAILED' } });
   });
 
-  test('expires, and its approval with it', async () => {
+  test('expires together with its approval', async () => {
     const { quoteId, id } = await offer(await clerkWith(always));
     await passExpiry(t, quoteId);
     expect(await ended(platform, id)).toMatchObject({ status: 'EXPIRED', failureReason: 'QUOTE_EXPIRED' });
@@ -168,7 +168,7 @@ describe('a quote to be executed by a deposit', () => {
 });
 
 describe('a policy that demands an approval', () => {
-  /** Returns the status of a new payment through transferOut. */
+  /** Returns the status of a new payment made with transferOut. */
   const statusOf = async (by: TestPlatform, from: string, to: string, amount: number): Promise<string> =>
     (await actOn(by, 'transferOut', moving(from, to, amount))).transaction.status;
 
@@ -186,7 +186,7 @@ describe('a policy that demands an approval', () => {
     const to = scene.outsideUsd;
     const failing = (await makeScene(platform, 0n, '002')).outsideUsd;
     const clerk = await clerkWith({ newReceivers: true });
-    // The platform itself has paid this receiver; the clerk has not.
+    // The platform itself has paid this receiver before, but the clerk has not.
     await ended(platform, (await actOn(platform, 'transferOut', moving(scene.usd, to, 1))).transaction.id);
     const first = (await actOn(clerk, 'transferOut', moving(scene.usd, to, 1))).transaction;
     expect(first.status).toBe('CREATED');
@@ -199,7 +199,7 @@ describe('a policy that demands an approval', () => {
     await approve(boss, lost.id);
     expect(await ended(platform, lost.id)).toMatchObject({ status: 'FAILED' });
     expect(await statusOf(clerk, scene.usd, failing, 1)).toBe('CREATED');
-    // For a customer's policy, a receiver is not new if any token has paid it for the customer.
+    // For a customer's policy, a receiver is not new if any token has paid it on the customer's behalf.
     await succeed(platform, 'setPolicy', { subjectId: scene.customerId, approval: { newReceivers: true } });
     expect(await statusOf(platform, scene.usd, to, 1)).toBe('PENDING');
     expect(await statusOf(platform, scene.usd, stranger.outsideUsd, 1)).toBe('CREATED');
@@ -320,13 +320,13 @@ describe('a requester can never approve', () => {
   });
 });
 
-describe('only one of several concurrent decisions counts', () => {
-  /** Returns the codes of concurrent acts. */
+describe('only one of several concurrent decisions takes effect', () => {
+  /** Returns the codes that concurrent acts get. */
   const race = async (...acts: readonly Promise<Data>[]) =>
     (await Promise.all(acts)).map((done) => done.code ?? 'DONE').sort();
   const late = 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL';
 
-  test('approving twice, approving and rejecting, approving at the deadline: money moves once', async () => {
+  test('money moves once, whether a payment is approved twice, approved and rejected, or approved at the deadline', async () => {
     const scene = await makeScene(platform, 1_000_000n);
     const clerk = await clerkWith(always);
     const second = await serverOf(platform, 'VIEW', 'APPROVE');
@@ -344,7 +344,7 @@ describe('only one of several concurrent decisions counts', () => {
     expect(await balanceOf(platform, scene.usd)).toBe(1_000_000n - paid);
   });
 
-  test('executing a quote twice while it waits: one payment waits', async () => {
+  test('executing a quote twice while it waits leaves only one payment waiting', async () => {
     const scene = await makeScene(platform, 10_000n);
     const clerk = await clerkWith(always);
     const { id, transaction } = await quote(clerk, usdToEur(scene));

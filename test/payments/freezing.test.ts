@@ -58,7 +58,7 @@ describe('a frozen customer', () => {
       () => pull(scene),
       () => move(scene.usd, other.usd),
       () => move(other.usd, scene.usd),
-      // Not even the platform can take its money.
+      // Not even the platform can take the customer's money.
       () => move(scene.usd, own),
       () => quoted(scene, other),
       () => quoted(other, scene),
@@ -156,7 +156,8 @@ describe('a frozen account', () => {
       await passDelay(t, id);
       await seen(earning, after, (one) => one.id === id && one.status === 'REFUNDED');
     }
-    // The platform's own payment is returned less the fee that it earned itself: its balance does not fall.
+    // The platform's own payment is returned without the fee that the platform itself has earned, so its balance does
+    // not fall.
     expect([await balanceOf(earning, scene.usd), await balanceOf(earning, earnings)]).toEqual([1_000n, 1_025n]);
   });
 
@@ -169,7 +170,7 @@ describe('a frozen account', () => {
     expect(await out(scene)).toMatchObject({ __typename: 'TransferOutSuccess' });
   });
 
-  test('outside cannot be registered again while frozen, even if it is INACTIVE; once thawed, it can', async () => {
+  test('outside cannot be registered again while frozen, even if it is INACTIVE, but can be once it is thawed', async () => {
     const { customerId } = await makeScene(platform, 0n);
     const beneficiary = { individual: { fullName: 'Grace Hopper' } };
     const input = { customerId, currency: 'EUR', accountInfo: iban('DE89370400440532013000'), beneficiary };
@@ -182,7 +183,7 @@ describe('a frozen account', () => {
     expect(await register()).toMatchObject({ __typename: 'CreateExternalAccountSuccess' });
   });
 
-  test('shows in REST since when it has been frozen, and cannot pay there; nor can one of a frozen customer', async () => {
+  test('shows in REST when it was frozen, and cannot pay there; nor can an account of a frozen customer', async () => {
     const { customerId, usd, outsideUsd } = await makeScene(platform, 1_000n);
     const rest = await restClient(t.url, platform.authorization);
     for (const [id, path, code, named] of [
@@ -210,7 +211,7 @@ describe('a frozen account', () => {
       `subscription ($after: String) { events(after: $after) { type account { id frozenAt } customer { id frozenAt } } }`,
       { after },
     );
-    // Setting up this test, and payments of other tests, may add events after this cursor.
+    // Setting up this test, and the payments of other tests, may add events after this cursor.
     const isFreezing = ({ account, customer }: Data) =>
       (account?.id === scene.usd && (events.length > 0 || account.frozenAt)) ||
       (customer?.id === scene.customerId && (events.length > 2 || customer.frozenAt));
@@ -240,7 +241,7 @@ describe('the command', () => {
     const unknown = 'Customer:0197f2a0-0000-7000-8000-000000000001';
     const none = await runOps(t.databaseUrl, ['customer', 'freeze', unknown, ...why]);
     expect(none).toMatchObject({ code: 1, err: `there is no ${unknown}` });
-    // The uuid of an internal account does not name an external one.
+    // An external account cannot be named by the uuid of an internal one.
     const wrong = scene.usd.replace('Internal', 'External');
     expect(await runOps(t.databaseUrl, ['account', 'thaw', wrong, ...why])).toMatchObject({ code: 1 });
     for (const args of [why.slice(2), why.slice(0, 2), ['--reason', ' ', '--by', 'Ada']])

@@ -5,7 +5,7 @@ import { act, succeed } from '../setup/acts.ts';
 import { testGateway, uuidIn } from '../setup/gateway.ts';
 import { newCustomer } from '../setup/scene.ts';
 
-// Tests how the gateway handles a rail that checks an identity again. The test is the rail.
+// How the gateway works with a rail that checks an identity again. The test plays the rail.
 
 let answer: (asked: IdentityRequest) => Promise<IdentityAnswer>;
 let asked: string[] = [];
@@ -21,7 +21,7 @@ const wake = (id: string) => wakeIdentityCheck(t.owner, t.platform.platformId, u
 const set = (id: string, due: string) =>
   t.owner.query(`update identity_check set due_at = ${due} where customer_id = $1`, [uuidIn(id)]);
 
-/** Runs the due checks, and returns the customers checked, each with its number of earlier checks. */
+/** Runs the checks that are due. Returns the checked customers, each with its number of earlier checks. */
 async function checked(next: IdentityAnswer | typeof answer): Promise<string[]> {
   answer = typeof next === 'function' ? next : async () => next;
   asked = [];
@@ -29,7 +29,7 @@ async function checked(next: IdentityAnswer | typeof answer): Promise<string[]> 
   return asked;
 }
 
-/** Returns the customer's status and version, and in how many seconds it is checked again: null for never. */
+/** Returns the customer's status, its version, and in how many seconds it is checked again (null for never). */
 async function standing(id: string): Promise<[status: string, version: number, seconds: number | null]> {
   const { rows } = await t.owner.query(
     `select kyc_status, version, abs(100 * round(extract(epoch from due_at - clock_timestamp()) / 100))::int as seconds
@@ -49,7 +49,7 @@ test('a due check is made once, and its answer stands until the next check is du
   expect(await checked({ status: 'PENDING_REVIEW', checkInMs: 600_000 })).toEqual([`${id} 1`]);
   expect(await standing(id)).toEqual(['PENDING_REVIEW', 2, 600]);
   await set(id, 'clock_timestamp()');
-  // The same answer again changes nothing.
+  // Getting the same answer again changes nothing.
   expect(await checked({ status: 'PENDING_REVIEW', checkInMs: 300_000 })).toEqual([`${id} 2`]);
   expect(await standing(id)).toEqual(['PENDING_REVIEW', 2, 300]);
   await wake(id);
@@ -57,7 +57,7 @@ test('a due check is made once, and its answer stands until the next check is du
   expect(await standing(id)).toEqual(['REJECTED', 3, null]);
 });
 
-test('an answer counts only for the checked name, an undeleted customer, and no newer pending check', async () => {
+test('an answer counts only if the name is unchanged, the customer is not deleted, and no newer check is pending', async () => {
   const ids: string[] = [];
   for (let made = 0; made < 4; made += 1) ids.push(await newCustomer(t.platform));
   const [renamed = '', deleted = '', woken = '', wokenAtEnd = ''] = ids;
@@ -83,7 +83,7 @@ test('an answer counts only for the checked name, an undeleted customer, and no 
   for (const id of [woken, wokenAtEnd]) expect(await standing(id)).toEqual(['EXPIRED', 2, null]);
 });
 
-test('a check by an unavailable rail is retried, later each time', async () => {
+test('a check that needs an unavailable rail is retried at growing intervals', async () => {
   const id = await newCustomer(t.platform);
   await wake(id);
   for (const [attempts, seconds] of [

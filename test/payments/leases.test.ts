@@ -19,10 +19,10 @@ async function transfer(): Promise<string> {
   return (await pay(platform, scene)).id;
 }
 
-/** The work of a process whose rail answers like this. */
+/** The work of a process whose rail gives these answers. */
 const withRail = (parts: Partial<Rail>): Payments => replaceRail(t, parts);
 
-/** The same work, but the answer to its next commit is lost although the commit happens. */
+/** The same work, except that the answer to its next commit is lost, although the commit takes effect. */
 function losingAnAnswer(work: Payments): Payments {
   let lost = false;
   const connectForFunctions = async () => {
@@ -58,7 +58,7 @@ const settled = async (): Promise<RailOutcome> => ({ kind: 'settled' });
 
 test('the orders of a worker that died are taken over after about two seconds', { timeout: 15_000 }, async () => {
   const id = await transfer();
-  // Like a worker that dies immediately afterwards.
+  // Like a worker that dies right after this.
   expect(await leaseOrders(payments.database.pool, 10)).toHaveLength(1);
   const successor = await startTestGateway({ ROLE: 'work', SANDBOX_PACE_MS: 0 }, t.databaseUrl);
   expect(await ended(platform, id)).toMatchObject({ status: 'COMPLETED' });
@@ -76,7 +76,7 @@ test('an order whose rail takes longer than a lease stays with its worker', asyn
   const working = settleDueOrders(withRail({ payOut }), 10);
   await asked;
   const leases = new Set<string>();
-  // Five different ends of the lease take longer than one lease.
+  // Seeing five different ends of the lease takes longer than one lease.
   while (leases.size < 5) {
     const { rows } = await payments.database.pool.query(
       'select due_at::text as until from rail_order where due_at is not null',
@@ -114,7 +114,8 @@ test('the second of two workers that conclude one pull opens a case only if its 
     };
     const slow = settleDueOrders(withRail({ collect }), 10);
     await asked;
-    // The first worker's lease has expired, and another has the order. The first may renew its lease in between.
+    // The first worker's lease has expired, and another worker has the order. In between, the first worker may renew
+    // its lease.
     await vi.waitFor(async () => {
       await payments.database.pool.query('update rail_order set due_at = clock_timestamp() where due_at is not null');
       expect(await settleDueOrders(withRail({ collect: settled }), 10)).toBe(1);

@@ -76,7 +76,7 @@ describe('the price of a lock', () => {
     [9n, 9n],
     [10n, 10n],
     [11n, 10n],
-  ])('with rail fees of %s, of which 10 are listed as fixed, counts %s as fixed', (fees, fixed) => {
+  ])('with rail fees of %s, of which 10 are listed as fixed, counts %s as the fixed fee', (fees, fixed) => {
     const of = request({ platformFee }, { serviceFixedFee: 10n });
     const price = priceByLock(of, quoted(of), lock({ sent: 975n, fees }));
     expect(price).toMatchObject({ feesIncluded: fees + 25n, fixedFees: fixed + 25n });
@@ -85,7 +85,7 @@ describe('the price of a lock', () => {
     });
   });
 
-  it("charges the platform's share on what is left after the rail's fixed fee, if anything is", () => {
+  it("charges the platform's share on what is left after the rail's fixed fee, if the rail has one", () => {
     const shared = { fixedFee: 0n, variableFeeRate: '0.5' };
     const of = request({ lockedSide: 'RECEIVING', platformFee: shared }, { serviceFixedFee: 10n });
     const fee = (sent: bigint) => priceByLock(of, quoted(of), lock({ sent }));
@@ -114,7 +114,7 @@ describe('the limits of a receiving amount', () => {
         ...plainTerms,
         ...{ rate, serviceFixedFee: fees[0], serviceVariableFeeRate: service },
         minSendingAmount: least,
-        // A rail may state more than any payment can move.
+        // A rail may state a limit beyond what any payment can move.
         maxSendingAmount: least + width - 1n,
       },
       platformFee: { fixedFee: fees[1], variableFeeRate: platform },
@@ -137,7 +137,7 @@ describe('the limits of a receiving amount', () => {
     );
   });
 
-  it('can coincide in a single amount, for one conversion and for several', () => {
+  it('can meet at a single amount, with one conversion or several', () => {
     const { sending, receiving, platformFee, rate } = request({}, { minSendingAmount: 7n, maxSendingAmount: 7n });
     const one = receivingLimits({ sending, receiving, platformFee, rate });
     expect(one).toEqual({ min: 7n, max: 7n });

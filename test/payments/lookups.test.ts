@@ -7,7 +7,7 @@ import { sandboxOf, testGateway, uuidIn, withRail } from '../setup/gateway.ts';
 import { restClient } from '../setup/rest.ts';
 import { serverOf } from '../setup/scene.ts';
 
-/** The number of calls to the rail, and a hook that runs during one. */
+/** The number of calls to the rail, and a hook that runs during a call. */
 let asked = 0;
 let whileAsked: () => Promise<unknown> = async () => undefined;
 const t = await testGateway();
@@ -29,7 +29,7 @@ afterAll(() => database.close());
 
 const input = { umaAddress: '$success.usd@sandbox.uma.money' };
 
-test('a lookup is valid for ten minutes of the database’s clock, from the moment in its id', async () => {
+test('a lookup is valid for ten minutes by the database’s clock, from the time in its id', async () => {
   const { row, replayed } = await lookUpReceiver(payments, caller, input);
   expect(replayed).toBe(false);
   expect(row.expiresAt.getTime() - row.createdAt.getTime()).toBe(600_000);
@@ -83,7 +83,7 @@ test('a token has a bounded number of unexpired lookups, whatever other tokens h
   const path = `/receiver/${encodeURIComponent(input.umaAddress)}`;
   const { lookupId } = await rest.ask('GET', path);
   const uuid = uuidIn(lookupId);
-  // Up to the bound, including the existing one.
+  // Up to the limit, which includes the lookup that already exists.
   await database.pool.query(
     `insert into lookup (platform_id, id, uma_address, token_id, network, currencies, required_fields)
      select platform_id, uuid_v7(), uma_address, token_id, network, currencies, required_fields

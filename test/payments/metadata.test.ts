@@ -15,7 +15,7 @@ const rest = await restClient(t.url, platform.authorization);
 const scene = await makeScene(platform, 100_000n);
 
 const entry = (key: string, value: string) => ({ key, value });
-/** The entries in the order in which they are returned: by key, capitals first. */
+/** The entries in the order in which they are returned: sorted by key, with capitals first. */
 const notes = [entry('10', 'ten'), entry('Order', '42'), entry('a.b-c_d', 'Überweisung "€"')];
 const asMap = { Order: '42', '10': 'ten', 'a.b-c_d': 'Überweisung "€"' };
 const shuffled = [...notes].reverse();
@@ -26,7 +26,7 @@ function newCustomer(metadata: readonly object[]): Promise<Data> {
   return succeed(platform, 'createCustomer', input, `customer { ${selection} }`);
 }
 
-test('metadata of a new record is in the answer, in reads, in REST and in the record of every webhook', async () => {
+test("a new record's metadata is in the answer, in later reads, in REST and in the record of every webhook", async () => {
   const receiver = await ownReceiver();
   await createEndpoint(platform, { url: receiver.url, eventTypes: ['OUTGOING_PAYMENT'] });
   const { customer } = await newCustomer(shuffled);

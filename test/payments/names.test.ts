@@ -28,7 +28,7 @@ async function rename(customerId: string, fullName: string): Promise<void> {
   await succeed(t.platform, 'updateCustomer', { customerId, details: { individual: { fullName } } });
 }
 
-/** Returns the app of a customer or of a payment. */
+/** Returns an app that is bound to a customer or to a payment. */
 const appOf = (subject: object) => payingApp(t.platform, subject);
 
 const end = (id: string) => `•••• ${id.slice(-4).toUpperCase()}`;
@@ -73,7 +73,7 @@ describe('the display name of an account', () => {
     expect(await fieldsOf(t.platform, 'account', id, `... on ExternalAccount { ${fields} }`)).toEqual(shown);
   });
 
-  test('is read without naming a type, in one statement', async () => {
+  test('can be read without naming a type, in one statement', async () => {
     const query = `query ($id: ID!) { customer(id: $id) { accounts { edges { node { displayName maskedNumber
       ... on InternalAccount { fundingPaymentInstructions { accountType reference } }
       ... on ExternalAccount { accountInfo { accountType maskedNumber ... on PixAccountInfo { pixKey } } } } } } } }`;
@@ -91,7 +91,7 @@ describe('the display name of an account', () => {
   });
 });
 
-describe('the names of the parties of a payment', () => {
+describe("the names of a payment's parties", () => {
   const fields = 'source { displayName maskedNumber } destination { displayName maskedNumber }';
 
   const partiesOf = (platform: TestPlatform, id: string) => fieldsOf(platform, 'transaction', id, fields);
@@ -140,7 +140,7 @@ describe('the names of the parties of a payment', () => {
     }
   });
 
-  test('at a UMA address are those that its side reports, or else the address', async () => {
+  test('at a UMA address are the names that the other side reports, or else the address', async () => {
     const umaAddress = await umaAddressOf(t.platform, payee.customerId);
     const made = await umaQuote(t.platform, payer.usd, umaAddress);
     const read = `${fields} counterpartyInformation { name value }`;
@@ -160,7 +160,7 @@ describe('the names of the parties of a payment', () => {
     });
   });
 
-  test('are also in the stream and in a list of a transfer', async () => {
+  test('also appear in the stream of a transfer and in a list', async () => {
     const { id } = await pay(t.platform, payer);
     const { transactions } = await t.platform.ask(`{ transactions(first: 1) { edges { node { id ${fields} } } } }`);
     expect(transactions.edges[0].node).toMatchObject({ id, destination: { displayName: 'Grace Hopper' } });

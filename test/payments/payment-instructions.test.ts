@@ -17,7 +17,7 @@ const instructions = instruction.slice(1, -1);
 const quoteFields = `id createdAt expiresAt totalSendingAmount { amount } transaction { reconciliationReference }
   paymentInstructions { ${instructions} }`;
 
-/** Creates a quote that the customer funds in this currency; the receiver gets `amount` euro cents. */
+/** Creates a quote that the customer funds in this currency. The receiver gets `amount` euro cents. */
 async function fundedQuote(currency: string, amount = 5_000): Promise<Data> {
   const input = {
     source: { realtimeFunding: { customerId: scene.customerId, currency } },
@@ -40,7 +40,7 @@ function read(invoice: string): Record<string, Data> {
   return Object.fromEntries(decode(invoice).sections.map((section: Data) => [section.name, section.value]));
 }
 
-/** Returns the address with the capitals that EIP-55 requires. */
+/** Returns the address with the capitalization that EIP-55 requires. */
 function checksummed(address: string): string {
   const small = address.slice(2).toLowerCase();
   const hash = hex.encode(keccak_256(new TextEncoder().encode(small)));
@@ -83,7 +83,7 @@ test('yen, for which the interface has no account type, cannot fund a quote', as
   expect(await accountInstructions('JPY')).toEqual([]);
 });
 
-test('the accounts at banks could all be registered as external accounts of their type, check digits included', async () => {
+test('all bank accounts could be registered as external accounts of their type, check digits included', async () => {
   const inputs: Record<string, string> = {
     USD: 'usAccount',
     EUR: 'iban',
@@ -142,7 +142,7 @@ describe('stablecoins', () => {
     );
   });
 
-  test('have a point of the curve as an address on Solana', async () => {
+  test('have a point on the curve as their address on Solana', async () => {
     const [solana] = (await fundedQuote('USDC')).paymentInstructions;
     expect(() => ed25519.Point.fromBytes(base58.decode(solana.address))).not.toThrow();
   });

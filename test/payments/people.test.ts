@@ -5,7 +5,7 @@ import { type Data, testGateway } from '../setup/gateway.ts';
 import { restClient } from '../setup/rest.ts';
 import { makeScene } from '../setup/scene.ts';
 
-// Dates of birth and countries of customers, owners of companies and of accounts, and facts about senders.
+// Dates of birth and countries: of customers, of the owners of companies and accounts, and in facts about senders.
 
 const t = await testGateway();
 const { platform } = t;
@@ -13,7 +13,7 @@ const rest = await restClient(t.url, platform.authorization);
 const scene = await makeScene(platform);
 const [{ now }] = (await t.owner.query<{ now: Date }>('select clock_ms() as now')).rows as [{ now: Date }];
 
-/** Returns the day that many years and days from today, by the database's clock. */
+/** Returns the date that many years and days from today, by the database's clock. */
 function day(years: number, days = 0): string {
   const moment = new Date(now);
   moment.setUTCFullYear(moment.getUTCFullYear() + years, moment.getUTCMonth(), moment.getUTCDate() + days);
@@ -65,7 +65,7 @@ const beneficiary = (fields: object) =>
   });
 const fact = (name: string, value: string) =>
   umaQuote(platform, scene.usd, '$success.usd@sandbox.uma.money', { senderCustomerInfo: [{ name, value }] });
-/** Creates a customer over REST, and returns the result in GraphQL's form of a refusal or a success. */
+/** Creates a customer over REST. Returns the result in the form of a GraphQL refusal or success. */
 async function inRest(fields: object): Promise<Data> {
   const body = { customerType: 'INDIVIDUAL', platformCustomerId: fresh(), fullName: 'Ada', ...fields };
   return (await rest.call('POST', '/customers', { body })).body;

@@ -20,7 +20,7 @@ import { type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { passDelay, passHours, timeZoneAhead } from '../setup/passing-time.ts';
 import { makeScene, ownAccount, payingApp, serverOf } from '../setup/scene.ts';
 
-// Policies limit what a token, a customer or the platform may pay. Amounts are cents.
+// Policies limit what a token, a customer or the platform may pay. Amounts are in cents.
 
 const t = await testGateway();
 const { platform } = t;
@@ -33,10 +33,10 @@ const set = (subjectId: string, terms: object, by: TestPlatform = platform): Pro
   act(by, 'setPolicy', { subjectId, ...terms }, `policy { id subjectId ${facts} }`);
 const remove = (subjectId: string): Promise<Data> => succeed(platform, 'deletePolicy', { subjectId }, 'deletedId');
 
-/** A limit of an amount in USD. */
+/** A limit on an amount in USD. */
 const usd = (period: string, amount: number) => ({ period, currency: 'USD', amount: { units: amount } });
 
-/** Creates a server token that can pay, with its own policy. */
+/** Creates a server token that can pay and has its own policy. */
 async function limited(terms: object, ...permissions: readonly string[]) {
   const server = await serverOf(platform, 'VIEW', 'TRANSACT', ...permissions);
   const { policy } = await set(server.tokenId, terms);
@@ -46,7 +46,7 @@ async function limited(terms: object, ...permissions: readonly string[]) {
 const refusalFields = `__typename ... on LimitExceededError {
   code message rule subjectId freeAt limit { period usedAmount { amount } leftAmount { amount } payments usedPayments } }`;
 
-/** Sends USD from a scene's internal account; returns the id of the payment, or the refusal. */
+/** Sends USD from a scene's internal account. Returns the id of the payment, or the refusal. */
 async function send(by: TestPlatform, amount: number, rest: object = {}, from = scene): Promise<Data> {
   const input = moving(from.usd, from.outsideUsd, amount, rest);
   const query = `mutation ($input: TransferOutInput!) { transferOut(input: $input) {
@@ -55,7 +55,7 @@ async function send(by: TestPlatform, amount: number, rest: object = {}, from = 
   return transferOut.transaction?.id ?? transferOut;
 }
 
-/** Returns whether each of these amounts could be paid. */
+/** Tries to pay each of these amounts. Returns for each whether it could be paid. */
 async function made(by: TestPlatform, ...amounts: readonly number[]): Promise<boolean[]> {
   const results: boolean[] = [];
   for (const amount of amounts) results.push(typeof (await send(by, amount)) === 'string');
@@ -66,7 +66,7 @@ const left = async (by: TestPlatform): Promise<Data> =>
   (await by.ask(`{ viewer { policies { ${facts} } } }`)).viewer.policies[0].limits;
 
 describe('a policy', () => {
-  test('allows what fits; a refusal states the limit, the usage and when it is free again', async () => {
+  test('allows what fits; a refusal states the limit, the usage and when there is room again', async () => {
     const me = await limited({ limits: [usd('DAY', 500)], timeZone: 'Asia/Tokyo' });
     expect(await made(me, 300)).toEqual([true]);
     const refused = await send(me, 201);
@@ -150,7 +150,7 @@ describe('a policy', () => {
       `select to_char(now() + m * interval '1 minute', 'HH24:MI') as time from unnest(array[-2, 2, 4]) m order by m`,
     );
     const [before, soon, later] = rows.map(({ time }) => time);
-    // The second and third span midnight, unless it is around midnight now.
+    // The second and the third include midnight, unless it is around midnight now.
     for (const [hoursFrom, hoursTo, fits] of [
       [before, soon, true],
       [later, soon, true],
@@ -191,8 +191,8 @@ describe('a policy', () => {
     expect(await remove(stranger.customerId)).toMatchObject({ deletedId: null });
   });
 
-  test('counts payments that share a transaction together, even if a day has ended since it summed them', async () => {
-    // A time zone in which a day has just begun: the minutes that are made to pass move the payment into the previous
+  test('counts all payments that share a transaction, even if a day has ended since it last summed them up', async () => {
+    // In this time zone a day has just begun, so the minutes that the test lets pass move the payment into the previous
     // day.
     const now = new Date();
     const ahead = (24 - now.getUTCHours()) % 24;
@@ -206,7 +206,7 @@ describe('a policy', () => {
     const scenes = await Promise.all(Array.from({ length: 8 }, () => makeScene(platform, 1_000n)));
     const sent = await Promise.all([...scenes, ...scenes].map((from) => send(server, 10, {}, from)));
     expect(sent.filter((one) => typeof one === 'string')).toHaveLength(10);
-    // Hours that other tests make pass would move all these payments into one day, and exceed its limit.
+    // The hours that other tests let pass would move all these payments into one day, and exceed its limit.
     await remove(server.tokenId);
   });
 
@@ -219,21 +219,21 @@ describe('a policy', () => {
         expect(await set(subject, { limits: [] }, by)).toMatchObject({ code: 'FORBIDDEN' });
       expect(await act(by, 'deletePolicy', { subjectId: maker.tokenId })).toMatchObject({ code: 'FORBIDDEN' });
     }
-    // Payments by either token count for both.
+    // Payments made with either token count for both.
     expect([...(await made(child, 3)), ...(await made(maker, 3, 2)), ...(await made(child, 1))]).toEqual([
       true,
       false,
       true,
       false,
     ]);
-    // Another server token with MANAGE may do so, and a policy for all does not prevent that.
+    // A different server token with MANAGE may do so, and a policy for everyone does not prevent it.
     await set(own, { limits: [usd('DAY', 100_000_000)] });
     expect(await set(maker.tokenId, { limits: [usd('DAY', 6)] })).toMatchObject({ __typename: 'SetPolicySuccess' });
     expect(await made(child, 1)).toEqual([true]);
     await remove(own);
   });
 
-  test('is shown to those who may see it: an app learns nothing about the usage of others', async () => {
+  test('is shown only to those who may see it: an app learns nothing about the usage of others', async () => {
     const app = await payingApp(platform, { customerId: scene.customerId });
     const blind = await serverOf(platform, 'TRANSACT');
     const own = `Platform:${platform.platformId}`;
@@ -300,7 +300,7 @@ describe('a policy', () => {
     await succeed(me, 'cancelQuote', { quoteId: funded.id });
     expect(await execute(me, later.id)).toMatchObject({ __typename: 'ExecuteQuoteSuccess' });
     expect(await quote(me, fundedIn('USD', scene, 1_000))).toMatchObject({ code: 'LIMIT_EXCEEDED' });
-    // The deposit does not count again.
+    // The deposit does not count a second time.
     const last = await quote(me, fundedIn('USD', scene, 500));
     await succeed(me, 'sandboxSend', { quoteId: last.id, currency: 'USD' });
     expect(await left(me)).toMatchObject([{ usedAmount: { amount: '1500' } }]);
@@ -343,7 +343,7 @@ describe('a policy', () => {
   });
 });
 
-test('a payment leaves a rolling window while others are made', async () => {
+test('a payment stops counting when it leaves a rolling window, even while other payments are made', async () => {
   const me = await limited({ limits: [usd('LAST_24_HOURS', 100), { period: 'LAST_24_HOURS', payments: 3 }] });
   expect(await made(me, 60)).toEqual([true]);
   await passHours(t, 23.75);
@@ -382,7 +382,7 @@ test.each([
   [{ limits: [{ period: 'PAYMENT', payments: 1 }] }, 'INVALID_INPUT', ['limits', 0]],
   [{ limits: [{ period: 'DAY', payments: -1 }] }, 'INVALID_INPUT', ['limits', 0, 'payments']],
   [{ limits: [usd('DAY', 1), usd('DAY', 2)] }, 'INVALID_INPUT', ['limits', 1]],
-  // A program that finds nobody to list would otherwise let everybody be paid.
+  // Otherwise a program that finds nobody to put on its list would allow payments to everybody.
   [{ kinds: [] }, 'INVALID_INPUT', ['kinds']],
   [{ receiverAccountIds: [] }, 'INVALID_INPUT', ['receiverAccountIds']],
   [{ receiverCountries: [] }, 'INVALID_INPUT', ['receiverCountries']],

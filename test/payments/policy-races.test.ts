@@ -6,12 +6,12 @@ import { connect, type Data, ownGateway, type TestGateway, type TestPlatform } f
 import { passHours } from '../setup/passing-time.ts';
 import { makeScene, type Scene, serverOf } from '../setup/scene.ts';
 
-// Compares policies with a plain model, and with many concurrent payments. When a gateway stops, the audit proves that
-// no window was exceeded.
+// Compares policies with a simple model, and under many concurrent payments. When a gateway stops, the audit proves
+// that no window was exceeded.
 
-/** The number of payments in the race, which POLICY_PAYMENTS overrides. */
+/** The number of payments in the race; POLICY_PAYMENTS overrides it. */
 const payments = Number(process.env.POLICY_PAYMENTS ?? 2_000);
-/** The number of concurrent payments on each of two gateways. */
+/** How many payments run concurrently on each of two gateways. */
 const atOnce = 100;
 
 const policyOf = async (by: TestPlatform): Promise<Data> =>
@@ -56,7 +56,7 @@ test(
     expect(taken.length + refused.length).toBe(payments);
     expect(sum).toBeLessThanOrEqual(most);
     expect(taken.length).toBeLessThanOrEqual(payments * 0.75);
-    // A refused payment must have exceeded the limit of amounts or of counts.
+    // A refused payment must have exceeded the limit on amounts or the limit on the number of payments.
     if (taken.length < payments * 0.75)
       for (const amount of new Set(refused)) expect(sum + amount).toBeGreaterThan(most);
     const [day, rolling, month] = (await policyOf(server)).limits;
@@ -77,7 +77,7 @@ interface Use {
   counts: boolean;
 }
 
-/** A time zone in which it is around noon, so that no day begins while the test runs. */
+/** A time zone where it is around noon, so that no day begins while the test runs. */
 const timeZone = (() => {
   const hourIn = (zone: string) =>
     Number(new Intl.DateTimeFormat('en', { timeZone: zone, hour: 'numeric', hourCycle: 'h23' }).format(new Date()));
@@ -88,7 +88,7 @@ const timeZone = (() => {
 const dayOf = (at: number) => new Intl.DateTimeFormat('sv', { timeZone, dateStyle: 'short' }).format(new Date(at));
 const hour = 3_600_000;
 
-/** Returns whether an earlier payment is in the window of one that is made now. */
+/** Returns whether an earlier payment is in the window of a payment made now. */
 const inWindow: Readonly<Record<string, (at: number, now: number) => boolean>> = {
   PAYMENT: () => false,
   DAY: (at, now) => dayOf(at) === dayOf(now),
@@ -155,7 +155,7 @@ async function play(t: TestGateway, scene: Scene, first: readonly Limit[], steps
   }
 }
 
-test('over random payments, failures, settings and time, a policy allows exactly what its limits leave', async () => {
+test('with random payments, failures, settings and times, a policy allows exactly what its limits leave', async () => {
   const t = await ownGateway({ SANDBOX_PACE_MS: 1 });
   const scene = await makeScene(t.platform, 100_000_000n);
   await fc.assert(

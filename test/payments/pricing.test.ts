@@ -59,7 +59,7 @@ describe('the worked examples', () => {
   });
 
   it('two variable fees are rounded separately, and the unrounded net gives 863 received with fees of 63', () => {
-    // The rate 1/0.92 does not terminate; 15 digits of it give 862.638, exact in all the places that matter.
+    // The rate 1/0.92 does not terminate. With 15 digits of it the result is 862.638, exact in all places that matter.
     const terms = { rate: '1.08695652173913', serviceVariableFeeRate: '0.01' };
     const quote = quoted(request('USD', 'EUR', 'SENDING', 1000n, terms, { fixedFee: 50n, variableFeeRate: '0.003' }));
     expect(quote).toMatchObject({ totalSendingAmount: 1000n, totalReceivingAmount: 863n, feesIncluded: 63n });
@@ -75,7 +75,7 @@ describe('the worked examples', () => {
 });
 
 describe('a quote explains itself', () => {
-  it('names every rounding with the exact value before and the whole number after', () => {
+  it('names every rounding, with the exact value before it and the integer after it', () => {
     const terms = { rate: '1.25', serviceVariableFeeRate: '0.01', counterpartyFixedFee: 3n };
     const quote = quoted(request('USD', 'EUR', 'SENDING', 1000n, terms, { fixedFee: 50n, variableFeeRate: '0.003' }));
     expect(quote.steps).toEqual([
@@ -109,8 +109,9 @@ describe('a quote explains itself', () => {
     });
   });
 
-  it('gives what rounding up leaves over to the service if it would break the rate law', () => {
-    // 1191 sats cost 11.91 cents; 17.01… must be charged, so 18, and 30 % of 18 is 5.4: 13 would remain for 11.91.
+  it('gives the surplus from rounding up to the service, if it would otherwise break the rate law', () => {
+    // 1191 sats cost 11.91 cents. At least 17.01… must be charged, so 18; 30 % of 18 is 5.4, which would leave 13 for
+    // 11.91.
     const terms = { rate: '10000', serviceVariableFeeRate: '0.3' };
     const quote = quoted(request('USD', 'BTC', 'RECEIVING', 1191n, terms));
     expect(quote).toMatchObject({ totalSendingAmount: 18n, totalReceivingAmount: 1191n, feesIncluded: 6n });
@@ -163,7 +164,7 @@ describe('the rate details', () => {
   });
 });
 
-/** The theorems of test/proof/theorems.ts say more about all quotes; test/proof/pricing.test.ts evaluates them. */
+/** The theorems in test/proof/theorems.ts state more about all quotes. test/proof/pricing.test.ts evaluates them. */
 describe('for every pair, amount and fee', () => {
   it('the locked side is exactly the locked amount, and both sides stay within their bounds', () => {
     everyQuote(anyRequest, (asked, quote) => {
@@ -211,7 +212,7 @@ describe('the bounds', () => {
     });
   });
 
-  it('of a corridor limit the sending amount, and the refusal states them', () => {
+  it('on a corridor limit the sending amount, and the refusal states them', () => {
     const terms = { minSendingAmount: 10n, maxSendingAmount: 500n };
     const reason = (sent: string) => `from USD to EUR the sending amount must be 0.10 to 5.00 USD, not ${sent} USD`;
     for (const lockedSide of ['SENDING', 'RECEIVING'] as const) {
@@ -296,7 +297,7 @@ describe('the bounds', () => {
   });
 });
 
-/** Checks a property of random quotes, except refused ones. */
+/** Checks a property of random quotes, ignoring those that are refused. */
 function everyQuote(asked: fc.Arbitrary<PricingRequest>, check: (asked: PricingRequest, quote: Pricing) => void): void {
   fc.assert(
     fc.property(asked, (one) => {
@@ -324,12 +325,12 @@ function unitsBought({ sending, receiving, rate }: PricingRequest): Fraction {
   return divide(tenTo(receiving.decimals - sending.decimals), parseDecimal(rate.rate));
 }
 
-/** Applies the rate law to a quote's sending side, in receiving smallest units. */
+/** Applies the rate law to a quote's sending side. Returns receiving smallest units. */
 function converted(quote: Pricing, asked: PricingRequest): Fraction {
   return multiply(whole(quote.totalSendingAmount - quote.feesIncluded), unitsBought(asked));
 }
 
-/** Returns the value of a receiving amount at a quote's rate, in sending smallest units. */
+/** Returns what a receiving amount is worth at a quote's rate, in sending smallest units. */
 function worthOf(receive: bigint, { exchangeRate }: Pricing, from: CurrencyCode, to: CurrencyCode): Fraction {
   const shift = tenTo(requiredCurrency(from).decimals - requiredCurrency(to).decimals);
   return multiply(multiply(whole(receive), parseDecimal(exchangeRate)), shift);

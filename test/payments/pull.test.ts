@@ -22,13 +22,13 @@ const idle = await testGateway({ ROLE: 'serve' });
 
 const quoteFields = `id status transaction { id } paymentInstructions { __typename }
   source { ... on AccountSource { account { __typename id } } }`;
-/** Quotes 100 of the source's currency. */
+/** Quotes 100 in the currency of the source. */
 async function createQuote(from: string, to: string, rest: object = {}, platform = t.platform): Promise<Data> {
   const made = await act(platform, 'createQuote', between(from, to, 10_000, rest), `quote { ${quoteFields} }`);
   return made.quote ?? made;
 }
 
-/** Waits until a payment has ended, and returns its status. */
+/** Waits until a payment has ended. Returns its status. */
 const ended = async (transactionId: string): Promise<string | undefined> =>
   (await statusesOf(t.platform, transactionId)).at(-1);
 

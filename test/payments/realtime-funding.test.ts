@@ -15,7 +15,7 @@ import { type Data, testGateway, uuidIn } from '../setup/gateway.ts';
 import { balanceOf, makeScene } from '../setup/scene.ts';
 
 const t = await testGateway();
-/** Gateways whose quotes expire immediately; `still` does no background work, so it marks none as expired. */
+/** Gateways whose quotes expire immediately. `still` does no background work, so it does not mark any as expired. */
 const short = await testGateway({ SANDBOX_QUOTE_SECONDS: 0 });
 const still = await testGateway({ SANDBOX_QUOTE_SECONDS: 0, ROLE: 'serve' });
 const scene = await makeScene(t.platform, 0n);
@@ -49,7 +49,7 @@ describe('a deposit of the quoted amount', () => {
     },
   );
 
-  test('stated to the unit, or sent again with its key, is the same deposit', async () => {
+  test('with the amount stated, or sent again with its key, is the same deposit', async () => {
     const quote = await newQuote();
     const input = { amount: quote.due, idempotencyKey: 'deposit-1' };
     expect(await send(quote, input)).toMatchObject({ replayed: false, transaction: { status: 'PROCESSING' } });

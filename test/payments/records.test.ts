@@ -16,7 +16,7 @@ test('an amount is an exact JSON integer, or is refused', () => {
   expect(() => jsonInteger(9_007_199_254_740_992n)).toThrow(UnrepresentableAmount);
 });
 
-test('a rate of 15 significant digits is the same number in JSON', () => {
+test('a rate with 15 significant digits is the same number in JSON', () => {
   const rate = fc.tuple(fc.integer({ min: 1, max: 999_999_999_999_999 }), fc.integer({ min: 0, max: 14 }));
   fc.assert(
     fc.property(rate, ([digits, places]) => {

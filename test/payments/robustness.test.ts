@@ -18,21 +18,21 @@ import {
 import { makeDue } from '../setup/passing-time.ts';
 import { balanceOf, externalAccount, fund, makeScene, usAccount } from '../setup/scene.ts';
 
-/** Misbehaving rails and rows neither block nor lose anything else. */
+/** Rails that misbehave and rows that are damaged neither block nor lose anything else. */
 
-/** This gateway only serves: the test does the background work itself, with its own rails. */
+/** This gateway only serves. The test does the background work itself, with rails of its own. */
 const t = await testGateway({ ROLE: 'serve', SANDBOX_QUOTE_SECONDS: 1, SANDBOX_PACE_MS: 0 });
 const { platform } = t;
 const { payments } = t.gateway;
 const scene = await makeScene(platform);
 
-/** Returns the domain with a rail that answers by amount, and settles all other orders. */
+/** Returns the domain with a rail that gives answers by amount, and settles all other orders. */
 function answering(answers: Record<number, () => Promise<RailOutcome>>): Payments {
   const perform = async ({ amount }: RailOrder) => (await answers[Number(amount)]?.()) ?? { kind: 'settled' as const };
   return withRail(t, { payOut: perform, collect: perform });
 }
 
-/** Makes the workers process all orders now, whatever time their rail named. */
+/** Makes the workers process all orders now, whatever time their rail has named. */
 async function work(domain = answering({}), most = 10): Promise<number> {
   await makeDue(t);
   return settleDueOrders(domain, most);
@@ -87,7 +87,7 @@ test('a command refused because an account stayed locked does not use up its key
   expect(await ask()).toMatchObject({ replayed: false });
 });
 
-test('a rail that cannot check an account now is asked later', async () => {
+test('a rail that cannot check an account now is asked again later', async () => {
   const id = await externalAccount(platform, scene.customerId, 'USD', usAccount('90909201'));
   const standing = () => fieldsOf(platform, 'account', id, '... on ExternalAccount { status version }');
   const check = async (domain = payments) => {
@@ -119,7 +119,7 @@ test.each([
     const { lines, log } = logging();
     const domain = answering({
       105: async () => {
-        // Another process, which took over the order after its lease, receives a different report and is faster.
+        // Another process, which took over the order when the lease ended, gets a different report and is faster.
         await work(answering({ 105: () => Promise.resolve(answer(first)) }));
         return answer(late);
       },
@@ -138,7 +138,7 @@ test.each([
   },
 );
 
-test('an order reported as settled and then as failed stays settled, and is one case until closed', async () => {
+test('an order reported as settled and then as failed stays settled, and has a single case until that is closed', async () => {
   const id = await send(109);
   await settleDueOrders(answering({ 109: () => Promise.resolve({ kind: 'settled', watchMs: 0 }) }), 10);
   const before = await balanceOf(platform, scene.usd);
@@ -171,8 +171,8 @@ test('a payment whose rail reports a different amount opens a case, and ends onc
   expect(await statusOf(id)).toBe('COMPLETED');
 });
 
-test('a slow rail is asked about at most 32 orders concurrently, so that none waits for its connection', async () => {
-  // Orders left by other tests would be counted, too.
+test('a slow rail is asked about at most 32 orders at a time, so that none waits for a connection', async () => {
+  // Orders left over from other tests would count too.
   await work(undefined, 100);
   const amounts = Array.from({ length: 40 }, (_, position) => 2_000 + position);
   const ids = await Promise.all(amounts.map(send));
@@ -189,7 +189,7 @@ test('a slow rail is asked about at most 32 orders concurrently, so that none wa
   const settling = settleDueOrders(answering(Object.fromEntries(amounts.map((amount) => [amount, slow]))), 100);
   for (let answered = 0; answered < amounts.length; answered += 1) {
     await vi.waitFor(() => expect(asked).not.toEqual([]), 20_000);
-    // The rail now has as many concurrent calls as it can get.
+    // The rail now has the maximum number of concurrent calls.
     await new Promise((resolve) => setImmediate(resolve));
     asked.shift()?.();
   }
@@ -200,7 +200,7 @@ test('a slow rail is asked about at most 32 orders concurrently, so that none wa
 
 test('an order that keeps failing is retried at growing intervals of at most five minutes', async () => {
   const { owner: pool } = t;
-  // Neither this rail's answer nor the resulting state of the payment is usable.
+  // Neither the rail's answer nor the state of the payment that results from it can be used.
   const nonsense = { kind: 'nonsense' } as unknown as RailOutcome;
   const [unheard, unwritten] = [await send(107), await send(108)];
   await pool.query(`create function spoil() returns trigger language plpgsql as $$ begin raise exception 'spoilt'; end $$;
@@ -256,7 +256,7 @@ test('a collected amount that does not fit is FAILED only once the rail has retu
 });
 
 test('a quote that cannot be expired neither occupies the expiry nor delays other work', async () => {
-  // A separate gateway: another test stops the clock of the process.
+  // A separate gateway, because another test stops the clock of the process.
   const working = await startTestGateway({ SANDBOX_QUOTE_SECONDS: 1 });
   const { platform: busy, gateway, databaseUrl } = working;
   const own = await makeScene(busy);
@@ -265,7 +265,8 @@ test('a quote that cannot be expired neither occupies the expiry nor delays othe
     withoutTriggers(databaseUrl, (client) =>
       client.query('update transaction set status = $1 where id = $2', [status, uuidIn(spoiled.transaction.id)]),
     );
-  // The state that a bug bypassing the triggers would leave: the quote waits, and its transaction has ended.
+  // The state that a bug bypassing the triggers would leave behind: the quote still waits, but its transaction has
+  // ended.
   await write('EXPIRED');
   const looks = vi.spyOn(gateway.payments.database.pool, 'query');
   const sound = await quote(busy, usdToEur(own));
@@ -274,7 +275,7 @@ test('a quote that cannot be expired neither occupies the expiry nor delays othe
   expect(await ended(busy, sound.transaction.id)).toMatchObject({ status: 'EXPIRED' });
   expect(await ended(busy, id)).toMatchObject({ status: 'COMPLETED' });
   const rounds = looks.mock.calls.filter(([asked]) => Object(asked).name === 'expired_quotes').length;
-  // One round every quarter of a second; without the pause there would be hundreds.
+  // One round every quarter of a second. Without the pause there would be hundreds.
   expect(rounds).toBeGreaterThan(2);
   expect(rounds).toBeLessThan(60);
   looks.mockRestore();

@@ -23,11 +23,11 @@ interface Kind {
   readonly type: keyof typeof accountTypes;
   /** The details of an account. */
   readonly one: Readonly<Record<string, string>>;
-  /** The fields that differ if the same number is at another bank. */
+  /** The fields that change if the same number is at another bank. */
   readonly elsewhere?: readonly Readonly<Record<string, string>>[];
-  /** The fields that differ in other spellings of the same account. */
+  /** The fields that change in other spellings of the same account. */
   readonly same?: readonly Readonly<Record<string, string>>[];
-  /** The fields that differ in a different account that looks similar. */
+  /** The fields that change in a different account that looks similar. */
   readonly other?: readonly Readonly<Record<string, string>>[];
 }
 
@@ -161,7 +161,7 @@ describe.each(kinds)('$type $one', ({ type, one, elsewhere = [], same = [], othe
   const registerAs = (customerId: string, differs: object = {}) =>
     register(customerId, currencies[0], { [graphql.input]: { ...one, ...differs } }, isOwned);
 
-  test('is one account in every spelling, and a different one at each other bank', async () => {
+  test('is one account in every spelling, and a different account at every other bank', async () => {
     const customerId = await newCustomer(platform, 'Grace Hopper');
     const { account } = await registerAs(customerId);
     const conflictWith = (id: string) => ({ code: 'CONFLICT', message: expect.stringContaining(id) });
@@ -193,7 +193,7 @@ test('the same wallet address in a different currency, or on a different chain, 
     expect((await register(customerId, currency, wallet, false)).__typename).toBe('CreateExternalAccountSuccess');
 });
 
-test('reactivating an account conflicts with the same account, and not with one at another bank', async () => {
+test('reactivating an account conflicts with an identical account, but not with one at another bank', async () => {
   const customerId = await newCustomer(platform, 'Grace Hopper');
   const registerAt = (sortCode: string) =>
     register(customerId, 'GBP', { gbpAccount: { sortCode, accountNumber: '12345678' } });
@@ -257,13 +257,13 @@ function distinctAccounts(count: number): GeneratedAccount[] {
     const { identifier, bank } = identityOf(account.accountType, account.details);
     found.set(`${account.accountType} ${bank} ${identifier}`, account);
   }
-  // With certain suffixes the sandbox refuses an account, or lets it be registered again.
+  // For certain suffixes the sandbox refuses an account, or lets it be registered again.
   return [...found.values()]
     .filter(({ details }) => !/(?:105|20[1-4])(?:@|$)/.test(Object.values(details).join('\n')))
     .slice(0, count);
 }
 
-/** Returns the items in another, deterministic order. */
+/** Returns the items in a different but deterministic order. */
 function shuffled<Item>(items: readonly Item[]): Item[] {
   const [order = []] = fc.sample(fc.shuffledSubarray([...items.keys()], { minLength: items.length }), {
     numRuns: 1,

@@ -4,7 +4,7 @@ import { type Data, testGateway } from '../setup/gateway.ts';
 import { restClient, usAccount } from '../setup/rest.ts';
 import { makeScene } from '../setup/scene.ts';
 
-/** Sentences of the specification that no other test covers, by section (docs/coverage.md lists the other tests). */
+/** Statements of the specification that no other test covers, by section (docs/coverage.md lists the other tests). */
 
 const t = await testGateway();
 

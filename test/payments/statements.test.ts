@@ -17,7 +17,7 @@ for (let round = 0; round < 3; round += 1) {
   await execute(t.platform, made.id);
   await ended(t.platform, made.transaction.id);
 }
-// The suffix of this scene's external account makes the bank refuse payments.
+// This scene's external account has a suffix that makes the bank refuse payments.
 const refused = await makeScene(t.platform, 5_000n, '004');
 await ended(t.platform, (await pay(t.platform, refused, 700)).id);
 /** An account whose payment was returned. */
@@ -56,14 +56,14 @@ async function statementOf(id: string, from: Date, to: Date, first = 50): Promis
   }
 }
 
-test('the opening balance and the entries of any period give its closing balance, and periods join', async () => {
+test("a period's opening balance and entries add up to its closing balance, and the next period opens with it", async () => {
   const all = await postings(scene.usd);
   expect(all.length).toBeGreaterThan(8);
   const begin = all[0].at.getTime() - 10;
   const span = all.at(-1).at.getTime() - begin + 20;
   const moment = fc.oneof(
     fc.integer({ min: 0, max: span }).map((ms) => begin + ms),
-    // The exact time of an entry, and the times immediately before and after.
+    // The exact time of an entry, and the moments right before and after it.
     fc.tuple(fc.nat(), fc.constantFrom(-1, 0, 1)).map(([at, ms]) => all[at % all.length].at.getTime() + ms),
   );
   await fc.assert(
@@ -149,7 +149,7 @@ test("an app sees only its own customer's statement; a token bound to a payment 
   expect((await legsFor(t.platform)).filter(({ balanceAfter }) => balanceAfter !== null)).toHaveLength(1);
 });
 
-test('the payments of an account are those from and to it, and their totals are sums over the list', async () => {
+test("an account's payments are those from it and to it, and the totals are sums over the list", async () => {
   const fields = 'status type sentAmount { amount currency { code } } receivedAmount { amount currency { code } }';
   const total = 'transactionTotals { status type count amount { amount currency { code } } }';
   const asked = `query ($id: ID!) {
@@ -291,7 +291,7 @@ test('camt.053 is refused for assets outside ISO 4217, and for a period that end
   }
 });
 
-test('an export longer than one read is complete; one whose client disconnects stops', async () => {
+test('an export longer than one read is complete, and stops if its client disconnects', async () => {
   const busy = await makeScene(t.platform, 0n);
   const funding = '$account: ID!';
   const fields = [1, 2, 3, 4, 5].map(
@@ -311,6 +311,6 @@ test('an export longer than one read is complete; one whose client disconnects s
   );
   const response = await exported(busy.usd, 'camt.053', from, to);
   await response.body?.cancel();
-  // Nothing waits for the client that disconnected: the gateway stops promptly after this test.
+  // Nothing waits for the client that has disconnected, so the gateway stops promptly after this test.
   expect((await exported(busy.usd, 'csv', from, to)).status).toBe(200);
 });

@@ -40,7 +40,7 @@ describe('money in suspense', () => {
     expect([left(now, 'SUSPENSE'), left(now, 'CLEARING')]).toEqual([0n, 0n]);
     expect((await suspense('list')).out).not.toContain(transaction.id);
 
-    // In the feed: the change of the balance, then the payment with its refund.
+    // What the feed shows: the change of the balance, and then the payment with its refund.
     const told = await followed(
       t.platform,
       `subscription ($after: String) { events(after: $after) {
@@ -62,14 +62,14 @@ describe('money in suspense', () => {
     expect(await balanceOf(t.platform, scene.usd)).toBe(50_000n);
   });
 
-  test('is not paid twice by a release that was planned before another one', async () => {
+  test('is not paid twice if two releases were planned concurrently', async () => {
     const { scene, transaction } = await stuck();
     const { database } = t.gateway.payments;
     const id = uuidIn(transaction.id);
     const reason = 'paid again';
     const plan: Plan = { transactions: [{ id, from: ['FAILED'], to: 'FAILED', reason, paysRefund: true }] };
     expect(await releaseSuspense(database, transaction.id, tester)).toMatchObject({ kind: 'paid' });
-    // The check under the lock refuses the release, not the table's constraints, which are the second barrier.
+    // What refuses the release is the check under the lock. The table's constraints are only the second barrier.
     expect(await commitPlanOn(database.pool, t.platform.platformId, plan)).toEqual({
       kind: 'refused',
       replayed: false,
@@ -78,7 +78,7 @@ describe('money in suspense', () => {
     expect(await balanceOf(t.platform, scene.usd)).toBe(50_000n);
   });
 
-  test('is returned as sent, with fees, for a conversion, and to the owner’s internal account for a pull', async () => {
+  test('is returned as it was sent, with the fees, after a conversion, and to the owner’s internal account after a pull', async () => {
     const scene = await makeScene(t.platform, 50_000n);
     const sandboxScenario = { failureReason: 'OFFRAMP_FAILED', refundFails: true };
     const pay = async (accountId: string) => {

@@ -3,7 +3,7 @@ import { act, idsIn, moving, refusal, transactionOf, went } from '../setup/acts.
 import { type Data, testGateway } from '../setup/gateway.ts';
 import { balanceOf, fund, internalAccount, makeScene, newCustomer, ownAccount } from '../setup/scene.ts';
 
-// Transfers between internal accounts of one currency (decision 63).
+// Transfers between internal accounts in the same currency (decision 63).
 
 const t = await testGateway();
 const { platform } = t;
@@ -15,7 +15,7 @@ const own = await ownAccount(platform, 'USD');
 const send = (from: string, to: string, rest: object = {}, by = platform): Promise<Data> =>
   act(by, 'transferInternal', moving(from, to, 100, rest), 'transaction { id status type }');
 
-/** Returns the receiving transaction of a payment, which has the same reference. */
+/** Returns the transaction on the receiving side of a payment, which has the same reference. */
 async function arrivalOf({ id, reconciliationReference }: Data): Promise<Data> {
   const ids = await idsIn(platform, 'transactions', { reference: reconciliationReference });
   return transactionOf(platform, ids.find((one) => one !== id) ?? expect.fail('nothing arrived'));

@@ -85,7 +85,7 @@ describe('a domain', () => {
     expect(await give('nobody', 'other.com')).toMatchObject({ code: 1, err: expect.stringContaining('nobody') });
   });
 
-  test('that is replaced stays reserved; its addresses stay and no new ones are added', async () => {
+  test('that is replaced stays reserved and keeps its addresses, but gets no new ones', async () => {
     await give('live', 'first.com');
     const { body: customer } = await newCustomer(live, '$ada@first.com');
     await give('live', 'second.com');
@@ -93,7 +93,7 @@ describe('a domain', () => {
     expect((await newCustomer(live, '$grace@first.com')).body.code).toBe('INVALID_UMA_ADDRESS');
     const again = { customerType: 'INDIVIDUAL', umaAddress: '$ada@first.com', fullName: 'Ada' };
     expect((await live.ask('PATCH', `/customers/${customer.id}`, again)).umaAddress).toBe('$ada@first.com');
-    // The platform reclaims its former domain.
+    // The platform takes its former domain back.
     expect((await take(live, 'first.com')).status).toBe(200);
   });
 
@@ -154,7 +154,7 @@ describe('a sandbox platform', () => {
     const first = await domainOf(greedy);
     const answers = await Promise.all(Array.from({ length: 25 }, (_, n) => take(greedy, `d${n}.test`)));
     const taken = answers.filter(({ status }) => status === 200).map(({ body }) => body.umaDomain);
-    // The platform's first domain, which was assigned, counts as one.
+    // The platform's first domain, which was assigned to it, counts as one of the twenty.
     expect(taken).toHaveLength(19);
     expect(await take(greedy, 'more.test')).toMatchObject(refused(409, 'CONFLICT'));
     for (const domain of [taken[0], first]) expect((await take(greedy, domain)).status).toBe(200);

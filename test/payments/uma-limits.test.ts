@@ -6,7 +6,7 @@ import { externalAccount, internalAccount, makeScene, newCustomer } from '../set
 
 const t = await testGateway();
 
-test('a receiver lookup states limits that a quote respects, in each pair of currencies', async () => {
+test('a quote respects the limits that a receiver lookup states, for each pair of currencies', async () => {
   const other = await t.newPlatform('other');
   const platform = await t.newPlatform('limits');
   const data = { platformId: platform.platformId, sendingCurrency: 'EUR', fixedFee: 9n, variableFeeRate: '0.1' };
@@ -14,7 +14,7 @@ test('a receiver lookup states limits that a quote respects, in each pair of cur
   const scene = await makeScene(platform, 0n);
   await succeed(platform, 'updatePlatform', { currencies: ['EUR'] });
   const inEuros = await newCustomer(platform);
-  // The customer can pay neither from an external account nor from other customers' accounts.
+  // The customer can pay neither from an external account nor from the accounts of other customers.
   await externalAccount(platform, inEuros, 'INR', { upi: { vpa: 'grace@bank' } });
   const receiver = await umaAddressOf(other, (await makeScene(other, 0n)).customerId);
   const { accounts } = await platform.ask(
@@ -50,7 +50,7 @@ test('a receiver lookup states limits that a quote respects, in each pair of cur
   }
   const euros = (one: Data) => one.currency.code === 'EUR';
   expect(BigInt(lookup.supportedCurrencies.find(euros).minAmount.amount)).toBeGreaterThan(1n);
-  // If the customer pays from its euro account, the limit is everything that can be sent, less its platform's fees.
+  // If the customer pays from its euro account, the limit is everything that can be sent, less the platform's fees.
   const own = await lookUp(platform, receiver, { sender: { customerId: inEuros } });
   const most = await quote(platform, {
     source: { account: { accountId: await internalAccount(platform, inEuros, 'EUR') } },

@@ -56,7 +56,7 @@ describe('receiver lookup', () => {
     expect(await lookUp(t.platform, 'nobody')).toMatchObject({ code: 'INVALID_UMA_ADDRESS' });
   });
 
-  test('its sender is an existing customer of the platform, by id, by address, or by both', async () => {
+  test('its sender is an existing customer of the platform, named by id, by address, or by both', async () => {
     const [one, gone] = [await makeScene(t.platform, 0n), await makeScene(t.platform, 0n)];
     const [addressOfOne, addressOfGone] = [
       await umaAddressOf(t.platform, one.customerId),
@@ -201,7 +201,7 @@ describe('between customers of one installation', () => {
     return { scene, made, incoming };
   }
 
-  test('on two platforms a payment arrives: OUTGOING and INCOMING, each with its own events and view', async () => {
+  test('on two platforms: the payment arrives, OUTGOING and INCOMING, each with its own events and view', async () => {
     const receiver = await makeScene(other, 0n);
     const { scene, made, incoming } = await send(t.platform, other, receiver.customerId, { description: 'rent' });
     expect(incoming).toMatchObject({

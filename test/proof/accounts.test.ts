@@ -12,8 +12,8 @@ import { canonicalText, foldedText, lengthOf, textFault } from '../../src/core/t
 import { checkAccountInfo } from '../../src/domain/accounts/account-details.ts';
 import { type GeneratedAccount, generatedAccount, respelled } from '../setup/generated-accounts.ts';
 
-// Generated accounts and human-readable texts; the libraries for account numbers are the oracles. ACCOUNT_RUNS sets
-// their number, and ACCOUNT_SEED repeats the run of a failure.
+// Tests generated accounts and human-readable texts, with libraries for account numbers as the oracles. ACCOUNT_RUNS
+// sets the number of cases, and ACCOUNT_SEED repeats a failed run.
 
 const options = {
   numRuns: Number(process.env.ACCOUNT_RUNS ?? 4_000),
@@ -77,7 +77,7 @@ const ofAddress: Readonly<Record<string, (value: string) => boolean>> = {
     decodes(() => createBase58check(sha256).decode(value)) && createBase58check(sha256).decode(value)[0] === 0x41,
 };
 
-/** An account with one character of one detail replaced by another of its class. */
+/** An account with one character of one detail replaced by another character of its class. */
 const mistyped = generatedAccount.chain(({ accountType, details }) => {
   const names = Object.keys(details).filter(
     (name) => name in oracles || (name === 'address' && accountType in ofAddress),
@@ -96,7 +96,7 @@ const mistyped = generatedAccount.chain(({ accountType, details }) => {
     });
 });
 
-test('an account with a typing error is refused, naming the field, unless its library accepts it too', {
+test('an account with a typing error is refused and the refusal names the field, unless its library accepts it, too', {
   timeout,
 }, () => {
   let refusals = 0;

@@ -77,7 +77,7 @@ byte crashes;
 /* Whether the clock of the database has passed the expiry of the quotes. */
 bool late;
 
-/* Writes the event of a status change (announce_quote). Ids follow the order of writing, not that of commits. */
+/* Writes the event of a status change (announce_quote). Ids follow the order of writing, not the order of commits. */
 inline write(q, v, id) {
   id = nextEvent;
   eventQuote[id] = q;
@@ -101,7 +101,7 @@ inline commitMove(q, to, id) {
 
 /* A caller (src/domain/quotes/execute-quote.ts): it reads the quote, and its plan waits in a lane. */
 proctype Caller(byte c) {
-  /* executable_quote: this read decides nothing, since everything is checked again under locks. */
+  /* executable_quote: this read decides nothing, because everything is checked again under locks. */
   atomic {
     printf("STEP executor %d: executable_quote\n", c + 1);
 #ifdef OWN_LANES
@@ -206,7 +206,10 @@ end_idle:
        if :: n > 0 -> printf("STEP executor %d: applied\n", me + 1) :: else fi;
        n = 0
      }
-     /* Its callers are answered, or the process dies after the commit, and they send their commands to another one. */
+     /*
+      * Its callers are answered, or the process dies after the commit, and the callers send their commands to another
+      * one.
+      */
      atomic {
        if :: !dies && crashes < CRASHES -> dies = true; crashes++ :: true fi;
        for (c : 0 .. COMMANDS - 1) {
@@ -381,12 +384,15 @@ ltl answers { <> (ANSWERED(0) && ANSWERED(COMMANDS - 1)) }
 #define OVER(q) (status[q] == COMPLETED || status[q] == EXPIRED)
 ltl ends { <> [] (OVER(0) && OVER(QUOTES - 1)) }
 
-/* The feed finally has the last version of each quote. */
+/* The feed eventually has the last version of each quote. */
 #define TOLD(q) (told[q] == version[q])
 ltl tells { <> [] (TOLD(0) && TOLD(QUOTES - 1)) }
 
 #ifdef FOR_EVER
-/* Time goes on when all work is done. Without this a run would end, which Spin's fairness does not consider. */
+/*
+ * Time goes on when all work is done. Without this a run would end, and Spin's fairness does not consider runs that
+ * end.
+ */
 bit tick;
 active proctype Idle() {
 end_idle:

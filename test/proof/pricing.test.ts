@@ -9,8 +9,9 @@ import { Definitions, integer, type Value } from './smt.ts';
 import { convertedFee, quotes, roundings, wrongRoundings } from './theorems.ts';
 
 /**
- * The theorems about prices are about a model (pricing.smt2). Here the model is compared with the source: the text that
- * the solver reads is evaluated with the results of the real functions. test/soak/proofs.soak.ts proves the theorems.
+ * The theorems about prices concern a model (pricing.smt2). These tests compare the model with the source: they
+ * evaluate the text that the solver reads with the results of the real functions. test/soak/proofs.soak.ts proves the
+ * theorems.
  */
 
 const text = readFileSync(join(import.meta.dirname, 'pricing.smt2'), 'utf8');
@@ -136,7 +137,7 @@ it('half a unit is rounded up, in the model as in the source', () => {
   );
 });
 
-it("the soak's wrong roundings can be planted: each text occurs once in model and source", () => {
+it("the soak's wrong roundings can be planted: each text occurs once in the model and once in the source", () => {
   for (const { find, source } of wrongRoundings) {
     expect(text.split(find), find).toHaveLength(2);
     expect(readFileSync(source.file, 'utf8').split(source.find), source.find).toHaveLength(2);

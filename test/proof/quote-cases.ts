@@ -79,7 +79,7 @@ export function request(
   };
 }
 
-/** Prices a request that has a price. */
+/** Prices a request that must have a price. */
 export function quoted(request: PricingRequest): Pricing {
   const price = priceQuote(request);
   if ('code' in price) throw new Error(`refused: ${price.reason}`);

@@ -1,5 +1,5 @@
 /**
- * Reads definitions in SMT-LIB and evaluates them, exactly, with given numbers. So the solver and the tests use the
+ * Reads definitions in SMT-LIB and evaluates them exactly for given numbers, so that the solver and the tests use the
  * same text.
  */
 

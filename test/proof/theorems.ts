@@ -1,7 +1,8 @@
 /**
- * The rounding laws of prices, as theorems over all amounts, rates and fees. `npm run soak -- proofs` has the solver prove
- * each: that no numbers satisfy the assumptions and violate the claim. `npm test` evaluates each with the results of priceQuote
- * and of src/core/fraction.ts. The expressions are SMT-LIB over the definitions of pricing.smt2.
+ * The rounding laws of prices, as theorems over all amounts, rates and fees. `npm run soak -- proofs` has the solver
+ * prove each one, by showing that no numbers satisfy the assumptions and violate the claim. `npm test` evaluates each
+ * with the results of priceQuote and of src/core/fraction.ts. The expressions are SMT-LIB over the definitions of
+ * pricing.smt2.
  */
 export interface Theorem {
   readonly name: string;
@@ -12,7 +13,7 @@ export interface Theorem {
   readonly claim: string;
 }
 
-/** A theorem about a quote. `alike`: the second quote in it, with the same terms (its names end in 2). */
+/** A theorem about a quote. `alike` is the second quote in it, if any, with the same terms; its names end in 2. */
 export interface QuoteTheorem extends Theorem {
   readonly locked: 'SENDING' | 'RECEIVING';
   readonly alike?: 'MORE' | 'BACK';
@@ -38,7 +39,7 @@ export const roundings: readonly Theorem[] = [
   },
   {
     ...fraction,
-    name: 'roundHalfUp is the nearest whole number, and the upper of two',
+    name: 'roundHalfUp is the nearest whole number, or the greater of two that are equally near',
     claim: '(and (<= (* 2 (round_half_up n d) d) (+ (* 2 n) d)) (< (+ (* 2 n) d) (* 2 (+ (round_half_up n d) 1) d)))',
   },
 ];
@@ -46,28 +47,30 @@ export const roundings: readonly Theorem[] = [
 const bridge = { whole: [], real: ['n', 'd', 'w', 'x'] };
 const value = ['(> d 0)', '(= (* x d) n)'];
 
-/** From whole numerators and denominators to exact values, so that the other theorems only need these. */
+/**
+ * These lead from whole numerators and denominators to exact values, so that the other theorems need only exact values.
+ */
 export const bridges: readonly Theorem[] = [
   {
     ...bridge,
-    name: 'what roundDown is, as a statement about the exact value',
+    name: 'roundDown, stated in terms of the exact value',
     given: [...value, '(<= (* w d) n)', '(< n (* (+ w 1) d))'],
     claim: '(rounded_down w x)',
   },
   {
     ...bridge,
-    name: 'what roundUp is, as a statement about the exact value',
+    name: 'roundUp, stated in terms of the exact value',
     given: [...value, '(< (* (- w 1) d) n)', '(<= n (* w d))'],
     claim: '(rounded_up w x)',
   },
   {
     ...bridge,
-    name: 'what roundHalfUp is, as a statement about the exact value',
+    name: 'roundHalfUp, stated in terms of the exact value',
     given: [...value, '(<= (* 2 w d) (+ (* 2 n) d))', '(< (+ (* 2 n) d) (* 2 (+ w 1) d))'],
     claim: '(rounded_half_up w x)',
   },
   ...['rounded_down', 'rounded_up', 'rounded_half_up'].map((rounding) => ({
-    name: `${rounding}: one whole number and no other, and never less for a greater value`,
+    name: `${rounding} gives exactly one whole number, and never a smaller one for a greater value`,
     whole: ['v', 'w'],
     real: ['x', 'y'],
     given: [`(${rounding} v x)`, `(${rounding} w y)`, '(<= x y)'],
@@ -118,7 +121,7 @@ const receiving = {
 } as const;
 
 /**
- * Makes the amounts of a theorem whole: most theorems hold without that, and the solver is faster with real numbers.
+ * Makes the amounts of a theorem whole. Most theorems hold without that, and the solver is faster with real numbers.
  */
 function wholeAmounts<T extends Theorem>(theorem: T): T {
   const amounts = theorem.real.filter((name) => !['units_bought', 'platform', 'service'].includes(name));
@@ -133,7 +136,7 @@ const allIsPaid = `(and (>= platform_part 0) (>= service_part 0) (>= (- send fee
 export const quotes: readonly QuoteTheorem[] = [
   {
     ...sending,
-    name: 'SENDING: what arrives is nearest to what the rate gives, and never above it by more than half a unit',
+    name: 'SENDING: the received amount is the nearest to the exact one, and exceeds it by at most half a unit',
     claim: `(and (<= (- receive ${exactReceive}) 0.5) (< (- ${exactReceive} receive) 0.5))`,
   },
   {
@@ -152,13 +155,13 @@ export const quotes: readonly QuoteTheorem[] = [
   ),
   wholeAmounts({
     ...sending,
-    name: 'SENDING: no fee is negative, and the fees are never more than is sent',
+    name: 'SENDING: no fee is negative, and the fees never exceed the sent amount',
     claim: allIsPaid,
   }),
   wholeAmounts({
     ...sending,
     alike: 'MORE',
-    name: 'SENDING: who sends more never has less received',
+    name: 'SENDING: sending more never delivers less',
     real: [...terms, 'send', 'receive', 'send2', 'receive2'],
     given: [
       soundTerms,
@@ -172,7 +175,7 @@ export const quotes: readonly QuoteTheorem[] = [
     wholeAmounts({
       ...sending,
       alike: 'MORE',
-      name: `SENDING: who sends more never pays a smaller variable fee to the ${earner}`,
+      name: `SENDING: sending more never lowers the variable fee for the ${earner}`,
       real: ['fixed', earner, 'send', 'send2', `${earner}_part`, `${earner}_part2`],
       given: [
         `(and (>= ${earner} 0) (< ${earner} 1) (<= send send2))`,
@@ -184,7 +187,7 @@ export const quotes: readonly QuoteTheorem[] = [
   ),
   {
     ...receiving,
-    name: 'RECEIVING: what is sent pays for what arrives, and one unit less would not',
+    name: 'RECEIVING: the sent amount pays for the received amount, and one unit less would not',
     claim: `(and (>= ${exactReceive} receive) (> receive (* (- (- send 1) fixed) (- 1 platform service) units_bought)))`,
   },
   {
@@ -194,23 +197,23 @@ export const quotes: readonly QuoteTheorem[] = [
   },
   wholeAmounts({
     ...receiving,
-    name: 'RECEIVING: a surplus is one unit, and taken only where somebody charges a variable fee',
+    name: 'RECEIVING: a surplus is one unit, and is taken only if the platform or the service charges a variable fee',
     claim: '(or (= taken 0) (and (= taken 1) (> (+ platform service) 0)))',
   }),
   {
     ...receiving,
-    name: 'RECEIVING: of what is sent, less than two units are neither fee nor price, and never more than one unit is missing',
+    name: 'RECEIVING: the sent amount exceeds fees and price by less than two units, and falls short by at most one',
     claim: `(let ((left (surplus send fees receive units_bought))) (and (>= left (- 1)) (< left 2)))`,
   },
   wholeAmounts({
     ...receiving,
-    name: 'RECEIVING: no fee is negative, and the fees are never more than is sent',
+    name: 'RECEIVING: no fee is negative, and the fees never exceed the sent amount',
     claim: allIsPaid,
   }),
   wholeAmounts({
     ...receiving,
     alike: 'MORE',
-    name: 'RECEIVING: who wants more received never sends less',
+    name: 'RECEIVING: delivering more never requires sending less',
     real: [...receiving.real, 'receive2', 'send2'],
     given: [
       ...receiving.given,
@@ -222,7 +225,7 @@ export const quotes: readonly QuoteTheorem[] = [
   wholeAmounts({
     ...receiving,
     alike: 'BACK',
-    name: 'SENDING what RECEIVING was quoted delivers at least as much, and more by what one unit buys at most',
+    name: 'SENDING the amount quoted for RECEIVING delivers at least as much, and less than half a unit beyond what one more unit buys',
     real: [...receiving.real, 'receive2'],
     given: [...receiving.given, '(to_receiving send fixed units_bought platform service receive2)'],
     claim: '(and (>= receive2 receive) (< receive2 (+ receive 0.5 (* units_bought (- 1 platform service)))))',
@@ -230,7 +233,7 @@ export const quotes: readonly QuoteTheorem[] = [
   {
     ...sending,
     alike: 'BACK',
-    name: 'RECEIVING what SENDING delivered costs the same, but for half a receiving unit rounded up',
+    name: 'RECEIVING the amount that SENDING delivered costs the same, to within half a receiving unit, rounded up',
     real: [...sending.real, 'send2'],
     given: [...sending.given, '(to_sending receive fixed units_bought platform service send2)'],
     claim: `(and (> send2 (- send ${halfUnit})) (< send2 (+ send ${halfUnit} 1)))`,
@@ -264,7 +267,7 @@ const named = (begin: string) => allTheorems.find(({ name }) => name.startsWith(
 
 export const wrongRoundings: readonly WrongRounding[] = [
   {
-    wrong: 'what arrives is rounded up',
+    wrong: 'the received amount is rounded up',
     find: '(rounded_half_up receive',
     put: '(rounded_up receive',
     source: {
@@ -272,10 +275,10 @@ export const wrongRoundings: readonly WrongRounding[] = [
       find: 'return halfUp(multiply(multiply(whole(send - fixedFees), shareAfterFee), unitsBought));',
       put: 'const exact = multiply(multiply(whole(send - fixedFees), shareAfterFee), unitsBought);\n  return { exact, amount: roundUp(exact) };',
     },
-    breaks: named('SENDING: what arrives is nearest'),
+    breaks: named('SENDING: the received amount is the nearest'),
   },
   {
-    wrong: 'what must be sent is rounded half up',
+    wrong: 'the amount to send is rounded half up',
     find: '(rounded_up send',
     put: '(rounded_half_up send',
     source: {
@@ -283,7 +286,7 @@ export const wrongRoundings: readonly WrongRounding[] = [
       find: 'return { exact, amount: roundUp(exact) };',
       put: 'return { exact, amount: roundHalfUp(exact) };',
     },
-    breaks: named('RECEIVING: what is sent pays'),
+    breaks: named('RECEIVING: the sent amount pays'),
   },
   {
     wrong: 'variable fees are rounded up',
@@ -297,7 +300,7 @@ export const wrongRoundings: readonly WrongRounding[] = [
     breaks: named('SENDING: no fee is negative'),
   },
   {
-    wrong: 'the surplus stays where it is',
+    wrong: 'the surplus is never taken as a fee',
     find: '(ite (or (<= surplus 1) (<= (* surplus units_bought) 1)) 0.0 1.0)',
     put: '0.0',
     source: {
@@ -308,7 +311,7 @@ export const wrongRoundings: readonly WrongRounding[] = [
     breaks: named('RECEIVING: the rate law'),
   },
   {
-    wrong: 'a unit is taken where it breaks the rate law on one side only',
+    wrong: 'a unit is taken even if it breaks the rate law on one side only',
     find: '(or (<= surplus 1) (<= (* surplus units_bought) 1))',
     put: '(and (<= surplus 1) (<= (* surplus units_bought) 1))',
     source: {

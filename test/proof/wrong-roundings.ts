@@ -9,7 +9,8 @@ import { pricingModel, type Satisfiable, solve } from './solver.ts';
 import { type QuoteTheorem, quotes, type WrongRounding } from './theorems.ts';
 
 /**
- * Wrong roundings: the solver finds a quote that shows the fault, and the source with the same fault then computes it.
+ * Wrong roundings. The solver finds a quote that shows the fault, and the source with the same fault then computes that
+ * quote.
  */
 
 type PriceQuote = typeof priceQuote;

@@ -3,7 +3,7 @@ import { agrees } from '../../src/domain/reconciliation/balances.ts';
 import { type OrderHere, totalsOf } from '../../src/domain/reconciliation/differences.ts';
 import type { RailMovement } from '../../src/rails/rail-parts.ts';
 
-// The totals of a period on both sides, and when two balances agree.
+// The totals of a period on both sides, and when two balances count as equal.
 
 const period = { from: new Date('2026-01-01T00:00:00.000Z'), to: new Date('2026-01-02T00:00:00.000Z') };
 const beside = (moment: Date, ms: number) => new Date(moment.getTime() + ms);
@@ -51,7 +51,7 @@ describe('in the totals of a period', () => {
     );
   });
 
-  test('a movement without an order counts as received or paid by its direction', () => {
+  test('a movement without an order counts as received or paid depending on its direction', () => {
     expect(totalsOf([], [movement({ direction: 'IN' }), movement({ amount: 7n })], period)).toEqual(
       usd({ receivedThere: 100n, paidThere: 7n }),
     );

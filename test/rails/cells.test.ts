@@ -11,9 +11,10 @@ import { isOnPath } from '../setup/programs.ts';
 import { balanceOf, makeScene } from '../setup/scene.ts';
 import { startTwoGateways, type TwoGateways } from './two-gateways.ts';
 
-// docs/growing.md: two installations, each with its own database, behind one HAProxy that knows their host names.
+// The set-up of docs/growing.md: two installations, each with its own database, behind one HAProxy that knows their
+// host names.
 
-/** The host names of the example, and their substitutes in this test, which both lead to this machine. */
+/** The host names in the example, and the names that replace them in this test, which both lead to this machine. */
 const hosts = { 'north.pay.example': '127.0.0.1', 'south.pay.example': 'localhost' };
 
 describe.runIf(isOnPath('haproxy'))('cells behind one address', () => {
@@ -73,7 +74,7 @@ describe.runIf(isOnPath('haproxy'))('cells behind one address', () => {
   });
 });
 
-/** Returns the configuration of the example, with this port, in front of this test's instances. */
+/** Returns the example's configuration, with this port, in front of the instances of this test. */
 async function configuration(port: number, cells: Readonly<Record<'north' | 'south', string>>): Promise<string> {
   let text = await readFile('deploy/haproxy/cells.cfg', 'utf8');
   for (const [name, here] of Object.entries(hosts)) {

@@ -6,7 +6,7 @@ import type { RailTrial } from '../../src/rails/conformance/trial.ts';
 import { type IncomingMistake, incomingTrial } from './incoming-provider.ts';
 import { type Mistake, providerTrial, quickTimes, shortTimes } from './provider.ts';
 
-/** Correct rails pass the suite that anyone can run against a rail; for faulty rails the suite names the fault. */
+/** Correct rails pass the suite that anyone can run against a rail. For faulty rails, the suite names the fault. */
 
 async function resultsOf(trial: RailTrial, times = quickTimes) {
   const results = await runConformance(trial, times);
@@ -82,14 +82,14 @@ test('a correct rail passes the checks on incoming money', async () => {
 test.for<readonly [mistake: IncomingMistake, kind: string, reason: string]>([
   ['believes anybody', 'WEBHOOK', 'it accepted a webhook without header fields'],
   ['takes anew', 'DEPOSIT', 'the provider made 2700 available instead of 900'],
-  ['lists all', 'DEPOSIT', 'a deposit is listed among those that began a day later'],
+  ['lists all', 'DEPOSIT', 'a deposit is listed among the deposits that began a day later'],
 ])('a rail with the mistake “%s” about incoming money is detected', async ([mistake, kind, reason]) => {
   expect((await resultsOf(incomingTrial(mistake), shortTimes)).failed).toMatchObject([{ kind, reason }]);
 });
 
 const run = promisify(execFile);
 
-test('the command tries a module by its path, here the sandbox, and refuses one that exports no trial', async () => {
+test('the command tries a module given by its path, here the sandbox, and refuses one that exports no trial', async () => {
   const command = ['--disable-warning=ExperimentalWarning', 'src/commands.ts', 'ops', 'rails', 'try'];
   const { stdout } = await run(process.execPath, [...command, './src/rails/sandbox/sandbox-trial']);
   expect(stdout).toContain('passed     PAYOUT      settles an order, and moves its money once\n');

@@ -1,24 +1,22 @@
 import type { Rail, RailOrder, RailOutcome } from '../../src/rails/rail.ts';
 import type { LockAnswer, LockRequest, RailMovement } from '../../src/rails/rail-parts.ts';
 
-/** By how much a provider moves too much (too little, if negative), in smallest units. */
+/** By how much the amounts that a provider moves are too high (too low if negative), in smallest units. */
 export interface Deviation {
-  /** On the debit for a payout. */
+  /** For the debit of a payout. */
   readonly taken: bigint;
-  /** On the money that arrives. */
+  /** For money that arrives. */
   readonly arrived: bigint;
 }
 
-/**
- * A provider with its own book, which moves amounts that differ from those of its orders. It locks rates of two to one.
- */
+/** A provider with its own books that moves amounts other than those of its orders. It locks rates of two to one. */
 export class DeviatingProvider {
   /** The platform's balances at the provider, by currency. */
   readonly held = new Map<string, bigint>();
   deviation: Deviation = { taken: 0n, arrived: 0n };
-  /** The sums moved on the platform's account beyond the orders, by currency; debits are negative. */
+  /** By currency: how much was moved on the platform's account beyond the orders. Debits are negative. */
   readonly beyond = new Map<string, bigint>();
-  /** Whether the provider withholds the amounts moved. */
+  /** Whether the provider does not report the amounts that it has moved. */
   isSilent = false;
   /** Whether the provider does not answer at all. */
   isAway = false;
@@ -54,7 +52,7 @@ export class DeviatingProvider {
   #perform(order: RailOrder): RailOutcome {
     const known = this.#moved.get(order.id);
     if (known) return this.#answer(known.outcome);
-    // Money that stays on this installation moves nothing at the provider.
+    // Money that stays in this installation moves nothing at the provider.
     if (!order.account && !order.lock) return { kind: 'settled' };
     const [paidIn, arrivesIn] = this.#locks.get(order.lock?.reference ?? '') ?? [order.currency, order.currency];
     const taken = (order.lock?.sent ?? order.amount) + this.deviation.taken;

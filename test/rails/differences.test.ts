@@ -9,12 +9,12 @@ import { startTestGateway, type TestPlatform, uuidIn, withRail } from '../setup/
 import { passDelay } from '../setup/passing-time.ts';
 import { makeScene, ownAccount, type Scene } from '../setup/scene.ts';
 
-// Tests which differences are found when an order is compared with a provider's movements. The test is the provider.
+// Tests which differences are found when an order is compared with a provider's movements. The test plays the provider.
 
 interface Order {
   readonly id: string;
   readonly at: Date;
-  /** The provider's movement for the order, if both sides agree. */
+  /** The provider's movement for the order when both sides agree. */
   readonly movement: RailMovement;
 }
 
@@ -24,7 +24,7 @@ const later = { sandboxScenario: late };
 const t = await startTestGateway();
 const scene = await makeScene(t.platform, 100_000n);
 const tenant = { platformId: t.platform.platformId, environment: 'SANDBOX' } as const;
-/** The provider's list, page by page, and the requests for it. */
+/** The provider's list, as pages, and the requests made for it. */
 let pages: readonly (readonly RailMovement[])[] = [];
 let asked: MovementsRequest[] = [];
 const orders: Record<string, Order> = {};
@@ -88,7 +88,7 @@ beforeAll(async () => {
 beforeEach(() => {
   asked = [];
 });
-// Some of the credited deposits have no payment.
+// Some of the credited deposits belong to no payment.
 afterAll(() => t.stop([/^each credited deposit at a provider has exactly one payment/]));
 
 const beganAt = new Date('2026-01-01T12:00:00.000Z');
@@ -167,7 +167,7 @@ test('an order belongs to the period of its creation, from the first moment to t
     expect((await compare(from)).orders).toBe(found);
   // A payment within this installation is not an order at the provider.
   expect((await compare(orderOf('inside').at)).orders).toBe(0);
-  // An order of another period is not reported as missing just because a return refers to it.
+  // An order from another period is not reported as missing just because a return refers to it.
   pages = [[movementOf({ returnOf: paid.id })]];
   expect(await compare(beside(paid, -1))).toMatchObject({ orders: 1, differences: [] });
 });
@@ -183,7 +183,7 @@ test('a provider is asked for all pages, and for an hour after the period', asyn
   ]);
 });
 
-test('a deposit is compared like an order once credited, and is not a difference before', async () => {
+test('a deposit is compared like an order once it is credited, and is not a difference before that', async () => {
   const { rows } = await t.owner.query('select id from transaction where reference is not null limit 1');
   await insertDeposit(tenant.platformId, 'credited', 'CREDITED', rows[0].id);
   await insertDeposit(tenant.platformId, 'open', 'UNATTRIBUTED');
@@ -195,7 +195,7 @@ test('a deposit is compared like an order once credited, and is not a difference
   expect(await faults(beganAt, movement('credited'), movement('open'))).toEqual([]);
   expect(await faults(beganAt)).toEqual([['MISSING_THERE', undefined]]);
   expect(await faults(beganAt, movement('credited'), movement('nobody’s'))).toEqual([['MISSING_HERE', 'nobody’s']]);
-  // A deposit of another period is found by its reference alone.
+  // A deposit from another period is found by its reference alone.
   for (const ms of [-1, 1]) {
     const from = new Date(beganAt.getTime() + ms);
     expect(await faults(from)).toEqual([]);
@@ -237,13 +237,13 @@ test('payments under way, and those that failed within the last minute, may coun
   }
 });
 
-test('a missed day is caught up within a week, one with an open difference within a month, each by one instance', async () => {
+test('a missed day is compared within a week, a day with an open difference within a month, each by one instance', async () => {
   const { platformId } = await t.newPlatform('daily');
   const sql = (text: string) => t.owner.query(text.replaceAll(':platform', `'${platformId}'`));
   await sql(`update platform set created_at = created_at - interval '40 days' where id = :platform`);
   pages = [];
   const today = `date_trunc('day', clock_timestamp(), 'UTC')`;
-  /** Returns the days that were compared, each as a number of days ago. */
+  /** Returns the days that were compared, as a number of days ago. */
   const compared = async (): Promise<number[]> => {
     const { rows: before } = await sql('select clock_timestamp()::text as now');
     await reconcileDueDays(payments, 0);

@@ -8,13 +8,13 @@ import type { DepositsPage, RailDeposit } from '../../src/rails/rail-parts.ts';
 import { tester, testGateway, uuidIn } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 
-// Tests how the deposits that a provider lists are stored, and the time from which the provider is queried. The test is
-// the provider.
+// Tests how the deposits that a provider lists are stored, and from which time on the provider is queried. The test
+// plays the provider.
 
 let page: (from: Date) => Promise<DepositsPage>;
 const minute = 60_000;
 const day = 1_440 * minute;
-/** The time from which the provider is queried before each test. */
+/** The time from which the provider would be queried at the beginning of each test. */
 const start = new Date('2026-01-31T12:00:00.000Z');
 const after = (ms: number) => new Date(start.getTime() + ms);
 const t = await testGateway({ ROLE: 'serve' });
@@ -43,7 +43,7 @@ function deposit(rest: Partial<RailDeposit> = {}): RailDeposit {
   };
 }
 
-/** Makes the provider list these deposits; returns the start of this query and of the next. */
+/** Makes the provider list these deposits. Returns where this query and the next one start. */
 async function found(deposits: readonly RailDeposit[], meanwhile: () => Promise<unknown> = async () => undefined) {
   let asked: Date | undefined;
   page = async (from) => {
@@ -69,7 +69,7 @@ test.each<[string, Partial<RailDeposit>, Partial<RailDeposit>]>([
   ['whose account at the provider has 200 characters', { heldAt: `${long}one` }, { heldAt: `${long}more` }],
   ['whose account at the provider has a name', { heldAt: 'a' }, { heldAt: '' }],
 ])(
-  'a deposit %s is stored; one beyond is not, and the provider is asked about it again',
+  'a deposit %s is stored; one over the limit is not, and the provider is asked about it again',
   async (_what, sound, broken) => {
     const [one, other] = [deposit(sound), deposit({ ...broken, at: after(minute) })];
     const { next } = await found([one, other, deposit({ at: after(2 * minute) })]);
@@ -93,7 +93,7 @@ test('a query never starts before the previous one, whatever is still under way'
 test.each([
   [30, 30],
   [32, 31],
-])('a deposit that is under way for %i days is queried for %i of them', async (days, asked) => {
+])('a deposit that is under way for %i days is still queried for %i of them', async (days, asked) => {
   const underWay = deposit({ state: 'UNDER_WAY', at: after(day) });
   const { next } = await found([underWay, deposit({ at: after((1 + days) * day) })]);
   expect(next).toEqual(after((1 + days - asked) * day));
@@ -104,7 +104,7 @@ test('a report of a deposit that arrives during a query makes the next query due
   expect((await found([], wake)).waits).toBe(false);
 });
 
-test("a payer's memo is stored up to 1,000 characters", async () => {
+test("at most 1,000 characters of a payer's memo are stored", async () => {
   const [one, other] = [deposit({ memo: 'm'.repeat(1_000) }), deposit({ memo: `${'m'.repeat(1_000)}!` })];
   await found([one, other]);
   for (const { reference } of [one, other]) {

@@ -4,13 +4,13 @@ import type { RailTrial } from '../../src/rails/conformance/trial.ts';
 import type { Rail } from '../../src/rails/rail.ts';
 import type { RailDeposit, RailWebhook } from '../../src/rails/rail-parts.ts';
 
-/** A mistake of a rail's author about money that arrives without an order. */
+/** A mistake that a rail's author can make about money that arrives without an order. */
 export type IncomingMistake = 'believes anybody' | 'takes anew' | 'lists all';
 
 const secret = `whsec_${Buffer.alloc(32, 3).toString('base64')}`;
 const customerId = '0197f2a0-0000-7000-8000-000000000009';
 
-/** Returns a webhook of a provider that signs as this service does. */
+/** Returns a webhook from a provider that signs in the same way as this service. */
 export function signedWebhook(orderId: string, by = secret): RailWebhook {
   const [id, at, body] = [`message-${randomUUID()}`, new Date(), JSON.stringify({ order: orderId })];
   const headers = {
@@ -21,7 +21,7 @@ export function signedWebhook(orderId: string, by = secret): RailWebhook {
   return { headers, body: Buffer.from(body) };
 }
 
-/** Returns the trial of a rail whose provider sends webhooks and accepts deposits, correct or with one mistake. */
+/** Returns the trial of a rail, correct or with one mistake, whose provider sends webhooks and accepts deposits. */
 export function incomingTrial(mistake?: IncomingMistake): RailTrial {
   const deposits: RailDeposit[] = [];
   const taken = new Map<string, { reference: string; amount: bigint }>();

@@ -11,8 +11,8 @@ import { ConfigError, readConfig } from '../../src/server/config.ts';
 import { openPayments } from '../../src/server/gateway.ts';
 
 /**
- * Rails are modules that the setting RAILS names: they are loaded and checked at startup, and each fault is refused
- * with a clear message.
+ * Rails are modules named in the setting RAILS. They are loaded and checked at startup, and each fault is refused with
+ * a clear message.
  */
 
 const directory = await mkdtemp(path.join(os.tmpdir(), 'rails-'));
@@ -26,7 +26,7 @@ async function open(rails: object | string) {
   return openPayments(database, readConfig({ RAILS: text }), pino({ level: 'silent' }));
 }
 
-/** Writes a module and returns its path. */
+/** Writes a module. Returns its path. */
 async function write(source: string, name = `${randomUUID()}.mjs`): Promise<string> {
   const file = path.join(directory, name);
   await writeFile(file, source);
@@ -37,7 +37,7 @@ const [usd, eur] = [requiredCurrency('USD'), requiredCurrency('EUR')];
 const first = '0197f2a0-0000-7000-8000-000000000001';
 const second = '0197f2a0-0000-7000-8000-000000000002';
 
-/** A rail with one rate from its settings, which creates a file when it is closed. */
+/** A rail that takes a single rate from its settings, and creates a file when it is closed. */
 const rateRail = `
 import { appendFileSync } from 'node:fs';
 export default {
@@ -53,7 +53,7 @@ export default {
   },
 };`;
 
-test('without the setting, platforms of SANDBOX have the sandbox and those of PRODUCTION have no rail', async () => {
+test('without the setting, SANDBOX platforms have the sandbox, and PRODUCTION platforms have no rail', async () => {
   const payments = await openPayments(database, readConfig({}), pino({ level: 'silent' }));
   expect(connectedRail(payments, { platformId: first, environment: 'SANDBOX' })?.name).toBe('sandbox');
   const production = { platformId: first, environment: 'PRODUCTION' } as const;
@@ -74,7 +74,7 @@ test('a rail is a separate module, with its own settings for each environment an
     }),
     'rails.json',
   );
-  // The modules that a file names are resolved relative to it, whatever folder the gateway runs in.
+  // Modules named in a file are resolved relative to the file, whatever folder the gateway runs in.
   const payments = await open(file);
   const rate = async (platformId: string) => {
     return (await railOf(payments, { platformId, environment: 'PRODUCTION' }, 'rate').rate(usd, eur))?.rate;
@@ -145,13 +145,13 @@ test.for<readonly [fault: string, module: string, refusal: string]>([
   await expect(opened).rejects.toThrow(refusal);
 });
 
-test('a rail that simulates serves no platform in PRODUCTION', async () => {
+test('a rail with simulation serves no PRODUCTION platform', async () => {
   await expect(open({ PRODUCTION: { module: 'sandbox' } })).rejects.toThrow(
     'RAILS PRODUCTION: the rail sandbox is a simulation, so it cannot serve PRODUCTION platforms',
   );
 });
 
-test('a rail that was already open when another one is refused is closed', async () => {
+test('if one rail is refused, a rail that was already open is closed', async () => {
   const log = path.join(directory, 'closed-after-fault');
   const module = await write(rateRail);
   const platforms = { [`Platform:${first}`]: { module: './nowhere.mjs' } };

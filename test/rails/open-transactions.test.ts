@@ -14,8 +14,8 @@ import { testRelay, testTwoGateways } from './two-gateways.ts';
 import { watch } from './watched-upstream.ts';
 
 /**
- * No database transaction is open during a call to a provider: it could hold locks for as long as the provider takes to
- * answer.
+ * No database transaction is open during a call to a provider, because it could hold locks for as long as the provider
+ * takes to answer.
  */
 
 /** The methods of the rail that were called, and those that were called while a transaction was open. */
@@ -25,7 +25,10 @@ const inside = new Set<string>();
 /** Selects the transactions that are idle now. */
 const idle = `select pid || ' ' || xact_start as id from pg_stat_activity
   where datname = current_database() and state = 'idle in transaction'`;
-/** How long a call waits for these transactions to end. Any still open then must be waiting for the call itself. */
+/**
+ * How long a call waits for these transactions to end. A transaction still open after that must be waiting for the call
+ * itself.
+ */
 const waitMs = 3_000;
 
 async function look(method: string): Promise<void> {
@@ -64,7 +67,7 @@ test('every method of the rail is called outside of transactions', async () => {
   const slow = await transfer(platform, 'transferOut', scene, slowAmount);
   await failOrder(payments, slow.id, { operator: tester, withoutAsking: false });
 
-  // A deposit, which a webhook reports.
+  // A deposit that a webhook reports.
   const text = 'select id from customer where platform_customer_id like $1';
   const { rows } = await two.upstream.owner.query(text, [`${uuidIn(scene.customerId)}-%`]);
   const bank = await externalAccount(account, undefined, 'USD', usAccount('7654321000'));
@@ -82,13 +85,13 @@ test('every method of the rail is called outside of transactions', async () => {
   expect([...inside]).toEqual([]);
 });
 
-test('a call inside a transaction would be noticed', async () => {
+test('this test notices a call inside a transaction', async () => {
   const { payments } = two.gateway.gateway;
   const rail = connectedRail(payments, { ...shop.platform, environment: 'PRODUCTION' });
   await inTransaction(payments.database, async ({ client }) => {
     await client.query('select');
     await rail?.balances?.();
   });
-  // A webhook that arrives meanwhile may find the same transaction open.
+  // A webhook that arrives in the meantime may find the same transaction open.
   expect(inside).toContain('balances');
 });

@@ -7,7 +7,7 @@ import type { LockAnswer, LockRequest, RateLock } from '../../src/rails/rail-par
 
 /** The times of a trial in tests: a slow provider answers after 60 ms. */
 export const quickTimes: TrialTimes = { answerMs: 40, outcomeMs: 5_000 };
-/** The times for a faulty rail: the suite does not wait long for an outcome that never arrives. */
+/** The times for a faulty rail, so that the suite does not wait long for an outcome that never arrives. */
 export const shortTimes: TrialTimes = { ...quickTimes, outcomeMs: 400 };
 
 /** How long the provider holds a lock, in milliseconds. */
@@ -15,7 +15,7 @@ const lockMs = 600;
 
 type State = 'under way' | 'settled' | 'failed';
 
-/** A payments provider with an idempotency key for each payment, and the faults of a real one. */
+/** A payments provider that takes an idempotency key for each payment, and has the faults of real providers. */
 export class Provider {
   fault: ProviderFault = 'none';
   /** The expiry of each lock. */
@@ -37,13 +37,13 @@ export class Provider {
     return this.fault === 'contradicts' && payment.state === 'settled' ? 'failed' : payment.state;
   }
 
-  /** Throws if the provider's fault is to be down or to lose its answers. */
+  /** Throws if the provider's fault is that it is down or loses its answers. */
   async answer(): Promise<void> {
     if (this.fault === 'is-down') throw new Error('connect ECONNREFUSED');
     if (this.fault === 'loses-answers') throw new Error('socket hang up');
   }
 
-  /** Locks a conversion at 1.25, with a fee of 10. */
+  /** Locks a conversion at a rate of 1.25 with a fee of 10. */
   async lock({ lockedSide, amount }: LockRequest): Promise<RateLock> {
     if (this.fault === 'is-down') throw new Error('connect ECONNREFUSED');
     const [sent, received] =
@@ -63,7 +63,7 @@ export class Provider {
     return this.#payments.has(key);
   }
 
-  /** Gives back the money of the payment with this key, once. */
+  /** Returns the money of the payment with this key, once. */
   async giveBack(key: string): Promise<void> {
     const payment = this.#payments.get(key);
     if (payment) payment.givenBack = true;
@@ -73,7 +73,7 @@ export class Provider {
     return this.#payments.get(key)?.givenBack === true;
   }
 
-  /** Returns the amount moved for an order, under all its keys. */
+  /** Returns the amount that was moved for an order, under all of the order's keys. */
   async moved(orderId: string): Promise<bigint> {
     const moved = [...this.#payments.values()].filter(
       ({ order, state, givenBack }) => order.id === orderId && state === 'settled' && !givenBack,
@@ -88,7 +88,7 @@ const answers: Readonly<Record<State, RailOutcome>> = {
   failed: { kind: 'failed', explanation: 'refused by the provider' },
 };
 
-/** A mistake of a rail's author. */
+/** A mistake that a rail's author can make. */
 export type Mistake = OrderMistake | LockMistake | ReceiverMistake;
 type OrderMistake = 'new keys' | 'guesses' | 'throws refusals' | 'forgets' | 'believes the last' | 'asks never';
 type ReceiverMistake = 'finds everybody' | 'guesses receivers';
@@ -104,9 +104,9 @@ function triesLocks(mistake: Mistake | undefined): boolean {
   return mistake === undefined || lockMistakes.some((one) => one === mistake);
 }
 
-/** Opens a rail of the provider, correct or with one mistake of its author. */
+/** Opens a rail for the provider, correct or with one mistake by its author. */
 function openRail(provider: Provider, mistake: Mistake | undefined): Rail {
-  /** Payments known to this process only. */
+  /** Payments that only this process knows. */
   const sent = new Set<string>();
   const perform = async (order: RailOrder): Promise<RailOutcome> => {
     if (order.kind === 'COLLECTION' && provider.wasGivenBack(order.id)) {
@@ -173,14 +173,14 @@ async function lockAt(provider: Provider, request: LockRequest, mistake: Mistake
   return { kind: 'locked', lock: told, validMs: mistake === 'promises longer' ? lockMs * 1.5 : lockMs * 0.8 };
 }
 
-/** Returns what a rail reports for a lock that it has executed. */
+/** Returns what a rail reports about a lock that it has executed. */
 function settledLock({ sent, received }: RateLock, mistake: Mistake | undefined): RailOutcome {
   if (mistake === 'names no amounts') return { kind: 'settled' };
   const taken = mistake === 'takes more' ? sent + 1n : sent;
   return { kind: 'settled', sent: taken, amount: mistake === 'delivers less' ? received - 1n : received };
 }
 
-/** Returns the trial of a rail of such a provider. */
+/** Returns the trial of a rail for such a provider. */
 export function providerTrial(mistake?: Mistake): RailTrial {
   const provider = new Provider();
   return {

@@ -112,7 +112,7 @@ describe("the rates in the sandbox's settings", () => {
     expect(() => parseRateOverrides(setting)).toThrow(new RangeError(message));
   });
 
-  it('are refused naming all faults together', () => {
+  it('are refused with all faults in one message', () => {
     expect(() => parseRateOverrides('{"USD/EUR": {"rate": "0", "fixedFee": -1}, "EUR/USD": {"rate": "x"}}')).toThrow(
       new RangeError(
         [

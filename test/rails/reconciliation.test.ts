@@ -7,7 +7,7 @@ import { runOps, typeIn } from '../setup/ops.ts';
 import { balanceOf, fund, makeScene, ownAccount } from '../setup/scene.ts';
 import { credentialsIn, testTwoGateways } from './two-gateways.ts';
 
-// The books of a platform are compared with those of its provider, a second instance of this service, by command and
+// A platform's books are compared with those of its provider, a second instance of this service, both by command and
 // daily.
 
 const two = await testTwoGateways({ pollMs: 10 });
@@ -15,7 +15,7 @@ const { upstream, gateway, spoil } = two;
 const { account, platform: books } = await two.connected('books', 0n);
 const RAILS = JSON.stringify({ PRODUCTION: { module: 'upstream' } });
 const environment = { SECRET_KEY: two.key.toString('base64'), RAILS };
-/** Everything that commands have printed. */
+/** Everything that the commands have printed. */
 const printed: string[] = [];
 await connectWith(credentialsIn(account.authorization));
 const scene = await makeScene(books, 0n);
@@ -40,7 +40,7 @@ async function connectWith(credentials: object): Promise<void> {
 const hourMs = 3_600_000;
 const from = new Date(Date.now() - hourMs).toISOString();
 const to = new Date(Date.now() + hourMs).toISOString();
-/** Compares by command, and returns the differences. */
+/** Runs a comparison by command. Returns the differences. */
 async function compare(): Promise<Data[]> {
   const { code, out } = await ops('rails', 'reconcile', 'books', '--from', from, '--to', to, ...by);
   const { differences } = JSON.parse(out);
@@ -49,10 +49,10 @@ async function compare(): Promise<Data[]> {
 }
 const open = (): Promise<Data[]> => answer('reconcile', 'list');
 const faults = (differences: readonly Data[]) => differences.map(({ fault }) => fault);
-/** Compares today as if the day were over. */
+/** Compares today's books as if the day were over. */
 const compareToday = () => reconcileDueDays(gateway.gateway.payments, -24);
 
-test('a balance difference is reported with both sides until it is explained; then only a new one is', async () => {
+test('a difference in balances is reported with both sides until it is explained; after that only new ones are', async () => {
   await fund(account, await ownAccount(account, 'USD'), 10_000_000n);
   await bringIn(books, scene, 50_000n);
   await payOut(books, scene, 300n);
@@ -73,7 +73,7 @@ test('a balance difference is reported with both sides until it is explained; th
   expect(await compare()).toEqual([]);
   expect(await open()).toEqual([]);
 
-  // More than the amount moved within the last minute, which may count on one side only.
+  // More than was moved within the last minute, which may count on one side only.
   await fund(account, await ownAccount(account, 'USD'), 10_000_000n);
   const again = { fault: 'OTHER_BALANCE', there: '200495.00 USD held' };
   expect(await compare()).toMatchObject([again]);
@@ -99,7 +99,7 @@ test('money moved at the provider outside the gateway is found daily until the d
   expect(await balanceOf(books, scene.usd)).toBe(before);
 
   await pastDay();
-  // Only one of several instances makes the comparison.
+  // Only one of several instances runs the comparison.
   expect((await Promise.all([compareToday(), compareToday(), compareToday()])).sort()).toEqual([0, 0, 1]);
   expect((await open()).map(({ times }) => times)).toEqual([2, 2]);
 
@@ -110,7 +110,7 @@ test('money moved at the provider outside the gateway is found daily until the d
     ...{ currency: 'USD', receivedHere: '500.00 USD', receivedThere: '500.00 USD', failure: null },
     ...{ paidHere: '5.00 USD', paidThere: '9005.00 USD', booked: '495.00 USD', held: '191495.00 USD' },
   });
-  // The money is returned: the balance agrees again, and a resolved difference cannot be closed.
+  // The money is returned. Now the balances agree again, and a difference that is gone cannot be closed.
   await fund(account, await ownAccount(account, 'USD'), 900_000n);
   expect(faults(await compare())).toEqual(['MISSING_HERE']);
   expect(faults(await open())).toEqual(['MISSING_HERE']);
@@ -123,14 +123,14 @@ test('money moved at the provider outside the gateway is found daily until the d
   expect(await open()).toEqual([]);
 });
 
-/** Makes a day pass: the last comparison was yesterday. */
+/** Makes a day pass, so that the last comparison was yesterday. */
 async function pastDay(): Promise<void> {
   await gateway.owner.query(
     "update reconciliation set started_at = started_at - interval '1 day', finished_at = finished_at - interval '1 day'",
   );
 }
 
-test('a difference that a later comparison no longer finds is gone, and one that recurs is open again', async () => {
+test('a difference that a later comparison no longer finds counts as gone, and is open again if it recurs', async () => {
   const text = 'update transaction set description = $1 where platform_id = $2 and sent_amount = 300';
   const write = (memo: string | null) => spoil(text, memo, account.platformId);
   const read = 'select description from transaction where platform_id = $1 and sent_amount = 300';
@@ -217,7 +217,7 @@ test('if the provider cannot be asked, earlier findings are kept, and the reason
   await gateway.owner.query("update reconciliation set finished_at = null, started_at = started_at - interval '1 day'");
   expect(await compareToday()).toBe(0);
   await connectWith(credentialsIn(account.authorization));
-  // The comparison is retried 15 minutes later.
+  // The comparison is repeated 15 minutes later.
   expect(await compareToday()).toBe(0);
   await pastDay();
   expect(await compareToday()).toBe(1);

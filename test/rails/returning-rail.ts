@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { RailModule, RailOrder, RailOutcome } from '../../src/rails/port.ts';
 import { sandboxRail } from '../../src/rails/sandbox/sandbox-rail.ts';
 
-/** The amount of a payment that its bank returns after its delivery. */
+/** The amount of a payment that its bank returns after delivery. */
 export const returnedAmount = 777n;
 /** The amount of a payment that is under way for a second. */
 export const slowAmount = 4_321n;
@@ -11,8 +11,8 @@ const slowMs = 1_000;
 const settingsSchema = z.object({ returnMs: z.int().default(3_600_000) }).prefault({});
 
 /**
- * A sandbox whose banks return payments of one amount, an hour or `returnMs` after delivery, and deliver another amount
- * more slowly.
+ * A sandbox whose banks return payments of one amount, an hour (or `returnMs`) after delivery, and deliver payments of
+ * another amount more slowly.
  */
 const module: RailModule = {
   railPort: 1,

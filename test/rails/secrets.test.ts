@@ -13,8 +13,8 @@ import { fund, makeScene, ownAccount, serverOf } from '../setup/scene.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 import { credentialsIn } from './two-gateways.ts';
 
-// The secrets of providers are never exposed, whether in the most verbose log of an instance, in its metrics, in its
-// traces or to a caller, whatever the provider answers and even during a rotation.
+// The secrets of providers are never exposed: not in an instance's most verbose log, in its metrics, in its traces or
+// to a caller, whatever the provider answers, and not during a rotation either.
 
 const environment = {
   CLIENT_TOKEN_KEY: 'a key that only tests use, for nothing else',
@@ -42,10 +42,10 @@ const silence = 'Never answers';
 
 const ops = (...args: string[]) => askOps(database.url, args, environment);
 
-/** All secrets that the platform has ever had at its provider. */
+/** All secrets that the platform has ever had with its provider. */
 const secrets: { readonly clientId: string; readonly secret: string; readonly webhookSecret: string }[] = [];
 
-/** Stores new credentials and a new webhook secret, as someone who rotates them does. */
+/** Stores new credentials and a new webhook secret, as a person who rotates them would. */
 async function rotate(authorization: string, baseUrl: string): Promise<void> {
   const { clientId, secret } = credentialsIn(authorization);
   const path = `${instance.url}/rails/Platform:${platform.platformId}/webhooks`;
@@ -55,7 +55,7 @@ async function rotate(authorization: string, baseUrl: string): Promise<void> {
   await ops('rails', 'connect', 'secretive');
 }
 
-/** Returns the forms in which a secret may appear. A parser's error shows the first characters of a text. */
+/** Returns the forms in which a secret may appear. An error from a parser shows the first characters of a text. */
 const formsOf = ({ clientId, secret, webhookSecret }: (typeof secrets)[number]) => {
   const key = webhookSecret.replace('whsec_', '');
   const whole = [secret, `${clientId}:${secret}`, key].flatMap((one) => [
@@ -68,7 +68,7 @@ const formsOf = ({ clientId, secret, webhookSecret }: (typeof secrets)[number]) 
 const upstream = await startTestGateway();
 const account = await upstream.newPlatform('account');
 for (const currency of ['USD', 'EUR']) await fund(account, await ownAccount(account, currency), 1_000_000n);
-/** A proxy in front of upstream. For a customer named after a fault, the proxy has that fault. */
+/** A proxy in front of upstream, which has a fault when the customer is named after it. */
 const provider = createServer(async (request, response) => {
   const body = await bodyOf(request);
   const name = Object.keys(faults).find((one) => body.includes(one));
@@ -146,12 +146,12 @@ test('no secret of a provider is logged, measured, traced or returned, even whil
   const figures = await (await fetch(figuresUrl)).text();
   expect(await instance.end('SIGTERM')).toBe(0);
 
-  // All of these failures happened, and left traces in the outputs that were searched.
+  // All of these failures have happened, and have left traces in the outputs that were searched.
   const printed = instance.output();
   expect(printed).toContain('upstream answered 500');
   expect(printed).toContain('upstream answered 401');
   expect(printed).toContain('ECONNREFUSED');
-  // On a busy machine, the request's own time limit comes first.
+  // On a busy machine, the request's own time limit may be reached first.
   expect(printed).toMatch(/timeout|the rail did not answer within/);
   expect(figures).toContain('payments_');
   expect(traces.join('')).toContain('settle order');

@@ -7,16 +7,16 @@ import { makeDue } from '../setup/passing-time.ts';
 import { makeScene } from '../setup/scene.ts';
 import { DeviatingProvider } from './deviating-provider.ts';
 
-// Tests that a person can settle only an amount that a provider can have moved.
+// Tests that a person can settle only for an amount that a provider can have moved.
 
 const provider = new DeviatingProvider();
-/** This gateway only serves: the test does the background work itself. */
+/** This gateway only serves. The test does the background work itself. */
 const t = await testGateway({ ROLE: 'serve' });
 const { platform } = t;
 const scene = await makeScene(platform, 100_000n);
 Object.assign(sandboxOf(t.gateway.payments), provider.parts());
 
-/** Makes a payout of 1,000 take this amount, and settles it. */
+/** Makes a payout of 1,000 that takes this amount, and settles it. */
 async function settled(taken: bigint) {
   provider.deviation = { taken: taken - 1_000n, arrived: 0n };
   return settle((await pay(platform, scene, 1_000)).id);

@@ -12,8 +12,8 @@ import { makeDue } from '../setup/passing-time.ts';
 import { balanceOf, makeScene } from '../setup/scene.ts';
 import { DeviatingProvider } from './deviating-provider.ts';
 
-// A provider moves an amount that differs from the promised one. A person settles the payment as promised; the
-// difference goes to a separate account in the books, and never to a customer (decision 95).
+// A provider moves an amount other than the promised one. A person settles the payment as promised, and the difference
+// is booked to a separate account, never to a customer (decision 95).
 
 const provider = new DeviatingProvider();
 
@@ -37,7 +37,7 @@ async function quoted(from: string, to: string, amount: number): Promise<Data> {
   return made.transaction;
 }
 
-/** Every way in which money passes through the provider. */
+/** Every way in which money goes through the provider. */
 const ways: Readonly<Record<string, (amount: number) => Promise<Data>>> = {
   'a payout': (amount) => move('transferOut', amount),
   'a collection': (amount) => move('transferIn', amount),
@@ -53,7 +53,7 @@ const fields = `status sentAmount { amount } receivedAmount { amount } source { 
 const transactionOf = (id: string) => fieldsOf(platform, 'transaction', id, fields);
 const statusOf = async (id: string): Promise<string> => (await transactionOf(id)).status;
 
-/** This gateway only serves: the test does the background work itself. */
+/** This gateway only serves. The test does the background work itself. */
 const t = await testGateway({ ROLE: 'serve' });
 const { platform } = t;
 Object.assign(sandboxOf(t.gateway.payments), provider.parts());
@@ -86,7 +86,7 @@ async function named(): Promise<readonly unknown[]> {
 
 const notZero = (map: ReadonlyMap<string, bigint>) => [...map].filter(([, amount]) => amount !== 0n).sort();
 
-/** Processes a payment until it has ended, settling each of its cases by hand. Returns the number of cases. */
+/** Processes a payment until it has ended, and settles each of its cases by hand. Returns the number of cases. */
 async function toEnd(id: string): Promise<number> {
   for (let cases = 0; ; ) {
     await work();
@@ -165,7 +165,7 @@ test('a payout that took more is COMPLETED as promised; entries, act and case li
   expect(await casesOf(id)).toEqual([]);
   const all = (await listCases(books, { all: true })).filter(({ transactionId }) => id.endsWith(transactionId));
   expect(all).toMatchObject([{ closedBy: 'Ada', closedReason: operator.reason, movedOut: 1_005n, movedIn: null }]);
-  // The order is no longer polled, and cannot be settled twice.
+  // The order is no longer polled, and cannot be settled a second time.
   await work();
   await expect(settled(id)).rejects.toThrow('is COMPLETED');
   expect(await named()).toEqual([]);
@@ -182,7 +182,7 @@ test("a shortfall of an external receiver is reported, but not booked if the pro
   expect(await named()).toEqual([]);
 });
 
-test('a payment without a case, or whose rail is away, silent or in agreement, cannot be settled by hand', async () => {
+test('no one can settle a payment by hand if it has no case, or if its rail is away, silent or in agreement', async () => {
   provider.deviation = { taken: 3n, arrived: 0n };
   const { id } = await move('transferOut', 1_100);
   await expect(settled(id)).rejects.toThrow(`${id} has no open case about a different amount`);

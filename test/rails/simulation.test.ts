@@ -8,17 +8,14 @@ import { transferOut } from '../../src/domain/transfers/transfers.ts';
 import { sandboxOf, testGateway } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 
-/**
- * The simulation is an optional part of the rail's port: a rail without it counts as real, whatever its platform is
- * called.
- */
+/** Simulation is an optional part of a rail. A rail without it counts as real, whatever its platform is called. */
 
 const t = await testGateway();
 const scene = await makeScene(t.platform);
 const viewer = platformItself({ platformId: t.platform.platformId, environment: 'SANDBOX' });
 const { payments } = t.gateway;
 const { simulation: _none, checkIdentity: _nobody, ...rail } = sandboxOf(payments);
-/** The domain with a rail that moves money and simulates nothing. */
+/** The domain, with a rail that moves money and simulates nothing. */
 const real = { ...payments, rails: { SANDBOX: rail } };
 
 const forbidden = { code: 'FORBIDDEN', message: 'this is possible only for sandbox platforms' };
@@ -45,7 +42,7 @@ test('a rail without simulation accepts payments without a scenario, and none wi
   expect((await transferOut(real, viewer, transfer)).row.status).toBe('PENDING');
 });
 
-test('if the rail does not check identities, a name decides nothing', async () => {
+test("if the rail does not check identities, a customer's name decides nothing", async () => {
   const details = { customerType: 'INDIVIDUAL', fullName: 'Person 002' } as const;
   const made = await createCustomer(real, viewer, { platformCustomerId: 'real-1', details });
   expect(made.row.kycStatus).toBe('PENDING_REVIEW');
@@ -54,7 +51,7 @@ test('if the rail does not check identities, a name decides nothing', async () =
     name: 'Person 003',
     kycStatus: 'PENDING_REVIEW',
   });
-  // The same name with a rail that checks it.
+  // The same name, with a rail that checks it.
   const simulated = await createCustomer(t.gateway.payments, viewer, { platformCustomerId: 'simulated-1', details });
   expect(simulated.row.kycStatus).toBe('REJECTED');
 });

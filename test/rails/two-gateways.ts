@@ -13,7 +13,7 @@ import { passWebhookTo, type Receiver, startReceiver } from '../webhooks/receive
 /** A gateway in front of an upstream service, which is a second instance. */
 export type TwoGateways = Awaited<ReturnType<typeof startTwoGateways>>;
 
-/** Returns the client id and the secret in the header field of a request. */
+/** Returns the client id and the secret in a request's header. */
 export function credentialsIn(authorization: string): { clientId: string; secret: string } {
   const [clientId = '', secret = ''] = Buffer.from(authorization.replace('Basic ', ''), 'base64').toString().split(':');
   return { clientId, secret };
@@ -41,7 +41,7 @@ export async function startTwoGateways(settings: object, overrides: Partial<Gate
     gateway,
     /** The secret key of the gateway. */
     key,
-    /** Connects a new platform here to its own account upstream, which holds this amount in USD and EUR. */
+    /** Connects a new platform here to its own account upstream, which holds this amount in both USD and EUR. */
     async connected(name: string, held = 1_000_000n) {
       const account = await upstream.newPlatform(name);
       if (held > 0n)
@@ -57,12 +57,12 @@ export async function startTwoGateways(settings: object, overrides: Partial<Gate
       const webhookUrl = `${gateway.url}/rails/Platform:${platform.platformId}/webhooks`;
       return { account, platform, webhookUrl, connect };
     },
-    /** Compares the books of a platform with those of upstream, for an hour before and after now. */
+    /** Compares a platform's books with upstream's, from one hour ago to one hour from now. */
     compare({ platformId }: TestPlatform) {
       const period = { from: new Date(Date.now() - 3_600_000), to: new Date(Date.now() + 3_600_000) };
       return reconcile(payments, { platformId, environment: 'PRODUCTION' }, period);
     },
-    /** Changes rows upstream that upstream's own rules protect. */
+    /** Changes rows upstream, even those that upstream's own rules protect. */
     spoil: (text: string, ...values: unknown[]) =>
       withoutTriggers(upstream.databaseUrl, (client) => client.query(text, values)),
     /** Returns the rail of a platform here. */
@@ -85,7 +85,7 @@ export async function startTwoGateways(settings: object, overrides: Partial<Gate
 }
 
 /**
- * Connects a platform, and puts a relay between upstream and the gateway: it forwards each webhook `times` times, or
+ * Connects a platform, with a relay between upstream and the gateway. The relay forwards each webhook `times` times, or
  * holds it back.
  */
 export async function testRelay(two: TwoGateways, times = 1) {
@@ -104,7 +104,7 @@ export async function testRelay(two: TwoGateways, times = 1) {
   return { shop, secret, relay, passOn, holdBack };
 }
 
-/** Starts both gateways for the tests of a file, and stops them afterwards. */
+/** Starts both gateways for the tests of a file, and stops them when the tests have ended. */
 export async function testTwoGateways(...given: Parameters<typeof startTwoGateways>): Promise<TwoGateways> {
   const two = await startTwoGateways(...given);
   afterAll(() => two.stop());

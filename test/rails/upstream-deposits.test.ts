@@ -16,27 +16,27 @@ import {
 import { testRelay, testTwoGateways } from './two-gateways.ts';
 import { startUpstreamProxy } from './upstream-proxy.ts';
 
-/** Money that arrives, without an order, at an upstream service for the customers of a platform here. */
+/** Money that arrives at an upstream service without an order, for the customers of a platform here. */
 
 const two = await testTwoGateways({ pollMs: 10 });
 // Each webhook arrives twice.
 const { shop, relay, passOn, holdBack } = await testRelay(two, 2);
 const customer = await newCustomer(shop.platform);
 const usd = await internalAccount(shop.platform, customer, 'USD');
-/** The upstream accounts of the customer and of the platform itself. */
+/** The customer's account upstream, and the platform's own. */
 const there = await accountThere(customer);
 const own = await ownAccount(shop.account, 'USD');
-/** A bank account registered upstream by the platform, from which money arrives there. */
+/** A bank account that the platform has registered upstream, from which money arrives there. */
 const bank = await externalAccount(shop.account, undefined, 'USD', usAccount('7654321000'));
 
-/** Returns the upstream USD account of a customer here. */
+/** Returns a customer's upstream account in USD. */
 async function accountThere(id: string): Promise<string> {
   const text = 'select id from customer where platform_customer_id like $1';
   const { rows } = await two.upstream.owner.query(text, [`${uuidIn(id)}-%`]);
   return internalAccount(shop.account, `Customer:${rows[0].id}`, 'USD');
 }
 
-/** Makes money arrive upstream from a bank. Returns its reference there. */
+/** Makes money arrive upstream from a bank. Returns the reference that it has there. */
 async function comeIn(to: string, amount: bigint): Promise<string> {
   const { transaction } = await actOn(shop.account, 'transferIn', moving(bank, to, amount));
   expect(await ended(shop.account, transaction.id)).toMatchObject({ status: 'COMPLETED' });
@@ -110,7 +110,7 @@ test('deposits without a webhook are found, including one that stays under way f
   await askNow();
   await untilStatus(later, 'CREDITED');
   expect(await depositOf(transaction.id)).toBe(undefined);
-  // The next query starts no later than the pending payment.
+  // The next query starts no later than at the pending payment.
   await vi.waitFor(async () => {
     const { rows } = await two.gateway.owner.query(
       "select deposits_from from rail_connection where deposits_due_at > clock_timestamp() + interval '10 seconds'",
@@ -133,7 +133,7 @@ test('a deposit whose answer was lost upstream is collected once and credited on
   relay.answer = holdBack;
   const proxy = await startUpstreamProxy(two.upstream.url);
   try {
-    // An ordinary deposit comes first: after it the rail has cached the platform's own upstream account, and does not
+    // An ordinary deposit comes first. After it, the rail has cached the platform's own upstream account and does not
     // read it again.
     const usual = await comeIn(there, 1n);
     await askNow();
@@ -167,7 +167,7 @@ test('a deposit that cannot be stored does not block other deposits, and is exam
   const proxy = await startUpstreamProxy(two.upstream.url);
   try {
     const before = await balanceOf(shop.platform, usd);
-    // Texts that payers and providers can write. Postgres stores neither U+0000 nor half of a surrogate pair.
+    // Texts that payers and providers can write. Postgres cannot store U+0000 or half of a surrogate pair.
     const references = [];
     for (const amount of [4_101n, 4_102n, 4_103n, 4_104n, 4_105n]) references.push(await comeIn(there, amount));
     const [memo = '', huge = '', empty = '', foreign = '', good = ''] = references;
@@ -199,7 +199,7 @@ test('a deposit that cannot be stored does not block other deposits, and is exam
     expect(await depositOf(memo)).toMatchObject({ memo: 'a\ufffdb\ufffdc' });
     for (const reference of [huge, empty]) expect(await depositOf(reference)).toBeUndefined();
     expect(await balanceOf(shop.platform, usd)).toBe(before + 4_101n + 4_105n);
-    // Once the provider reports the deposit correctly, it is credited, too.
+    // Once the provider reports the deposit correctly, it is credited as well.
     proxy.change((text) => text);
     await askNow();
     for (const reference of [huge, empty]) await untilStatus(reference, 'CREDITED');
@@ -255,7 +255,7 @@ test('a deposit that cannot be credited waits for a person, who decides whose it
   expect((await ops('acts', '--act', 'deposits')).data).toHaveLength(actsBefore + 3);
 });
 
-test('reconciliation knows deposits, and reports one that disappeared upstream', async () => {
+test('the reconciliation recognizes deposits, and reports one that has disappeared upstream', async () => {
   const compare = () => two.compare(shop.platform);
   expect((await compare()).differences).toEqual([]);
   const { rows } = await two.gateway.owner.query(

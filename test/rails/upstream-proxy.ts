@@ -3,14 +3,16 @@ import type { ProviderFault } from '../../src/rails/conformance/trial.ts';
 import { listen } from '../setup/free-port.ts';
 import { bodyOf, passOn } from '../setup/pass-on.ts';
 
-/** A proxy in front of an upstream service, with the faults of a network and of a service that contradicts itself. */
+/**
+ * A proxy in front of an upstream service. It has the faults of a network, and of a service that contradicts itself.
+ */
 export type UpstreamProxy = Awaited<ReturnType<typeof startUpstreamProxy>>;
 
-/** Starts a proxy of the service at `target`. */
+/** Starts a proxy for the service at `target`. */
 export async function startUpstreamProxy(target: string) {
   let fault: ProviderFault = 'none';
   let changed = (text: string) => text;
-  /** The answers held back while the service is slow. */
+  /** The answers that are held back while the service is slow. */
   const held = new Set<() => void>();
   const server = createServer((request, response) => {
     forward(request, response).catch(() => response.destroy());
@@ -34,7 +36,7 @@ export async function startUpstreamProxy(target: string) {
       for (const release of held) release();
       held.clear();
     },
-    /** Changes the text of each answer to a GET from now on. */
+    /** From now on, changes the text of each answer to a GET. */
     change(answers: (text: string) => string) {
       changed = answers;
     },

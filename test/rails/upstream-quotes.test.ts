@@ -17,13 +17,13 @@ import { returnedAmount, slowAmount } from './returning-rail.ts';
 import { credentialsIn, testTwoGateways } from './two-gateways.ts';
 
 /**
- * Conversions of a platform whose rail is a second instance of this service: their rate is locked there before it is
+ * Conversions for a platform whose rail is a second instance of this service. Their rate is locked there before it is
  * promised here (decision 83).
  */
 
 const two = await testTwoGateways({ pollMs: 10 });
 const { upstream, gateway, key } = two;
-/** The platform, which earns part of the fees, and its account at the upstream service. */
+/** The platform, which earns part of the fees, and its account upstream. */
 const { platform, account } = await two.connected('production', 0n);
 await chargeFees(gateway, platform, 25n, '0.01');
 const scene = await makeScene(platform, 0n);
@@ -37,7 +37,7 @@ async function held() {
 /** Returns the balances here and upstream. */
 const both = async () => ({ here: await balanceOf(platform, scene.usd), there: await held() });
 
-/** Returns the quote here, and the upstream quote that is its lock. */
+/** Returns a quote here, and the upstream quote that is its lock. */
 async function bothQuotes(id: string): Promise<{ readonly here: Data; readonly there: Data }> {
   const read = async ({ owner }: TestGateway, of: string) =>
     (await owner.query('select * from quote where id = $1', [uuidIn(of)])).rows[0];
@@ -45,7 +45,7 @@ async function bothQuotes(id: string): Promise<{ readonly here: Data; readonly t
   return { here, there: await read(upstream, here.rate_lock.reference) };
 }
 
-/** Executes a quote, and returns its payment once it has ended. */
+/** Executes a quote. Returns its payment once that has ended. */
 async function executed({ id, transaction }: Data): Promise<Data> {
   await execute(platform, id);
   return ended(platform, transaction.id);
@@ -60,7 +60,7 @@ const balances = async () =>
   (await readBalances(gateway.gateway.payments, { ...platform, environment: 'PRODUCTION' })) ?? [];
 
 /**
- * Expects both books to agree: each order with its movement, and the balances except for the operator's own money
+ * Expects both books to agree: each order with its movement, and the balances, apart from the operator's own money
  * upstream.
  */
 async function expectReconciled(): Promise<void> {
@@ -80,7 +80,7 @@ test.for(['SENDING', 'RECEIVING'] as const)(
     const { here, there } = await bothQuotes(made.id);
     expect(there).toMatchObject({ status: 'PENDING', locked_currency_side: side });
     expect(BigInt(side === 'SENDING' ? here.total_sending_amount : here.total_receiving_amount)).toBe(20_000n);
-    // The platform's share of the fees is added to what upstream charges, with upstream's rate and fees.
+    // The platform's share of the fees is added to what upstream charges; the rate and the fees are upstream's.
     expect(BigInt(here.platform_fee)).toBeGreaterThan(25n);
     expect(BigInt(here.total_sending_amount)).toBe(BigInt(there.total_sending_amount) + BigInt(here.platform_fee));
     expect(BigInt(here.fees_included)).toBe(BigInt(there.fees_included) + BigInt(here.platform_fee));
@@ -88,27 +88,27 @@ test.for(['SENDING', 'RECEIVING'] as const)(
       there.total_receiving_amount,
       there.exchange_rate,
     ]);
-    // The quote expires before its lock, by a margin computed from upstream's own times, whatever the clocks show.
+    // The quote expires before its lock does, by a margin computed from upstream's own times, whatever the clocks show.
     const life = ({ created_at: from, expires_at: to }: Data) => to.getTime() - from.getTime();
     expect(life(here)).toBe(life(there) * 0.9);
 
     const end = await executed(made);
     expect(end).toMatchObject({ status: 'COMPLETED' });
     expect((await bothQuotes(made.id)).there).toMatchObject({ status: 'COMPLETED' });
-    // The money left upstream in dollars, and the euro account there was not needed.
+    // The money left upstream in dollars; the euro account there was not needed.
     const after = await held();
     expect(after).toEqual({ usd: before.usd - BigInt(there.total_sending_amount), eur: before.eur });
     const text = 'select id from rail_order where transaction_id = $1';
     const { rows } = await gateway.owner.query(text, [uuidIn(made.transaction.id)]);
     const sent = "select from idempotency_record where operation = 'executeQuote' and key = $1";
     expect((await upstream.owner.query(sent, [rows[0].id])).rowCount).toBe(1);
-    // The books here convert nothing: only the platform's share is earned, and there is no currency position.
+    // Nothing is converted in the books here: only the platform's share is earned, and there is no currency position.
     expect(end.ledgerEntries.filter(({ system }: Data) => system === 'LIQUIDITY')).toEqual([]);
     await expectReconciled();
   },
 );
 
-test('a quote that is executed immediately, and its repeat, execute one quote upstream', async () => {
+test('a quote that is executed immediately executes one quote upstream, even if the request is repeated', async () => {
   const before = await held();
   const balance = await balanceOf(platform, scene.usd);
   const input = usdToEur(scene, { immediatelyExecute: true, idempotencyKey: randomUUID() });
@@ -223,13 +223,13 @@ test("a quote that upstream refuses is refused here, with upstream's reason", as
   expect(await quote(platform, usdToEur(scene, { destination }))).toMatchObject({ status: 'PENDING' });
 });
 
-/** Builds a request to the rail itself for a conversion into euros; its amount comes from its lock. */
+/** Builds a request to the rail itself for a conversion into euros. The lock determines its amount. */
 const orderOf = (id: string): Omit<RailOrder, 'amount'> => ({
   ...{ id, step: 'SETTLEMENT', kind: 'PAYOUT', currency: 'EUR', account: undefined, umaAddress: undefined },
   ...{ settled: false, ageMs: 0, attempts: 0, scenario: null },
 });
 
-/** Requests a lock of dollars for euros from the rail itself. */
+/** Asks the rail itself to lock a conversion from dollars into euros. */
 async function lock(orderId: string, rest: Partial<LockRequest> = {}): Promise<RateLock> {
   const currencies = { sending: requiredCurrency('USD'), receiving: requiredCurrency('EUR') };
   const request: LockRequest = {
@@ -265,7 +265,7 @@ test("a lock that upstream no longer knows leaves its order's outcome unknown: a
   const known = await lock(id);
   const order = {
     ...{ ...orderOf(id), amount: known.received },
-    // As if upstream's database had been restored to a moment before its quote.
+    // As if upstream's database had been restored to a time before its quote.
     lock: { ...known, reference: `Quote:${randomUUID()}` },
   };
   await expect(rail.payOut?.(order)).rejects.toThrow(
@@ -275,8 +275,8 @@ test("a lock that upstream no longer knows leaves its order's outcome unknown: a
 });
 
 /**
- * Returns the commands and the setting RAILS in the section of docs/rails.md on putting the gateway in front of an
- * upstream.
+ * Returns the commands and the setting RAILS from the section of docs/rails.md about putting the gateway in front of an
+ * upstream service.
  */
 function pageCommands(): {
   readonly rails: string;
@@ -297,7 +297,7 @@ function pageCommands(): {
   };
 }
 
-test('docs/rails.md, followed to the letter, puts a gateway in front of an upstream', async () => {
+test('following docs/rails.md to the letter puts a gateway in front of an upstream service', async () => {
   const { rails, address, commands } = pageCommands();
   expect(commands.map(({ args }) => args.join(' '))).toEqual([
     'platform create acme',

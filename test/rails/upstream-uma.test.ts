@@ -5,11 +5,11 @@ import { type Data, uuidIn } from '../setup/gateway.ts';
 import { balanceOf, fund, makeScene, ownAccount } from '../setup/scene.ts';
 import { testTwoGateways } from './two-gateways.ts';
 
-/** Payments to UMA addresses outside this installation: an upstream service finds their receivers (decision 92). */
+/** Payments to UMA addresses outside this installation, whose receivers an upstream service looks up (decision 92). */
 
 const two = await testTwoGateways({ pollMs: 10 });
 const shop = await two.connected('shop');
-/** The platform's upstream balance before there were payments. */
+/** The platform's upstream balance before the first payment. */
 const opening = await held();
 const scene = await makeScene(shop.platform, 0n);
 await bringIn(shop.platform, scene, 500_000n);
@@ -47,7 +47,7 @@ async function expectReconciled(): Promise<void> {
   expect(rows).toEqual([{ sum: '0' }]);
 }
 
-test('a receiver unknown here is looked up upstream, with what it requires of its sender', async () => {
+test('a receiver that is unknown here is looked up upstream, including what it requires of its sender', async () => {
   const umaAddress = '$success.eur@sandbox.uma.money';
   expect(await lookUp(shop.platform, umaAddress, { sender: { customerId: scene.customerId } })).toMatchObject({
     ...{ umaAddress, vaspName: 'Sandbox' },
@@ -120,7 +120,7 @@ test('an external address is paid only from an internal account and with the req
   expect(await from(scene.usd, { senderCustomerInfo: [] })).toMatchObject({ code });
 });
 
-test('a payment whose quote is paid repeatedly, as by processes that die, takes its money once', async () => {
+test('a payment whose quote is paid repeatedly, as when processes die, takes its money only once', async () => {
   const before = await held();
   const made = await umaQuote(shop.platform, scene.usd, '$pending.long.usd@sandbox.uma.money');
   await execute(shop.platform, made.id);
@@ -136,7 +136,7 @@ test('a payment whose quote is paid repeatedly, as by processes that die, takes 
   await expectReconciled();
 });
 
-test('a payment that exceeds the upstream balance fails, and takes back only what was given', async () => {
+test('a payment that exceeds the upstream balance fails, and only the money it had taken is returned', async () => {
   const own = await ownAccount(shop.account, 'USD');
   const all = await balanceOf(shop.account, own);
   const outsideUsd = await two.accountThere(shop.account, scene.outsideUsd);

@@ -11,9 +11,12 @@ import { passWebhookTo, type Received } from '../webhooks/receiver.ts';
 import { returnedAmount, slowAmount } from './returning-rail.ts';
 import { testRelay, testTwoGateways } from './two-gateways.ts';
 
-/** Webhooks of an upstream service. Here polling repeats only after an hour, so it cannot hide a missing webhook. */
+/**
+ * Webhooks from an upstream service. Here polling repeats only after an hour, so it cannot hide that a webhook is
+ * missing.
+ */
 
-/** Forwards a webhook to the gateway, as it arrived. */
+/** Forwards a webhook to the gateway exactly as it arrived. */
 const give = (received: Pick<Received, 'raw' | 'headers'>, url = shop.webhookUrl) => passWebhookTo(url, received);
 
 const two = await testTwoGateways(
@@ -26,7 +29,7 @@ await bringIn(shop.platform, scene, 100_000n);
 
 const pay = async (amount: bigint): Promise<string> => (await transfer(shop.platform, 'transferOut', scene, amount)).id;
 
-/** Returns how often the rail was polled for a payment's order, and whether its next poll is a day away. */
+/** Returns how often the rail was polled about a payment's order, and whether its next poll is a day away. */
 async function orderOf(transactionId: string) {
   const { rows } = await two.gateway.owner.query(
     `select id, attempts, coalesce(due_at > clock_timestamp() + interval '1 hour', false) as watched
@@ -37,8 +40,8 @@ async function orderOf(transactionId: string) {
 }
 
 /**
- * Returns how many of the webhooks with these ids the gateway has stored. Those of earlier payments can arrive at any
- * time.
+ * Returns how many of the webhooks with these ids the gateway has stored. Webhooks of earlier payments can arrive at
+ * any time.
  */
 async function stored(ids: unknown[]): Promise<number> {
   const text = 'select from rail_webhook where webhook_id = any($1)';
@@ -48,7 +51,7 @@ async function stored(ids: unknown[]): Promise<number> {
 const waiting = 'select webhook_id from rail_webhook where platform_id = $1 and due_at is not null';
 const untilWorkedOn = () => untilRows(two.gateway, [], waiting, shop.platform.platformId);
 
-/** Returns the webhooks of an upstream payment, by the id of our order. */
+/** Returns the webhooks about an upstream payment, given the id of our order. */
 const ofOrder = (id: string) => relay.received.filter(({ body }) => body.transaction?.description === `order ${id}`);
 
 const untilReported = async (id: string, status: string) =>
@@ -74,7 +77,7 @@ test('late, duplicate and reordered webhooks end a payment once, and do not end 
   await untilWorkedOn();
   expect(await stored(ids)).toBe(held.length);
   expect(await balanceOf(shop.platform, scene.usd)).toBe(before - 1_000n);
-  // A late report of the delivery: the order waits for its one query about a return.
+  // A late report of the delivery: the order waits for its one remaining query about a return.
   const [last] = held.slice(-1);
   const again = `Webhook:${randomUUID()}`;
   if (last) await give({ raw: last.raw, headers: signed(last.raw, again) });
@@ -82,7 +85,7 @@ test('late, duplicate and reordered webhooks end a payment once, and do not end 
   expect(await orderOf(id)).toMatchObject({ watched: true });
 });
 
-/** Returns the headers of a webhook signed the way upstream signs. */
+/** Returns the headers of a webhook that is signed the way upstream signs. */
 function signed(raw: string, id = `Webhook:${randomUUID()}`, { at = new Date(), by = secret } = {}) {
   return {
     'webhook-id': id,
@@ -108,7 +111,7 @@ test('a webhook whose process died after storing it is processed by another one'
   await untilReported(order.id, 'COMPLETED');
   relay.answer = passOn;
   const [webhook] = ofOrder(order.id).slice(-1);
-  // The state after the process that leased it died, and its lease expired.
+  // The state after the process that had leased it died and its lease expired.
   await two.gateway.owner.query(
     `insert into rail_webhook (platform_id, webhook_id, body, attempts, due_at) values ($1, $2, $3, 1, clock_ms())`,
     [shop.platform.platformId, webhook?.id, Buffer.from(webhook?.raw ?? '')],
@@ -138,7 +141,7 @@ test('a webhook is not marked as done before it has been processed', async () =>
   await whileLocked(two.gateway.databaseUrl, lock, async () => {
     expect((await give({ raw, headers: signed(raw) })).status).toBe(200);
     const text = 'select due_at is not null as waits from rail_webhook where attempts > 0 and body = $1';
-    // If the process dies now, another one takes over.
+    // If the process dies at this point, another one takes over.
     await untilRows(two.gateway, [{ waits: true }], text, Buffer.from(raw));
   });
   await untilWorkedOn();
@@ -171,7 +174,7 @@ test('an identity check without a webhook is polled until it is decided or the n
     return rows.map(({ customer_id: customerId }) => `Customer:${customerId}`);
   };
   expect((await due()).sort()).toEqual([id, renamed].sort());
-  // The checks are still pending when polled: each waits for its next poll.
+  // The checks are still pending when they are polled, so each waits for its next poll.
   const later = "select from identity_check where attempts = 1 and due_at > clock_timestamp() + interval '10 minutes'";
   await untilRows(two.gateway, [{}, {}], later);
   const details = { individual: { fullName: 'Grace Hopper' } };
@@ -209,8 +212,8 @@ test('a webhook without a valid signature for this platform is refused and not s
     code: 'UNAUTHENTICATED',
     message: "not a webhook of this platform's provider: its signature is missing or wrong",
   });
-  // The limit is six invalid ones a minute: the next from this address is refused unread, and one from another address
-  // is not.
+  // The limit is six invalid webhooks a minute. The next one from this address is refused unread; one from another
+  // address is not.
   expect((await give(from('198.51.100.1', signed(raw)))).status).toBe(429);
   const long = 'x'.repeat(100 * 1024 + 1);
   const tooLong = signed(long);
@@ -240,7 +243,7 @@ test('strangers who share the address of a provider do not keep its webhooks out
   for (let count = 0; count < 7; count += 1) wrong.push((await from({})).status);
   expect(wrong).toEqual([401, 401, 401, 401, 401, 401, 401]);
   expect((await from(signed(raw))).status).toBe(200);
-  // Wrong signatures still count: an address without a valid one is limited.
+  // Wrong signatures still count: an address that has sent no valid one is limited.
   const other = await two.connected('a neighbour of the provider');
   expect((await give({ raw, headers: { 'x-forwarded-for': '198.51.100.3' } }, other.webhookUrl)).status).toBe(429);
   await untilWorkedOn();

@@ -29,14 +29,14 @@ import { testTwoGateways } from './two-gateways.ts';
 import { startUpstreamProxy, type UpstreamProxy } from './upstream-proxy.ts';
 
 /**
- * A PRODUCTION platform whose rail is a second instance of this service: it receives, creates, fails and refunds
+ * A PRODUCTION platform whose rail is a second instance of this service, which receives, creates, fails and refunds
  * payments.
  */
 
 const two = await testTwoGateways({ pollMs: 10 });
 const { upstream, gateway, key } = two;
 const shop = await two.connected('production');
-/** The platform, and its account at the upstream service. */
+/** The platform, and its account upstream. */
 const { platform, account } = shop;
 const scene = await makeScene(platform, 0n);
 const rail = two.rail(platform);
@@ -47,7 +47,7 @@ const receive = (amount: bigint) => bringIn(platform, scene, amount);
 /** Returns the balances here and upstream. */
 const both = async () => ({ here: await balanceOf(platform, scene.usd), upstream: await held('USD') });
 
-test('money is received: pulled into the upstream account, and credited to the customer here', async () => {
+test('money that is received is pulled into the upstream account, and credited to the customer here', async () => {
   const before = await held('USD');
   await receive(50_000n);
   expect(await balanceOf(platform, scene.usd)).toBe(50_000n);
@@ -62,7 +62,7 @@ test('a payment is made from the upstream account, under the id of its order', a
   const { rows } = await gateway.owner.query('select id from rail_order where transaction_id = $1', [uuidIn(id)]);
   const sent = "select from idempotency_record where operation = 'transferOut' and key = $1";
   expect((await upstream.owner.query(sent, [rows[0].id])).rowCount).toBe(1);
-  // An operator can query an order: upstream finds it by its memo, and nothing is sent.
+  // An operator can ask about an order: upstream finds it by its memo, and nothing is sent.
   const order: RailOrder = {
     ...{ id: rows[0].id, step: 'SETTLEMENT', kind: 'PAYOUT', amount: 3_000n, currency: 'USD', settled: false },
     ...{ account: { type: 'US_ACCOUNT', identifier: '', details: {} }, umaAddress: undefined },
@@ -72,7 +72,7 @@ test('a payment is made from the upstream account, under the id of its order', a
   expect(await rail.findOrder?.({ ...order, id: randomUUID() })).toBe(undefined);
 });
 
-test('payees with one number at two banks have two accounts upstream, and each is paid at its own bank', async () => {
+test('payees with the same number at two banks have two accounts upstream, and each is paid at its own bank', async () => {
   await receive(5_000n);
   const paidAt = async (routingNumber: string) => {
     const details = usAccount('5550006000', routingNumber);
@@ -121,7 +121,7 @@ test('a payment that fails upstream fails here, and its money is returned on bot
 test("a payment that exceeds the upstream account's balance fails, and its money is returned", async () => {
   await receive(5_000n);
   const before = await balanceOf(platform, scene.usd);
-  // The operator has withdrawn the money from the upstream account.
+  // The operator has withdrawn the money from the account upstream.
   const all = await held('USD');
   const own = await ownAccount(account, 'USD');
   const there = { ...scene, usd: own, outsideUsd: await two.accountThere(account, scene.outsideUsd) };
@@ -134,7 +134,7 @@ test("a payment that exceeds the upstream account's balance fails, and its money
   await fund(account, own, all);
 });
 
-/** Returns an account in the form that a rail gets. */
+/** Returns an account in the form in which a rail gets it. */
 async function railAccount(id: string): Promise<RailAccount> {
   const text = 'select account_type as type, identifier, account_info as details from account where id = $1';
   return (await gateway.owner.query(text, [uuidIn(id)])).rows[0];
@@ -143,7 +143,7 @@ async function railAccount(id: string): Promise<RailAccount> {
 test('a settled order that upstream no longer has is not sent again: its outcome is unknown', async () => {
   await fund(account, await ownAccount(account, 'USD'), 10_000n);
   const before = await held('USD');
-  // As if upstream's database had been restored to a moment before this order.
+  // As if upstream's database had been restored to a time before this order.
   const order = {
     ...({ id: randomUUID(), step: 'SETTLEMENT', amount: 2_000n, currency: 'USD', umaAddress: undefined } as const),
     ...{ account: await railAccount(scene.outsideUsd), settled: true },
@@ -209,7 +209,7 @@ test('reconciliation reports every difference between the two books with both si
 
   const before = await balanceOf(books, mine.usd);
   const { differences } = await two.compare(books);
-  // Orders are compared in the order of their ids, which depend on the payments' keys.
+  // Orders are compared in the order of their ids, which depend on the keys of the payments.
   const found = differences.map(({ orderId: _order, reference: _reference, ...rest }) => rest);
   const expected = [
     { transactionId: lost, fault: 'MISSING_THERE', here: 'COMPLETED 2.00 USD', there: undefined },
@@ -258,7 +258,7 @@ async function upstreamIncoming(): Promise<TrialIncoming> {
   };
 }
 
-/** Returns the trial of the rail: the upstream service is the provider, behind a proxy with faults. */
+/** Returns the trial of the rail. The provider is the upstream service, behind a proxy with faults. */
 async function upstreamTrial(proxy: UpstreamProxy): Promise<RailTrial> {
   const { payments } = gateway.gateway;
   const stored = openConnections(payments.database, { SECRET_KEY: key, SECRET_KEY_FALLBACKS: [] });
@@ -318,7 +318,7 @@ test('the rail passes the conformance suite with upstream behind a faulty proxy'
   await fund(account, await ownAccount(account, 'USD'), 1_000_000n);
   const proxy = await startUpstreamProxy(upstream.url);
   try {
-    // The gateway leaves the deposits of the trial to the suite.
+    // The gateway leaves the trial's deposits to the suite.
     await gateway.owner.query("update rail_connection set deposits_due_at = 'infinity'");
     const results = await runConformance(await upstreamTrial(proxy), { answerMs: 700, outcomeMs: 20_000 });
     expect(results.filter(({ result }) => result !== 'passed')).toMatchObject([

@@ -1,10 +1,10 @@
 import type { Rail, RailModule } from '../../src/rails/port.ts';
 import { upstreamModule } from '../../src/rails/upstream/upstream-module.ts';
 
-/** The function that a test sets for each call of the rail; its argument is the name of the method. */
+/** A function that a test sets, and that each call of the rail runs with the name of the method. */
 export const watch: { at: (method: string) => Promise<void> } = { at: async () => undefined };
 
-/** The rail `upstream` with a hook for tests on every call. */
+/** The rail `upstream` with a hook that lets tests act on every call. */
 const module: RailModule = {
   ...upstreamModule,
   async open(settings, host) {

@@ -6,7 +6,7 @@ import { anyMetadata, type Call, entriesOf, madeOnBoth, results } from '../setup
 import { testGateway } from '../setup/gateway.ts';
 import { restClient, restScene } from '../setup/rest.ts';
 
-/** The commands on existing objects: incoming payments, deposits, customers, accounts, payments to UMA addresses. */
+/** Commands on existing objects: incoming payments, deposits, customers, accounts, payments to UMA addresses. */
 
 const umaAddress = '$success.usd@sandbox.uma.money';
 const funded: string[] = [];
@@ -64,7 +64,7 @@ const receiveCall = fc
     currency: fc.constantFrom('USD', 'EUR', 'XXX'),
     amount: fc.integer({ min: 1, max: 5_000 }),
   })
-  // One fault at a time: which of several is reported first is not specified.
+  // Only one fault at a time, because it is not specified which of several is reported first.
   .filter(({ to, currency }) => currency !== 'XXX' || to === 'customer')
   .map(
     ({ to, currency, amount }): Make =>
@@ -127,7 +127,7 @@ const customerCall = fc
     metadata: anyMetadata,
   })
   .filter(({ name, nationality, metadata, umaAddress }) => {
-    // REST checks texts and countries together with the form of the body, before anything else.
+    // REST checks texts and countries together with the form of the body, before everything else.
     const isFormWrong = !name.startsWith('Ada') || nationality === 'UK';
     return [isFormWrong, '__proto' in (metadata ?? {}), umaAddress].filter(Boolean).length <= 1;
   })
@@ -326,10 +326,10 @@ test('commands on existing records have the same effect and outcome in both APIs
       if (call.mutation === 'createExternalAccount') outside.push(outcome.record.id);
       if (call.mutation === 'sandboxReceiveUma') announced.push(outcome.record.id);
     }),
-    // Enough runs that every command below almost certainly succeeds at least once.
+    // So many runs that every command below almost certainly succeeds at least once.
     { numRuns: 300 },
   );
-  // A run of nothing but refusals would prove little.
+  // A run in which everything is refused would prove little.
   expect([...done].sort()).toEqual(
     expect.arrayContaining([
       'createExternalAccount',

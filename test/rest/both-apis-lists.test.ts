@@ -9,12 +9,12 @@ interface ListOfBoth {
   readonly list: string;
   readonly filterType: string;
   readonly fields: string;
-  /** The type of the compared nodes, if the list's nodes have several types. */
+  /** The type of the nodes to compare, if the list's nodes have several types. */
   readonly type?: string;
   readonly asRest: (record: Data) => Data;
-  /** Whether the list can be ordered by the last change. */
+  /** Whether the list can be ordered by last change. */
   readonly isOrdered?: true;
-  /** The same filter for REST and for GraphQL. */
+  /** The same filter, once for REST and once for GraphQL. */
   readonly filters: readonly (() => readonly [rest: Record<string, unknown>, graphql: object])[];
 }
 

@@ -7,8 +7,8 @@ import { restClient, restScene } from '../setup/rest.ts';
 import { answer, startReceiver } from '../webhooks/receiver.ts';
 
 /**
- * Tests tokens, lookups and settings, which the two APIs name differently, or which only one has. Random commands
- * through one API are visible in both.
+ * Tokens, lookups and settings, which have different names in the two APIs or exist in only one of them. Random
+ * commands sent to one API are visible in both.
  */
 
 const t = await testGateway();
@@ -50,7 +50,7 @@ test('tokens that one API creates or deletes are created or deleted in both', as
       };
       const [first, second] = overRest ? [restAct, graphqlAct] : [graphqlAct, restAct];
       const made: Data = await first();
-      // The second call repeats the key of the first: its answer is repeated without the secret.
+      // The second call uses the key of the first, so the first answer is repeated, without the secret.
       expect(await second()).toEqual(act === 'make' && made.id ? { code: 'CONFLICT' } : made);
       if (act === 'make' && made.id) ids.push(made.id);
       for (const id of ids) {
@@ -70,7 +70,7 @@ test('tokens that one API creates or deletes are created or deleted in both', as
   );
 });
 
-test('the settings of REST are those of GraphQL’s customers and webhook endpoints', async () => {
+test('the settings in REST are those of the customers and webhook endpoints in GraphQL', async () => {
   const acts = fc.record({
     currencies: fc.option(fc.uniqueArray(fc.constantFrom('USD', 'EUR', 'MXN', 'BTC'), { minLength: 1 }), {
       nil: undefined,
@@ -85,7 +85,7 @@ test('the settings of REST are those of GraphQL’s customers and webhook endpoi
       const before = await rest.ask('GET', '/config');
       const webhookEndpoint = typeof endpoint === 'string' ? `${receiver.url}${endpoint}` : endpoint;
       const supportedCurrencies = currencies?.map((currencyCode) => ({ currencyCode }));
-      // The endpoint is set over REST alone: GraphQL creates endpoints with their own mutation.
+      // Only REST sets the endpoint; GraphQL creates endpoints with a mutation of their own.
       const changed = await rest.ask('PATCH', '/config', {
         ...(overRest && { umaDomain, supportedCurrencies, trustedDocuments }),
         webhookEndpoint,
@@ -130,7 +130,7 @@ const currencyTerms =
   'currency { code } minAmount { amount } maxAmount { amount } enabledTransactionTypes requiredCounterpartyFields { name mandatory } providerRequiredCustomerFields providerRequiredCounterpartyCustomerFields';
 const platformFields = `platform { id umaDomain trustedDocuments isRegulatedFinancialInstitution createdAt updatedAt supportedCurrencies { ${currencyTerms} } }`;
 
-/** Converts a platform from GraphQL into REST's settings, without the endpoint. */
+/** Converts a platform as GraphQL shows it into REST's settings, without the endpoint. */
 const platformAsRest = ({ id, supportedCurrencies, ...others }: Data) => ({
   ...others,
   id: id.replace('Platform:', 'PlatformConfig:'),

@@ -20,12 +20,12 @@ const amounts = fc.oneof(
 );
 const memo = fc.option(fc.constantFrom('rent', 'Überweisung €', 'a "quoted" memo'), { nil: undefined });
 
-/** Returns whether no key of the metadata is refused. */
+/** Returns whether all keys of the metadata are valid. */
 const isSound = (metadata: object | undefined) => !Object.keys(metadata ?? {}).some((key) => key.startsWith('_'));
 
 const quoteCall = fc
   .record({
-    // One fault at a time: which of several is reported first is not specified.
+    // Only one fault at a time, because it is not specified which of several is reported first.
     ends: fc.constantFrom('good', 'platform', 'funded', 'unknown', 'outside', 'self'),
     side: fc.constantFrom('SENDING', 'RECEIVING'),
     amount: amounts,

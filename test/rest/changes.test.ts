@@ -12,7 +12,7 @@ const company = {
   businessInfo: { legalName: 'Acme GmbH', taxId: 'DE1' },
 };
 
-test('null clears a field on a change, is ignored if the field is required, and never sets a value', async () => {
+test('null in a change clears an optional field, is ignored for a required one, and never sets a value', async () => {
   const address = { line1: '1 Main St', line2: null, city: 'Town', postalCode: '1', country: 'US' };
   const person = { customerType: 'INDIVIDUAL', platformCustomerId: 'nulls', fullName: 'Ada', birthDate: '1990-01-01' };
   const raw = JSON.stringify({ ...person, address, umaAddress: null, metadata: { a: 'b' } });
@@ -51,7 +51,7 @@ test('an empty change to a customer changes nothing, over either API', async () 
         events(filter: { customerId: $id, types: [KYC_STATUS, CUSTOMER_CHANGE] }) { totalCount } }`,
       { id: made.id },
     );
-  // The event of the customer's creation reaches the feed a moment after the answer.
+  // The event about the customer's creation reaches the feed a moment after the answer.
   const before = await vi.waitFor(
     async () => {
       const now = await read();

@@ -114,10 +114,10 @@ describe('every command', () => {
 
   test('names every field that is missing, unknown or of the wrong type in one error', async () => {
     const { rest, good } = catalog;
-    /** The one value below that a field accepts, by operation and field. */
+    /** By operation and field: the one value below that the field accepts. */
     const right: Record<string, unknown> = { 'updateExternalAccount.defaultUmaDepositAccount': true };
     for (const { id, method, required } of withBodies()) {
-      // The members of a manifest are hashes: no field is unknown, and the error names a document.
+      // The members of a manifest are hashes, so no field is unknown, and the error names a document instead.
       if (id === 'registerTrustedDocuments') continue;
       const { path, body = {} } = await good(id);
       const fields = Object.keys(body).filter((field) => field !== 'customerType');

@@ -7,8 +7,8 @@ import { type RestAnswer, type RestClient, restClient, restScene } from '../setu
 import { type Endpoint, type GoodRequest, neededQuery, openCatalog, quoteBody } from '../setup/rest-catalog.ts';
 
 /**
- * Provokes every status that the document names for an operation. The client checks each answer against the document,
- * so no other is returned. The test fails for an endpoint, or a status of one, that nothing here provokes.
+ * Provokes every status that the document lists for an operation. The client checks each answer against the document,
+ * so no other status is returned. The test fails if nothing here provokes an endpoint, or one of its statuses.
  */
 
 const catalog = await openCatalog();
@@ -16,14 +16,14 @@ afterAll(() => catalog.stop());
 
 const uuid = '01a1fc11-db75-7eac-9cd6-93f3db60e56b';
 
-/** Returns a request of an endpoint that succeeds. */
+/** Returns a request to an endpoint that succeeds. */
 async function good(endpoint: Endpoint): Promise<GoodRequest> {
   if (endpoint.method !== 'GET') return catalog.good(endpoint.id);
   const needed = neededQuery[endpoint.id]?.join('&');
   return { path: needed ? `${endpoint.path}?${needed}` : endpoint.path };
 }
 
-/** Sends a request of an endpoint, with these values in place of the sample's. */
+/** Sends a request to an endpoint, with these values instead of the sample's. */
 async function send(
   endpoint: Endpoint,
   given: Parameters<RestClient['call']>[2] & { path?: string } = {},
@@ -32,11 +32,11 @@ async function send(
   return catalog.rest.call(endpoint.method, given.path ?? path, { body, ...given });
 }
 
-/** Replaces every id and UMA address in a path or a body by an unknown one. */
+/** Replaces every id and UMA address in a path or a body with an unknown one. */
 const unknownIn = (text: string) =>
   text.replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, uuid).replace(/%24[^?]+/, '%24nobody%40test.uma.money');
 
-/** A deposit that arrives for a deleted customer. */
+/** A deposit that arrives for a customer who has been deleted. */
 const gone: Record<string, () => Promise<GoodRequest>> = {
   async sandboxSend() {
     const { rest } = catalog;
@@ -54,7 +54,7 @@ const gone: Record<string, () => Promise<GoodRequest>> = {
   },
 };
 
-/** The answer to a query with an unknown parameter. */
+/** The answer to a query that contains an unknown parameter. */
 const unknownParameter = {
   code: 'INVALID_INPUT',
   details: { field: 'unknown', errors: [{ field: 'unknown', constraint: 'unknown' }] },
@@ -101,7 +101,7 @@ const provoke: Record<number, (endpoint: Endpoint) => Promise<RestAnswer>> = {
   },
 };
 
-/** Statuses of a gateway in trouble. Each has a test of its own below, over every endpoint that lists it. */
+/** Statuses of a gateway in trouble. Each has its own test below, which covers every endpoint that lists it. */
 const inTrouble = [409, 429, 500, 503, 504];
 
 const naming = (status: number) => catalog.endpoints.filter(({ statuses }) => statuses.includes(status));
@@ -126,7 +126,7 @@ describe('the contract', () => {
     const { t, rest, other } = catalog;
     const holder = await t.owner.connect();
     await holder.query('begin');
-    // A first call with a key holds these locks while it runs: plans lock their key, plain records write theirs.
+    // A first call with a key holds these locks while it runs: plans lock their key, and plain records write theirs.
     await holder.query(
       `select pg_advisory_xact_lock(hashtextextended($1::uuid::text || operation || ' held', 0)) from unnest($2::text[]) operation`,
       [t.platform.platformId, Object.keys(operations)],
@@ -136,7 +136,7 @@ describe('the contract', () => {
       [t.platform.platformId, Object.keys(operations)],
     );
     const commands = naming(409).filter(({ keyed }) => keyed);
-    // A few at a time: each holds a connection while it waits, and some answer only after a while.
+    // Only a few at a time, because each holds a connection while it waits, and some answer only after a while.
     for (let from = 0; from < commands.length; from += 5) {
       const some = commands.slice(from, from + 5);
       const requests = await Promise.all(some.map(async (endpoint) => [endpoint, await good(endpoint)] as const));
@@ -185,7 +185,7 @@ describe('the contract', () => {
   });
 
   test('429 is returned by each endpoint when its platform has sent too many requests', async () => {
-    // With a stopped clock, buckets are never refilled.
+    // The clock is stopped, so buckets are never refilled.
     const once = { perSecond: 1, burst: 1 };
     const t = await startTestGateway({ RATE_LIMIT_PLATFORM: once }, undefined, { pace: { now: () => 0 } });
     const rest = await restClient(t.url, t.platform.authorization);
@@ -200,7 +200,7 @@ describe('the contract', () => {
 
   test('504 is returned by each endpoint whose commit is lost, and says that it may have taken effect', async () => {
     const proxy = await databaseProxy(catalog.t.databaseUrl);
-    // A gateway without background work, so that the next commit is the request's.
+    // This gateway does no background work, so the next commit is that of the request.
     const serving = await startTestGateway({ ROLE: 'serve' }, proxy.url);
     const rest = await restClient(serving.url, catalog.t.platform.authorization);
     for (const endpoint of naming(504)) {

@@ -23,7 +23,7 @@ interface Sent {
   readonly name: string;
 }
 
-/** Returns the examples of all bodies. */
+/** Returns the examples of all request bodies. */
 function examplesOf(document: Data): Sent[] {
   return Object.entries<Data>(document.paths).flatMap(([path, methods]) =>
     Object.entries<Data>(methods).flatMap(([method, { operationId, requestBody }]) =>
@@ -37,14 +37,14 @@ function examplesOf(document: Data): Sent[] {
   );
 }
 
-/** Returns a path with the examples of the parameters in it, as the console shows it. */
+/** Returns a path that contains the examples of its parameters, as the console shows it. */
 const exampleOf = (path: string, parameters: readonly Data[]) =>
   path.replace(
     /\{(\w+)\}/g,
     (_whole, parameter: string) => parameters.find(({ name }) => name === parameter).schema.example,
   );
 
-/** Returns the function with which the console reads ids. Other tests check these answers against the document. */
+/** Returns the function that the console uses to read ids. Other tests check these answers against the document. */
 const getAs =
   ({ authorization }: TestPlatform) =>
   async (path: string): Promise<unknown> => {
@@ -52,13 +52,13 @@ const getAs =
     return response.ok ? response.json() : undefined;
   };
 
-/** What must exist before an operation, created so that it is the newest of its kind. */
+/** What must exist before an operation. It is created here so that it is the newest of its kind. */
 const before: Readonly<Record<string, () => Promise<unknown>>> = {
   sandboxSend: () => send(find('createQuote', 'realTimeFunding')),
   approveTransaction: () => send(find('sandboxReceiveUma', 'announce')),
   rotateToken: () => send(find('createToken', 'view')),
   rejectTransaction: () => send(find('sandboxReceiveUma', 'announce')),
-  // The receiver in the examples is at a port of the reader's machine, where no receiver runs in a test.
+  // In the examples, the receiver is at a port of the reader's machine, where none runs in a test.
   testWebhook: async () => {
     await rest.ask('PATCH', '/config', { webhookEndpoint: null });
     return rest.ask('PATCH', '/config', { webhookEndpoint: receiver.url });
@@ -71,10 +71,10 @@ function find(operationId: string, name: string): Sent {
   return found;
 }
 
-/** The ids of the platform as last found. */
+/** The platform's ids as they were last found. */
 let ids: ReadonlyMap<string, string> | undefined;
 
-/** Sends an example as the console shows it: with the current ids of the platform. */
+/** Sends an example as the console shows it, with the platform's current ids. */
 async function send({ operationId, method, path, name }: Sent, completed = (body: Data, _schema: Data) => body) {
   const isOfNewest = before[operationId] !== undefined;
   await before[operationId]?.();
@@ -91,7 +91,7 @@ async function send({ operationId, method, path, name }: Sent, completed = (body
 
 let sent: Promise<readonly object[]> | undefined;
 
-/** Sends every example, once for all tests, and returns the answers. */
+/** Sends every example, only once for all tests. Returns the answers. */
 function sendAll(): Promise<readonly object[]> {
   sent ??= (async () => {
     const answers: object[] = [];
@@ -104,7 +104,7 @@ function sendAll(): Promise<readonly object[]> {
   return sent;
 }
 
-/** Returns a value of a schema with null for every omitted member. */
+/** Returns a value that fits a schema, with null for every omitted member. */
 function withNulls(value: Data, schema: Data): Data {
   const { $ref, oneOf, properties, items } = schema ?? {};
   if ($ref) return withNulls(value, rest.document.components.schemas[$ref.split('/').at(-1)]);
@@ -119,7 +119,7 @@ function withNulls(value: Data, schema: Data): Data {
   return Object.fromEntries(all.map(([name, one]) => [name, name in value ? withNulls(value[name], one) : null]));
 }
 
-/** Returns whether a value has the constants of a variant's members. */
+/** Returns whether a value has the constants that a variant's members require. */
 function isVariant(value: Data, variant: Data): boolean {
   if (variant.$ref) return isVariant(value, rest.document.components.schemas[variant.$ref.split('/').at(-1)]);
   return Object.entries<Data>(variant.properties ?? {}).every(
@@ -146,7 +146,7 @@ test('the sandbox accepts each example with the ids that the console inserts', a
 
 test('the sandbox answers each GET with the parameters that the console inserts, which filter no list', async () => {
   await sendAll();
-  // Without a pending quote, as on a used platform.
+  // There is no pending quote, as on a platform that has been in use.
   const read = getAs(t.platform);
   const found = await findIds(rest.document, async (path) => (path.includes('status=PENDING') ? {} : read(path)));
   const filled = fillExamples(rest.document, found);
@@ -163,7 +163,7 @@ test('the sandbox answers each GET with the parameters that the console inserts,
 
 test('null is the same as omission: each example creates its object with null for every other member', async () => {
   for (const example of examplesOf(rest.document).filter(({ method }) => method === 'post')) {
-    // Some ids have been used since the examples were created.
+    // Some ids have been used up since the examples were created.
     const { status, text } = await send(example, withNulls);
     expect({ ...example, status, text }).toMatchObject({
       ...example,
@@ -180,7 +180,7 @@ test('each webhook matches the document for its type, and has the header fields 
   const expiresAt = new Date(Date.now() + 86_400_000).toISOString();
   await rest.make('/tokens', { name: 'short-lived', permissions: ['VIEW'], expiresAt });
   await warnOfExpiry(t.gateway.payments.database, 100);
-  // The example approves a customer who was approved already, which changes nothing.
+  // The example approves a customer who is already approved, which changes nothing.
   const { customer } = await restScene(rest, 0);
   await rest.ask('POST', `/sandbox/customers/${customer.id}/kyc-status`, { kycStatus: 'REJECTED' });
   await receiver.until((received) => types.every((type) => received.some(({ body }) => body.type === type)));
@@ -195,7 +195,7 @@ test('each webhook matches the document for its type, and has the header fields 
   }
 });
 
-test('a name that must be unique is a new one each time', async () => {
+test('a name that must be unique is different each time', async () => {
   const first = find('createCustomer', 'person');
   for (let time = 0; time < 2; time += 1) expect((await send(first)).status).toBe(201);
 });

@@ -3,7 +3,7 @@ import { type Data, startTestGateway } from '../setup/gateway.ts';
 import { restAccount, restClient, restQuote, restScene, restTransfer } from '../setup/rest.ts';
 import { answer, startReceiver, verify } from '../webhooks/receiver.ts';
 
-/** The worked flows of the specification, over REST alone. The platform's webhook receiver follows each. */
+/** The specification's worked flows, over REST alone. The platform's webhook receiver follows each flow. */
 
 const t = await startTestGateway();
 const rest = await restClient(t.url, t.platform.authorization);
@@ -16,13 +16,13 @@ afterAll(async () => {
   await receiver.stop();
 });
 
-/** Creates a customer over REST alone, with money in USD, and a function that reads the balance. */
+/** Creates, over REST alone, a customer with money in USD. Also returns a function that reads the balance. */
 async function scene(balance = 100_000) {
   const made = await restScene(rest, balance);
   return { ...made, balance: async () => (await restAccount(rest, made.customer.id, 'USD')).balance.amount };
 }
 
-/** Returns the bodies about a payment or an account, in the order of the feed, each once. */
+/** Returns the webhook bodies about a payment or an account, each once, in the order of the feed. */
 function toldOf(id: string): Data[] {
   const bodies = receiver.received
     .map(({ body }) => body)
@@ -33,13 +33,13 @@ function toldOf(id: string): Data[] {
 const ends = ['COMPLETED', 'FAILED', 'REJECTED', 'EXPIRED', 'REFUNDED'];
 
 /**
- * Waits until the webhooks report that a payment has ended; returns its record, the statuses of the webhooks, and their
- * bodies. The last of them has the same record as REST (decision 18).
+ * Waits until the webhooks report that a payment has ended. Returns its record, and the statuses and bodies of the
+ * webhooks. The last body has the same record as REST (decision 18).
  */
 async function ended(id: string): Promise<{ record: Data; statuses: string[]; bodies: Data[] }> {
   await receiver.until(() => toldOf(id).some(({ transaction }) => ends.includes(transaction.status)));
   const record = await rest.ask('GET', `/transactions/${id}`);
-  // Webhooks are sent concurrently: the last may arrive before an earlier one.
+  // Webhooks are sent concurrently, so the last one may arrive before an earlier one.
   await receiver.until(() => {
     const last = toldOf(id).at(-1);
     return last.transaction.updatedAt === record.updatedAt && toldOf(id).length === last.version;
@@ -51,7 +51,7 @@ async function ended(id: string): Promise<{ record: Data; statuses: string[]; bo
   return { record, statuses: bodies.map(({ transaction }) => transaction.status), bodies };
 }
 
-/** Waits until webhooks have reported this many changes to an account; returns the amounts. */
+/** Waits until webhooks have reported this many changes to an account. Returns the amounts. */
 async function changes(accountId: string, count: number): Promise<number[]> {
   await receiver.until(() => toldOf(accountId).length >= count);
   return toldOf(accountId).map(({ type, oldBalance, newBalance }) => {
@@ -118,7 +118,7 @@ test('quote and execute: the locked rate holds, the quote is PROCESSING, the tra
     reconciliationInstructions: { reference: expect.any(String) },
   });
   expect(await rest.ask('GET', `/quotes/${quote.quoteId}`)).toMatchObject({ status: 'COMPLETED' });
-  // The first answer is repeated, whatever happens afterwards.
+  // The first answer is repeated, whatever has happened since.
   const again = await execute();
   expect({ status: again.status, text: again.text }).toEqual({ status: executed.status, text: executed.text });
   expect(again.headers.get('idempotency-replayed')).toBe('true');
@@ -151,7 +151,7 @@ test('real-time funding: the quote has payment instructions, and the simulated d
   });
   const { statuses, bodies } = await ended(quote.transactionId);
   expect(statuses).toEqual(['PENDING', 'PROCESSING', 'COMPLETED']);
-  // Webhooks report the deposit as a change of balance, and then the payment that it funds (specification 6.3).
+  // Webhooks report the deposit as a change of the balance, and then the payment that it funds (specification 6.3).
   expect(await changes(usd.id, 2)).toEqual([20_000, -20_000]);
   expect(toldOf(usd.id)[0].sequence).toBeLessThan(bodies[1].sequence);
   expect(await balance()).toBe(0);

@@ -5,7 +5,7 @@ import { type Endpoint, neededQuery, openCatalog } from '../setup/rest-catalog.t
 const catalog = await openCatalog();
 afterAll(() => catalog.stop());
 
-/** Returns the path of an endpoint with a query to which the required parameters are added. */
+/** Returns the path of an endpoint with a query, adding any required parameters. */
 const withQuery = ({ id, path }: Endpoint, query: string) => {
   const [name = ''] = query.split('=', 1);
   const needed = (neededQuery[id] ?? []).filter((one) => !one.startsWith(`${name}=`));
@@ -76,7 +76,7 @@ describe('every endpoint', () => {
 });
 
 describe('every list', () => {
-  test('accepts every kind of value that its parameters document', async () => {
+  test('accepts every kind of value that the document states for its parameters', async () => {
     const { rest, endpoints } = catalog;
     const good: Record<string, string[]> = {
       integer: ['1', '100'],
@@ -89,7 +89,7 @@ describe('every list', () => {
         const kind = one.format === 'date-time' ? 'date-time' : one.type;
         const values = name === 'sendingAmount' ? ['20000'] : (one.enum ?? good[kind] ?? []);
         for (const value of values) {
-          // Amounts need their currency.
+          // Amounts need a currency.
           const more = /^m(in|ax)Amount$/.test(name) ? '&currency=USD' : '';
           const answer = await rest.call('GET', withQuery(endpoint, `${name}=${encodeURIComponent(value)}${more}`));
           expect({ id: endpoint.id, name, value, ...answer }).toMatchObject({ status: 200 });

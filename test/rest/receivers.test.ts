@@ -36,7 +36,7 @@ test('a receiver is looked up under either path, by an encoded or a plain addres
   }
 });
 
-test('a customer of this installation is found, and the sender must be one of the platform', async () => {
+test('a customer of this installation is found, and the sender must be a customer of the platform', async () => {
   const { customer } = scene;
   const path = `/receiver/${encodeURIComponent(customer.umaAddress)}`;
   const lookup = await rest.ask('GET', `${path}?platformUserId=${customer.platformCustomerId}`);

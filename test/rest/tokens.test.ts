@@ -70,10 +70,10 @@ test('tokens are listed by name and time, without deleted ones, as in GraphQL', 
   });
 });
 
-test('a list states its total up to 10,000 and counts no further; GraphQL states any total', async () => {
+test('a list states its total only up to 10,000; GraphQL states any total', async () => {
   const large = await t.newPlatform('large');
   const client = await restClient(t.url, large.authorization);
-  // The platform has one token already.
+  // The platform already has one token.
   const make = (count: number, name = 'many') =>
     t.gateway.payments.database.pool.query(
       `insert into api_token (platform_id, client_id, secret_hash, name, permissions)

@@ -9,12 +9,12 @@ const scene = await restScene(rest, 100_000);
 const umaAddress = '$success.eur@sandbox.uma.money';
 const sender = { FULL_NAME: 'Grace Hopper', BIRTH_DATE: '1906-12-09', PURPOSE_OF_PAYMENT: 'GIFT' };
 
-/** Looks up the receiver, by default for the scene's customer, as in the specification's workflow. */
+/** Looks up the receiver as in the specification's workflow, by default for the scene's customer. */
 async function lookUp(query = `?platformUserId=${scene.customer.platformCustomerId}`): Promise<string> {
   return (await rest.ask('GET', `/receiver/${encodeURIComponent(umaAddress)}${query}`)).id;
 }
 
-/** The body of the UMA workflow (specification 4.1): no source, no destination. */
+/** The body of the UMA workflow (specification 4.1), which has no source and no destination. */
 const workflow = (lookupId: string) => ({
   lookupId,
   sendingCurrencyCode: 'USD',
@@ -25,7 +25,7 @@ const workflow = (lookupId: string) => ({
   senderUserInfo: sender,
 });
 
-test('the UMA workflow’s own form pays from the customer’s account in the sending currency', async () => {
+test('the shorter form of the UMA workflow pays from the customer’s account in the sending currency', async () => {
   const senders = [
     `?platformUserId=${scene.customer.platformCustomerId}`,
     `?customerId=${scene.customer.id}`,

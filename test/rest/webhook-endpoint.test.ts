@@ -42,7 +42,8 @@ test('a new endpoint shows its secret once, gets a signed test event, and is vis
     },
   ]);
 
-  // The same URL again changes nothing. Another URL moves the same endpoint: it keeps its secret and gets a test event.
+  // Setting the same URL again changes nothing. Setting another URL moves the endpoint, which keeps its secret and gets
+  // a test event.
   expect(await set(receiver.url)).not.toHaveProperty('webhookSecret');
   const moved = await set(`${receiver.url}/moved`);
   expect(moved).not.toHaveProperty('webhookSecret');
@@ -50,7 +51,7 @@ test('a new endpoint shows its secret once, gets a signed test event, and is vis
   expect(verify(webhookSecret, receiver.received[1] as Received)).toMatchObject({ type: 'TEST' });
   expect(await endpoints()).toHaveLength(1);
 
-  // Removed and set again, the endpoint has a new secret.
+  // An endpoint that is removed and set again has a new secret.
   expect(await set(null)).not.toHaveProperty('webhookEndpoint');
   expect(await endpoints()).toEqual([]);
   expect((await set(receiver.url)).webhookSecret).not.toBe(webhookSecret);
@@ -74,7 +75,7 @@ test('webhook endpoints created through GraphQL are not changed by REST, and set
   expect(await endpoints()).toMatchObject([{ id, url: others.url, eventTypes: ['KYC_STATUS'], status: 'ENABLED' }]);
 });
 
-test('a test returns any status of the receiver, and a repeated key returns the first one', async () => {
+test('a test returns whatever status the receiver sends, and a repeated key returns the first one', async () => {
   const [own, others] = [await ownReceiver(), await ownReceiver(answer(418))];
   expect(await rest.ask('POST', '/webhooks/test', undefined, 400)).toMatchObject({ code: 'WEBHOOK_ENDPOINT_NOT_SET' });
   await set(own.url);
@@ -153,7 +154,7 @@ test('a URL that events must not be sent to is refused, and nothing in the reque
   const real = await restClient(t.url, (await t.newPlatform('real', 'PRODUCTION')).authorization);
   await real.ask('PATCH', '/config', { webhookEndpoint: 'http://127.0.0.1:9/' }, 400);
 
-  // If settings are refused, so is the endpoint among them.
+  // If the settings are refused, so is the endpoint among them.
   const taken = (await real.ask('GET', '/config')).umaDomain;
   const receiver = await ownReceiver();
   await rest.ask('PATCH', '/config', { umaDomain: taken, webhookEndpoint: receiver.url }, 409);
@@ -167,7 +168,7 @@ test('sixteen tests of a platform may wait for their receivers; one more is 429 
   const [endpoint] = await endpoints();
   const send = () => act(t.platform, 'sendTestWebhook', { endpointId: endpoint?.id }, 'delivered');
   const tests = Array.from({ length: 17 }, send);
-  // None of them completes before the receiver answers, except the excess one.
+  // None of them completes before the receiver answers, except the one that is too many.
   const refused = await Promise.race(tests);
   const overRest = await rest.call('POST', '/webhooks/test');
   expect(refused).toMatchObject({ __typename: 'UnavailableError', code: 'RATE_LIMITED', retryAfter: 1 });
@@ -178,7 +179,7 @@ test('sixteen tests of a platform may wait for their receivers; one more is 429 
   const ends = await Promise.all(tests);
   expect(ends.filter(({ __typename }) => __typename === 'SendTestWebhookSuccess')).toHaveLength(16);
   await act(t.platform, 'sendTestWebhook', { endpointId: endpoint?.id }, 'delivered');
-  // The test event of the new endpoint, the sixteen, and the one after them.
+  // The test event of the new endpoint, the sixteen test events, and the one after them.
   expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(18);
   await set(null);
 });

@@ -135,12 +135,12 @@ const bothOutcomes = ({ results }: Played, actor: string) =>
   [1, 2].map((number) => outcomeOf(results.get(`${actor} ${number}`)));
 
 const executionAgainstExpiry = aboutQuote(
-  'an execution against the expiry of its quote',
+  'executing a quote against its expiry',
   (world, id) => [executor(world, 1, id), expiry(world, 2), clock(world, 3)],
   (played, books) => {
     const outcome = outcomeOf(played.results.get('executor 1'));
     const { done, found } = played.results.get('expiry') as { readonly found: number; readonly done: number };
-    // The clock that decides is the one read under the lock, immediately after the actor gets it.
+    // What decides is the clock as read under the lock, immediately after the actor gets the lock.
     const inTime = at(played, 'executor 1: locked') < at(played, clockStep);
     expect(outcome).toBe(inTime ? 'done' : 'QUOTE_EXPIRED');
     expect(done).toBe(inTime ? 0 : found);
@@ -151,7 +151,7 @@ const executionAgainstExpiry = aboutQuote(
 );
 
 const twoExecutors = aboutQuote(
-  'two executors of one quote',
+  'two executions of one quote',
   (world, id) => [executor(world, 1, id), executor(world, 2, id)],
   (played, books) => {
     expect(bothOutcomes(played, 'executor').toSorted()).toEqual(['CONFLICT', 'done']);
@@ -160,7 +160,7 @@ const twoExecutors = aboutQuote(
 );
 
 const oneKeyTwice = aboutQuote(
-  'one execution, sent three times with its key',
+  'one execution, sent three times with the same key',
   (world, id) => {
     const key = world.newKey();
     return [1, 2, 3].map((number) => executor(world, number, id, key));
@@ -179,7 +179,7 @@ const depositor = (world: World, number: number, quoteId: string): Actor => ({
 });
 
 const depositAgainstExpiry = aboutQuote(
-  'a deposit against the expiry of its quote',
+  'a deposit for a quote against its expiry',
   (world, id) => [depositor(world, 1, id), expiry(world, 2), clock(world, 3)],
   (played, books) => {
     expect(outcomeOf(played.results.get('depositor 1'))).toBe('done');
@@ -206,7 +206,7 @@ const twoDeposits = aboutQuote(
 );
 
 const approvalAgainstClock: Race = {
-  name: 'an approval against its clock',
+  name: 'an approval against its deadline',
   async prepare(world) {
     const { row } = await sandboxReceiveUma(world.payments(0), world.caller, {
       senderUmaAddress: '$alice@vasp.example.com',
@@ -232,7 +232,7 @@ const approvalAgainstClock: Race = {
         const outcome = outcomeOf(played.results.get('approval'));
         await world.settleAll();
         const books = await booksOf(world, row.id);
-        // The clock that decides is the one read under the lock.
+        // What decides is the clock as read under the lock.
         const inTime = at(played, 'approval: locked') < at(played, clockStep);
         expect(outcome).toBe(inTime ? 'done' : 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL');
         if (inTime) {
@@ -246,7 +246,7 @@ const approvalAgainstClock: Race = {
 };
 
 const leases = (withClock: boolean): Race => ({
-  name: withClock ? 'two workers on one order, whose lease ends' : 'a lease against a lease',
+  name: withClock ? 'two workers on one order, whose lease ends' : 'two workers on one order',
   async prepare(world) {
     const { usd, outsideUsd } = world.scene;
     const input = { sourceAccountId: usd, destinationAccountId: outsideUsd, amount: 100n };

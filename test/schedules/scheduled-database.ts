@@ -2,11 +2,11 @@ import pg from 'pg';
 
 /**
  * A database whose statements can be stopped inside the product's functions, and whose clock a test can advance. The
- * functions are unchanged: the schema `schedules` has functions of the same names, which stop the actor and call the
+ * functions are unchanged. The schema `schedules` has functions with the same names, which stop the actor and call the
  * real ones. Only connections with `schedules` first in their search path use them.
  */
 
-/** Where an actor stops inside a function: before it, or after it, while its transaction is open. */
+/** Where an actor stops in relation to a function: before or after it, while its transaction is open. */
 const points: readonly { readonly of: string; readonly after: string }[] = [
   { of: 'lock_plans(jsonb)', after: 'locked' },
   { of: 'check_group(jsonb, jsonb)', after: 'checked' },
@@ -18,12 +18,14 @@ const points: readonly { readonly of: string; readonly after: string }[] = [
 /** The notice of an actor that stops, followed by the number of the stop and the name of the point. */
 export const stopNotice = /^stopped (\d+) at (\w+)$/;
 
-/** Each actor stops at two advisory locks alternately: the scheduler holds the one that the actor's next stop needs. */
+/**
+ * Each actor stops at two advisory locks alternately. The scheduler holds the lock that the actor's next stop needs.
+ */
 export const actorLock = (actor: number, stop: number) => `${1_000 + actor}, ${stop % 2}`;
 
 const schema = `
   create schema schedules;
-  -- Functions of this owner are closed to PUBLIC elsewhere.
+  -- Elsewhere, PUBLIC may not execute this owner's functions.
   alter default privileges in schema schedules grant execute on functions to public;
   create table schedules.clock (ahead interval not null);
   insert into schedules.clock values ('0');
@@ -38,7 +40,7 @@ const schema = `
     if v_actor is null then
       return;
     end if;
-    -- A sequence, since its numbers stay given when a transaction is rolled back.
+    -- A sequence, because its numbers are not given out again when a transaction is rolled back.
     v_stop := nextval('schedules.stop_' || v_actor);
     raise notice 'stopped % at %', v_stop, p_point;
     perform pg_advisory_lock(1000 + v_actor, (v_stop % 2)::int);
@@ -91,7 +93,10 @@ export async function connectOwner(url: string): Promise<pg.Client> {
   return client;
 }
 
-/** Returns how an actor connects (with 0, the preparation of a schedule), with the rights of background work. */
+/**
+ * Returns the parameters of an actor's connection, with the rights of background work. 0 stands for the preparation of
+ * a schedule.
+ */
 export function connectionOf(url: string, actor: number) {
   const settings = [
     'search_path=schedules,public,pg_catalog',

@@ -7,7 +7,7 @@ import { actorLock, actorOf, stopNotice } from './scheduled-database.ts';
  * (scheduled-database.ts). Between two steps every actor is stopped, has ended, or waits for a lock of another.
  */
 
-/** The work of one actor. Its result is data, even if it is refused: the checks of the race examine it. */
+/** The work of one actor. Its result is data, even if it is a refusal, which the checks of the race examine. */
 export interface Actor {
   readonly name: string;
   /** The number of the actor's connection, from 1. */
@@ -30,7 +30,7 @@ export interface Played {
  */
 export type Choose = (decision: number, ready: readonly string[]) => number;
 
-/** The failure of a schedule: no actor can run, or one never returns. */
+/** The failure of a schedule in which no actor can run, or one never returns. */
 export class NoProgress extends Error {}
 
 /** An actor in a schedule. */
@@ -45,7 +45,7 @@ interface Player {
   ended: boolean;
 }
 
-/** How long an actor may take between two points: a busy machine may stall it for seconds. */
+/** How long an actor may take between two points. A busy machine may stall it for seconds. */
 const stepMs = 120_000;
 /** How long the scheduler waits for an actor before it checks whether the actor waits for a lock. */
 const lookMs = 2;
@@ -132,7 +132,8 @@ export class Scheduler {
       return;
     }
     player.stop = undefined;
-    // The actor has passed its previous stop, so that lock is free: its next stop will wait for it.
+    // The actor has passed its previous stop, so the lock of that stop is free. Its next stop will wait for the lock
+    // taken here.
     await this.#control.query(
       `select pg_advisory_lock(${actorLock(actor.number, stop.number + 1)}), pg_advisory_unlock(${actorLock(actor.number, stop.number)})`,
     );

@@ -27,7 +27,7 @@ export class World {
   readonly #sequencers = new Map<number, Sequencer>();
   readonly #clocks = new Map<number, pg.Client>();
   readonly #rail: Rail;
-  /** The orders that the rail has performed: an order performed twice is listed twice. */
+  /** The orders that the rail has performed. An order that was performed twice is listed twice. */
   readonly performed: string[] = [];
   /** The errors logged by background work. A refusal that a race explains is not one of them. */
   readonly errors: unknown[] = [];
@@ -81,7 +81,9 @@ export class World {
     await this.#gateway.stop();
   }
 
-  /** Abandons a world that a planted bug has broken: the server of the test run is removed with everything in it. */
+  /**
+   * Abandons a world that a planted bug has broken. The server of the test run is removed later, with everything in it.
+   */
   async abandon(): Promise<void> {
     await this.scheduler.close();
     await this.client.end();
@@ -104,7 +106,7 @@ export class World {
     return this.#gateway.databaseUrl;
   }
 
-  /** Returns the services that an actor uses, or, with 0, those that prepare and end a schedule. */
+  /** Returns the services that an actor uses; with 0, the services that prepare and end a schedule. */
   payments(actor: number): Payments {
     const database = this.#databases[actor];
     if (!database) throw new Error(`there is no actor ${actor}`);
@@ -121,7 +123,7 @@ export class World {
     return known;
   }
 
-  /** Sets the clock forward, by a statement of an actor. */
+  /** Sets the clock forward, with a statement that the actor sends. */
   async pass(actor: number, seconds: number): Promise<void> {
     let clock = this.#clocks.get(actor);
     if (!clock) {

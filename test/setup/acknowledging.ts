@@ -23,8 +23,8 @@ interface Message {
 const query = 'subscription Follow($filter: EventFilter) { events(filter: $filter) { id } }';
 
 /**
- * On two instances, stock graphql-ws clients with only `resume: true` are disconnected every 0.2 to 2 s while changes
- * are committed out of order. At the end each must have received every change, in order, and each
+ * Runs stock graphql-ws clients with only `resume: true` against two instances, and disconnects each every 0.2 to 2 s
+ * while changes are committed out of order. At the end each client must have received every change, in order, and every
  * repeat must be marked.
  * @param two another instance on the same database; its address may change
  */
@@ -36,7 +36,7 @@ export async function acknowledging(
   const ids = await makeCustomers(one.platform, customers);
   const start = await feedEnd(one.platform);
   const followers = Array.from({ length: clients }, (_, at) =>
-    // A few follow everything, the others one customer each.
+    // A tenth of the clients follow everything, and each of the others follows one customer.
     follow(one, two, at % 10 === 0 ? undefined : ids[at % ids.length]),
   );
   const begun = async () => (await one.owner.query('select from resume_point where position is not null')).rowCount;
@@ -80,10 +80,10 @@ export async function acknowledging(
     /** Changes per second while they were written. */
     perSecond,
     messages: sumOf(followers, ({ received }) => received.count),
-    /** Messages that a client already had, and those that were marked as possible repeats. */
+    /** The number of messages that a client already had, and the number marked as possible repeats. */
     repeated: sumOf(repeats, ({ repeated }) => repeated),
     marked: sumOf(repeats, ({ marked }) => marked),
-    /** The smallest number of a client's connections on which it received messages. */
+    /** The smallest number of connections on which any client received messages. */
     fewestConnections: Math.min(...followers.map(connectionsOf)),
   };
 }
@@ -106,7 +106,8 @@ function follow(one: TestGateway, two: { readonly url: string }, customerId: str
     connectionParams: { authorization: one.platform.authorization, resume: true },
     retryAttempts: Number.POSITIVE_INFINITY,
     retryWait: () => delay(20),
-    // If an instance is killed while a socket opens, the connection fails, which is retried like any other failure.
+    // If an instance is killed while a socket opens, the connection fails, and the client retries as after any other
+    // failure.
     shouldRetry: () => true,
   });
   client.subscribe<Data, Data>(
@@ -126,7 +127,7 @@ function follow(one: TestGateway, two: { readonly url: string }, customerId: str
   return { customerId, connections, received, client, cut: () => socket?.terminate() };
 }
 
-/** Returns on how many of its connections a client received messages. */
+/** Returns the number of connections on which a client received messages. */
 function connectionsOf({ connections }: Pick<ReturnType<typeof follow>, 'connections'>): number {
   return connections.filter(({ length }) => length > 0).length;
 }

@@ -15,7 +15,7 @@ export const transactionFields = `
   timeline { status reason } ledgerEntries { amount { amount currency { code } } account { id } system }
   expectedSettlementAt settledAt description requestedReceiverInformation { name mandatory } approvalDueAt reconciliationReference`;
 
-/** Runs a mutation and returns its result: the success with `selection`, or the refusal. */
+/** Runs a mutation and returns its result, which is the success with `selection`, or the refusal. */
 export async function act(platform: TestPlatform, name: Operation, input: object, selection = ''): Promise<Data> {
   return (await platform.ask(mutationDocument(name, selection), mutationVariables(name, input)))[name];
 }
@@ -120,8 +120,8 @@ export function between(from: string, to: string, amount: number | bigint, rest:
 export const usdToEur = ({ usd, outsideEur }: Scene, rest?: object) => between(usd, outsideEur, 1_000, rest);
 
 /**
- * Builds the input of a quote that the customer pays in a currency, to its external EUR account: `amount` is sent
- * (smallest units).
+ * Builds the input of a quote that the customer funds in a currency, to pay to its external EUR account. `amount` is
+ * what is sent (smallest units).
  */
 export function fundedIn(
   currency: string,
@@ -132,7 +132,7 @@ export function fundedIn(
   return between('', outsideEur, amount, { source: { realtimeFunding: { customerId, currency } }, ...rest });
 }
 
-/** Builds the input of a client token from the id that it is bound to and other fields. */
+/** Builds the input of a client token from the id of what the token is bound to, and other fields. */
 export function tokenInput(input: object): object {
   const { customerId, quoteId, transactionId, ...rest }: Record<'customerId' | 'quoteId' | 'transactionId', unknown> = {
     customerId: undefined,
@@ -166,14 +166,14 @@ export async function fieldsOf(platform: TestPlatform, field: Getter, id: string
   return (await platform.ask(`query ($id: ID!) { ${field}(id: $id) { ${fields} } }`, { id }))[field];
 }
 
-/** Reads fields of the rows that a list of the platform has under a filter, at most 100. */
+/** Reads fields of the rows in one of the platform's lists that match a filter, at most 100. */
 export async function listed(platform: TestPlatform, list: List, filter: object, fields: string): Promise<Data[]> {
   const type = `${list.charAt(0).toUpperCase()}${list.slice(1, -1)}Filter`;
   const query = `query ($filter: ${type}) { ${list}(first: 100, filter: $filter) { edges { node { ${fields} } } } }`;
   return (await platform.ask(query, { filter }))[list].edges.map(({ node }: Data) => node);
 }
 
-/** Reads the ids of the rows that a list of the platform has under a filter. */
+/** Reads the ids of the rows in one of the platform's lists that match a filter. */
 export const idsIn = async (platform: TestPlatform, list: List, filter: object): Promise<string[]> =>
   (await listed(platform, list, filter, 'id')).map(({ id }) => id);
 
@@ -185,10 +185,10 @@ type Getter = 'account' | 'customer' | 'node' | 'quote' | 'transaction';
 export const transactionOf = (platform: TestPlatform, id: string): Promise<Data> =>
   fieldsOf(platform, 'transaction', id, transactionFields);
 
-/** Builds the timeline of a transaction that had these statuses. */
+/** Builds the expected timeline of a transaction that had these statuses. */
 export const went = (...statuses: readonly string[]) => statuses.map((status) => ({ status }));
 
-/** Returns the balance of a system account in a transaction, in smallest units. */
+/** Returns the sum of a transaction's entries on a system account, in smallest units. */
 export function left(transaction: Data, system: string): bigint {
   return transaction.ledgerEntries
     .filter((entry: Data) => entry.system === system)
@@ -222,7 +222,7 @@ export async function statusesOf(platform: TestPlatform, id: string): Promise<st
   return (await followed(platform, updates, { id })).map(({ status }) => status);
 }
 
-/** Waits until a transaction has this status, which it may reach after its end. */
+/** Waits until a transaction has this status, which may be one that it reaches after it has ended. */
 export async function untilStatus(platform: TestPlatform, id: string, status: string): Promise<void> {
   const updates = 'subscription ($id: ID!) { transactionUpdates(of: { transactionId: $id }, until: FINAL) { status } }';
   await followed(platform, updates, { id }, (update) => update.status === status);
@@ -235,7 +235,7 @@ export async function ended(platform: TestPlatform, id: string): Promise<Data> {
   return transactionOf(platform, id);
 }
 
-/** Waits until one of the platform's transactions is as the test wants it, and returns it. */
+/** Waits until one of the platform's transactions meets the test's condition, and returns that transaction. */
 export async function seen(
   platform: TestPlatform,
   after: string,

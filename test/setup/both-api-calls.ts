@@ -28,7 +28,7 @@ export interface Call {
   readonly rest: { readonly method?: 'PATCH' | 'DELETE'; readonly path: string; readonly body?: object };
   readonly mutation: Operation;
   readonly input: object;
-  /** The field of the success with the record, the record's fields to select, and its form in REST. */
+  /** The field of the success that contains the record, the record's fields to select, and its form in REST. */
   readonly result: { readonly name: string; readonly fields: string; readonly asRest: (record: Data) => Data };
 }
 
@@ -87,7 +87,7 @@ interface Entry {
   readonly value: string;
 }
 
-/** Converts metadata to the form of GraphQL's inputs: REST has a map. */
+/** Converts metadata from REST's map to the entries of GraphQL's inputs. */
 export const entriesOf = (metadata: Readonly<Record<string, string>> | undefined): Entry[] | undefined =>
   metadata && Object.entries(metadata).map(([key, value]) => ({ key, value }));
 
@@ -106,7 +106,7 @@ const namesInRest: { readonly [Name in Operation]?: Readonly<Record<string, stri
   sandboxReceiveUma: { amount: 'receivingCurrencyAmount', currency: 'receivingCurrencyCode' },
 };
 
-/** Returns the path in REST of a field of GraphQL's inputs, which may have a different name. */
+/** Returns the REST path of a field of GraphQL's inputs. The field may have a different name in REST. */
 function asRestField(
   mutation: Operation,
   [, first = '', ...path]: readonly string[],

@@ -2,8 +2,8 @@ import { expect } from 'vitest';
 import type { Data } from './gateway.ts';
 
 /**
- * GraphQL fragments that select every field that REST has, and their results in REST's form: written independently of
- * the service.
+ * GraphQL selections of every field that REST has, and the conversion of their results to REST's form. They share no
+ * code with the service.
  */
 
 const money = '{ amount currency { code name symbol decimals } }';
@@ -73,7 +73,7 @@ function bare(value: Data): Data {
 
 const amountOf = (value: Data) => value && { amount: Number(value.amount), currency: value.currency };
 
-/** REST has only the amounts: the documented currencies are expected here. */
+/** REST has only the amounts, so this first checks that GraphQL's amounts have the documented currencies. */
 function rateDetailsOf({ rateDetails, ...payment }: Data) {
   if (!rateDetails) return rateDetails;
   const sending = payment.sendingCurrency ?? payment.sentAmount.currency;

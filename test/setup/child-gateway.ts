@@ -15,8 +15,8 @@ const program = [process.execPath, '--disable-warning=ExperimentalWarning', 'src
 
 /**
  * Starts a gateway on a free port, by default from this checkout, and waits until its banner says that it is ready.
- * DATABASE_URL is the URL of the owner of the tables: the gateway uses it for migrations, and serves with a login that
- * owns nothing.
+ * DATABASE_URL is the URL of the tables' owner. The gateway uses it for migrations, and serves with a login that owns
+ * nothing.
  */
 export async function startChildGateway(
   environment: Readonly<Record<string, string>>,

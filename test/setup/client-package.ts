@@ -6,7 +6,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { onTestFinished } from 'vitest';
 
-/** The client package as a user gets it: packed, and installed by npm into an empty project. */
+/** The client package as a user gets it, packed and then installed by npm into an empty project. */
 
 export const root = path.resolve(import.meta.dirname, '../..');
 export const run = promisify(execFile);
@@ -33,7 +33,7 @@ export interface InstalledClient {
   readonly output: string;
 }
 
-/** Builds the client and installs it, with the libraries of an app, until the test is over. */
+/** Builds the client and installs it, together with an app's libraries, for the duration of the test. */
 export async function installClient(): Promise<InstalledClient> {
   const folder = await mkdtemp(path.join(tmpdir(), 'client-package-'));
   onTestFinished(() => rm(folder, { recursive: true }));
@@ -42,7 +42,7 @@ export async function installClient(): Promise<InstalledClient> {
   const versions = { ...manifest.devDependencies, ...manifest.optionalDependencies, ...manifest.dependencies };
   await writeFile(path.join(folder, 'package.json'), '{ "type": "module" }');
   const named = [...beside, ...types].map((name) => `${name}@${versions[name]}`);
-  // The command on the package's page, and later one of the app's own.
+  // First the command from the package's README, and then one for the app's other packages.
   const page = readFileSync(path.join(root, 'src/apps/client/README.md'), 'utf8');
   const [, own = ''] = /^ {4}npm install (.*)$/m.exec(page) ?? [];
   for (const packages of [own.replace('…', root).split(' '), named])
@@ -107,7 +107,7 @@ console.log(JSON.stringify({
 }));
 `;
 
-/** An app whose Apollo cache parses scalars: its results and variables have the types that it declares. */
+/** An app whose Apollo cache parses scalars, so that its results and variables have the types that it declares. */
 export const scalarApp = `
 import { ApolloClient, ApolloLink, InMemoryCache } from '@apollo/client';
 import { apolloScalars } from 'payments-client/apollo-scalars';

@@ -16,7 +16,7 @@ export const commit = /Q....commit\0/s;
 /** Matches any commit: of a plan, or of plain records. */
 export const anyCommit = new RegExp(`commit_batches|${commit.source}`, 's');
 
-/** The end of every answer of Postgres outside and inside a transaction. */
+/** The beginning of the message with which Postgres ends every answer, inside or outside a transaction. */
 const readyForQuery = Buffer.from('Z\0\0\0\u0005');
 
 interface Rule {
@@ -103,8 +103,8 @@ export async function databaseProxy(databaseUrl: string) {
       return givenUp;
     },
     /**
-     * Forwards nothing more on the connections that are open now, in either direction; new ones work. Returns the
-     * number frozen.
+     * Stops forwarding, in both directions, on the connections that are open now. New connections work. Returns how
+     * many connections are frozen.
      */
     freeze() {
       for (const pair of pairs) pair.frozen = true;
@@ -138,7 +138,7 @@ export async function databaseProxy(databaseUrl: string) {
       rule = undefined;
     },
     /**
-     * Refuses every connection, and cuts the open ones, like the machine of a stopped server, until `startListening`.
+     * Refuses every connection, and cuts the open ones, like a machine whose server is stopped, until `startListening`.
      */
     async stopListening() {
       const closed = once(listener, 'close');
@@ -151,7 +151,8 @@ export async function databaseProxy(databaseUrl: string) {
       await once(listener, 'listening');
     },
     /**
-     * Loses the answer to the next statement whose message matches: it is executed, and then its connection is cut.
+     * Loses the answer to the next statement whose message matches. The statement is executed, and then its connection
+     * is cut.
      * @param andAfter whether later requests on any connection are cut off, too, unanswered
      */
     loseAnswer(to: RegExp, andAfter = false) {

@@ -14,7 +14,7 @@ import {
 } from '../../src/infra/database/embedded/embedded.ts';
 
 /**
- * Gives each test of a file its own data directory; after the test everything that it started is stopped and removed.
+ * Gives each test of a file its own data directory. After the test, everything that it started is stopped and removed.
  */
 export class EmbeddedServers {
   /** A folder that every user may enter. */
@@ -84,7 +84,7 @@ export class EmbeddedServers {
 /** Runs one statement on a separate connection and returns its rows. */
 export async function query<Row extends object = Record<string, unknown>>(url: string, sql: string): Promise<Row[]> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
-  // The server may end the connection at any time; the statement's own error reports it.
+  // The server may end the connection at any time. The error of the statement then reports that.
   client.on('error', () => undefined);
   try {
     await client.connect();
@@ -103,8 +103,8 @@ export function canMount(): boolean {
 }
 
 /**
- * Returns a command that runs its arguments with an empty in-memory disk mounted on the folder, which no other process
- * sees.
+ * Returns a command that runs its arguments with an empty in-memory disk mounted on the folder. No other process sees
+ * that disk.
  */
 export function onDiskOfItsOwn(folder: string, options: string): string[] {
   const mount = `mount -t tmpfs -o ${options} none "$0" && exec "$@"`;

@@ -54,7 +54,7 @@ export async function startTestGateway(
       CLIENT_TOKEN_KEY: 'a key that only tests use, for nothing else',
       SECRET_KEY: secretKey,
     }),
-    // Tests compare whole answers: as in production, an answer shows the cost of its document only on request.
+    // Tests compare whole answers. In production, an answer shows the cost of its document only on request.
     NODE_ENV: 'production',
     ...overrides,
   };
@@ -96,14 +96,17 @@ export async function startTestGateway(
   };
 }
 
-/** Starts a gateway that all tests of a file share, and stops it afterwards; several are stopped in reverse order. */
+/**
+ * Starts a gateway that all tests of a file share, and stops it afterwards. Several gateways are stopped in reverse
+ * order.
+ */
 export async function testGateway(...options: Parameters<typeof startTestGateway>): Promise<TestGateway> {
   const t = await startTestGateway(...options);
   afterAll(() => t.stop());
   return t;
 }
 
-/** Returns the domain of a gateway, with these parts of its sandbox's rail replaced. */
+/** Returns the domain of a gateway, with these parts of its sandbox rail replaced. */
 export function withRail({ gateway }: TestGateway, parts: Partial<Rail>): Payments {
   const { payments } = gateway;
   return { ...payments, rails: { SANDBOX: Object.assign(Object.create(sandboxOf(payments)), parts) } };
@@ -123,7 +126,7 @@ export async function ownGateway(...options: Parameters<typeof startTestGateway>
 }
 
 /**
- * A socket that can be terminated while it opens: the client then no longer handles its error, which would end the
+ * A socket that can be terminated while it opens. The client no longer handles its error then, which would end the
  * process.
  */
 class CuttableSocket extends WebSocket {
@@ -182,7 +185,7 @@ export function connect(address: string, platformId: string, authorization: stri
   };
 }
 
-/** Opens a connection that the server may also end: its next statement then reports that. */
+/** Opens a connection that the server may also end. If it does, the next statement reports that. */
 export async function openClient(connectionString: string, config: pg.ClientConfig = {}): Promise<pg.Client> {
   const client = new pg.Client({ connectionString, ...config });
   client.on('error', () => undefined);
@@ -213,10 +216,10 @@ export async function testClient({ databaseUrl }: Pick<TestGateway, 'databaseUrl
   return client;
 }
 
-/** The option of a connection that may change what triggers protect. */
+/** The connection option that turns off triggers, for changes that they would refuse. */
 export const untriggered = { options: '-c session_replication_role=replica' } as const;
 
-/** Calls `work` with a connection that may change what triggers protect. */
+/** Calls `work` with a connection on which triggers do not run. */
 export async function withoutTriggers<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   return connected(await openClient(url, untriggered), work);
 }

@@ -46,7 +46,7 @@ export function least(type: GraphQLInputType, name = ''): unknown {
   return name === 'country' ? 'US' : name === 'name' ? 'FULL_NAME' : '1';
 }
 
-/** Returns `around` with a value at a path, and whatever else the type needs. */
+/** Returns `around` with a value at a path, together with whatever else the type requires. */
 export function putAt(
   type: GraphQLInputType,
   around: unknown,

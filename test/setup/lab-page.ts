@@ -5,7 +5,7 @@ import { screenshot } from './browser.ts';
 /** The lab as its user operates it. */
 export function labOf(page: Page) {
   onTestFailed(() => screenshot(page, 'failed'));
-  // The visible lines; the editor also has hidden copies of its text.
+  // Only the visible lines, because the editor also has hidden copies of its text.
   const result = page.locator('.result-window .view-lines');
   const events = page.locator('.lab-events li');
   const tab = (title: string) => page.getByRole('tab', { name: new RegExp(`^\\d+ ${title}$`) });

@@ -5,7 +5,7 @@ import { parseSync } from '@swc/core';
 export const maxFileLines = 400;
 export const maxFunctionLines = 80;
 
-/** Longer files and functions, with the number of lines that each may have: the list is meant to shrink. */
+/** Longer files and functions, with the number of lines that each may have. The list is meant to shrink. */
 const longer: Readonly<Record<string, number>> = {};
 
 /** A file or a function, and its number of lines, from its first to its last. */
@@ -54,7 +54,7 @@ function functionsIn(text: string): Length[] {
   return found;
 }
 
-/** Returns whether a function has a body: that of a method is in its `function`, and a signature has none. */
+/** Returns whether a function has a body. A method's body is in its `function`; a signature has none. */
 function hasBody(parts: object): boolean {
   if ('function' in parts) return true;
   return 'body' in parts && parts.body !== null;

@@ -4,7 +4,7 @@ import { act, setAccountStatus, transfer, usdToEur } from './acts.ts';
 import type { Data, TestGateway, TestPlatform } from './gateway.ts';
 import { makeScene, newCustomer, type Scene, usAccount } from './scene.ts';
 
-/** A list that a client maintains through its changes, for comparison with a new read of the list. */
+/** The lists that a client can keep up to date from their changes. Tests compare them with a new read of the list. */
 
 export type ListName = 'transactions' | 'quotes' | 'accounts' | 'customers';
 
@@ -28,7 +28,7 @@ export class LiveList {
   readonly wanted: Wanted;
   readonly #platform: TestPlatform;
   readonly #rows = new Map<string, Data>();
-  /** The newest version seen of each row: older ones change nothing. */
+  /** The newest version seen of each row. Older versions change nothing. */
   readonly #versions = new Map<string, number>();
   readonly operations: { readonly op: string; readonly id: string; readonly version: number }[] = [];
   #cut: () => void = () => undefined;
@@ -44,7 +44,7 @@ export class LiveList {
     return this.#cursor;
   }
 
-  /** Follows the list from where it was before, or from its first page, until the connection is cut. */
+  /** Follows the list from where it last stopped, or from its first page, until the connection is cut. */
   async follow(): Promise<void> {
     const { list, filter, waitMs } = this.wanted;
     const type = types[list];
@@ -79,7 +79,7 @@ export class LiveList {
     await promise;
   }
 
-  /** Cuts the connection; later messages arrive after `follow`. */
+  /** Cuts the connection. Messages that are still missing arrive after the next `follow`. */
   cut(): void {
     this.#cut();
   }
@@ -129,7 +129,7 @@ export class LiveList {
 
 let numbers = 0;
 
-/** A step: an act, and the existing object that it concerns. */
+/** A step, which is an act and the existing object that it concerns. */
 const step = fc.record({
   act: fc.constantFrom(
     ...([
@@ -152,7 +152,10 @@ type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
 const waitMs = fc.constantFrom(0, 0, 20, 100);
 
-/** Filters that each match objects of one history: the scene's own ids are filled in when it begins. */
+/**
+ * Filters, each of which matches objects of a single history. The ids of its scene are filled in when the history
+ * begins.
+ */
 const filters = {
   transactions: [
     () => ({}),

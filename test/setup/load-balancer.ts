@@ -40,7 +40,7 @@ export async function startLoadBalancer() {
     url: `http://127.0.0.1:${await listen(listener)}`,
     /** Adds an instance. New connections go to the instances in turn. */
     add: (url: string) => void instances.push(url),
-    /** Removes an instance: its open connections stay. */
+    /** Removes an instance. Its open connections stay. */
     remove: (url: string) => void instances.splice(instances.indexOf(url), 1),
     /** Delays everything that is in transit on open connections. */
     delay(ms: number) {
@@ -49,11 +49,11 @@ export async function startLoadBalancer() {
         setTimeout(() => socket.resume(), ms);
       }
     },
-    /** Silently drops everything that is sent on the open connections from now on: neither end notices. */
+    /** From now on, silently drops everything that is sent on the open connections, so that neither end notices. */
     halfOpen() {
       for (const socket of open) socket.unpipe().on('data', () => undefined);
     },
-    /** Closes one direction of each open connection: clients see the end of the stream, and can still send. */
+    /** Closes one direction of each open connection. Clients see the end of the stream, but can still send. */
     halfClose() {
       for (const socket of clients) socket.end();
     },

@@ -34,7 +34,7 @@ export async function lockedCustomers(databaseUrl: string) {
 export const patient = { lockMs: 60_000, statementMs: 60_000, operationMs: 60_000 } as const;
 
 /**
- * Holds up a transfer of the gateway inside the database until the returned function is called; that function returns
+ * Holds up a transfer of the gateway inside the database until the returned function is called. That function returns
  * the transaction.
  */
 export async function heldTransfer(of: TestGateway): Promise<() => Promise<Data>> {

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 
-/** Fails when a second copy of graphql is installed: its types and errors would not be recognized as ours. */
+/** Fails when a second copy of graphql is installed, because its types and errors would not be recognized as ours. */
 interface Tree {
   readonly version?: string;
   readonly dependencies?: Readonly<Record<string, Tree>>;

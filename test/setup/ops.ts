@@ -12,8 +12,8 @@ export interface OpsResult {
 }
 
 /**
- * Runs an operator's command line on a database, like `npm run ops --`, but in this process: a separate one takes most
- * of a second. Without an address, it uses the embedded database of DATA_DIR.
+ * Runs an operator's command line on a database, like `npm run ops --`, but in this process, because starting a
+ * separate one takes most of a second. Without an address, it uses the embedded database of DATA_DIR.
  */
 export async function runOps(
   databaseUrl: string | undefined,

@@ -36,9 +36,9 @@ export function passExpiry(gateway: TestGateway, quoteId: string): Promise<void>
   return change(gateway, text, quoteId);
 }
 
-/** Makes the hour pass by which a sandbox scenario delays the end of a payment, or its return. */
+/** Lets the hour pass by which a sandbox scenario delays the end of a payment, or its return. */
 export function passDelay(gateway: TestGateway, transactionId: string): Promise<void> {
-  // A worker's lease lasts two seconds: rows due later are not leased.
+  // A worker's lease lasts two seconds. Rows that are due later are not leased.
   const text = `update rail_order set created_at = created_at - interval '1 day', due_at = clock_timestamp()
     where transaction_id = $1 and due_at > clock_timestamp() + interval '1 minute'`;
   return change(gateway, text, transactionId);
@@ -65,7 +65,7 @@ export function passHours({ databaseUrl }: TestGateway, hours: number): Promise<
   });
 }
 
-/** Makes the time pass within which a payment, or any payment, can be approved. */
+/** Lets the approval deadline of a payment, or of all payments, pass. */
 export async function passApproval(
   { databaseUrl }: Pick<TestGateway, 'databaseUrl'>,
   transactionId?: string,

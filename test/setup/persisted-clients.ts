@@ -6,7 +6,7 @@ import { type PersistedExchangeOptions, persistedExchange } from '@urql/exchange
 import { type DocumentNode, parse } from 'graphql';
 import type { Data } from './gateway.ts';
 
-/** Libraries used as in an app, which send the hashes of documents. */
+/** Client libraries that send the hashes of documents, used as in an app. */
 
 /** The members of a request that replace its document, or accompany it. */
 export interface SentForm {

@@ -39,7 +39,7 @@ export async function startPgBouncer(databaseUrl: string, poolSize: number) {
     'pool_mode = transaction',
     `default_pool_size = ${poolSize}`,
     'max_client_conn = 1000',
-    // After a crash of the server PgBouncer retries soon, since faults follow each other quickly here.
+    // After a crash of the server, PgBouncer must retry soon, because faults follow each other quickly here.
     'server_login_retry = 1',
     '',
   ];

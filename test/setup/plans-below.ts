@@ -17,7 +17,7 @@ export interface ListBelow {
   readonly parent: keyof Parents;
   readonly field: string;
   readonly args: readonly GraphQLArgument[];
-  /** Whether the list is paged; a field that takes a filter and is not paged sums its rows. */
+  /** Whether the list is paged. A field that takes a filter but is not paged sums its rows. */
   readonly isPaged: boolean;
   readonly table: FilledTable;
 }
@@ -50,7 +50,7 @@ function filterFieldsOf(args: readonly GraphQLArgument[]): readonly GraphQLInput
   return isInputObjectType(type) ? Object.values(type.getFields()) : [];
 }
 
-/** For each filter field that is not an enum, a value that few rows or no rows have. */
+/** For each filter field that is not an enum, a value that few or no rows have. */
 const filterValues = ({ Customer, InternalAccount }: Parents): Readonly<Record<string, string>> => ({
   accountId: `"${InternalAccount}"`,
   amount: '{ currency: "USD", min: 500, max: 503 }',
@@ -73,7 +73,7 @@ const filterValues = ({ Customer, InternalAccount }: Parents): Readonly<Record<s
   updatedBefore: '"2001-01-01T00:00:00Z"',
 });
 
-/** Returns the arguments to try for a list; `isWhole`: a page may have to read all rows of the parent. */
+/** Returns the arguments to try for a list. With `isWhole`, a page may have to read all rows of the parent. */
 function argumentsOf({ args, isPaged }: ListBelow, other: Parents, cursor: string | undefined) {
   const has = (name: string) => args.some((arg) => arg.name === name);
   const inPages = isPaged ? ['first: 5', 'last: 5', 'first: 5, sortOrder: ASC', 'last: 5, sortOrder: ASC'] : [];
@@ -105,8 +105,8 @@ function enumValuesOf({ type }: GraphQLInputField): readonly string[] | undefine
 const page = '{ edges { node { id } cursor } pageInfo { hasNextPage hasPreviousPage } }';
 
 /**
- * Returns the arguments for which a list reads more rows than its page or, if it must examine them all, than its parent
- * has, or whose statement Postgres plans as it sees fit.
+ * Returns the arguments with which a list reads more rows than its page or, if it must examine them all, more than its
+ * parent has; also those whose statement Postgres plans as it sees fit, neither once nor each time.
  */
 export async function readsTooMuch(
   t: TestGateway,
@@ -161,7 +161,7 @@ const rootLists = [
   { field: 'accounts', table: 'account', rest: '/customers/external-accounts' },
 ] as const;
 
-/** Returns the lists that read rows other than those of the owner in their filter. */
+/** Returns the lists that also read rows of others than the owner in their filter. */
 export async function readsTooMuchByName(
   t: TestGateway,
   { parents }: Templates,

@@ -89,7 +89,7 @@ export const planCases: readonly PlanCase[] = [
 export const sizes = ['many', 'few', 'none', 'most'] as const;
 export type Size = (typeof sizes)[number];
 
-/** The parents of one size, by their type: public ids. */
+/** The public ids of the parents of one size, by type. */
 export type Parents = Readonly<Record<'Customer' | 'InternalAccount' | 'ExternalAccount' | 'WebhookEndpoint', string>>;
 
 /** The rows that are copied to fill the tables. */
@@ -129,8 +129,8 @@ export async function makePlanScene({ platform }: TestGateway) {
 }
 
 /**
- * Rows of a table: which row is copied, and which columns differ from it, in SQL over the number `i`. One in `:rare`
- * rows is rare.
+ * How to fill a table: which row is copied, and which columns differ from it, in SQL with the copy's number `i`. One in
+ * `:rare` rows has a rare value.
  */
 interface Filling {
   readonly table: FilledTable;
@@ -147,7 +147,7 @@ const changedAt = `now() - (i::bigint * 7919 % 1000003) * interval '1 second'`;
 
 /** @param step one in this many rows belongs to the parents with many */
 function fillingsOf({ transactionId, quoteId, deliveryId, parents }: Templates, step: number): readonly Filling[] {
-  /** Returns a row's parent of this type: the oldest three rows belong to the parent with few. */
+  /** Returns a row's parent of this type. The oldest three rows belong to the parent that has few. */
   const parent = (type: keyof Parents, other = `'${uuidIn(parents.most[type])}'`) =>
     `case when i <= 3 then '${uuidIn(parents.few[type])}' when i % ${step} = 0 then '${uuidIn(parents.many[type])}' else ${other} end`;
   // Every other payment is an incoming one.
@@ -176,7 +176,7 @@ function fillingsOf({ transactionId, quoteId, deliveryId, parents }: Templates, 
         refund_settled_at: 'now()',
         source_account_id: rareOr(8, 'null', source),
         destination_account_id: destination,
-        // Each row changed at a different time, in an order other than that of creation.
+        // Each row changed at a different time, and not in the order of creation.
         updated_at: changedAt,
         description: `'filler'`,
       },
@@ -234,7 +234,7 @@ function fillingsOf({ transactionId, quoteId, deliveryId, parents }: Templates, 
   ];
 }
 
-/** Ids from the year 2000, which no row of a test has: they identify the filler rows. */
+/** Ids from the year 2000, which no row of a test has, so that they identify the filler rows. */
 export const fillerId = `('00dc' || lpad(to_hex(i), 8, '0') || '7000' || '8000' || lpad(to_hex(i), 12, '0'))::uuid`;
 const isFiller = (table: FilledTable) => `${keyOf(table)} < '00dd0000-0000-0000-0000-000000000000'`;
 
@@ -278,7 +278,7 @@ export async function fillTables(
   }
 }
 
-/** Returns for each index how many bytes it takes per row of its table. */
+/** Returns the number of bytes that each index takes per row of its table. */
 export async function indexSizes({ owner }: TestGateway, rows: number): Promise<string[]> {
   const { rows: sizes } = await owner.query<{ name: string; bytes: string }>(
     `select indexrelid::regclass::text as name, pg_relation_size(indexrelid)::text as bytes from pg_index

@@ -56,7 +56,7 @@ async function checkSandbox(folder: string, environment: Readonly<Record<string,
 async function checkImage(folder: string, environment: Readonly<Record<string, string>>): Promise<void> {
   const project = path.join(folder, 'image');
   await copyProject(project);
-  // The image has only the Node version that runs this.
+  // The image has only one version of Node, the one that runs this.
   const PATH = `${path.dirname(process.execPath)}${path.delimiter}${environment.PATH}`;
   run(['sh', 'deploy/install.sh'], project, { ...process.env, ...environment, PATH });
   if (existsSync(path.join(project, 'node_modules/@prisma/internals')))

@@ -10,7 +10,7 @@ export const isOnPath = (...programs: readonly string[]): boolean =>
   programs.every((program) => spawnSync('sh', ['-c', `command -v ${program}`]).status === 0);
 
 /**
- * A folder for packages from npm and the programs that use them: packages that a test installs there are not
+ * A folder for packages from npm and the programs that use them. Packages that a test installs there are not
  * dependencies of the project.
  */
 export class ProgramFolder {
@@ -33,7 +33,7 @@ export class ProgramFolder {
     return this.#run('npm', 'install', ...options, ...packages, 'typescript@5', '@types/node@24', 'tsx@4');
   }
 
-  /** Runs a program of a package; if it fails, its output is in the test's failure. */
+  /** Runs a program of a package. If the program fails, the test's failure contains its output. */
   bin(name: string, ...args: string[]): Promise<string> {
     return this.#run(path.join(this.path, 'node_modules/.bin', name), ...args);
   }

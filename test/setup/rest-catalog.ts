@@ -5,7 +5,7 @@ import { type Data, startTestGateway } from './gateway.ts';
 import { type RestClient, type RestScene, restClient, restQuote, restScene, restTransfer, usAccount } from './rest.ts';
 import { serverOf } from './scene.ts';
 
-/** An endpoint of the document, with ids in its path. */
+/** An endpoint in the OpenAPI document, with ids in its path. */
 export interface Endpoint {
   readonly id: string;
   readonly method: string;
@@ -23,7 +23,7 @@ export interface Endpoint {
   readonly statuses: readonly number[];
 }
 
-/** A request of a command that the service accepts. */
+/** A valid request for a command. */
 export interface GoodRequest {
   readonly path: string;
   readonly body?: Readonly<Record<string, unknown>>;
@@ -72,7 +72,7 @@ export async function openCatalog() {
       tokenId: token.id,
       receiverUmaAddress: encodeURIComponent(scene.customer.umaAddress),
     }),
-    /** The commands that have a valid request here: the tests fail for an endpoint without one. */
+    /** The commands that have a valid request here. The tests fail for an endpoint without one. */
     commands: Object.keys(requests),
     /** Returns a valid request of a command, a different one each time. */
     async good(id: string) {
@@ -95,7 +95,7 @@ function next(): number {
   return made;
 }
 
-/** Builds a quote from the scene's USD to its external EUR account. */
+/** Builds the body of a quote from the scene's USD to its external EUR account. */
 export const quoteBody = (scene: RestScene) => restQuote(scene.usd.id, scene.outsideEur.id, 1_000 + next());
 
 function goodRequests(
@@ -112,7 +112,7 @@ function goodRequests(
     const body = { currency: 'USD', accountInfo: usAccount(), customerId: scene.customer.id };
     return (await rest.make('/customers/external-accounts', body)).id;
   };
-  /** Builds a payment that waits for its platform's decision. */
+  /** Builds the body of an incoming payment, which then waits for its platform's decision. */
   const announcement = () => ({
     senderUmaAddress: '$sender@example.com',
     customerId: scene.customer.id,

@@ -132,7 +132,7 @@ export async function appOf(platform: TestPlatform, input: object): Promise<Bear
 export const payingApp = (platform: TestPlatform, bound: object): Promise<Bearer> =>
   appOf(platform, { permissions: ['VIEW', 'TRANSACT'], ...bound });
 
-/** Returns the platform with a new token that has just been used: a gateway then caches it for a second. */
+/** Returns the platform with a new token that has just been used, so that a gateway caches it for a second. */
 export async function withNewCredentials(platform: TestPlatform, url: string): Promise<TestPlatform> {
   const renewed = await serverOf({ ...platform, url }, 'VIEW', 'TRANSACT', 'MANAGE');
   await renewed.ask('{ viewer { kind } }');

@@ -14,7 +14,7 @@ export async function startSequencers(databaseUrl: string) {
   let [one, other] = await Promise.all([start(), start()]);
   return {
     /**
-     * Kills one process with SIGKILL and waits until the other has made a step; then replaces the first. Returns how
+     * Kills one process with SIGKILL, waits until the other has made a step, and then replaces the first. Returns how
      * long the step took, in milliseconds.
      */
     async kill() {

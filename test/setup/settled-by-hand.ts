@@ -4,7 +4,10 @@ import { ended, pay } from './acts.ts';
 import { sandboxOf, type TestGateway, type TestPlatform, tester } from './gateway.ts';
 import type { Scene } from './scene.ts';
 
-/** Makes a payment of 1000 units whose provider takes five more, and which a person settles. Returns its id. */
+/**
+ * Makes a payment of 1,000 units for which the provider takes five more, so that an operator settles it. Returns its
+ * id.
+ */
 export async function settledByHand({ gateway }: TestGateway, platform: TestPlatform, scene: Scene): Promise<string> {
   const { payments } = gateway;
   const spies = (['payOut', 'findOrder'] as const).map((part) =>

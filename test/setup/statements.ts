@@ -53,7 +53,7 @@ function partsOf(statement: unknown): { readonly name?: string; readonly text: s
   return statement as { name?: string; text: string };
 }
 
-/** Starts a second gateway on the database of another: it only serves, so that nothing else is counted. */
+/** Starts a second gateway on another gateway's database. It only serves, so that nothing else is counted. */
 export async function countedGateway(beside: TestGateway, overrides: Parameters<typeof startTestGateway>[0] = {}) {
   const { url, gateway, stop } = await startTestGateway({ ROLE: 'serve', ...overrides }, beside.databaseUrl);
   const { platformId, authorization } = beside.platform;
@@ -66,5 +66,5 @@ export async function countedGateway(beside: TestGateway, overrides: Parameters<
     stop,
   };
 }
-/** How often to send a query so that it is planned, and then answered with the cached plan. */
+/** How many times to send a query so that it is planned first, and then answered with the cached plan. */
 export const often = 3;

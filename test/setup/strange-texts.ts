@@ -16,23 +16,23 @@ const taken = (what: string, given: string, text = given, key: string | null = t
 });
 const refused = (what: string, given: string): StrangeText => ({ what, given, text: null, key: null });
 
-/** The one table of strange texts: every text field of every API is tested against it. */
+/** The only table of strange texts. Every text field of every API is tested against it. */
 export const strangeTexts: readonly StrangeText[] = [
   taken('a name', 'Ana'),
   taken('spaces around', ' Ana\u00a0', 'Ana'),
   taken('a byte order mark before it', '\ufeffAna', 'Ana'),
-  taken('letters with separate marks', 'A\u0301na', '\u00c1na'),
-  taken('Hangul in parts', '\u1112\u1161\u11ab', '\ud55c'),
+  taken('letters with combining marks', 'A\u0301na', '\u00c1na'),
+  taken('decomposed Hangul', '\u1112\u1161\u11ab', '\ud55c'),
   taken('an apostrophe and a stroke', 'O\u2019Łukasz'),
   taken('Chinese', '李小龍'),
   taken('Arabic', 'محمد'),
   taken('Devanagari', 'श्री'),
-  taken('letters beyond 16 bits', '𠮷野'),
+  taken('characters beyond 16 bits', '𠮷野'),
   taken('markup', '<b>x</b>'),
   taken('SQL', "x'); drop--"),
   taken('a braille blank within it', 'A\u2800B'),
-  taken('a joiner of Persian', 'می\u200cخواهم', undefined, null),
-  taken('a joiner of Malayalam at the end', 'അവന\u0d4d\u200d', undefined, null),
+  taken('a zero-width non-joiner in Persian', 'می\u200cخواهم', undefined, null),
+  taken('a zero-width joiner at the end in Malayalam', 'അവന\u0d4d\u200d', undefined, null),
   taken('a family of emoji', '👨\u200d👩\u200d👧', undefined, null),
   taken('a heart in color', '❤\ufe0f', undefined, null),
   refused('nothing', ''),
@@ -45,7 +45,7 @@ export const strangeTexts: readonly StrangeText[] = [
   refused('a half-width filler', 'A\uffa0'),
   refused('a mark alone', '\u0301'),
   refused('a zero-width space at the end', 'dup\u200b'),
-  refused('a joiner of Latin letters', 'dup\u200d'),
+  refused('a zero-width joiner after Latin letters', 'dup\u200d'),
   refused('a word joiner', '\u2060Ana'),
   refused('a byte order mark within it', 'A\ufeffna'),
   refused('a soft hyphen', 'Ana\u00adB'),
@@ -61,13 +61,13 @@ export const strangeTexts: readonly StrangeText[] = [
   refused('a next line', 'Ana\u0085B'),
   refused('a line separator', 'Ana\u2028B'),
   refused('a private-use character', 'Ana\ue000'),
-  refused('a private-use character of plane 15', 'Ana\u{f0000}'),
+  refused('a private-use character in plane 15', 'Ana\u{f0000}'),
   refused('an unassigned character', 'Ana\u0378'),
   refused('a noncharacter', 'Ana\uffff'),
   refused('half a character', 'Ana\ud800'),
 ];
 
-/** Texts of exactly the maximum length, and of one character more: characters are counted, not UTF-16 units. */
+/** Texts of exactly the maximum length, and of one character more. Characters are counted, not UTF-16 units. */
 export const longTexts = (most: number): readonly StrangeText[] => [
   taken('as many characters as allowed', '𠮷'.repeat(most)),
   taken('as many characters as allowed, when composed', 'e\u0301'.repeat(most), 'é'.repeat(most)),

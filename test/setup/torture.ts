@@ -32,9 +32,9 @@ const query =
   'subscription ($after: String, $filter: EventFilter) { events(after: $after, filter: $filter) { id cursor } }';
 
 /**
- * Subscribers that are cut, half-opened and reconnected repeatedly, on two instances and both transports, while changes
- * are committed out of order and the sequencing process is killed. At the end each must have seen every change of its
- * objects exactly once and in order, compared with the database.
+ * Cuts, half-opens and reconnects subscribers repeatedly, on two instances and both transports, while changes are
+ * committed out of order and the sequencing process is killed. At the end each subscriber must have seen every change
+ * of its objects exactly once and in order, compared with the database.
  */
 export async function torture({ subscribers, customers, seconds, rate, kills }: Torture) {
   const one = await startTestGateway({ ROLE: 'serve' }, undefined, { pace: { keepAliveMs: 1_000 } });
@@ -49,7 +49,7 @@ export async function torture({ subscribers, customers, seconds, rate, kills }: 
   const all = Array.from(
     { length: subscribers },
     (_, at): Subscriber => ({
-      // A few follow everything, the others one customer each.
+      // One in 50 follows everything, and each of the others follows one customer.
       customerId: at % 50 === 0 ? undefined : ids[at % ids.length],
       seen: [],
       cursor: start,
@@ -88,7 +88,8 @@ export async function torture({ subscribers, customers, seconds, rate, kills }: 
     }),
   );
   const expected = (subscriber: Subscriber) => expectedOf.get(subscriber) ?? [];
-  // Wait until everything still missing has arrived, and then until the open reads end: nothing may arrive twice.
+  // Wait until everything still missing has arrived, and then until the open reads end, because nothing may arrive
+  // twice.
   await until(
     () => all.every((subscriber) => subscriber.seen.length >= expected(subscriber).length),
     () => all.reduce((sum, subscriber) => sum + subscriber.seen.length, 0),
@@ -115,7 +116,7 @@ export async function torture({ subscribers, customers, seconds, rate, kills }: 
     sockets: sum(({ sockets }) => sockets),
     eventStreams: sum(({ eventStreams }) => eventStreams),
     halfOpened: sum(({ halfOpened }) => halfOpened),
-    /** The smallest number of successive connections of a subscriber. */
+    /** The smallest number of successive connections that any subscriber had. */
     fewestConnections,
     kills,
     /** The longest time without a sequenced event. */
@@ -124,7 +125,7 @@ export async function torture({ subscribers, customers, seconds, rate, kills }: 
 }
 
 /**
- * Reads on one connection, which resumes after the last cursor, and ends it in one of the ways in which connections
+ * Reads on one connection, resuming after the last cursor, and then ends it in one of the ways in which connections
  * end.
  */
 async function readForAWhile(url: string, authorization: string, subscriber: Subscriber, ms: number): Promise<void> {
@@ -145,7 +146,8 @@ async function readForAWhile(url: string, authorization: string, subscriber: Sub
       timer = setTimeout(() => open.cut(), ms);
       for await (const message of open.events) take(message.data);
     } catch (error) {
-      // Cut, by us or (what fetch calls a TypeError) by the server: it reconnects either way.
+      // The connection was cut, by us or (what fetch calls a TypeError) by the server. The subscriber reconnects either
+      // way.
       if (!(error instanceof Error) || !['AbortError', 'TypeError'].includes(error.name)) throw error;
     } finally {
       clearTimeout(timer);
@@ -163,7 +165,7 @@ async function readForAWhile(url: string, authorization: string, subscriber: Sub
   await delay(ms);
   reading.abort();
   if (Math.random() < 0.3) {
-    // Half-open: the client is gone for good, and its server gets no notice.
+    // Half-open: the client is gone for good, but the server is not told.
     subscriber.halfOpened += 1;
     socket.pause();
     setTimeout(() => socket.terminate(), 5_000);
@@ -231,7 +233,7 @@ export async function makeCustomers(platform: TestPlatform, count: number): Prom
   return ids;
 }
 
-/** Waits for as long as there is progress: a slow machine is not a fault. */
+/** Waits for as long as there is progress, because a slow machine is not a fault. */
 export async function until(
   condition: () => boolean | Promise<boolean>,
   progress: () => number | string = () => 0,

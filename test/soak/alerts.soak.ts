@@ -15,21 +15,21 @@ import { connect } from '../setup/gateway.ts';
 import { runOps } from '../setup/ops.ts';
 import { isOnPath } from '../setup/programs.ts';
 
-// Injects each fault of test/alerts, one after the other, into two instances while clients move money; faults of a
-// replica are injected into two others, which have one. A real Prometheus scrapes them, with the rules of
-// deploy/prometheus and shorter times. ALERT_FAULTS selects faults.
+// Injects each fault of test/alerts, one after the other, while clients move money. The faults go to two instances;
+// faults of a replica go to two other instances that have one. A real Prometheus scrapes the instances, with the rules
+// of deploy/prometheus and shortened times. ALERT_FAULTS selects faults.
 
 const isInstalled = isOnPath('prometheus', 'promtool');
 if (!isInstalled) console.warn('Skipped: the alerts in a real Prometheus. Install the package prometheus for them.');
 
 const seed = Number(process.env.FAULT_SEED ?? randomInt(1_000_000));
 const wanted = new RegExp(process.env.ALERT_FAULTS ?? '');
-/** The longest that an alert may take to fire, and to be resolved. */
+/** The longest time that an alert may take to fire or to be resolved. */
 const patienceMs = 120_000;
-/** The service counts as answering again after this many acknowledged commands. */
+/** After this many acknowledged commands, the service counts as answering again. */
 const answering = 5;
 
-/** The measurements of a fault, in milliseconds, from its beginning until its alerts fired, and after its end. */
+/** How long a fault took to make its alerts fire, and what was measured after its end, in milliseconds. */
 interface Measured {
   readonly name: string;
   readonly fault: StagedFault;
@@ -121,7 +121,10 @@ async function measureAll(
   return measured;
 }
 
-/** Injects a fault until its alerts fire, ends it, and waits until they are resolved and commands are acknowledged. */
+/**
+ * Injects a fault until its alerts fire, and ends it. Then waits until the alerts are resolved and commands are
+ * acknowledged.
+ */
 async function measure(prometheus: Prometheus, stage: Stage, name: string, fault: StagedFault): Promise<Measured> {
   const { load } = stage;
   await untilHolds(
@@ -166,7 +169,7 @@ function stopwatch(): () => number {
   return () => performance.now() - began;
 }
 
-/** Returns a function that runs operator's commands with the keys of the instances. */
+/** Returns a function that runs operator commands with the keys of the instances. */
 function operatorOn(databaseUrl: string): Stage['ops'] {
   return async (...args) => JSON.parse((await runOps(databaseUrl, ['--json', ...args], { SECRET_KEY: secretKey })).out);
 }

@@ -7,7 +7,7 @@ import { app, compile, type InstalledClient, installClient, run } from '../setup
 import { testGateway } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 
-/** The packed client package on the versions of Node that it supports, each from npm, and in Chromium. */
+/** The packed client package on the versions of Node that it supports, each installed from npm, and in Chromium. */
 
 const versions = ['20', '22', '24'];
 

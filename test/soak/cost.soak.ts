@@ -11,8 +11,8 @@ import { emptyTables, fillerId, filling, fillTables, type Parents, type Size } f
 import { type Asked, askedFields } from './cost/documents.ts';
 
 /**
- * Gives a platform this many payments, quotes, customers, accounts, deliveries and events. Returns the parents that
- * have them.
+ * Gives a platform this many payments, quotes, customers, accounts, deliveries and events. Returns the parents that own
+ * them.
  */
 async function fillPlatform(t: TestGateway, platform: TestPlatform, rows: number): Promise<Parents> {
   const [payment, customer, account, endpoint, internal, quote] = await Promise.all(
@@ -25,7 +25,7 @@ async function fillPlatform(t: TestGateway, platform: TestPlatform, rows: number
       'quotes(first: 1) { edges { node { id } } }',
     ].map(async (list) => (await platform.ask(`{ page: ${list} }`)).page.edges.map(({ node }: Data) => node)),
   );
-  // One parent has all rows.
+  // A single parent has all rows.
   const parents: Parents = {
     Customer: customer[0].id,
     InternalAccount: internal[0].id,
@@ -33,7 +33,7 @@ async function fillPlatform(t: TestGateway, platform: TestPlatform, rows: number
     WebhookEndpoint: endpoint[0].id,
   };
   const templates = {
-    // The payment of a quote has a reference to it, which is unique.
+    // Not the payment of a quote: its reference to the quote is unique, so the payment could not be copied.
     transactionId: payment.find(({ quote }: Data) => quote === null).id,
     quoteId: quote[0].id,
     deliveryId: endpoint[0].deliveries.edges[0].node.id,
@@ -41,9 +41,9 @@ async function fillPlatform(t: TestGateway, platform: TestPlatform, rows: number
   };
   await fillTables(t, templates, rows, undefined, columnsOf(rows));
   await fillFeed(t, platform, rows);
-  // Every table, since Postgres would read small tables whole without statistics.
+  // Every table is analyzed, because without statistics Postgres would read small tables whole.
   await t.owner.query('vacuum analyze');
-  // No parallel workers, whose time would not be counted.
+  // No parallel workers, because their time would not be counted.
   await t.owner.query(`do $$ begin
     execute format('alter database %I set max_parallel_workers_per_gather = 0', current_database());
   end $$`);
@@ -77,7 +77,7 @@ function columnsOf(rows: number) {
   };
 }
 
-/** Inserts events before the first one of the feed: copies of a change to a customer. */
+/** Inserts events before the feed's first event: copies of a change to a customer. */
 async function fillFeed(t: TestGateway, { platformId }: TestPlatform, rows: number): Promise<void> {
   await filling(t.owner, async (client) => {
     await client.query(
@@ -90,14 +90,14 @@ async function fillFeed(t: TestGateway, { platformId }: TestPlatform, rows: numb
   });
 }
 
-/** Deletes the rows that `fillPlatform` has written, so that the auditor finds the ledger as it was. */
+/** Deletes the rows that `fillPlatform` has written, so that the auditor finds the ledger as it was before. */
 async function emptyPlatform(t: TestGateway): Promise<void> {
   await emptyTables(t);
   await filling(t.owner, (client) => client.query('delete from stored_event where sequence < 0').then(() => undefined));
 }
 
 /**
- * Measures the processor time that a gateway's sessions take during the work, in microseconds: the kernel counts it for
+ * Measures how much processor time a gateway's sessions take during the work, in microseconds. The kernel counts it for
  * each process.
  */
 async function processorTime(t: TestGateway, work: () => Promise<unknown>): Promise<number> {
@@ -105,7 +105,7 @@ async function processorTime(t: TestGateway, work: () => Promise<unknown>): Prom
     const before = await sessions(t);
     await work();
     const after = await sessions(t);
-    // The time of a session that has ended is lost.
+    // If a session has ended, its time is lost.
     if ([...before.keys()].every((pid) => after.has(pid))) {
       const nanoseconds = [...after].reduce((sum, [pid, taken]) => sum + taken - (before.get(pid) ?? 0), 0);
       if (nanoseconds > 0) return nanoseconds / 1_000;
@@ -129,21 +129,22 @@ async function sessions({ owner }: TestGateway): Promise<Map<number, number>> {
 
 // What is compared, and why:
 //
-// - The time is the processor time of Postgres' processes, without waits for a processor.
+// - The time is the processor time of Postgres' processes. Waiting for a processor does not count.
 // - The price is what the limits count: whole requests (docs/limits.md).
-// - The time of a document is the median of five runs, after seven: Postgres has planned its statement by then, and keeps
-//   the plan. Beyond the limit it is measured again: then the median of fifteen counts, whether it is lower or higher.
-// - The median of all documents is that of the fields without filters, each once. Combinations of filters are far more
-//   numerous, and priced for the worst rows: the more of them it included, the lower and less meaningful it would be.
+// - The time of a document is the median of five runs, after seven others: by then Postgres has planned its statement,
+//   and keeps the plan. If the result is over the limit, the document is measured again, and the median of fifteen runs
+//   counts, whether it is lower or higher.
+// - The median of all documents is taken over the fields without filters, each counted once. Combinations of filters
+//   are far more numerous, and priced for the worst rows: with them, the median would be lower and less meaningful.
 // - There are so many rows that examining all of them takes some twenty milliseconds, a hundred times what a page takes.
-//   Each of them has the values of one half (cost/halves.ts): one filter leaves many rows, and two filters none.
+//   Each row has the values of one half (cost/halves.ts): one filter leaves many rows, and two filters leave none.
 
 /**
- * The number of payments, quotes, customers, accounts, deliveries and events of the platform, and of entries of one
- * account.
+ * How many payments, quotes, customers, accounts, deliveries and events the platform has, and how many entries one
+ * account has.
  */
 const rows = Number(process.env.COST_ROWS ?? 30_000);
-/** The highest ratio of a document's time per price to the median of all. */
+/** The highest allowed ratio between a document's time per price and the median of all documents. */
 const limit = 5;
 
 let world: OracleWorld;
@@ -165,14 +166,14 @@ interface Measured {
   readonly name: string;
   readonly query: string;
   readonly cost: number;
-  /** The processor time of Postgres, in microseconds. */
+  /** Postgres' processor time, in microseconds. */
   readonly time: number;
 }
 
 const costOf = (query: string) => measureDocument({ schema, document: parse(query) }).size.cost;
 
 /**
- * Writes a document in which the field costs more than the rest of the request: it has the field as often as allowed,
+ * Writes a document in which the field costs more than the rest of the request: the field occurs as often as allowed,
  * on twenty rows if possible.
  */
 function largest({ document }: Asked): string {

@@ -7,10 +7,10 @@ import { often } from '../setup/statements.ts';
 
 const t = await testGateway();
 
-/** In MB. If anything grows without bound, each of these tests retains more. */
+/** In MB. If anything grows without bound, each of these tests retains more than this. */
 const little = 5;
 
-/** Returns the memory retained after this many acts, in MB. */
+/** Returns how much memory is retained after this many acts, in MB. */
 async function leftBehind(acts: number, act: (turn: number) => Promise<void>): Promise<number> {
   const before = heapInUse();
   for (let turn = 0; turn < acts; turn += 1) await act(turn);
@@ -35,7 +35,7 @@ test.each([
   ['short malformed documents', 400, 1_500, (word: string) => `{ viewer { kind } # ${word}`],
 ])('strangers who send many %s retain little memory', async (_what, status, count, document) => {
   const send = async () => expect(await sendAsStranger(document(String(Math.random())))).toBe(status);
-  // The caches of such documents are full then.
+  // By then the caches for such documents are full.
   await leftBehind(count, send);
   expect(await leftBehind(count, send)).toBeLessThan(little);
 });
@@ -48,7 +48,7 @@ test('unique documents retain little memory, though each is planned and repeated
   expect(await leftBehind(150, (turn) => ask(100 + turn))).toBeLessThan(little);
 });
 
-test('data sent along with documents is not retained', async () => {
+test('data that is sent along with documents is not retained', async () => {
   const ask = async (turn: number) => {
     for (let time = 0; time < often; time += 1) {
       await t.platform.ask(`query Q${turn} { viewer { kind } currencies { code } }`, {
@@ -71,7 +71,7 @@ test('a document that many customers send retains little for each', async () => 
     const { token } = await mint(t.platform, { customerId: await newCustomer(t.platform), permissions: ['VIEW'] });
     apps.push(connect(t.url, t.platform.platformId, `Bearer ${token}`));
   }
-  // Compiled, and with as many plans as are cached.
+  // The documents are compiled, and as many plans as possible are cached.
   for (const app of apps.slice(0, 100)) await app.ask(document);
   expect(await leftBehind(100, async (turn) => void (await apps[100 + turn]?.ask(document)))).toBeLessThan(little);
 });

@@ -13,15 +13,16 @@ import { changesAfter, makeCustomers, until, writeUntil } from '../setup/torture
 
 /**
  * Apps that follow streams with the client package, behind a load balancer with two instances. Connections are cut,
- * delayed, half-opened and half-closed; instances are killed, frozen and restarted. Each app passes its own `after`.
+ * delayed, half-opened and half-closed, and instances are killed, frozen and restarted. Each app passes its own
+ * `after`.
  */
 
 /** The duration: SOAK_SECONDS, by default twenty minutes. */
 const seconds = Number(process.env.SOAK_SECONDS ?? 1_200);
 const followers = 200;
-/** The number of followers that are React components, in Chromium. */
+/** How many of the followers are React components in Chromium. */
 const components = browserPath === undefined ? 0 : 20;
-/** Changes per second, of all customers together. */
+/** How many changes per second are made to all customers together. */
 const rate = 50;
 
 const text = 'subscription ($after: String, $filter: EventFilter) { events(after: $after, filter: $filter) { id } }';
@@ -30,7 +31,7 @@ const Events = operation<{ readonly events: { readonly id: string } }, object>(t
 interface Follower {
   readonly customerId: string;
   readonly seen: string[];
-  /** Describes the app's socket, and whether the stream has ended. */
+  /** Describes the app's socket, and says whether the stream has ended. */
   readonly state: () => string;
   readonly stop: () => void;
 }
@@ -101,7 +102,7 @@ interface Shown {
   readonly list: readonly string[] | undefined;
 }
 
-/** Opens the page. It shows the list of the last customer, and the events of all other customers. */
+/** Opens the page, which shows the list of the last customer and the events of all other customers. */
 async function openPage(platform: TestPlatform, url: string, customers: readonly string[], after: string) {
   const { outputFiles } = await build({
     ...{ bundle: true, write: false, format: 'esm', target: 'es2022' },
@@ -130,7 +131,7 @@ const disturbances: readonly ((fleet: Fleet, balancer: LoadBalancer) => unknown)
   (fleet) => fleet.replace('SIGTERM'),
 ];
 
-/** Makes a payment each second during the disturbances. A busy service may refuse some payments. */
+/** Makes a payment every second during the disturbances. A busy service may refuse some of them. */
 async function payUntil(isOver: () => boolean, platform: TestPlatform, scene: Scene): Promise<number> {
   let paid = 0;
   for (; !isOver(); await delay(1_000))

@@ -3,9 +3,9 @@ import { type Data, testGateway } from '../setup/gateway.ts';
 import { ProgramFolder } from '../setup/programs.ts';
 import { base, restClient, restScene } from '../setup/rest.ts';
 
-// The clients that three generators create from the OpenAPI document compile under the strictest options, have a type
-// for each body, and call every operation. The generators are installed from npm into a separate folder, since they
-// take 110 MB with the older TypeScript that they need.
+// Clients created from the OpenAPI document by three generators compile under the strictest options, have a type for
+// each body, and call every operation. The generators are installed from npm into a separate folder, because together
+// with the older TypeScript that they need they take 110 MB.
 
 const packages = ['openapi-typescript@7.13.0', 'openapi-fetch@0.17.0', 'orval@8.38.0', '@hey-api/openapi-ts@0.99.0'];
 const folder = new ProgramFolder();
@@ -15,12 +15,12 @@ const t = await testGateway({ PUBLIC_CONTRACT: true });
 const { authorization } = t.platform;
 const rest = await restClient(t.url, authorization);
 const scene = await restScene(rest, 100_000);
-/** The values of required query parameters. */
+/** Values for required query parameters. */
 const required: Readonly<Record<string, string>> = {
   ...{ from: '2026-01-01T00:00:00Z', to: '2026-02-01T00:00:00Z', sourceCurrency: 'USD' },
 };
 
-/** The operations, each with the parts of a call. */
+/** The operations, each with what is needed to call it. */
 const operations = Object.entries<Data>(rest.document.paths).flatMap(([at, methods]) =>
   Object.entries<Data>(methods).map(([method, { operationId, parameters = [], requestBody, responses }]) => {
     const [example] = Object.values<Data>(requestBody?.content['application/json'].examples ?? {});
@@ -38,7 +38,7 @@ const withBodies = operations
   .filter(({ hasBody }) => hasBody)
   .map(({ id, path }) => ({ id, places: Object.keys(path).length }));
 
-/** Returns, for a place in a path, an id that names no object, or a sandbox receiver for a lookup. */
+/** Returns a value for a place in a path: an id that names no object or, for a lookup, a sandbox receiver. */
 function idOf(name: string): string {
   if (name === 'receiverUmaAddress') return '$success.usd@sandbox.uma.money';
   return `${upper(name.replace(/Id$/, ''))}:00000000-0000-7000-8000-000000000000`;
@@ -51,12 +51,15 @@ function queryOf(parameters: readonly Data[]): string | undefined {
   return JSON.stringify(Object.fromEntries(names.map((name) => [name, required[name]])));
 }
 
-/** Writes calls of all operations that print the status of each. */
+/** Writes calls of all operations, each of which prints its status. */
 const callsOf = (call: (operation: (typeof operations)[number]) => string) => `
   const statuses: Record<string, number | undefined> = {};
   ${operations.map((operation) => `statuses.${operation.id} = ${call(operation)};`).join('\n')}
   console.log(JSON.stringify(statuses));`;
-/** Returns the options of a call for clients that take them in one object: path, query and body, if there are any. */
+/**
+ * Returns the options of a call for clients that take them in a single object: the path, the query and the body, as far
+ * as they exist.
+ */
 const partsOf = ({ path, query, hasBody, body }: (typeof operations)[number]) =>
   [
     ...(Object.keys(path).length > 0 ? [`path: ${JSON.stringify(path)}`] : []),

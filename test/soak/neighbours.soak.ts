@@ -17,47 +17,50 @@ import { accountQuery, expensive, type Kind, kinds, payment, type Storm } from '
 
 /**
  * Measures what a storm of 300 connections of one platform costs another platform. Three situations alternate: the
- * platform is alone; the other platform sends as much as its limit allows, so that nothing is refused; the other
- * platform storms against this limit as fast as it gets answers. The medians of the rounds' p99 are compared: the storm
- * against the situation without it, alone or beside the polite sender. So a calm platform, which notices each request
- * of another platform, pays for the requests that the limit allows, but not for the storm. Odd and even rounds of the
- * platform alone differ by noise. Rounds in which other processes were busy are discarded and repeated.
+ * measured platform is alone; the other platform sends as much as its limit allows, so that nothing is refused; the
+ * other platform storms against this limit, as fast as it gets answers. The medians of the rounds' p99 are compared:
+ * with the storm, and without it, where the measured platform is alone or beside the polite sender. A calm platform,
+ * which notices each request of another platform, thus pays for the requests that the limit allows, but not for the
+ * storm. Odd and even rounds of the platform alone differ only by noise. Rounds in which other processes were busy are
+ * discarded and repeated.
  */
 
 const connections = 300;
 /** The number of rounds of each kind. */
 const cycles = Number(process.env.NEIGHBOUR_ROUNDS ?? 10);
 const roundMs = 4_000;
-/** The number of consecutive rounds, so that a storm lasts longer and is started less often. */
+/** How many rounds are run in a row, so that a storm lasts longer and is started less often. */
 const roundsInTurn = 2;
-/** A polite sender begins this long before its round, and a round begins this long after a storm. */
+/** How long before its round a polite sender begins, and how long after a storm a round begins. */
 const leadMs = 1_000;
 /**
- * A storm begins this long before its round: longer than a refusal waits, so that its first requests have been refused
+ * How long before its round a storm begins: longer than a refusal waits, so that its first requests have been refused
  * by then.
  */
 const stormLeadMs = 13_000;
-/** The maximum part of one processor that other processes may use in a round. */
+/** The maximum share of one processor that other processes may use in a round. */
 const mostOfOthers = Number(process.env.NEIGHBOUR_OTHERS ?? 0.05);
-/** The promise: the greatest ratio of the p99 beside a storm to the p99 without one, under the same limit. */
+/**
+ * The promise: the highest allowed ratio between the p99 beside a storm and the p99 without one, under the same limit.
+ */
 const most = 1.2;
 /** How many wrong credentials an address may try in a minute. */
 const wrongPerMinute = 100;
 
 /**
- * The limit of the storming platform, in requests per second: a twentieth of the payments that such a machine makes,
- * or a hundredth. Refused requests cost the same in both cases; beside the higher limit, a polite sender may cost as
- * much as the storm, and hide it.
+ * The limit of the storming platform, in requests per second: a twentieth, or a hundredth, of the number of payments
+ * that such a machine makes. Refused requests cost the same in both cases. With the higher limit, a polite sender may
+ * cost as much as the storm, and so hide it.
  */
 const ways = { 'against its limit': 50, 'against a low limit': 10, 'without a limit': undefined } as const;
 type Way = keyof typeof ways;
 
-/** The rate at which the measured platform sends, per second. */
+/** How much the measured platform sends per second. */
 const neighbours = {
   calm: { readsPerSecond: 200, paymentsPerSecond: 0 },
   /**
-   * Alone, this neighbor uses a third of two processors. At twice the rate, its p99 varies between rounds by a factor
-   * of ten without any storm.
+   * When it is alone, this neighbor uses a third of two processors. At twice the rate, its p99 varies between rounds by
+   * a factor of ten even without a storm.
    */
   busy: { readsPerSecond: 150, paymentsPerSecond: 50 },
 } as const;
@@ -88,7 +91,10 @@ const requestsOf = (neighbour: Neighbour): Omit<Calm, 'ms'> => {
   const payments = { body: { query: payment, variables: { input } }, perSecond: paymentsPerSecond };
   return { url: child.url, authorization: t.platform.authorization, requests: [reads, payments] };
 };
-/** Runs a program on idle processors only: a real storm takes no processor time from the service. Linux only. */
+/**
+ * Runs a program on idle processors only, because a real storm takes no processor time from the service. Works only on
+ * Linux.
+ */
 const whenIdle = ['chrt', '--idle', '0'];
 const storm = start('storm.ts', whenIdle);
 const calmClient = start('calm.ts');
@@ -97,7 +103,7 @@ afterAll(async () => {
   expect(await child.end('SIGTERM')).toBe(0);
 });
 
-/** Starts a program as the leader of a separate session, so that it can have its own priority. */
+/** Starts a program as the leader of a separate session, so that it can have a priority of its own. */
 function start(file: string, runner: readonly string[] = []): ChildProcess {
   const isThere = runner.length > 0 && spawnSync(runner[0] ?? '', ['--version']).status === 0;
   const [execPath = process.execPath, ...execArgv] = [...(isThere ? runner : []), process.execPath];
@@ -108,7 +114,7 @@ function start(file: string, runner: readonly string[] = []): ChildProcess {
   });
 }
 
-/** Makes the neighbor send for one round. */
+/** Makes the neighbor send for the length of one round. */
 async function round(neighbour: Neighbour, ms = roundMs): Promise<Measured> {
   calmClient.send({ ...requestsOf(neighbour), ms } satisfies Calm);
   const [measured] = (await once(calmClient, 'message')) as [Measured];
@@ -123,7 +129,7 @@ function quantile(values: readonly number[], part: number): number {
 const p99 = ({ took }: Measured) => quantile(took, 0.99);
 const median = (values: readonly number[]) => quantile(values, 0.5);
 
-/** Returns the median of the rounds' p99, and its spread. */
+/** Returns the median of the rounds' p99, and how far they are spread. */
 const summary = (rounds: readonly Measured[]) => {
   const each = rounds.map(p99);
   return {
@@ -138,11 +144,11 @@ const summary = (rounds: readonly Measured[]) => {
 };
 
 /**
- * Returns how many acts of a storm per second are within the limit. A document counts as several requests, and a socket
- * as two: its opening and its query. Wrong credentials have their own limit, per address and minute.
+ * Returns how many acts of a storm per second stay within the limit. A document counts as several requests, and a
+ * socket as two: its opening and its query. Wrong credentials have a limit of their own, per address and minute.
  */
 function politeRate(kind: Kind, perSecond: number): number {
-  // Each document counts as several requests at once: at a slightly lower rate, none is refused.
+  // Each document counts as several requests at once. At a slightly lower rate, none is refused.
   if (kind === 'documents') return (0.95 * perSecond) / documentRequests;
   if (kind === 'sockets') return perSecond / 2;
   return kind === 'wrong credentials' ? wrongPerMinute / 60 : perSecond;
@@ -157,7 +163,7 @@ async function beside(job: Storm, work: () => Promise<void>): Promise<Answers> {
   await work();
   storm.send('end');
   const [answers] = (await once(storm, 'message')) as [Answers];
-  // What the storm has left behind, such as payments under way and memory to be freed, is processed first.
+  // First the service deals with what the storm has left behind, such as payments under way and memory to be freed.
   await delay(leadMs);
   return answers;
 }
@@ -166,7 +172,7 @@ function add(all: Answers, answers: Answers): void {
   for (const [answer, count] of Object.entries(answers)) all[answer] = (all[answer] ?? 0) + count;
 }
 
-/** Rounds of one kind, and the part of a processor that the service and its database used in each. */
+/** Rounds of one kind, and the share of a processor that the service and its database used in each. */
 interface Rounds {
   readonly measured: Measured[];
   readonly used: number[];
@@ -179,7 +185,7 @@ async function measure(neighbour: Neighbour, kind: Kind, way: Way) {
   const { authorization } = stormy;
   const { usd: from, outsideUsd: to } = scene;
   const storming: Storm = { url: child.url, authorization, connections, kind, perSecond: undefined, from, to };
-  // Compilation at the first use is not the storm's fault; and instances remember old limits for two seconds.
+  // The storm is not to blame for compilation at first use, and instances remember old limits for two seconds.
   await round(neighbour, 3_000);
   const rounds = (): Rounds => ({ measured: [], used: [] });
   const all = { alone: rounds(), polite: rounds(), storm: rounds() };
@@ -199,7 +205,7 @@ async function measure(neighbour: Neighbour, kind: Kind, way: Way) {
     }
   };
   while (Object.values(all).some(({ measured }) => measured.length < cycles)) {
-    if (leftOut > 4 * cycles) throw new Error(`others were busy in ${leftOut} rounds: nothing can be said`);
+    if (leftOut > 4 * cycles) throw new Error(`other processes were busy in ${leftOut} rounds, so there is no result`);
     await keepRounds(all.alone);
     const polite = { ...storming, perSecond: politeRate(kind, perSecond ?? ways['against its limit']) };
     add(answers.polite, await beside(polite, () => keepRounds(all.polite)));

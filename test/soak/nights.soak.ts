@@ -17,7 +17,7 @@ import { type Night, nights } from './nights/nights.ts';
 import { operatorOf } from './nights/operator.ts';
 
 // Stages nights: an installation under load breaks, alerts fire, an operator repairs it, and no command is lost or
-// doubled. The operator is the soak itself, which uses only commands from the documentation; NIGHTS selects nights.
+// doubled. The soak itself plays the operator, and uses only commands from the documentation. NIGHTS selects nights.
 // NIGHT=1, NIGHT=2 … stages a single night for a person, in an order that NIGHT_SEED decides.
 
 const isInstalled = process.getuid?.() === 0 && isOnPath('prometheus', 'promtool', 'psql');
@@ -27,11 +27,13 @@ if (!isInstalled)
 const seed = Number(process.env.NIGHT_SEED ?? randomInt(1_000_000));
 const wanted = new RegExp(process.env.NIGHTS ?? '');
 const number = Number(process.env.NIGHT ?? 0);
-/** The maximum time for alerts to fire, and for the installation to be sound again after its repair. */
+/**
+ * The longest time that alerts may take to fire, and that an installation may take to be sound again after its repair.
+ */
 const patienceMs = 300_000;
-/** How long a client pauses between two commands, so that a long night does not produce too many of them. */
+/** How long a client pauses between two commands, so that a long night does not produce too many. */
 const restMs = 100;
-/** The service counts as answering again after this many acknowledged commands. */
+/** After this many acknowledged commands, the service counts as answering again. */
 const answering = 10;
 
 /** Alerts that also fire when other work keeps this machine busy. */
@@ -86,14 +88,16 @@ interface Scene {
   readonly machine: Installation;
   readonly load: Load;
   readonly prometheus: Prometheus;
-  /** Records the current night, which violations then name. */
+  /** Records the current night, which the violations then name. */
   readonly note: (name: string, night: Night) => void;
 }
 
 /** Receives the violations while the installation still exists. */
 type Listener = (violations: readonly Violation[]) => Promise<void>;
 
-/** Starts an installation and its load, runs `pass` on it, and returns the promises that were broken meanwhile. */
+/**
+ * Starts an installation and its load, and runs `pass` on it. Returns the promises that were broken in the meantime.
+ */
 async function inInstallation(
   hasStandby: boolean,
   pass: (scene: Scene) => Promise<Listener | undefined>,
@@ -116,7 +120,7 @@ async function inInstallation(
     let mayFail = false;
     const load = startLoad({ urls, authorization, scenes, seed, during: () => during, acts: () => restingActs });
     ends.push(() => load.stop());
-    // A person relies on the text of an alert: half an hour stays half an hour.
+    // A person relies on the text of an alert, so half an hour stays half an hour.
     const rules = (await shortenedRules()).map((text) =>
       text.replace('snapshot_seconds > 5', 'snapshot_seconds > 1800'),
     );
@@ -162,7 +166,7 @@ async function stage(scene: Scene, name: string, night: Night) {
   const sinceCall = stopwatch();
   return {
     fired,
-    /** Waits until commands are acknowledged again, and returns a report. */
+    /** Waits until commands are acknowledged again. Returns a report. */
     async ended() {
       const seconds = sinceCall();
       await load.more(answering);
@@ -194,7 +198,7 @@ const untilSound = (scene: Scene) =>
     patienceMs,
   );
 
-/** Returns what is still wrong after half a minute, the time that alerts need to end. */
+/** Returns what is still wrong after half a minute, the time that alerts take to end. */
 async function lastingTroubles(scene: Scene): Promise<string[]> {
   const since = stopwatch();
   for (;;) {

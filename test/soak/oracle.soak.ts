@@ -8,10 +8,10 @@ beforeAll(async () => {
 });
 afterAll(() => world?.close());
 
-/** The number of documents, smaller if several processes share the work: each draws its own seed. */
+/** The number of documents. If several processes share the work, each runs fewer, with a seed of its own. */
 const documents = Number(process.env.ORACLE_DOCUMENTS ?? 100_000);
 
-test(`${documents} random documents get the same answers as from a plain execution`, async () => {
+test(`${documents} random documents get the same answers as from standard execution`, async () => {
   const figures = await runOracle(world, documents);
   console.log(figures);
   expect(figures.withRows).toBeGreaterThan(figures.documents / 2);

@@ -4,7 +4,7 @@ import { CheckoutCopy } from './planted-bugs/checkout-copy.ts';
 import { planted, standsFor, type TestName } from './planted-bugs/plant.ts';
 
 /**
- * Plants each bug of the list separately, in a copy of the checkout, and runs the test that is named beside it, which
+ * Plants each bug in the list, one at a time, in a copy of the checkout, and runs the test named with the bug, which
  * must fail. Before that, all these tests must pass in the same copy without a bug.
  */
 

@@ -15,7 +15,7 @@ import { fund, makeScene, type Scene } from '../setup/scene.ts';
 const run = promisify(execFile);
 const root = path.resolve(import.meta.dirname, '../..');
 
-/** Returns why no machine can be created here, or undefined if one can. */
+/** Returns the reason if no machine can be created here, otherwise undefined. */
 function machineTrouble(): string | undefined {
   if (process.getuid?.() !== 0) return 'it needs root';
   const missing = ['debootstrap', 'systemd-nspawn', 'nsenter'].filter((program) => !isOnPath(program));
@@ -24,22 +24,22 @@ function machineTrouble(): string | undefined {
     : `${missing.join(' and ')} is not installed (Debian: debootstrap, systemd-container)`;
 }
 
-/** A new Debian machine in a container, with systemd, on this machine's network. */
+/** A new Debian machine with systemd, in a container that shares this machine's network. */
 type Machine = Awaited<ReturnType<typeof startMachine>>;
 
 /**
- * The certificates that this machine trusts: the new machine gets them, since a network can have its own certificate
- * authority.
+ * The certificates that this machine trusts. The new machine gets them, because the network may have its own
+ * certificate authority.
  */
 const trusted = '/etc/ssl/certs/ca-certificates.crt';
 
 /**
- * Creates a machine with this Debian release, and boots it. The script finds the last commit of this repository at
+ * Creates a machine with this Debian release and boots it. The script finds this repository's last commit at
  * `$REPOSITORY`.
  */
 async function startMachine(release: string) {
   const folder = await mkdtemp('/var/tmp/machine-');
-  // The folder becomes the root directory of the machine, which all its users must be able to enter.
+  // The folder becomes the machine's root directory, which all of its users must be able to enter.
   await chmod(folder, 0o755);
   const remove = () => rm(folder, { recursive: true, force: true });
   await run(
@@ -74,7 +74,7 @@ async function startMachine(release: string) {
       if (!first) throw new Error('the machine has not begun to boot');
       const inside = ['-t', first, '-m', '-u', '-i', '-p', '-C', '--', 'sh', '-eu'];
       const running = run('nsenter', inside, { env: environment, maxBuffer: 64 * 1024 ** 2 });
-      // A process that exits before it has read its script is reported by its exit code.
+      // If a process exits before it has read its script, its exit code says so.
       running.child.stdin?.on('error', () => undefined);
       running.child.stdin?.end(script);
       const { stdout } = await running.catch((error: Error & { stdout?: string; stderr?: string }) => {
@@ -106,20 +106,20 @@ async function startMachine(release: string) {
   return machine;
 }
 
-/** Succeeds when all units have started, whether or not one has failed. */
+/** Succeeds once all units have started, whether or not one has failed. */
 const isUp = 'case "$(systemctl is-system-running)" in running | degraded) ;; *) exit 1 ;; esac';
 
-// docs/production.md, followed to the letter on a new Debian machine, which then loses one part after the other under
+// Follows docs/production.md to the letter on a new Debian machine, which then loses one part after the other under
 // load.
 
 const trouble = machineTrouble();
 if (trouble) console.log(`skipped: ${trouble}`);
 
 const page = readFileSync(path.join(root, 'docs/production.md'), 'utf8');
-/** The ports that the page uses, since the new machine shares the network of this one. */
+/** The ports that the page uses, which must be free because the new machine shares this one's network. */
 const ports = [80, 4001, 4002, 5432, 5433, 6432, 9090, 9461, 9462];
 
-/** The steps of the page: their headings and what to run. */
+/** The steps of the page: their headings, and what to run. */
 const steps = page
   .split(/^## (?=\d+\. )/m)
   .slice(1)
@@ -131,10 +131,10 @@ const steps = page
 const scriptOf = (heading: string) =>
   steps.find(({ name }) => name.endsWith(heading))?.script ?? expect.fail(`the page has no step "${heading}"`);
 
-/** The steps to carry out under load. */
+/** The steps that are carried out under load. */
 const underLoad = ['Upgrade', 'Fail over to the replica'];
 
-/** The page's settings for operator's commands. */
+/** The page's settings for operator commands. */
 const operator = [
   'cd /opt/payments-gateway',
   ...(scriptOf('Create the first platform').match(/^export .*$/gm) ?? []),
@@ -143,7 +143,7 @@ const operator = [
 let machine: Machine;
 let platform: TestPlatform;
 let scene: Scene;
-/** A second platform, whose payments share the connections of the first. */
+/** A second platform, whose payments share the connections of the first one. */
 let other: TestPlatform;
 
 async function requireFreePort(port: number): Promise<void> {
@@ -157,7 +157,7 @@ async function requireFreePort(port: number): Promise<void> {
 
 const fetchJson = async (url: string): Promise<Data> => (await fetch(url)).json();
 
-/** Returns the alerts whose expressions are true now, even if not yet for long enough to notify. */
+/** Returns the alerts whose expressions are true now, even if they have not been true for long enough to notify. */
 async function alerts(): Promise<string[]> {
   const { data } = await fetchJson('http://127.0.0.1:9090/api/v1/alerts');
   return data.alerts.map(({ labels }: Data) => labels.alertname);
@@ -171,7 +171,7 @@ interface Command {
 const transferOut = `mutation ($input: TransferOutInput!) { transferOut(input: $input) {
   __typename ... on TransferOutSuccess { transaction { id } } ... on UserError { code } } }`;
 
-/** Callers that pay through the load balancer, and retry unanswered requests under the same key. */
+/** Callers that pay through the load balancer, and retry unanswered requests with the same key. */
 class Load {
   readonly acknowledged: Command[] = [];
   readonly codes = new Map<string, number>();
@@ -187,7 +187,7 @@ class Load {
     this.#callers = Array.from({ length: callers }, () => this.#call());
   }
 
-  /** Resets the counts. */
+  /** Resets the counters. */
   begin(): void {
     this.failed = 0;
     this.longestMs = 0;

@@ -10,7 +10,8 @@ import { connect, openClient } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 import { startReplicated } from '../setup/standby.ts';
 
-// A primary with a standby by streaming replication. The gateway has the URLs of both, the standby's first.
+// A primary with a standby that follows it by streaming replication. The gateway has the URLs of both, the standby's
+// first.
 
 const servers = await startReplicated(1);
 const { primary, standbys } = servers;
@@ -34,7 +35,7 @@ const pay = async (scene: Awaited<ReturnType<typeof makeScene>>) => {
   return (await ended(platform, id)).status;
 };
 
-test('of two servers the writable one is used, and after a promotion the other; nothing is lost', async () => {
+test('of two servers the writable one is used, after a promotion the other one, and nothing is lost', async () => {
   const scene = await makeScene(platform, 50_000n);
   expect(await pay(scene)).toBe('COMPLETED');
   const ready = await fetch(`${gateway.url}/health/ready`);
@@ -50,8 +51,8 @@ test('of two servers the writable one is used, and after a promotion the other; 
   await vi.waitFor(async () => expect((await fetch(`${gateway.url}/health/ready`)).status).toBe(200), 60_000);
   expect(await audit({ url })).toEqual([]);
   expect((await standby.query('select count(*)::int as count from platform')).rows).toEqual([{ count: 1 }]);
-  // The standby might have lacked the last transactions, so the feed has begun a new epoch, which an operator has yet
-  // to mark.
+  // The standby might have lacked the last transactions. The feed has therefore begun a new epoch, which an operator
+  // still has to mark.
   const epochs = 'select epoch, marked_at is not null as marked from feed_epoch order by id';
   expect((await standby.query(epochs)).rows).toEqual([
     { epoch: null, marked: true },

@@ -11,7 +11,7 @@ import { modelled } from '../schedules/races.ts';
 import { World } from '../schedules/world.ts';
 import { isOnPath } from '../setup/programs.ts';
 
-/** The rounding laws of prices, proved for all amounts, rates and fees by the SMT solver z3 (docs/proofs.md). */
+/** The rounding laws for prices, which the SMT solver z3 proves for all amounts, rates and fees (docs/proofs.md). */
 
 const hasChecker = isOnPath('gcc', 'spin');
 const hasSolver = isOnPath('z3');
@@ -27,7 +27,7 @@ afterAll(() => {
 
 describe.skipIf(!hasSolver)('the rounding laws of prices', () => {
   test.each(allTheorems)('$name', async (theorem) => {
-    // The assumptions are satisfiable: otherwise any claim would follow.
+    // The assumptions can be satisfied; otherwise any claim would follow from them.
     expect(await solve(theorem, [])).toMatchObject({ answer: 'sat' });
     expect(await refute(theorem)).toMatchObject({ answer: 'unsat' });
     proved.push(theorem.name);
@@ -41,7 +41,8 @@ describe.skipIf(!hasSolver)('a wrong rounding is detected', () => {
     const theorem = brokenBy(bug);
     const { answer, values } = await counterexampleOf(bug);
     expect(answer).toBe('sat');
-    // For the quote that the solver has found, the source satisfies the theorem, and with the same fault it does not.
+    // For the quote that the solver has found, the source satisfies the theorem, but the source with the same fault
+    // does not.
     const request = requestOf(theorem, values);
     const keeps = (price: ReturnType<typeof priceQuote>) => {
       if ('code' in price) throw new Error(price.reason);
@@ -94,8 +95,8 @@ describe.skipIf(!hasChecker)('the real functions', () => {
     for (let seed = 1; seed <= replays; seed += 1) {
       const { steps, status, answers } = simulate(replayed, seed);
       const actors = steps.map((step) => step.slice(0, step.indexOf(':')));
-      // The actor that the model names next must be able to run. Without a name there is nothing to choose in this
-      // race.
+      // The actor that the model names next must be able to run. If the model names none, this race has nothing to
+      // choose.
       const choose = (decision: number, ready: readonly string[]) => {
         const position = ready.indexOf(actors[decision] ?? '');
         if (position === -1)

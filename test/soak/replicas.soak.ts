@@ -10,13 +10,13 @@ import { newCustomer } from '../setup/scene.ts';
 import { startReplicated } from '../setup/standby.ts';
 
 // Two instances in separate processes, with a primary and two standbys, which fall behind, are paused and are cut off
-// at random. Each reader writes on one of the instances and reads on any of them, over both APIs: it must read at least
-// its own last write, or one that another reader has handed over to it.
+// at random. Each reader writes on one instance and reads on either, over both APIs. It must read at least its own last
+// write, or a write that another reader has handed over to it.
 
 const reads = Number(process.env.REPLICA_READS ?? 1_000_000);
 const workers = 64;
 const readsPerWrite = 9;
-/** After how many reads the soak reports its progress. */
+/** After this many reads, the soak reports its progress. */
 const progressReads = 100_000;
 const timeout = 10_800_000;
 
@@ -33,7 +33,7 @@ const gateways: ChildGateway[] = [];
 for (const port of metricsPorts) {
   const settings = {
     ...{ DATABASE_URL: servers.primary.url, DATABASE_READ_URL: proxies.map(({ url }) => url).join(';') },
-    // While answers are slow, an eighth of the places is available: still one for each reader.
+    // While answers are slow, only an eighth of the places is available, which is still one for each reader.
     ...{ ROLE: 'serve', METRICS_PORT: String(port), MAX_IN_FLIGHT: String(8 * workers) },
   };
   gateways.push(await startChildGateway(settings));
@@ -70,7 +70,7 @@ const ways: readonly ((platform: TestPlatform, url: string, id: string) => Promi
   },
 ];
 
-/** Makes the standbys fall behind, and cuts them off, until `isOver`. Returns its actions. */
+/** Makes the standbys fall behind and cuts them off, until `isOver`. Returns what it has done. */
 async function disturb(isOver: () => boolean): Promise<Record<string, number>> {
   const done = { paused: 0, delayed: 0, cut: 0, frozen: 0 };
   while (!isOver()) {

@@ -5,8 +5,8 @@ import { NoProgress } from '../schedules/scheduler.ts';
 import { World } from '../schedules/world.ts';
 
 /**
- * The important races, each through its share of interleavings: the first half depth first, the other half by seeds.
- * SCHEDULES sets the total number. SCHEDULE_SEED replays the seed that a failure has named.
+ * Runs the important races, each through its share of the interleavings: the first half depth first, the other half by
+ * seeds. SCHEDULES sets the total number. SCHEDULE_SEED replays the seed that a failure has named.
  */
 
 const all = Number(process.env.SCHEDULES ?? 10_000);
@@ -49,10 +49,10 @@ describe.each(races)('$name', (race) => {
 
 describe('a planted bug is caught by a schedule', () => {
   test.each([
-    // One of the two locks is enough, since an execution and an expiry move the quote and its transaction.
+    // One of the two locks is enough, because an execution and an expiry both move the quote and its transaction.
     {
       bug: 'a plan locks neither the quotes nor the transactions that it moves',
-      race: 'an execution against the expiry of its quote',
+      race: 'executing a quote against its expiry',
       plants: [
         {
           signature: 'lock_plans(jsonb)',
@@ -67,10 +67,10 @@ describe('a planted bug is caught by a schedule', () => {
         },
       ],
     },
-    // The table of transitions then refuses the change, which is an error in the expiry.
+    // The table of transitions then refuses the change, which the expiry reports as an error.
     {
       bug: 'the expiry also takes a quote and a transaction that are PROCESSING',
-      race: 'an execution against the expiry of its quote',
+      race: 'executing a quote against its expiry',
       plants: [
         {
           signature: 'check_quotes(uuid, jsonb)',
@@ -86,7 +86,7 @@ describe('a planted bug is caught by a schedule', () => {
     },
     {
       bug: 'lease_rail_orders leases nothing',
-      race: 'a lease against a lease',
+      race: 'two workers on one order',
       plants: [
         {
           signature: 'lease_rail_orders(integer, bigint)',
@@ -110,7 +110,7 @@ describe('a planted bug is caught by a schedule', () => {
       );
     }
     console.log(`${bug}: caught by schedule ${schedules}`);
-    // The schedules fail because of the bug itself, not for lack of progress; without it they pass.
+    // The schedules fail because of the bug itself, not for lack of progress: without it they pass.
     expect(String(failure)).toContain(`SCHEDULE_SEED=${schedules}`);
     expect((failure as Error).cause).not.toBeInstanceOf(NoProgress);
     await exploreSeeds(
@@ -118,7 +118,7 @@ describe('a planted bug is caught by a schedule', () => {
       race,
       Array.from({ length: schedules }, (_, at) => at + 1),
     );
-    // The bug may have left inconsistent rows and deadlocked actors, so this database is not reused.
+    // The bug may have left inconsistent rows and deadlocked actors behind, so this database is not used again.
     await broken.abandon();
   });
 });

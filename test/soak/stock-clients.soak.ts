@@ -27,7 +27,7 @@ import { Fleet, type LoadBalancer, startLoadBalancer } from '../setup/load-balan
 import { newCustomer } from '../setup/scene.ts';
 import { changesAfter, until, writeUntil } from '../setup/torture.ts';
 
-/** Libraries used as in an app, each following the events of one customer. */
+/** Libraries, used as in an app. Each follows the events of one customer. */
 
 interface Followed {
   readonly url: string;
@@ -39,9 +39,9 @@ interface Followed {
 
 interface StockClient {
   readonly name: string;
-  /** The code in the app that makes the client resume. */
+  /** The code in an app that makes the client resume. */
   readonly code: string;
-  /** Follows until the returned function is called. */
+  /** Follows the events until the returned function is called. */
   follow(followed: Followed): Promise<() => unknown>;
 }
 
@@ -71,7 +71,7 @@ const sink = (note: (id: string) => void) => ({
   complete: () => undefined,
 });
 
-/** Relay's compiled form of the document. */
+/** The document in the form that Relay compiles. */
 const relayRequest: ConcreteRequest = (() => {
   const selections = [
     {
@@ -179,7 +179,10 @@ const overEventStreams: readonly StockClient[] = [
   },
 ];
 
-/** Opens a page that has fetch-event-source, and runs `script` in it with `window.note` for the ids of events. */
+/**
+ * Opens a page that has fetch-event-source, and runs `script` in it. The script passes the ids of events to
+ * `window.note`.
+ */
 async function inPage(followed: Followed, script: string, values: object): Promise<() => unknown> {
   const library = new URL('../../node_modules/@microsoft/fetch-event-source/lib/esm/', import.meta.url);
   const server = createServer(async (request, response) => {
@@ -224,18 +227,21 @@ const inBrowsers: readonly StockClient[] = [
   },
 ];
 
-/** All clients that can run here: those in browsers need Debian's chromium, or CHROMIUM_PATH. */
+/** All clients that can run here. Those in browsers need Debian's chromium, or CHROMIUM_PATH. */
 const stockClients: readonly StockClient[] = [
   ...overSockets,
   ...overEventStreams,
   ...(browserPath === undefined ? [] : inBrowsers),
 ];
 
-/** Stock clients behind a load balancer with two instances, while these are killed, cut off, frozen and restarted. */
+/**
+ * Runs stock clients behind a load balancer with two instances, while the instances are killed, cut off, frozen and
+ * restarted.
+ */
 
 /** Changes per second. */
 const rate = 50;
-/** How often each disturbance occurs. */
+/** How often each kind of disturbance occurs. */
 const rounds = Number(process.env.SOAK_ROUNDS ?? 5);
 
 const disturbances: Readonly<Record<string, (fleet: Fleet, balancer: LoadBalancer) => Promise<void>>> = {

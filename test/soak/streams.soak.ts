@@ -6,11 +6,11 @@ import { heapInUse } from '../setup/heap.ts';
 import { torture } from '../setup/torture.ts';
 
 const minutes = 60_000;
-/** The duration of the torture: SOAK_SECONDS, by default five minutes. */
+/** How long the subscribers are tortured: SOAK_SECONDS, by default five minutes. */
 const seconds = Number(process.env.SOAK_SECONDS ?? 300);
 
 test('200 subscribers that reconnect for minutes, at 500 changes per second, each see every change once and in order', {
-  // The writing takes five minutes; how much longer the reading takes depends on the machine.
+  // Writing takes five minutes. How much longer reading takes depends on the machine.
   timeout: 25 * minutes,
 }, async () => {
   const tortured = await torture({ subscribers: 200, customers: 50, seconds, rate: 500, kills: 20 });
@@ -18,8 +18,8 @@ test('200 subscribers that reconnect for minutes, at 500 changes per second, eac
     `${seconds} s of torture: ${JSON.stringify(tortured, (_key, value) => (typeof value === 'number' ? Math.round(value) : value))}`,
   );
   expect(tortured.slowestTakeoverMs).toBeLessThan(2_000);
-  // Each reconnects every 0.2 to 2 s: on a machine that is too slow for that, or for the rate, the result proves
-  // nothing.
+  // Each subscriber reconnects every 0.2 to 2 s. If the machine is too slow for that, or for the rate, the result
+  // proves nothing.
   expect(tortured.perSecond).toBeGreaterThan(450);
   expect(tortured.fewestConnections).toBeGreaterThan(seconds / 6);
   expect(tortured.halfOpened).toBeGreaterThan(tortured.sockets / 5);
@@ -51,7 +51,7 @@ test('10,000 subscriptions opened and dropped leave memory and listeners as they
     await expect.poll(() => gateway.sessions.size, { timeout: minutes }).toBe(0);
     return held;
   };
-  // Code that is loaded and compiled at the first use is not a leak.
+  // Code that is loaded and compiled at first use is not a leak.
   await round(100);
   const before = heapInUse();
   const held = await round(500);

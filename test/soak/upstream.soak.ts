@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { type TrialResult, tryUpstream } from '../faults/upstream/try-upstream.ts';
 
-// A gateway whose provider is a second installation of this service, and everything that can go wrong between them.
+// A gateway whose provider is a second installation of this service, and all that can go wrong between the two.
 
 /** Returns a count from a setting, so that a run can be shorter or longer than usual. */
 const setting = (name: string, usual: number) => Number(process.env[name] ?? usual);

@@ -20,13 +20,13 @@ interface Running {
   readonly err: readonly string[];
   /** Waits for a line that matches, and returns it. */
   line(wanted: RegExp): Promise<string>;
-  /** Does what Ctrl-C does. */
+  /** Interrupts the command as Ctrl-C does. */
   stop(): void;
   /** Resolves with the command's exit code. */
   readonly done: Promise<number>;
 }
 
-/** Starts a command as a platform. */
+/** Starts a command with the credentials of a platform. */
 function start(args: readonly string[], platform: TestPlatform, environment: Record<string, string> = {}): Running {
   const [, credentials = ''] = platform.authorization.split(' ');
   const [id = '', secret = ''] = Buffer.from(credentials, 'base64').toString().split(':');
@@ -250,7 +250,7 @@ describe('listen', () => {
 });
 
 describe('logs and resend', () => {
-  test('show the responses of endpoints, and resend: to the endpoints, or to a program on this machine', async () => {
+  test('show the responses of endpoints, and resend webhooks to the endpoints or to a program on this machine', async () => {
     const platform = await t.newPlatform('sends again');
     expect(await run(['logs'], platform)).toMatchObject({ code: 1, err: /has no webhook endpoint/ });
     const [receiver, mine] = [await ownReceiver(answer(418)), await ownReceiver()];
@@ -285,7 +285,7 @@ describe('logs and resend', () => {
 });
 
 describe('tail and follow', () => {
-  test('tail shows the latest events and each new one, of the requested types', async () => {
+  test('tail shows the latest events of the requested types, and each new one', async () => {
     const platform = await t.newPlatform('watches');
     const { usd, customerId } = await makeScene(platform, 0n);
     const all = start(['tail', '--last', '100'], platform);
@@ -304,7 +304,7 @@ describe('tail and follow', () => {
     expect(await some.done).toBe(0);
   });
 
-  test('follow shows each step of a payment once, even if its connection is cut, and ends with it', async () => {
+  test('follow shows each step of a payment once, even if its connection is cut, and ends when the payment ends', async () => {
     const past = await run(['trigger', 'transfer-in', '--follow']);
     expect(past).toMatchObject({ code: 0, out: expect.stringContaining('\nCOMPLETED: ') });
 

@@ -9,7 +9,7 @@ import { ownGateway, testGateway } from '../setup/gateway.ts';
 import { createEndpoint, endpointUntil, tryCreate } from './endpoint.ts';
 import { ownReceiver } from './receiver.ts';
 
-/** The hosts that sockets of this process tried to connect to on port 443. */
+/** The hosts that sockets in this process tried to connect to on port 443. */
 let attempted: string[] = [];
 const watch = (message: unknown) => {
   const { socket } = message as { socket: Socket };
@@ -25,16 +25,16 @@ afterEach(() => {
   diagnostics.unsubscribe('net.client.socket', watch);
 });
 
-/** The addresses that the names of receivers resolve to, lookup by lookup; the last answer repeats. */
+/** The addresses to which the receivers' names resolve, lookup by lookup. The last answer repeats. */
 const answers = new Map<string, (readonly string[])[]>();
 const resolve: Resolver = async (hostname) => {
   const queue = answers.get(hostname) ?? [];
   return (queue.length > 1 ? queue.shift() : queue[0]) ?? [];
 };
-// An endpoint that always fails is disabled after 21 s; five attempts are made long before.
+// An endpoint that always fails is disabled after 21 s. Five attempts are made long before that.
 const t = await testGateway({ WEBHOOK_TIME_SCALE: 20_000 }, undefined, { webhooks: { resolve } });
 
-/** Hosts that name an internal address in one spelling or another. */
+/** Hosts that name an internal address, each in a different spelling. */
 const insideHosts =
   `localhost LOCALHOST localhost. api.localhost router printer.local vault.internal db.internal. 127.0.0.1 127.1
   127.0.1 2130706433 0x7f000001 0x7f.1 0x7f.0x0.0x0.0x1 017700000001 0177.0.0.1 0177.0x0.1 127.0.0.1. ①②⑦.⓪.⓪.①
@@ -103,7 +103,7 @@ test('only https on the usual ports, without credentials, is accepted; the sandb
     expect(() => parseEndpointUrl(url, true), url).toThrow();
 });
 
-/** Addresses that a name may resolve to, and that must not be connected to. */
+/** Addresses that a name may resolve to, but that must not be connected to. */
 const insideAddresses = [
   ...`127.0.0.1 127.8.8.8 0.0.0.0 0.1.2.3 10.0.0.1 10.255.255.255 172.16.0.1 172.31.255.255 192.168.0.1
   192.168.255.255 100.64.0.1 100.100.100.200 100.127.255.255 169.254.0.1 169.254.169.254 169.254.170.2
@@ -144,8 +144,8 @@ test('a name that resolves to an internal address is not connected to, even besi
     expect(isPublicAddress(address), address).toBe(true);
 });
 
-test('a name that flips between check and connection is connected to at the checked address', async () => {
-  // An unassigned prefix without hosts.
+test("if a name's address changes between check and connection, the checked address is used", async () => {
+  // An unassigned prefix that contains no hosts.
   answers.set('flip.example.com', [['3ffe::1'], ['127.0.0.1'], ['3ffe::1', '127.0.0.1'], ['169.254.169.254']]);
   const { id } = await createEndpoint(t.platform, { url: 'https://flip.example.com/hooks' });
   const { deliveries } = await endpointUntil(t.platform, id, (one) => one.deliveries[0]?.attempts.length >= 5);
@@ -153,7 +153,7 @@ test('a name that flips between check and connection is connected to at the chec
   const errors = deliveries[0].attempts.map((attempt: { error: string }) => attempt.error);
   expect(errors[0]).not.toContain('public addresses');
   expect(new Set(errors.slice(1))).toEqual(new Set(['the host name does not resolve to public addresses only']));
-  // Nothing that a platform can see reveals the address behind the name.
+  // Nothing that a platform can see reveals which address the name resolves to.
   expect(JSON.stringify(deliveries)).not.toMatch(/127\.0\.0\.1|169\.254|3ffe/);
 });
 

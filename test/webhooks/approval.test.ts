@@ -6,9 +6,12 @@ import { balanceOf, makeScene, type Scene } from '../setup/scene.ts';
 import { createEndpoint, endpointUntil, resend } from './endpoint.ts';
 import { type Answer, answer, ownReceiver, type Received, startReceiver, verify } from './receiver.ts';
 
-/** A platform's answer to an approval question decides the payment, from the announcement to the ledger. */
+/**
+ * A platform's answer to an approval question decides the payment. The tests follow it from the announcement to the
+ * ledger.
+ */
 
-// The payments' own deadline is far away: here the answer ends them.
+// The payments' own deadline is far away: here the answer decides how they end.
 const t = await testGateway({ WEBHOOK_TIME_SCALE: 2, PAYMENT_APPROVAL_MS: 60_000 });
 const receiver = await startReceiver();
 const scene = await makeScene(t.platform, 0n);
@@ -26,7 +29,7 @@ async function announced(platform: TestPlatform, { customerId }: Scene): Promise
 const about = (id: string) => (one: Received) => one.body.transaction?.id === id;
 const isQuestion = ({ body }: Received) => body.transaction?.status === 'PENDING';
 
-/** Returns the delivery of the last question, once it has ended. */
+/** Returns the delivery of the last question once it has ended. */
 async function lastQuestion(): Promise<Data> {
   const { deliveries } = await endpointUntil(t.platform, endpoint.id, (one) =>
     one.deliveries.every(({ status }: Data) => status !== 'PENDING'),
@@ -35,9 +38,9 @@ async function lastQuestion(): Promise<Data> {
   return deliveries.findLast(({ event }: Data) => event.id === ids.at(-1));
 }
 
-/** Announces a payment, answers the question, and returns the payment at its end with its reason. */
+/** Announces a payment and answers the question. Returns the payment when it has ended, with its reason. */
 async function decided(how: Answer): Promise<Data> {
-  // The payment's outcome is sent, too, and every receiver accepts it.
+  // The payment's outcome is sent as well, and every receiver accepts it.
   receiver.answer = (response, received, request) =>
     (isQuestion(received) ? how : answer(200))(response, received, request);
   const { id } = await announced(t.platform, scene);
@@ -52,7 +55,7 @@ const json =
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 
 describe('200', () => {
-  test("approves, with the platform's data about the receiver: the customer has the money", async () => {
+  test("approves with the platform's data about the receiver, and the customer gets the money", async () => {
     const before = await balanceOf(t.platform, scene.usd);
     const { id, status } = await decided(json(200, { receiverCustomerInfo: { FULL_NAME: 'Grace Hopper' } }));
     expect(status).toBe('COMPLETED');
@@ -73,7 +76,7 @@ describe('200', () => {
     expect(question.body.requestedReceiverCustomerInfoFields).toContainEqual({ name: 'FULL_NAME', mandatory: true });
   });
 
-  test('approves without a body, too, if the customer’s record has the required data', async () => {
+  test('approves even without a body, if the customer’s record has the required data', async () => {
     expect((await decided(answer(200))).status).toBe('COMPLETED');
   });
 
@@ -96,7 +99,7 @@ describe('200', () => {
 });
 
 describe('403', () => {
-  test('rejects, with its reason: nothing is credited', async () => {
+  test('rejects with its reason, and nothing is credited', async () => {
     const before = await balanceOf(t.platform, scene.usd);
     const transaction = await decided(json(403, { code: 'X', message: 'm', reason: 'unknown sender' }));
     expect(transaction.status).toBe('REJECTED');
@@ -145,7 +148,7 @@ describe('202', () => {
   });
 });
 
-test('any other answer, or a broken connection, fails the payment as a webhook error', async () => {
+test('any other answer, or a broken connection, makes the payment fail with a webhook error', async () => {
   const errors: Answer[] = [
     answer(500),
     answer(204),
@@ -166,7 +169,10 @@ const { id: endpointId } = await createEndpoint(hasty.platform, { url: asked.url
 afterAll(() => asked.stop());
 
 describe('when the time for a decision, counted from the question, has passed', () => {
-  /** Announces a payment whose question gets this answer; returns its end, and the delivery of the question. */
+  /**
+   * Announces a payment whose question gets this answer. Returns how the payment ended, and the delivery of the
+   * question.
+   */
   async function timedOut(how: Answer): Promise<{ transaction: Data; question: Data }> {
     asked.answer = (response, received, request) =>
       (isQuestion(received) ? how : answer(200))(response, received, request);
@@ -203,7 +209,7 @@ describe('when the time for a decision, counted from the question, has passed', 
   });
 });
 
-/** Announces a payment from an external account over a bank's rails. */
+/** Announces a payment from an external account, sent over a bank's rails. */
 async function announceFromBank(): Promise<string> {
   const { database } = t.gateway.payments;
   const { rows } = await database.pool.query<{ id: string }>('select uuid_v7() as id');
@@ -232,23 +238,23 @@ async function announceFromBank(): Promise<string> {
   return `Transaction:${id}`;
 }
 
-test('one endpoint is asked and the others notified; a payment over a bank’s rails is not a question', async () => {
+test('one endpoint is asked and the others notified; no question is asked about a payment over bank rails', async () => {
   const told = await ownReceiver(answer(403));
   const { id } = await createEndpoint(t.platform, { url: told.url, eventTypes: ['INCOMING_PAYMENT'] });
   expect((await decided(answer(200))).status).toBe('COMPLETED');
   await told.until((received) => received.some(isQuestion));
-  // As the answer to a question, 403 would end its delivery. As the answer to an event it is a failure.
+  // A 403 that answers a question would end the delivery. A 403 that answers an ordinary event is a failure.
   const { deliveries } = await endpointUntil(t.platform, id, (one) =>
     one.deliveries.every(({ attempts }: Data) => attempts.length > 0),
   );
   expect(deliveries.map(({ status }: Data) => status)).not.toContain('DELIVERED');
 
-  // Only the bank's payment is refused: the end of the previous payment may still arrive here.
+  // Only the webhook about the bank's payment is refused. The end of the previous payment may still arrive here.
   let failures = 1;
   receiver.answer = (response, received) =>
     response.writeHead(isQuestion(received) && failures-- > 0 ? 500 : 200).end();
   const bank = await announceFromBank();
-  // A question is asked only once; this is an ordinary event, and is retried.
+  // A question is asked only once. This is an ordinary event, which is retried.
   await receiver.until((received) => received.filter(about(bank)).length === 2);
   expect(await lastQuestion()).toMatchObject({ status: 'DELIVERED', attempts: [{}, {}] });
 });

@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { readConfig } from '../../src/server/config.ts';
 import { startGateway } from '../../src/server/gateway.ts';
 
-/** A process that does only background work, configured by its environment. A test kills it. */
+/** A process, configured by its environment, that does only background work. A test kills it. */
 const config = readConfig(process.env);
 await startGateway({
   databaseUrl: config.DATABASE_URL ?? '',

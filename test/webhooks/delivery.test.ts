@@ -7,7 +7,7 @@ import { type Answer, answer, ownReceiver, type Received, verify } from './recei
 
 const t = await testGateway({ WEBHOOK_TIME_SCALE: 20_000 });
 
-/** Makes deposits in an account, each of which causes one event. */
+/** Makes deposits into an account. Each deposit causes one event. */
 async function deposit(accountId: string, count: number): Promise<void> {
   for (let made = 0; made < count; made += 1) await fund(t.platform, accountId, 1n);
 }
@@ -34,7 +34,7 @@ const faults: Readonly<Record<string, Answer>> = {
 };
 
 test.for(Object.entries(faults))(
-  'a receiver that %s gets every event once it has recovered, once per id',
+  'a receiver that %s gets every event once it has recovered, and each id once',
   async ([, fault]) => {
     const receiver = await ownReceiver(fault);
     const scene = await makeScene(t.platform, 0n);
@@ -94,7 +94,7 @@ test('an endless body after a success is harmless: the status counts, and the re
   expect(written).toBeLessThan(64);
 });
 
-test('409 is a success, because the receiver has the event already', async () => {
+test('409 counts as a success, because the receiver already has the event', async () => {
   const receiver = await ownReceiver(answer(409));
   const { id } = await createEndpoint(t.platform, { url: receiver.url });
   const { deliveries, status } = await endpointUntil(t.platform, id, (one) => one.deliveries[0]?.attempts.length > 0);
@@ -121,7 +121,8 @@ test('hanging receivers delay no other receivers, and have at most eight request
     await createEndpoint(t.platform, { url, eventTypes: ['ACCOUNT_STATUS'] });
   await deposit(scene.usd, 40);
   await healthy.until((received) => distinct(received) === 41);
-  // Here an attempt ends after a second. Until then, the hanging endpoints get no more requests than their share.
+  // Here an attempt ends after a second. Until then, the hanging endpoints get no more than their share of the
+  // requests.
   for (const one of hanging) expect(one.received.length).toBeLessThan(41);
 });
 
@@ -152,7 +153,7 @@ test('the feed has the exact body of each webhook, byte for byte, in lists and i
   }
 });
 
-test("a customer's app reads no webhook bodies, which contain its platform's notes, and no deliveries", async () => {
+test("a customer's app cannot read deliveries, or webhook bodies, which contain its platform's notes", async () => {
   const receiver = await ownReceiver();
   await createEndpoint(t.platform, { url: receiver.url, eventTypes: ['ACCOUNT_STATUS'] });
   const { customerId, usd } = await makeScene(t.platform, 0n);

@@ -4,14 +4,14 @@ import type { Data, TestPlatform } from '../setup/gateway.ts';
 
 const fields = 'id url eventTypes status description createdAt failingSince disabledAt notice';
 
-/** Creates an endpoint, and returns it with its secret. */
+/** Creates an endpoint. Returns it with its secret. */
 export async function createEndpoint(platform: TestPlatform, input: object): Promise<{ id: string; secret: string }> {
   const result = await tryCreate(platform, input);
   if (!result.endpoint) throw new Error(JSON.stringify(result));
   return { id: result.endpoint.id, secret: result.secret };
 }
 
-/** Sends the creation of an endpoint, and returns the result. */
+/** Sends the request that creates an endpoint. Returns the result. */
 export async function tryCreate(platform: TestPlatform, input: object): Promise<Data> {
   return act(platform, 'createWebhookEndpoint', input, `endpoint { ${fields} } secret`);
 }
@@ -24,7 +24,7 @@ export async function replay(platform: TestPlatform, input: object): Promise<Dat
   return act(platform, 'replayWebhookEvents', input, 'count');
 }
 
-/** Resends a delivery, and returns it or the refusal. */
+/** Resends a delivery. Returns the delivery or the refusal. */
 export async function resend(platform: TestPlatform, deliveryId: string, more: object = {}): Promise<Data> {
   const fields = 'delivery { id status event { id } attempts { responseStatus } }';
   return act(platform, 'resendWebhookDelivery', { deliveryId, ...more }, fields);
@@ -42,7 +42,9 @@ export async function readEndpoint(platform: TestPlatform, id: string): Promise<
 
 const lookAgainMs = 20;
 
-/** Reads an endpoint until it is as expected: its record is written only after the receiver sees a request. */
+/**
+ * Reads an endpoint until it is as expected, because its record is written only after the receiver has seen a request.
+ */
 export async function endpointUntil(
   platform: TestPlatform,
   id: string,

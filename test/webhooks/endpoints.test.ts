@@ -8,7 +8,7 @@ import { answer, ownReceiver, type Received, verify } from './receiver.ts';
 
 const t = await testGateway();
 
-/** Waits until this many changes to an account's balance have their position in the feed. */
+/** Waits until this many changes to an account's balance have their positions in the feed. */
 async function feedHas(accountId: string, changes: number): Promise<void> {
   const { prisma } = t.gateway.payments.database;
   const where = { type: 'ACCOUNT_STATUS', accountId: uuidIn(accountId) } as const;
@@ -51,10 +51,10 @@ test("a new endpoint gets a test event with a signature that the standard's own 
   ]);
 });
 
-test('a payment sends its events in the bodies of the specification, each with its feed position', async () => {
+test("a payment's events are sent in the bodies that the specification shows, each with its feed position", async () => {
   const receiver = await ownReceiver();
   const scene = await makeScene(t.platform, 100_000n);
-  // The events of the scene's creation are in the feed, and so before the endpoint's first event.
+  // The events about the scene's creation are already in the feed, so they come before the endpoint's first event.
   await feedHas(scene.usd, 1);
   const { secret } = await createEndpoint(t.platform, { url: receiver.url });
   const input = usdToEur(scene, { lockedCurrencyAmount: 10_000, immediatelyExecute: true, description: 'rent' });
@@ -114,7 +114,7 @@ test('a payment sends its events in the bodies of the specification, each with i
   });
 });
 
-test('a failed transfer states the reason, and where the money went', async () => {
+test('the webhook of a failed transfer states the reason, and where the money went', async () => {
   const receiver = await ownReceiver();
   const scene = await makeScene(t.platform, 5_000n, '003');
   await createEndpoint(t.platform, { url: receiver.url, eventTypes: ['OUTGOING_PAYMENT'] });
@@ -165,14 +165,14 @@ test('endpoints are read in one statement, with their deliveries, events, attemp
   expect(node).toMatchObject({ id, deliveries: { totalCount: 1, edges: [{ node: delivery }] } });
 });
 
-test('an endpoint gets only the types that it asked for, and none that only the feed has', async () => {
+test('an endpoint gets only the event types that it asked for, and none that only the feed has', async () => {
   const receiver = await ownReceiver();
   const refused = await tryCreate(t.platform, { url: receiver.url, eventTypes: ['QUOTE_STATUS'] });
   expect(refused).toMatchObject({ code: 'INVALID_INPUT', path: ['input', 'eventTypes'] });
   expect(await tryCreate(t.platform, { url: receiver.url, eventTypes: [] })).toMatchObject({ code: 'INVALID_INPUT' });
   await createEndpoint(t.platform, { url: receiver.url, eventTypes: ['KYC_STATUS'] });
   const first = await makeScene(t.platform, 5_000n);
-  // The two webhooks are sent concurrently: either may arrive first.
+  // The two webhooks are sent concurrently, so either may arrive first.
   await receiver.until(
     (received) => received.some(({ body }) => body.customerId === first.customerId) && types(received).includes('TEST'),
   );
@@ -206,11 +206,12 @@ test('two concurrent rotations are two steps: afterwards the two new secrets sig
   await receiver.until((received) => received.length === 1);
   const rotate = async (): Promise<string> =>
     (await act(t.platform, 'rotateWebhookSecret', { endpointId: id }, 'secret')).secret;
-  // Both rotations have finished reading before one may write.
+  // Both rotations have finished reading before either may write.
   const lock = ['select from webhook_endpoint where id = $1 for update', uuidIn(id)] as const;
   const rotations = await whileLocked(t.databaseUrl, lock, async (holder) => {
     const begun = [rotate(), rotate()];
-    // The second rotation waits for the first one's place in the row's lock queue, not for the holder.
+    // The second rotation waits for the first one, which is ahead of it in the row's lock queue, and not for the
+    // holder.
     const waiting = `select from pg_locks where locktype = 'tuple' and not granted
       and database = (select oid from pg_database where datname = current_database())`;
     while ((await holder.query(waiting)).rowCount === 0);

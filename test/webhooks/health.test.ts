@@ -17,7 +17,7 @@ test("a receiver's Retry-After is respected, up to a day", async () => {
     const { id } = await createEndpoint(slow.platform, { url: receiver.url });
     const { deliveries } = await endpointUntil(slow.platform, id, (one) => one.deliveries[0]?.attempts.length > 0);
     const [{ attempts, nextAttemptAt }] = deliveries;
-    // The wait is counted from the end of the attempt.
+    // The wait begins when the attempt ends.
     return Date.parse(nextAttemptAt) - Date.parse(attempts.at(-1).at) - attempts.at(-1).durationMs;
   };
   expect(await pauseAfter({ 'retry-after': '3600' })).toBe(scaled(3_600));
@@ -26,7 +26,7 @@ test("a receiver's Retry-After is respected, up to a day", async () => {
   expect(await pauseAfter({ 'retry-after': date })).toBeGreaterThanOrEqual(scaled(7_100));
 });
 
-test('a failing endpoint is FAILING, and disabled with a notice after days; a replay sends all it missed', async () => {
+test('a failing endpoint becomes FAILING, and after days is disabled with a notice; a replay sends all that it missed', async () => {
   const fast = await ownGateway({ WEBHOOK_TIME_SCALE: 200_000 });
   const receiver = await ownReceiver(answer(500));
   const scene = await makeScene(fast.platform, 0n);
@@ -44,7 +44,7 @@ test('a failing endpoint is FAILING, and disabled with a notice after days; a re
     }
   })();
   expect(disabled.notice).toMatch(/^Disabled: every attempt since \d{4}-.+Z has failed, the last one: answered 500$/);
-  // Waiting deliveries are given up right after, in batches.
+  // Right after that, waiting deliveries are given up, in batches.
   await endpointUntil(fast.platform, id, ({ deliveries }) =>
     deliveries.every((delivery: { status: string }) => delivery.status === 'FAILED'),
   );
@@ -66,7 +66,7 @@ test('a failing endpoint is FAILING, and disabled with a notice after days; a re
     failingSince: null,
   });
   const { count } = await replay(fast.platform, { endpointId: id, events: { between: { after: cursor } } });
-  // Every deposit, and the test event.
+  // All deposits and the test event.
   expect(count).toBe(deposits + 1);
   await receiver.until((received) => distinct(received.slice(before)) === deposits + 1);
   for (const one of receiver.received.slice(before)) expect(verify(secret, one)).toEqual(one.body);
@@ -75,13 +75,13 @@ test('a failing endpoint is FAILING, and disabled with a notice after days; a re
   );
   expect(healed.status).toBe('ENABLED');
 
-  // The failure of an attempt that began after a success counts.
+  // If an attempt that began after a success fails, the failure counts.
   receiver.answer = answer(410);
   await fund(fast.platform, scene.usd, 1n);
   await endpointUntil(fast.platform, id, ({ status }) => status === 'DISABLED');
 });
 
-test('a late failure does not count after a later success or a move of the endpoint', async () => {
+test('a late failure does not count if the endpoint has succeeded or moved in the meantime', async () => {
   const SECRET_KEY = randomBytes(32);
   const serving = await ownGateway({ ROLE: 'serve', SECRET_KEY });
   const late: ServerResponse[] = [];
@@ -97,14 +97,14 @@ test('a late failure does not count after a later success or a move of the endpo
   await updateEndpoint(serving.platform, { endpointId: moved.id, url: silent.url });
   slow.answer = answer(200);
   await succeed(serving.platform, 'sendTestWebhook', { endpointId: healthy.id }, 'delivered');
-  // The success is recorded in the endpoint a moment after the delivery.
+  // The endpoint records the success a moment after the delivery.
   const recorded = 'select from webhook_endpoint where id = $1 and failures_after is not null';
   while ((await serving.owner.query(recorded, [uuidIn(healthy.id)])).rowCount === 0);
 
   for (const response of late) response.writeHead(410).end();
   for (const { id } of [healthy, moved])
     await endpointUntil(serving.platform, id, ({ deliveries }) => deliveries[0].status === 'FAILED');
-  // The delivery ends when the outcome of its attempts is recorded. The test of the new URL is aborted.
+  // The delivery ends once the outcome of its attempts is recorded. The test of the new URL is aborted.
   await silent.until((received) => received.length === 1);
   await working.gateway.stop();
   for (const { id } of [healthy, moved]) {
@@ -114,7 +114,7 @@ test('a late failure does not count after a later success or a move of the endpo
   }
 });
 
-test('an event is attempted ten times over the schedule, and then visibly given up', async () => {
+test('an event is attempted ten times on schedule, and then visibly given up', async () => {
   const fast = await ownGateway({ WEBHOOK_TIME_SCALE: 25_000 });
   const receiver = await ownReceiver(answer(404));
   const { id } = await createEndpoint(fast.platform, { url: receiver.url });
@@ -155,7 +155,7 @@ test('a process that stops returns what it was sending, and the next one sends i
   await second.gateway.stop();
 });
 
-test('if the key of the stored secrets differs, nothing is sent unsigned, and the attempts say why', async () => {
+test('if secrets were stored with a different key, nothing is sent unsigned, and the attempts say why', async () => {
   const serving = await ownGateway({ ROLE: 'serve' });
   const receiver = await ownReceiver();
   const { id } = await createEndpoint(serving.platform, { url: receiver.url });

@@ -17,7 +17,8 @@ async function startWorker(databaseUrl: string, secretKey: Buffer): Promise<Chil
       NODE_ENV: 'test',
       DATABASE_URL: databaseUrl,
       SECRET_KEY: secretKey.toString('base64'),
-      // Fast enough that no retry delays the test, and slow enough that no endpoint is disabled on a busy machine: after 43 s.
+      // Fast enough that no retry delays the test, but slow enough that a busy machine does not disable an endpoint:
+      // that takes 43 s.
       WEBHOOK_TIME_SCALE: '10000',
     },
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -26,7 +27,7 @@ async function startWorker(databaseUrl: string, secretKey: Buffer): Promise<Chil
   return worker;
 }
 
-/** How often the process that delivers webhooks is killed, each time with unanswered requests. */
+/** How often the process that delivers webhooks is killed, each time while requests are unanswered. */
 const kills = 4;
 
 test('nothing is lost when the delivering process is killed in the middle of its work', async () => {
@@ -43,7 +44,7 @@ test('nothing is lost when the delivering process is killed in the middle of its
   for (let round = 0; round < kills; round += 1) {
     worker = await startWorker(t.databaseUrl, secretKey);
     const dies = once(worker, 'exit');
-    // The process dies with unanswered requests, at a different moment of its work each time.
+    // Each time, the process dies at a different moment of its work, while requests are unanswered.
     let left = 1 + (round % 5) * 3;
     for (const receiver of receivers) {
       receiver.answer = (response) => {
@@ -57,15 +58,15 @@ test('nothing is lost when the delivering process is killed in the middle of its
       deposits += 1;
     }
     await dies;
-    // Requests that the next process sends while it starts are accepted. Without an answer they would count as failures
-    // of the endpoint.
+    // Requests that the next process sends while it starts are accepted. If they got no answer, they would count as
+    // failures of the endpoint.
     for (const receiver of receivers) receiver.answer = answer(200);
   }
 
   worker = await startWorker(t.databaseUrl, secretKey);
   const ids = (received: readonly Received[]) => new Set(received.map(({ id }) => id));
   for (const [index, receiver] of receivers.entries()) {
-    // Every deposit, and the test event.
+    // All deposits and the test event.
     await receiver.until((received) => ids(received).size === deposits + 1);
     const secret = endpoints[index]?.secret ?? '';
     for (const one of receiver.received) expect(verify(secret, one)).toEqual(one.body);

@@ -16,7 +16,7 @@ export interface Received {
 
 export type Answer = (response: ServerResponse, received: Received, request: IncomingMessage) => void;
 
-/** Answers with a status and, if given, headers. */
+/** Answers with a status and, optionally, headers. */
 export function answer(status: number, headers: Readonly<Record<string, string>> = {}): Answer {
   return (response) => response.writeHead(status, headers).end();
 }
@@ -24,7 +24,7 @@ export function answer(status: number, headers: Readonly<Record<string, string>>
 /** A webhook receiver on the loopback interface, whose answers can be changed while it runs. */
 export type Receiver = Awaited<ReturnType<typeof startReceiver>>;
 
-/** Starts a receiver that is stopped after the running test, whether it passes or not. */
+/** Starts a receiver, which is stopped after the running test, whether that passes or fails. */
 export async function ownReceiver(first?: Answer): Promise<Receiver> {
   const receiver = await startReceiver(first);
   onTestFinished(() => receiver.stop());
@@ -50,7 +50,7 @@ export async function startReceiver(first: Answer = answer(200)) {
   const receiver = {
     url: `http://127.0.0.1:${await listen(server)}/hooks`,
     received,
-    /** How many connections were opened to the receiver. */
+    /** How many connections to the receiver were opened. */
     get connections() {
       return connections;
     },
@@ -68,12 +68,14 @@ export async function startReceiver(first: Answer = answer(200)) {
   return receiver;
 }
 
-/** Verifies a signature as a receiver would, from the raw bytes, with the standard's own library. Throws when it is wrong. */
+/**
+ * Verifies a signature as a receiver would: from the raw bytes, with the standard's own library. Throws if it is wrong.
+ */
 export function verify(secret: string, received: Received): unknown {
   return new Webhook(secret).verify(received.raw, { ...received.headers });
 }
 
-/** Forwards a webhook unchanged to another address, and returns that address's answer. */
+/** Forwards a webhook unchanged to another address. Returns the answer from there. */
 export const passWebhookTo = (url: string, { raw, headers }: Pick<Received, 'raw' | 'headers'>): Promise<Response> =>
   fetch(url, {
     method: 'POST',

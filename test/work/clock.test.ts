@@ -11,7 +11,7 @@ import { startReceiver } from '../webhooks/receiver.ts';
 const key = Buffer.alloc(32, 7);
 const database = await testDatabase();
 const sql = await testClient({ databaseUrl: database.url });
-// A worker has run before: it has begun the feed's epoch, which has its reading of the clock.
+// A worker has run before. It has begun the feed's epoch, which contains the worker's reading of the clock.
 await sql.query('select follow_server()');
 /** A gateway that only serves, without workers. */
 const serving = await testGateway({ ROLE: 'serve', SECRET_KEY: key }, database.url);
@@ -28,7 +28,7 @@ test('work due before the clock is set back by an hour is done now, and not an h
   await setClockBack(database.url);
   const working = await startTestGateway({ ROLE: 'work', SECRET_KEY: key }, database.url);
   expect(await ended(platform, transaction.id)).toMatchObject({ status: 'COMPLETED' });
-  // The incoming payment is not approved: it times out as it would have without the step.
+  // Nobody approves the incoming payment, so it times out, just as it would have without the step.
   expect(await ended(platform, incoming.id)).toMatchObject({
     status: 'FAILED',
     failureReason: 'PAYMENT_APPROVAL_TIMED_OUT',
@@ -63,16 +63,16 @@ test('a correct clock changes nothing', async () => {
 });
 
 describe('a step back of the clock', () => {
-  /** Each test is a transaction that is rolled back. Rows are inserted without the rows that they refer to. */
+  /** Each test is a transaction that is rolled back. Rows are inserted without the rows to which they refer. */
   beforeEach(() => sql.query('begin'));
   afterEach(() => sql.query('rollback'));
 
   /**
-   * Sets the clock back by this much immediately after a statement, and returns the step that the service detects, in
+   * Sets the clock back by this much right after a statement. Returns the step that the service detects, in
    * milliseconds.
    */
   async function setBack(by: string, first = 'select'): Promise<number | null> {
-    // In one message: almost no time passes in between.
+    // Sent in one message, so that almost no time passes in between.
     const changes = [first, `update feed_epoch set seen_at = clock_timestamp() + interval '${by}'`];
     const answers: unknown = await sql.query([...changes, 'select follow_clock() as step'].join('; '));
     return (answers as pg.QueryResult[]).at(-1)?.rows[0].step;
@@ -107,9 +107,7 @@ describe('a step back of the clock', () => {
     ],
   };
 
-  /**
-   * Inserts a row that is due after this interval, and returns by how many minutes a step back of the clock moves it.
-   */
+  /** Inserts a row that is due after this interval. Returns by how many minutes a step back of the clock moves it. */
   async function movedBy(table: string, after: string, step: string): Promise<number> {
     const [column, insert] = waiting[table] ?? ['', () => ''];
     await sql.query('set local session_replication_role = replica');
@@ -138,7 +136,7 @@ describe('a step back of the clock', () => {
     },
   );
 
-  test('is one of more than a second, and is detected once', async () => {
+  test('counts only if it exceeds a second, and is detected once', async () => {
     expect(await setBack('800 milliseconds')).toBeNull();
     expect(await setBack('5 seconds')).toBeGreaterThan(1_000);
     expect((await sql.query('select follow_clock() as step')).rows).toEqual([{ step: null }]);

@@ -34,7 +34,7 @@ test('webhook deliveries are deleted with their attempts 30 days after they ende
   const { database } = t.gateway.payments;
   const receiver = await ownReceiver();
   const { id } = await createEndpoint(t.platform, { url: receiver.url });
-  // Older than any real id: the first 12 digits of an id are its creation time.
+  // Older than any real id, because the first 12 digits of an id are its creation time.
   const old = (name: string) => `0180${'0'.repeat(4)}-0000-7000-8000-00000000000${name}`;
   await t.owner.query(
     `insert into webhook_delivery (platform_id, id, endpoint_id, event_sequence, status, next_attempt_at, leased_until)
@@ -56,7 +56,7 @@ test('webhook deliveries are deleted with their attempts 30 days after they ende
   expect(id).toMatch(/^WebhookEndpoint:/);
 });
 
-test('lookups are deleted an hour after expiry, those with a key after 30 days, those of a quote never', async () => {
+test('lookups are deleted an hour after they expire; with a key, after 30 days; with a quote, never', async () => {
   const { database } = t.gateway.payments;
   const address = '$success.usd@sandbox.uma.money';
   const [old, young] = [await lookUp(t.platform, address), await lookUp(t.platform, address)];

@@ -11,9 +11,9 @@ import { makeScene } from '../setup/scene.ts';
 
 const t = await testGateway({ SANDBOX_PACE_MS: 600_000 });
 
-test("settlement and expiry have no due time without orders or quotes, and otherwise the next one's", async () => {
+test('settlement and expiry have no due time without orders or quotes, and otherwise that of the next one', async () => {
   const { payments } = t.gateway;
-  // Zero would mean "now": an idle gateway would query the database endlessly.
+  // Zero would mean "now", and an idle gateway would query the database endlessly.
   expect([await nextOrderDue(payments.database.pool), await nextQuoteExpiry(payments)]).toEqual([undefined, undefined]);
 
   const scene = await makeScene(t.platform, 10_000n);
@@ -23,7 +23,7 @@ test("settlement and expiry have no due time without orders or quotes, and other
   expect(await nextQuoteExpiry(payments)).toBeGreaterThan(60_000);
 });
 
-test('a loop woken during its pause handles all announcements in one round afterwards, then pauses', async () => {
+test('a loop woken during its pause handles all announcements in one round, and then pauses again', async () => {
   const rounds: number[] = [];
   let begun = () => {};
   const nextRound = () =>
@@ -51,7 +51,7 @@ test('a loop woken during its pause handles all announcements in one round after
   expect(two - one).toBeGreaterThanOrEqual(99);
 });
 
-test('a loop that has failed since its first round has the time that the alert compares, and a failure count', async () => {
+test('a loop that has failed since its first round still has the time that the alert compares, and a failure count', async () => {
   const failing = Promise.withResolvers<void>();
   const loop = startLoop('failing', pino({ level: 'silent' }), async () => {
     failing.resolve();
@@ -65,7 +65,7 @@ test('a loop that has failed since its first round has the time that the alert c
   await loop.stop();
 });
 
-test('repeated failures for one reason log one line at the start and one at the end, for all work', async () => {
+test('repeated failures for the same reason log one line when they begin and one when they end, for all work', async () => {
   const lines: Record<string, unknown>[] = [];
   const log = pino({ level: 'info' }, { write: (line) => lines.push(JSON.parse(line)) });
   let isAway = true;

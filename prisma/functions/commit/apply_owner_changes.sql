@@ -1,5 +1,4 @@
--- The part of apply_plans for plans that change customers or external accounts, or the time at which an account is
--- checked next.
+-- The part of apply_plans for plans that change customers or external accounts, or when an account is checked next.
 create or replace function apply_owner_changes(p_platform uuid, p_plan jsonb) returns void
   language plpgsql
 as $$

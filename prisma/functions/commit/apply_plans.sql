@@ -34,8 +34,8 @@ begin
     insert into arrival select r.* from jsonb_populate_recordset(null::arrival, v_rows) r;
   end if;
 
-  -- The journal of an adjustment gets its id here, like all others: the id contains the current time, and by now the
-  -- accounts are locked.
+  -- The journal of an adjustment gets its id here, like all other journals, because the id contains the current time
+  -- and the accounts are locked by now.
   if p_plans @? '$[*].plan.adjustments' then
     for v_at in 0 .. jsonb_array_length(p_plans) - 1 loop
       continue when not p_plans -> v_at -> 'plan' ? 'adjustments';
@@ -45,8 +45,8 @@ begin
     end loop;
   end if;
 
-  -- Money before statuses: the event of a deposit precedes the event of the payment that it starts (specification 6,
-  -- rule 3).
+  -- Money moves before statuses change, so that the event of a deposit precedes the event of the payment that it starts
+  -- (specification 6, rule 3).
   if p_plans @? '$[*].plan.journals[*]' then
     with movement as materialized (
       select p.platform, p.plan_number, j.number, coalesce(j.id, uuid_v7()) as id, j.transaction_id, j.kind, j.legs
@@ -129,7 +129,7 @@ begin
   end if;
   v_rows := jsonb_path_query_array(p_plans, '$[*].plan.orders[*]');
   if v_rows <> '[]' then
-    -- The age of an order that waited for an approval counts from the approval, since it shows how long the provider
+    -- The age of an order that waited for an approval counts from the approval, because it shows how long the provider
     -- may have had the order.
     update rail_order o set due_at = clock_ms() + m.due_in_ms * interval '1 millisecond',
       created_at = case when m.begins then clock_ms() else o.created_at end

@@ -7,7 +7,7 @@ begin
     insert into customer select r.* from jsonb_populate_recordset(null::customer, p_insert -> 'customer') r;
   end if;
   if p_insert ? 'account' then
-    -- One default deposit account per customer: a new default replaces the old one.
+    -- A customer has one default deposit account, so a new default replaces the old one.
     update account a set default_uma_deposit_account = false
     from jsonb_populate_recordset(null::account, p_insert -> 'account') r
     where r.default_uma_deposit_account and a.platform_id = p_platform and a.customer_id = r.customer_id and a.default_uma_deposit_account;

@@ -1,4 +1,4 @@
--- The part of check_plan for external accounts that take part in a payment: they must be ACTIVE and not frozen.
+-- The part of check_plan for external accounts that take part in a payment. They must be ACTIVE and not frozen.
 create or replace function check_active_accounts(p_platform uuid, p_ids jsonb) returns jsonb
   language plpgsql
 as $$

@@ -1,4 +1,4 @@
--- The part of check_plan for customers who take part in a payment: they must be allowed to move money and not be
+-- The part of check_plan for customers who take part in a payment. They must be allowed to move money and must not be
 -- frozen.
 create or replace function check_active_customers(p_platform uuid, p_ids jsonb) returns jsonb
   language plpgsql

@@ -3,7 +3,7 @@
 -- with a single plan has an idempotency key. Nothing is written before all groups of a batch have been checked. A plan
 -- may have an alternative, under `otherwise`, which replaces it if it is refused because a quote has expired. The clock
 -- is read while the quote is locked. So a deposit that arrives at the moment of expiry either executes its quote or is
--- credited, and is never refused because of its timing. p_moved is that of check_balances.
+-- credited, and is never refused because of its timing. check_balances describes p_moved.
 create or replace function check_group(p_group jsonb, p_moved jsonb) returns jsonb
   language plpgsql
 as $$

@@ -1,4 +1,4 @@
--- The part of check_plan for quotes whose status a plan changes. The clock is read while the lock is held: a quote
+-- The part of check_plan for quotes whose status a plan changes. The clock is read while the lock is held, so a quote
 -- that expired while the command waited counts as expired.
 create or replace function check_quotes(p_platform uuid, p_moves jsonb) returns jsonb
   language plpgsql

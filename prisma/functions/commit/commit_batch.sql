@@ -1,6 +1,6 @@
 -- Checks the groups of a batch one by one, applies the accepted ones together, and concludes each. They are applied
--- together because the fixed cost of statements is a large part of the cost of a payment. If several of them move the
--- money of one account, each check counts what the earlier ones will move. p_policies contains the policies that
+-- together because the fixed cost of statements is a large part of the cost of a payment. If several of them move money
+-- of the same account, each check includes what the earlier groups will move. p_policies contains the policies that
 -- lock_plans has locked. Returns answers as commit_batches does.
 create or replace function commit_batch(p_groups jsonb, p_policies policy[]) returns jsonb[]
   language plpgsql
@@ -13,7 +13,8 @@ declare
   v_plans jsonb;
   v_moved jsonb := case when v_count > 1 and moves_account_twice(p_groups) then '{}'::jsonb end;
 begin
-  -- A policy may refuse a group after its check, which would then have been counted wrongly for the groups after it.
+  -- A policy may still refuse a group after its check. The checks of the later groups would then have counted money
+  -- that does not move.
   if v_moved is not null and cardinality(p_policies) > 0 then
     for v_at in 0 .. v_count - 1 loop
       v_answers := v_answers || commit_batch(jsonb_build_array(p_groups -> v_at), policies_now(p_policies));

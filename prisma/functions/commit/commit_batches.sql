@@ -1,15 +1,16 @@
 -- Commits plans that share a transaction. A group is a list of {platform, plan} that is applied as a whole or not at
 -- all: one plan, like most commands and outcomes, or the two sides of a payment between platforms. A batch is a list of
--- groups that do not affect each other's checks, except through balances, which the caller ensures
+-- groups; the caller ensures that they do not affect each other's checks, except through balances
 -- (src/domain/ledger/batches.ts). Each group is applied or refused on its own, as if the groups were committed one
 -- after another. Returns one answer for each group, in the order of the batches:
 --   {outcome: now, refusal, result}    applied or refused by this call; with the row that its plan names as its result
 --   {outcome: first, refusal, result}  the outcome of the first call with its idempotency key
 --   {outcome: mismatch}                its idempotency key was used with different input
 -- All locks are taken first; then each batch is checked, applied and concluded (commit_batch).
--- Runs with the owner's privileges: the roles that serve and work cannot change money or statuses in any other way.
+-- Runs with the owner's privileges, because the roles that serve and work cannot change money or statuses in any other
+-- way.
 -- Each statement, here and in the functions called, is planned once per connection, because planning took longer than
--- execution. These query plans use keys, row by row, because the tables may be empty when the plans are made.
+-- execution. The plans find rows one by one, by their keys, because the tables may be empty when they are made.
 create or replace function commit_batches(p_batches jsonb) returns jsonb[]
   language plpgsql
   security definer set search_path = public, pg_temp

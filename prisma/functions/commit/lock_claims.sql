@@ -1,5 +1,5 @@
--- Locks the idempotency keys of plans, in a fixed order. A call whose key is locked waits for the first call with it
--- to end, for at most lock_timeout.
+-- Locks the idempotency keys of plans, in a fixed order. A call whose key is locked waits until the first call with
+-- that key has ended, but no longer than lock_timeout.
 create or replace function lock_claims(p_plans jsonb) returns void
   language plpgsql
 as $$

@@ -1,8 +1,8 @@
 -- Moves committed events from the outbox to the feed, oldest first: gives each the next number of its platform, and
--- notifies all instances once. Rows are deleted instead of being passed by a moving cursor, so an event that commits
--- late is numbered late and never missed. Only one caller runs at a time (the advisory lock of the sequencer), so no
--- other session moves a row between the first read and the delete. Planned once per connection, to use keys, because
--- the outbox is sometimes empty.
+-- notifies all instances once. Rows are deleted, rather than passed by a moving cursor, so an event that commits late
+-- is numbered late but never missed. Only one caller runs at a time (the advisory lock of the sequencer), so no other
+-- session moves a row between the first read and the delete. The statements are planned once per connection and use
+-- keys, because the outbox is sometimes empty.
 -- A row that was moved stays in the index while an old snapshot, such as that of a dump, may still see it: half a
 -- million such rows would cost 80 ms per step. So each session remembers a limit, an id up to which no more rows can
 -- appear, and reads only beyond it. The id of a moved row becomes the limit as follows:

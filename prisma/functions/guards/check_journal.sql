@@ -1,5 +1,5 @@
--- A deferred trigger that runs at commit, once per new journal. Checks that the journal has at least two legs and
--- that each currency sums to zero. Runs with the owner's privileges: before Postgres 18 a deferred trigger runs as
+-- A deferred trigger that runs at commit, once per new journal. Checks that the journal has at least two legs and that
+-- each currency sums to zero. Runs with the owner's privileges, because before Postgres 18 a deferred trigger runs as
 -- the session's role, which sees the legs of one platform only.
 create or replace function check_journal() returns trigger
   language plpgsql

@@ -1,7 +1,7 @@
--- Runs before each update of a transaction. The status changes only along its status_moves, and the parties and
--- amounts never change, except the account that an incoming payment goes to. The times of settlement and refund come
--- from the database's clock. Events store the mutable columns: every column that may change must be in
--- transaction_state and transaction_as_of.
+-- Runs before each update of a transaction. The status changes only along its status_moves, and the parties and amounts
+-- never change, except the account that an incoming payment goes to. The times of settlement and refund come from the
+-- database's clock. Events store the mutable columns, so every column that may change must be in transaction_state and
+-- transaction_as_of.
 create or replace function guard_transaction() returns trigger
   language plpgsql
 as $$

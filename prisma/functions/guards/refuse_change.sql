@@ -1,4 +1,4 @@
--- Trigger function of append-only tables: refuses every change. A correction is a new record.
+-- The trigger function of append-only tables, which refuses every change. A correction is a new record.
 create or replace function refuse_change() returns trigger
   language plpgsql
 as $$

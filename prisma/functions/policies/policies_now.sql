@@ -1,4 +1,4 @@
--- Returns policies as they are after the batches of this transaction that have counted payments.
+-- Returns policies in their current state, with the payments that earlier batches of this transaction have counted.
 create or replace function policies_now(p_policies policy[]) returns policy[]
   language sql stable
 as $$

@@ -1294,8 +1294,8 @@ begin
     insert into arrival select r.* from jsonb_populate_recordset(null::arrival, v_rows) r;
   end if;
 
-  -- The journal of an adjustment gets its id here, like all others: the id contains the current time, and by now the
-  -- accounts are locked.
+  -- The journal of an adjustment gets its id here, like all other journals, because the id contains the current time
+  -- and the accounts are locked by now.
   if p_plans @? '$[*].plan.adjustments' then
     for v_at in 0 .. jsonb_array_length(p_plans) - 1 loop
       continue when not p_plans -> v_at -> 'plan' ? 'adjustments';
@@ -1305,8 +1305,8 @@ begin
     end loop;
   end if;
 
-  -- Money before statuses: the event of a deposit precedes the event of the payment that it starts (specification 6,
-  -- rule 3).
+  -- Money moves before statuses change, so that the event of a deposit precedes the event of the payment that it starts
+  -- (specification 6, rule 3).
   if p_plans @? '$[*].plan.journals[*]' then
     with movement as materialized (
       select p.platform, p.plan_number, j.number, coalesce(j.id, uuid_v7()) as id, j.transaction_id, j.kind, j.legs
@@ -1389,7 +1389,7 @@ begin
   end if;
   v_rows := jsonb_path_query_array(p_plans, '$[*].plan.orders[*]');
   if v_rows <> '[]' then
-    -- The age of an order that waited for an approval counts from the approval, since it shows how long the provider
+    -- The age of an order that waited for an approval counts from the approval, because it shows how long the provider
     -- may have had the order.
     update rail_order o set due_at = clock_ms() + m.due_in_ms * interval '1 millisecond',
       created_at = case when m.begins then clock_ms() else o.created_at end
@@ -1421,7 +1421,7 @@ begin
     insert into customer select r.* from jsonb_populate_recordset(null::customer, p_insert -> 'customer') r;
   end if;
   if p_insert ? 'account' then
-    -- One default deposit account per customer: a new default replaces the old one.
+    -- A customer has one default deposit account, so a new default replaces the old one.
     update account a set default_uma_deposit_account = false
     from jsonb_populate_recordset(null::account, p_insert -> 'account') r
     where r.default_uma_deposit_account and a.platform_id = p_platform and a.customer_id = r.customer_id and a.default_uma_deposit_account;
@@ -1970,7 +1970,8 @@ declare
   v_plans jsonb;
   v_moved jsonb := case when v_count > 1 and moves_account_twice(p_groups) then '{}'::jsonb end;
 begin
-  -- A policy may refuse a group after its check, which would then have been counted wrongly for the groups after it.
+  -- A policy may still refuse a group after its check. The checks of the later groups would then have counted money
+  -- that does not move.
   if v_moved is not null and cardinality(p_policies) > 0 then
     for v_at in 0 .. v_count - 1 loop
       v_answers := v_answers || commit_batch(jsonb_build_array(p_groups -> v_at), policies_now(p_policies));
@@ -2053,7 +2054,7 @@ begin
     end case;
     v_result := jsonb_build_object('type', v_target -> 'type', 'row', v_row);
   end if;
-  -- Answers with status 403 or 404 are not stored: a later call with the key may succeed.
+  -- Answers with status 403 or 404 are not stored, so that a later call with the key may succeed.
   if v_claim is not null
      and (p_refusal is null or p_refusal ->> 'code' not in ('USER_NOT_READY', 'CUSTOMER_FROZEN', 'ACCOUNT_FROZEN', 'LIMIT_EXCEEDED', 'APPROVAL_REQUIRED', 'FORBIDDEN', 'QUOTE_NOT_FOUND', 'TRANSACTION_NOT_FOUND', 'LOOKUP_REQUEST_NOT_FOUND')) then
     insert into idempotency_record (platform_id, operation, key, request_hash, refusal, result)

@@ -9,7 +9,7 @@ import type { Feed } from '../../domain/events/feed.ts';
 import type { ResumePoint } from '../../domain/events/resume-points.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
 
-/** The context of every resolver: the caller, and the sources of its data. The same for HTTP, SSE and WebSocket. */
+/** The context of every resolver on every transport: the caller, and the sources of its data. */
 export interface Context {
   readonly viewer: Viewer;
   readonly payments: Payments;
@@ -20,24 +20,24 @@ export interface Context {
   /** Closes the connection of a reader that falls behind or cannot be served, so that it reconnects and resumes. */
   readonly closeForRetry: () => void;
   /**
-   * Whether the client has left or the time is up. Then no read or mutation begins, but a running command completes.
+   * Whether the client has left or the time is up. If so, no read or mutation begins, but a running command completes.
    */
   isAbandoned: () => boolean;
-  /** The maximum that one read may add to a response, in bytes. */
+  /** The maximum number of bytes that one read may add to a response. */
   readonly maxAnswerBytes: number;
   readonly session?: Session | undefined;
   readonly eventStream?: ServerResponse | undefined;
   /** Writes the reason before the stream's connection is cut. */
   readonly farewell?: ((refusal: { readonly errors: readonly object[] }) => void) | undefined;
-  /** The cursor or position after which a stream resumes, in addition to its `after`: the later of the two applies. */
+  /** Where a stream resumes, in addition to its `after`: a cursor or a position. The later of the two applies. */
   readonly resumeAfter?: string | FeedPosition | undefined;
   /** The cursor in the request's `extensions.after`: undefined if absent, null if the client has none yet. */
   sentAfter?: string | null | undefined;
   readonly resumePoint?: ResumePoint | undefined;
   readonly webhooks: Webhooks;
-  /** The end of the feed, as read before the operation's other reads (graphql/server/replica-reads.ts). */
+  /** The end of the feed, read before anything else in the operation (graphql/server/replica-reads.ts). */
   feedHead?: FeedPosition;
-  /** The token of the writes that the operation's reads must include; if left out, they include all writes. */
+  /** The token that says which writes the operation's reads must include; if left out, they include all writes. */
   readAfter?: string | undefined;
   /** Whether graphql-js executes the operation through Prisma alone (graphql/reading/stock.ts). */
   readonly isStock?: boolean;

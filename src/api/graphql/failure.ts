@@ -2,19 +2,21 @@ import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 import type { RateLimited } from '../../domain/access/limits/rate-limits.ts';
 import { EventsUndone } from '../../domain/events/cursor.ts';
 
-/** The HTTP status of a request error: with `spec`, a response as application/json keeps 200. */
+/** The HTTP status for a request error. With `spec`, a response of type application/json keeps 200. */
 export interface HttpStatus {
   readonly status: number;
   readonly spec?: boolean;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** The status of a document that cannot be parsed, and of a request that lacks the value of a required variable. */
+/** The status for a document that cannot be parsed, and for a request without a value for a required variable. */
 export const incompleteStatus: HttpStatus = { status: 400, spec: true };
-/** The status of a request whose document or variables are well-formed but not allowed by the schema or the limits. */
+/** The status for a request whose document or variables are well-formed but not allowed by the schema or the limits. */
 export const unprocessableStatus: HttpStatus = { status: 422, spec: true };
 
-/** Creates an error for `errors[]` with a code that clients can act on, as for every refusal outside mutations. */
+/**
+ * Creates an error for `errors[]` with a code that clients can act on. All refusals outside mutations have this form.
+ */
 export function failure(
   code: string,
   message: string,
@@ -26,7 +28,7 @@ export function failure(
   });
 }
 
-/** Creates the error of a request that violates GraphQL over HTTP. All media types use its status unless `spec`. */
+/** Creates the error for a request that violates GraphQL over HTTP. All media types use its status unless `spec`. */
 export function badRequest(
   message: string,
   more: {
@@ -38,12 +40,12 @@ export function badRequest(
   return new GraphQLError(message, { extensions: { code, ...details, http: { status: 400, ...http } } });
 }
 
-/** Creates the error of an operation that was not started because too many others were running. It changed nothing. */
+/** Creates the error for an operation that was not started because too many others were running. It changed nothing. */
 export function rateLimited({ message, retryAfter }: RateLimited): GraphQLError {
   return new GraphQLError(message, { extensions: { code: 'RATE_LIMITED', retryAfter } });
 }
 
-/** Creates the error of a request whose document counts as more requests than its caller may send now. */
+/** Creates the error for a request whose document counts as more requests than its caller may send now. */
 export function tooManyRequests({ message, retryAfter }: RateLimited): GraphQLError {
   return badRequest(message, {
     code: 'RATE_LIMITED',
@@ -53,7 +55,7 @@ export function tooManyRequests({ message, retryAfter }: RateLimited): GraphQLEr
   });
 }
 
-/** Creates the error of a field that had not started when the client left or the time ran out. */
+/** Creates the error for a field that had not started when the client left or the time ran out. */
 export function abandoned(): GraphQLError {
   return failure('TIMEOUT', 'the client disconnected or the operation timed out before this field began');
 }
@@ -63,7 +65,7 @@ export function invalidInput(message: string, field: string): GraphQLError {
   return failure('INVALID_INPUT', message, { field });
 }
 
-/** Creates the error of a feed cursor whose event was undone by a restore of the database. */
+/** Creates the error for a feed cursor whose event was undone because the database was restored. */
 export function cursorUndone(field: string): GraphQLError {
   return failure('CURSOR_EXPIRED', new EventsUndone(`the change at the cursor in ${field}`).message, { field });
 }

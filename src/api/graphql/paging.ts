@@ -13,8 +13,8 @@ export type CursorArgument = 'after' | 'before';
 
 /**
  * Parses a list's arguments: which rows to read, and in which order. Section 4 of the Relay specification
- * (https://relay.dev/graphql/connections.htm) defines them: the rows after `after` and before `before`, and of those
- * the first or the last few.
+ * (https://relay.dev/graphql/connections.htm) defines them: the rows after `after` and before `before`, and of these
+ * rows the first or the last few.
  *
  * - A cursor names a position in the list's order. It stays valid when its row no longer matches the filter or is gone.
  * - Crossed cursors return nothing. Taken literally, the specification would ignore `before` if `after` has removed its

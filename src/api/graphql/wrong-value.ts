@@ -5,7 +5,7 @@ import { invalidInput } from './failure.ts';
 
 /**
  * Marks a value that its scalar cannot parse. GraphQL would reject the whole document with an error and no data.
- * Instead, a mutation refuses the value like any other invalid field, and any other field reports it as its error.
+ * Instead, a mutation refuses the value like any other invalid field, and any other field reports it as its own error.
  */
 export class WrongValue {
   readonly code: RefusalCode;

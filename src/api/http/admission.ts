@@ -10,22 +10,22 @@ import type { Connections } from './connections.ts';
 import type { InFlight, WatchedResponse } from './in-flight.ts';
 import { type Api, answer, busy, type EarlyRefusal, formBody, refuse, unavailable } from './refusals.ts';
 
-/** Components that admit a request: they track its connection, read its body, and limit the number in flight. */
+/** The components that admit a request: they track its connection, read its body, and limit how many are in flight. */
 export interface Admission {
   readonly bodies: BodyReader;
   readonly inFlight: InFlight;
   readonly callers: Callers;
   readonly connections: Connections;
-  /** The time limit of an admitted request until its response begins, in milliseconds, including all waits. */
+  /** How long an admitted request may take until its response begins, in milliseconds, including all waits. */
   readonly requestMs: number;
 }
 
 /** Handles an admitted request. Its body is undefined if it was too long. */
 export interface Service {
   readonly api: Api;
-  /** Whether it serves requests without credentials of this service. If not, it refuses them, with a delay. */
+  /** Whether the API serves requests without this service's credentials. If not, it refuses them, with a delay. */
   readonly servesStrangers?: boolean;
-  /** Whether bodies are JSON, as in our own APIs. Providers of signed webhooks choose their own type. */
+  /** Whether bodies are JSON, as in our own APIs. Providers that send signed webhooks choose their own content type. */
   readonly takesJson: boolean;
   /** Refuses a request without valid credentials; by default `work` does so. */
   readonly refuseStranger?: (() => void) | undefined;
@@ -91,7 +91,7 @@ export async function admit(admission: Admission, response: WatchedResponse, ser
 /** How long after its deadline a request still waits for its API's own response, in milliseconds. */
 const graceMs = 250;
 
-/** Responds to a request whose API missed the deadline: its changes may have been made. */
+/** Responds to a request whose API missed the deadline. Its changes may have been made nevertheless. */
 function answerLate(response: ServerResponse, api: Api): void {
   const { method } = response.req;
   const { message, code } = outcomeUnknown();
@@ -100,7 +100,7 @@ function answerLate(response: ServerResponse, api: Api): void {
   else answer(response, 504, { status: 504, code, message, details: { reason: message } });
 }
 
-/** Refuses a request by its form alone: not counted by rate limits, but delayed for a source that sends many. */
+/** Refuses a request because of its form. Rate limits do not count it, but a source of many is slowed down. */
 export async function refuseForm({ callers }: Admission, response: ServerResponse, status: number, body: object) {
   holdBody(response);
   await callers.waitToRefuse(response.req, callers.find(response.req));
@@ -108,7 +108,7 @@ export async function refuseForm({ callers }: Admission, response: ServerRespons
   discardRest(response);
 }
 
-/** The refusal of a request by its header fields alone, whatever its credentials. */
+/** A refusal that depends on a request's header fields alone, whatever its credentials. */
 interface WrongForm {
   readonly status: 400 | 413 | 415;
   readonly message: string;
@@ -116,7 +116,7 @@ interface WrongForm {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Returns why a body's declared type, encoding or length is refused. Any web page can send forms and plain text. */
+/** Returns why a body's type, encoding or length is refused. Forms and plain text are: any web page can send them. */
 function wrongFormOf(request: IncomingMessage, { api, takesJson }: Service): WrongForm | undefined {
   const { method, headers } = request;
   if (takesJson && (hasBody(request) || (api === 'GRAPHQL' && (method === 'POST' || method === 'QUERY')))) {

@@ -7,16 +7,15 @@ import { endGently, lingerMs } from './connections.ts';
 export const bodyBytes = 100 * 1024;
 
 /**
- * The maximum number of bodies read at a time, for platforms with their apps and for strangers: at most 100 MB in
- * all.
+ * The maximum number of bodies read at a time, for platforms and their apps, and for strangers: at most 100 MB in all.
  */
 export const maxReads = 900;
 export const maxStrangers = 100;
 
-/** The number of chunks after which they are joined: many small chunks take far more memory than their bytes. */
+/** The number of chunks after which they are joined: many small chunks take far more memory than the bytes in them. */
 const maxChunks = 64;
 
-/** A request's whole body, or why it is missing: it exceeds the limit, or its read was evicted in favor of others. */
+/** A request's whole body, or why it is missing: it is too long, or its read was evicted in favor of other reads. */
 export type Body = Buffer | 'TOO_LONG' | 'EVICTED';
 
 const empty = Buffer.alloc(0);
@@ -27,7 +26,7 @@ export function isTooLong({ headers }: IncomingMessage): boolean {
 
 /**
  * Leaves the body of a refused request unread until `discardRest`, unless a read has begun. A body whose declared
- * length is too great is not read to its end, so the response ends the connection.
+ * length is too large is not read to its end, so the response ends the connection.
  */
 export function holdBody(response: ServerResponse): void {
   const { req: request } = response;
@@ -36,7 +35,7 @@ export function holdBody(response: ServerResponse): void {
 }
 
 /**
- * Reads and discards the rest of a body, so that the response arrives and the connection serves the next request. If
+ * Reads and discards the rest of a body, so that the response arrives and the connection can serve the next request. If
  * the rest exceeds the body limit, the connection is cut soon after the response.
  */
 export function discardRest(response: ServerResponse): void {
@@ -49,14 +48,14 @@ export function discardRest(response: ServerResponse): void {
     bytes += chunk.length;
     if (isOver || bytes <= bodyBytes) return;
     isOver = true;
-    // Not immediately: the stream requests more when this returns.
+    // Not immediately, because the stream requests more data when this returns.
     setImmediate(() => socket.pause());
     if (response.writableFinished) cut();
     else response.once('finish', cut);
   });
 }
 
-/** Makes the response to a body that is too long end the connection, since the rest of the body is under way. */
+/** Makes the response to a body that is too long end the connection, because the rest of the body is on its way. */
 function endWithResponse(response: ServerResponse): void {
   response.setHeader('connection', 'close');
   endGently(response.req.socket);
@@ -65,8 +64,8 @@ function endWithResponse(response: ServerResponse): void {
 /**
  * Reads whole request bodies. A client may send its body slowly, up to the server's `requestTimeout`, without delaying
  * others. If there are too many reads for strangers, the oldest of them is evicted; if there are too many for
- * platforms, the oldest read of the platform with the most. Most bodies arrive in one chunk with their headers, long
- * before they could be evicted, however many others are slow.
+ * platforms, the oldest read of the platform with the most reads is. Most bodies arrive in one chunk with their
+ * headers, long before they could be evicted, however many others are slow.
  */
 export class BodyReader {
   readonly #reads = new BoundedWaits(maxReads);
@@ -113,7 +112,8 @@ export class BodyReader {
       const evict = () => end('EVICTED');
       const known = this.#senders.known(request);
       let endWait = known === undefined ? this.#ofStrangers.begin(evict) : this.#reads.begin(evict, known);
-      // Most bodies arrive in one piece. Looking up the sender in the database is worthwhile only for the others.
+      // Most bodies arrive in one piece. Looking up the sender in the database is worthwhile only for bodies in several
+      // pieces.
       if (known === undefined && request.headers.authorization !== undefined) {
         setImmediate(async () => {
           const platform = isOver ? undefined : await this.#senders.lookUp(request).catch(() => undefined);

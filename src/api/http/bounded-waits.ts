@@ -1,5 +1,6 @@
 /**
- * Limits the number of concurrent waits for clients. One beyond the limit evicts the oldest wait of the largest group.
+ * Limits the number of concurrent waits for clients. A wait beyond the limit evicts the oldest wait of the largest
+ * group.
  */
 export class BoundedWaits {
   readonly #max: number;
@@ -8,7 +9,7 @@ export class BoundedWaits {
   /** The eviction callbacks by group, oldest first. */
   readonly #groups = new Map<string, Set<() => void>>();
 
-  /** @param maxOfGroup the maximum of one group, for `tryBegin` */
+  /** @param maxOfGroup the maximum for one group, enforced by `tryBegin` */
   constructor(max: number, maxOfGroup = max) {
     this.#max = max;
     this.#maxOfGroup = maxOfGroup;
@@ -24,7 +25,7 @@ export class BoundedWaits {
    * function that ends it.
    */
   begin(onEvict: () => void, group = ''): () => void {
-    // A new function, since two waits may have the same callback.
+    // A new function, because two waits may have the same callback.
     const evict = () => onEvict();
     const waits = this.#groups.get(group) ?? new Set();
     this.#groups.set(group, waits.add(evict));

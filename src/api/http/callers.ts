@@ -41,7 +41,7 @@ export class Callers {
     this.#options = options;
   }
 
-  /** Returns the caller of a request whose credentials were valid a moment ago, if known without the database. */
+  /** Returns the caller of a request if its credentials were valid a moment ago. Does not ask the database. */
   find(request: IncomingMessage): Viewer | undefined {
     const { headers, socket } = request;
     const { authorization } = headers;
@@ -58,9 +58,9 @@ export class Callers {
   }
 
   /**
-   * Returns the tenant whose share of the capacity a request uses: the platform whose credentials were found valid
-   * recently, or earlier on the same connection, or else its address. So wrong credentials cannot use a platform's
-   * share, and a client that sends different ones with each request gets only one share.
+   * Returns the tenant whose share of the capacity a request uses: its platform, if the credentials were found valid
+   * recently or earlier on the same connection, and otherwise its address. Wrong credentials therefore cannot use a
+   * platform's share, and a client that sends different credentials with each request gets only one share.
    */
   tenantOf(request: IncomingMessage, caller: Viewer | undefined): Tenant {
     if (caller) return { key: caller.platformId, isPlatform: true };
@@ -111,7 +111,7 @@ export class Callers {
 
   /**
    * Authenticates and counts a request whose caller is unknown to `find`. Wrong credentials are removed from the
-   * request: its API refuses it as one without credentials, and does not look them up again.
+   * request, so that its API refuses it like a request without credentials and does not look them up again.
    * @returns the refusal of a request beyond the limit; STRANGER for a request without valid credentials
    */
   async identify(response: ServerResponse): Promise<EarlyRefusal | 'STRANGER' | undefined> {
@@ -123,7 +123,7 @@ export class Callers {
     } catch (error) {
       if (error instanceof RateLimited) return tooMany(error);
       const refusal = refusalIn(error);
-      // A failure of the service: the request's API encounters it again and reports it.
+      // The service has failed. The request's API encounters the failure again and reports it.
       return refusal && unavailable(refusal.message);
     }
   }

@@ -3,11 +3,11 @@ import type { Socket } from 'node:net';
 import { BoundedWaits } from './bounded-waits.ts';
 
 export interface ConnectionLimits {
-  /** The maximum per instance: at most half for strangers (without valid credentials), a quarter for one address. */
+  /** The maximum per instance. Strangers (without valid credentials) can have half of them, one address a quarter. */
   readonly most: number;
-  /** Returns the address of a client; undefined for a trusted proxy, which has its own clients. */
+  /** Returns the address of a client; undefined for a trusted proxy, which connects for many clients. */
   readonly addressOf: (socket: Socket) => string | undefined;
-  /** Called for each connection that is closed at once. */
+  /** Called for each connection that is refused, that is, closed immediately. */
   readonly onRefusal: (address: string | undefined) => void;
 }
 
@@ -15,9 +15,9 @@ interface Connection {
   readonly socket: Socket;
   readonly open: Set<ServerResponse>;
   latest: ServerResponse | undefined;
-  /** The time in milliseconds when it was accepted, or when its last response was completed. */
+  /** When the connection was accepted or its last response was completed, in milliseconds. */
   usedAt: number;
-  /** The response that is sent with `Connection: close`, once it is known which one that is. */
+  /** The response to send with `Connection: close`, once it is known which one that is. */
   last: ServerResponse | undefined;
   upgraded: boolean;
   /** Ends the wait of a stranger's connection. */
@@ -88,8 +88,8 @@ export class Connections {
   }
 
   /**
-   * Closes connections that have been idle for `idleMs`, now and from now on. A client whose request arrives just after
-   * that may send it again elsewhere: it was not processed. Resolves when no connection is left.
+   * Closes connections that have been idle for `idleMs`, now and from now on. A request that arrives just after that is
+   * not processed, so the client may send it again elsewhere. Resolves when no connection is left.
    */
   end(idleMs: number): Promise<void> {
     this.#idleMs = idleMs;

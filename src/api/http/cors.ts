@@ -14,14 +14,16 @@ interface OriginOptions {
 }
 
 /**
- * The methods allowed in a preflight response. All requested headers are allowed, since only origins are restricted.
+ * The methods allowed in a preflight response. All requested headers are allowed, because only origins are restricted.
  */
 const allowed = {
   'access-control-allow-methods': 'GET, POST, QUERY, PATCH, DELETE, OPTIONS',
   'access-control-max-age': '600',
 } as const;
 
-/** The limits on logging refused origins: each at most once per `ttl` milliseconds, and `perMinute` in all. */
+/**
+ * The limits on logging refused origins: each one at most once per `ttl` milliseconds, and at most `perMinute` in all.
+ */
 const logging = { max: 1_000, ttl: 600_000, perMinute: 20 } as const;
 
 /** Decides whether the page that sends a request may read the response, and logs origins whose pages may not. */
@@ -78,7 +80,7 @@ export class Origins {
     if (this.#lines.tokens < 1) return;
     this.#lines.tokens -= 1;
     this.#logged.set(origin, true);
-    // Pages without a web address, such as files, all have the origin null, so no setting can tell them apart.
+    // All pages without a web address, such as files, have the origin null, so no setting can tell them apart.
     const wanted = /^https?:\/\/[^\s/]+$/.test(origin) ? [...this.#options.origins, origin] : ['*'];
     this.#options.log.warn(
       { origin: origin.slice(0, 300), setting: `CORS_ORIGINS=${wanted.join(',')}`.slice(0, 1_000) },
@@ -87,7 +89,9 @@ export class Origins {
   }
 }
 
-/** The policy of responses other than pages (which have their own): nothing is run, loaded or framed. */
+/**
+ * The content security policy of responses other than pages, which have their own: nothing is run, loaded or framed.
+ */
 const nothingRuns = "default-src 'none'; frame-ancestors 'none'";
 
 /**
@@ -102,7 +106,7 @@ export function protectResponse(response: ServerResponse): void {
 
 /**
  * Returns whether a request names this machine in its Host header. A foreign page can make its own host name resolve to
- * this machine (DNS rebinding) and so have the same origin as the service; but its requests carry that name.
+ * this machine (DNS rebinding), and then has the same origin as the service, but its requests carry that host name.
  */
 export function namesThisMachine({ headers: { host = '' } }: IncomingMessage): boolean {
   return isThisMachine(URL.canParse(`http://${host}`) ? new URL(`http://${host}`).hostname : '');

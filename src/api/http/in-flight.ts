@@ -19,13 +19,13 @@ const averageWindow = 32;
 const maxUnread = 256;
 
 /**
- * Controls admission: limits the requests in flight. A request beyond the limit is refused immediately, since in a
- * queue all requests would be late. The right limit depends on the machine and the requests, so the processing time
- * decides: while its average is above `slowMs`, only an eighth of `maxInFlight` is admitted, at least one. A request
- * counts from the end of its body to the end of its response, whether or not its client reads it. A stream counts only
- * until it begins, since it mostly waits from then on. Waits for an external service (core/outside-wait.ts) do not
- * count. At the limit, a tenant below its share is admitted anyway, up to twice `maxInFlight` in all: one tenant's load
- * does not cause another's refusals. All tenants with requests in flight have equal shares.
+ * Controls admission: limits the requests in flight. A request beyond the limit is refused immediately: in a queue, all
+ * requests would be late. The right limit depends on the machine and the requests, so it follows the processing time:
+ * while the average is above `slowMs`, only an eighth of `maxInFlight` (but at least one) is admitted. A request counts
+ * from the end of its body to the end of its response, whether or not its client reads it. A stream counts only until
+ * it begins, because it mostly waits from then on. Waits for an external service (core/outside-wait.ts) do not count.
+ * At the limit, a tenant below its share is admitted anyway, up to twice `maxInFlight` in all: one tenant's load does
+ * not cause another's refusals. All tenants with requests in flight have equal shares.
  */
 export class InFlight {
   readonly load: Load = { count: 0, averageMs: 0, byTenant: new Map() };
@@ -80,12 +80,12 @@ class AdmittedRequest implements ResponseWatcher, RequestSlot {
   readonly #response: WatchedResponse;
   readonly #tenant: Tenant;
   readonly #shared: InFlight;
-  /** When the processing began, moved later by the duration of waits for external services. */
+  /** When the processing began, plus the time spent waiting for external services. */
   #start = performance.now();
   #isCounted = false;
   #isAtWork = false;
   #isFinished = false;
-  /** The current waits for external services, and when the first of them began. */
+  /** The number of current waits for external services, and when the first of them began. */
   #waits = 0;
   #waitStart = 0;
   /** Ends the wait for the client to read the response. */
@@ -100,7 +100,7 @@ class AdmittedRequest implements ResponseWatcher, RequestSlot {
     if (response.closed) this.#close();
   }
 
-  /** Waits for its turn among its tenant's requests; undefined without a wait. The wait is not processing time. */
+  /** Waits for its turn among its tenant's requests; undefined if it need not. Waiting does not count as processing. */
   turn(): Promise<void> | undefined {
     const begin = () => {
       if (this.#isFinished) this.#shared.turns.end(this.#tenant);
@@ -208,8 +208,8 @@ interface ResponseWatcher {
  */
 export class WatchedResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
   /**
-   * An object, since V8's young collections retain functions in the fields of a response with everything that they
-   * reference (bench/LOG.md).
+   * An object rather than functions: V8's young-generation collections retain functions in the fields of a response,
+   * with everything that they reference (bench/LOG.md).
    */
   watcher: ResponseWatcher | undefined;
 

@@ -5,7 +5,7 @@ import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises'
 
 /** The number of sockets that listen at the address: each accepts one connection per turn of the event loop. */
 const sockets = process.platform === 'linux' ? 8 : 1;
-/** The maximum number of connections waiting to be accepted at each socket; the system may allow fewer. */
+/** The maximum number of connections that wait to be accepted at each socket. The system may allow fewer. */
 const backlog = 1024;
 
 /**
@@ -52,8 +52,8 @@ async function listenOnAll(server: Server, host: string, port: number) {
 const closingMs = { max: 100, quiet: 0.5 } as const;
 
 /**
- * Closes listening sockets. The system resets connections that wait there to be accepted, so this closes after a turn
- * of the event loop that accepted none and was so short that none is likely to have arrived meanwhile.
+ * Closes listening sockets. The system resets connections that wait there to be accepted, so they are closed after a
+ * turn of the event loop that accepted none and was so short that none is likely to have arrived during it.
  */
 async function closePort(server: Server, listeners: readonly net.Server[]): Promise<void> {
   const deadline = performance.now() + closingMs.max;
@@ -80,10 +80,10 @@ async function closePort(server: Server, listeners: readonly net.Server[]): Prom
 const lockMs = { retry: 10, max: 5_000 } as const;
 
 /**
- * Locks a port for one process at a time: if several started simultaneously, none would be listening yet when the others
- * check the port. The lock is an abstract Unix socket: the system frees it when its process ends, and its namespace is
- * that of the port. It is named after the port without the host, since different hosts can be, or include, the same
- * address.
+ * Locks a port for one process at a time: if several started simultaneously, none would be listening yet when the
+ * others check the port. The lock is an abstract Unix socket: the system frees it when its process ends, and its
+ * namespace is the same as the port's. It is named after the port without the host, because different hosts can be, or
+ * include, the same address.
  * @throws Error EADDRINUSE if the lock is not free in time
  */
 async function lockPort(port: number, deadline: number): Promise<net.Server> {

@@ -12,13 +12,13 @@ import { tooLong } from './admission.ts';
 import type { CallerOptions } from './callers.ts';
 import { answer, refuse, tooMany, unavailable } from './refusals.ts';
 
-/** The paths for webhooks of rails' providers: `/rails/Platform:…/webhooks`. */
+/** The paths for webhooks from the providers of rails: `/rails/Platform:…/webhooks`. */
 const addressForm = /^\/rails\/([^/]{1,100})\/webhooks$/;
 
 /** The number of senders whose valid signatures are remembered, and for how many milliseconds. */
 const proven = { max: 10_000, ttlMs: 3_600_000 } as const;
 
-/** The duration of a refusal, in milliseconds: longer than finding the reason, so that its timing reveals nothing. */
+/** How long each refusal takes, in milliseconds: longer than finding the reason, so that its timing reveals nothing. */
 const defaultRefusalMs = 100;
 
 interface ProviderWebhookOptions extends Pick<CallerOptions, 'pace' | 'addressOf'> {
@@ -31,13 +31,13 @@ interface ProviderWebhookOptions extends Pick<CallerOptions, 'pace' | 'addressOf
 }
 
 /**
- * Handles webhooks of the rails' providers. Returns 200 once a message is stored, and 401 without a valid signature:
- * the same response, in the same time, for known and unknown platforms. Wrong signatures are counted against the
- * sender's address.
+ * Handles webhooks from the providers of rails. Returns 200 once a message is stored, and 401 if it has no valid
+ * signature. The 401 response and its timing are the same for known and unknown platforms. Wrong signatures are counted
+ * against the sender's address.
  */
 export class ProviderWebhooks {
   readonly #options: ProviderWebhookOptions;
-  /** Addresses with valid signatures for a platform: they are not slowed down, whoever else sends from there. */
+  /** Addresses that have sent a platform valid signatures. They are not slowed down, whoever else sends from there. */
   readonly #proven = boundedCache<true>(proven.max, proven.ttlMs);
 
   constructor(options: ProviderWebhookOptions) {

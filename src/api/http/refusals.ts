@@ -15,17 +15,19 @@ export interface EarlyRefusal {
 
 export const busy: EarlyRefusal = unavailable('too many concurrent requests; try again');
 
-/** Creates the refusal of a request that could not be processed, because of overload or a fault. */
+/** Creates the refusal for a request that could not be processed because of overload or a fault. */
 export function unavailable(message: string): EarlyRefusal {
   return { status: 503, code: 'SERVICE_UNAVAILABLE', message, retryAfter: 1 };
 }
 
-/** Creates the refusal of a request over its rate limit. `retryAfter` is in seconds. */
+/** Creates the refusal for a request over its rate limit. `retryAfter` is in seconds. */
 export function tooMany({ message, retryAfter }: RateLimited): EarlyRefusal {
   return { status: 429, code: 'RATE_LIMITED', message, retryAfter };
 }
 
-/** The maximum extra wait, in seconds, of streams refused because of load, so that not all reconnect together. */
+/**
+ * The maximum extra wait, in seconds, for streams refused because of load, so that they do not all reconnect together.
+ */
 const streamSpreadSeconds = 5;
 
 /** The codes of malformed requests by status, for both APIs. */

@@ -46,7 +46,7 @@ interface HttpOptions {
   readonly pages: Pages;
   readonly readiness: ReadinessWatch;
   readonly requestLog: RequestLogOptions;
-  /** Whether the credentials of a platform are publicly known, so that requests must name this machine. */
+  /** Whether a platform's credentials are publicly known. If so, requests must name this machine as their host. */
   readonly isSandbox: boolean;
   /** The limits of requests in flight. A request beyond them gets 503 and may be sent again. */
   readonly admission: AdmissionLimits;
@@ -57,7 +57,9 @@ interface HttpOptions {
   readonly headersMs?: number | undefined;
 }
 
-/** The maximum bytes of a request's headers, and the time limits (ms) of a request, its headers and its first byte. */
+/**
+ * The size limit of headers (bytes), the time limits of a request and its headers, and how often they are checked (ms).
+ */
 const connectionLimits = {
   maxHeaderSize: 16 * 1024,
   requestTimeout: 30_000,
@@ -67,8 +69,8 @@ const connectionLimits = {
 
 /**
  * How long an idle connection stays open, in milliseconds: longer than load balancers keep theirs (60 s for AWS and
- * nginx, 75 s for others), so that none sends a request on a closing connection, and longer than the heartbeats of
- * streams. Keep-Alive tells clients a few seconds less, so that they drop a connection first.
+ * nginx, 75 s for others), so that no load balancer sends a request on a closing connection, and longer than the
+ * interval of stream heartbeats. Keep-Alive tells clients a few seconds less, so that they drop a connection first.
  */
 const idleLimits = { keepAliveTimeout: 80_000, keepAliveTimeoutBuffer: 5_000 } as const;
 
@@ -170,7 +172,7 @@ function refuseHost(response: ServerResponse): void {
   answer(response, 421, { status: 421, code: 'MISDIRECTED_REQUEST', message, errors: [{ message }] });
 }
 
-/** The methods of the GraphQL path (RFC 9110, 10.2.1). */
+/** The methods that the GraphQL path supports (RFC 9110, 10.2.1). */
 const allow = [...graphqlMethods, 'OPTIONS'].join(', ');
 
 /** Returns the methods and media types that GraphQL accepts, for the headers of its responses (RFC 10008, 3). */

@@ -3,7 +3,7 @@ import type { WorkTurn } from '../../core/outside-wait.ts';
 /** The tenant whose share of the capacity a request uses. */
 export interface Tenant {
   readonly key: string;
-  /** Whether it is a platform; otherwise it is the senders at one address without known credentials. */
+  /** Whether the tenant is a platform. Otherwise it is all senders at one address whose credentials are unknown. */
   readonly isPlatform: boolean;
 }
 
@@ -16,12 +16,12 @@ interface AtWork {
 /** The fraction of a platform's turns that may be used for expensive work. */
 const expensivePart = 1 / 4;
 
-/** How long after a request of another platform a platform does not count as alone, in milliseconds. */
+/** How long after another platform's request a platform does not count as alone, in milliseconds. */
 const sharedMs = 1_000;
 
 /**
  * Lets the requests of several tenants take turns. While other platforms send requests, only a few requests of a tenant
- * are processed at a time; the rest wait. So the event loop does little work for one tenant before it sees another's
+ * are processed at a time; the rest wait. The event loop thus does little work for one tenant before it sees another's
  * request, and database connections are left for others. A platform that is alone waits only beyond a much higher
  * limit.
  */
@@ -29,7 +29,7 @@ export class Turns {
   readonly #most: number;
   readonly #mostAlone: number;
   readonly #atWork = new Map<string, AtWork>();
-  /** The expensive work under way and waiting, by platform. */
+  /** The expensive work in progress and waiting, by platform. */
   readonly #atExpensiveWork = new Map<string, AtWork>();
   /** The work that was waiting and whose turn has now come. */
   readonly #beginning: (() => void)[] = [];
@@ -71,7 +71,7 @@ export class Turns {
     this.#endIn(this.#atExpensiveWork, platformId, this.#mostExpensive());
   }
 
-  /** Returns whether a platform is alone: no other has sent a request in the last second that was not refused. */
+  /** Returns whether a platform is alone: no request from another platform was admitted in the last second. */
   isAlone({ key, isPlatform }: Tenant): boolean {
     if (!isPlatform) return false;
     return key === this.#lastPlatform ? !this.#isShared : performance.now() >= this.#lastAt + sharedMs;
@@ -91,7 +91,7 @@ export class Turns {
     of(this.#atWork, tenant.key).count += 1;
   }
 
-  /** Ends a turn, and begins those of waiting requests. */
+  /** Ends a turn, and begins the turns of waiting requests. */
   end(tenant: Tenant): void {
     this.#endIn(this.#atWork, tenant.key, this.#mostOf(tenant));
   }
@@ -101,7 +101,7 @@ export class Turns {
     return isPlatform && !this.#isShared ? this.#mostAlone : this.#most;
   }
 
-  /** Begins one piece of work, or returns the wait for it if the maximum is under way. */
+  /** Begins one piece of work, or returns the wait for it if the maximum is already in progress. */
   #beginIn(atWork: Map<string, AtWork>, key: string, most: number): Promise<void> | undefined {
     const own = of(atWork, key);
     if (own.count >= most) return new Promise((resolve) => own.waiting.push(resolve));
@@ -109,7 +109,7 @@ export class Turns {
     return undefined;
   }
 
-  /** Ends one piece of work, and begins those that wait, up to a maximum. */
+  /** Ends one piece of work, and begins waiting pieces, up to a maximum. */
   #endIn(atWork: Map<string, AtWork>, key: string, most: number): void {
     const own = of(atWork, key);
     own.count -= 1;

@@ -7,8 +7,8 @@ import { instructionRecords } from './account-record.ts';
 import { amountRecord, currencyRecord, jsonInteger, jsonNumber, metadataRecord } from './fields.ts';
 
 /**
- * The fields of a payment's record that come from other rows. All are fixed when those rows are created, so a record
- * that is built later from an earlier state of the payment equals the original, byte for byte.
+ * The fields of a payment's record that come from other rows. All of them are fixed when their rows are created, so a
+ * record that is built later from an earlier state of the payment equals the original, byte for byte.
  */
 export interface PaymentParties {
   readonly customer: { readonly platformCustomerId: string } | null;
@@ -47,7 +47,7 @@ type SourceColumns = Pick<Quote | Transaction, 'sourceKind' | 'sourceAccountId' 
 
 /**
  * Returns the source of a payment (specification 2.7), or undefined if it is unknown. `withCustomer` adds the customer
- * who pays from an account, as in quotes. `currency` is that of a source that is not an account.
+ * who pays from an account, as in quotes. `currency` is the currency of a source that is not an account.
  */
 function sourceRecord(
   payment: SourceColumns,

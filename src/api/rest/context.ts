@@ -28,16 +28,16 @@ export interface RestEnvironment {
     viewer: Viewer;
     cursors: Cursors;
     replicas: Replicas | undefined;
-    /** Whether the endpoint only reads: then its response has no token for later reads. */
+    /** Whether the endpoint only reads. If so, its response has no token for later reads. */
     onlyReads?: true;
-    /** Whether the command of this request has taken effect: a later error is not an error of the command. */
+    /** Whether the request's command has taken effect. A later error is not an error of the command. */
     tookEffect?: true;
   };
 }
 
-// Implements entity tags (RFC 9110, 8.8.3) of records with versions, and If-Match (13.1.1).
+// Implements entity tags (RFC 9110, 8.8.3) for records with versions, and If-Match (13.1.1).
 
-/** The header with the entity tag of the record to change, as errors name it. */
+/** The header with the entity tag of the record to change, spelled as in errors. */
 export const ifMatch = 'If-Match';
 
 /** Sets the response's strong entity tag. */
@@ -46,8 +46,8 @@ export function setTag(context: Context<RestEnvironment>, tag: string | number):
 }
 
 /**
- * Returns the entity tag that a request requires; undefined for none or `*`. Weak tags never match. Refuses several
- * tags.
+ * Returns the entity tag that a request requires; undefined if it requires none or `*`. Weak tags never match. More
+ * than one tag is refused.
  */
 export function demandedTag(context: Context<RestEnvironment>): string | undefined {
   const field = context.req.header(ifMatch)?.trim();
@@ -58,13 +58,15 @@ export function demandedTag(context: Context<RestEnvironment>): string | undefin
   throw invalid('expected a single entity tag, as returned in ETag, or *', [ifMatch]);
 }
 
-/** Returns the version that a request requires of its record; 0, which no record has, for a tag without a version. */
+/**
+ * Returns the version that a request requires its record to have; for a tag without a version 0, which no record has.
+ */
 export function demandedVersion(context: Context<RestEnvironment>): number | undefined {
   const tag = demandedTag(context);
   return tag === undefined ? undefined : /^[1-9]\d{0,8}$/.test(tag) ? Number(tag) : 0;
 }
 
-/** The request header that says which writes the reads must include, as errors name it. */
+/** The request header that says which writes the reads must include, spelled as in errors. */
 const field = 'Payments-Read-After';
 
 /** Lets a read-only endpoint read from replicas, if there are any. */

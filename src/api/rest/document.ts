@@ -15,7 +15,7 @@ const tags = {
   Customers: 'The people and companies for whom the platform moves money.',
   'Internal accounts': 'Balances held by this service.',
   'External accounts': 'Bank accounts and wallets outside this service.',
-  Receivers: 'The currencies and limits of payments to a UMA address.',
+  Receivers: 'The currencies and limits for payments to a UMA address.',
   'Exchange rates': 'Indicative rates.',
   Platform: "The platform's settings.",
   Tokens: "Credentials of the platform's servers.",
@@ -38,7 +38,7 @@ export function restDocument(app: RestApp): Document {
     required: false,
     schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x21-\\x7e]{1,255}$' },
     description:
-      'Makes retries safe: requests with the same key and the same input have one effect and one response, in this API and GraphQL alike. 1 to 255 printable ASCII characters without spaces.',
+      'Makes retries safe: requests with the same key and the same input have one effect and one response, whether they are sent to this API or to GraphQL. 1 to 255 printable ASCII characters without spaces.',
   });
   registry.registerComponent('parameters', 'IfMatch', {
     name: 'If-Match',
@@ -46,7 +46,7 @@ export function restDocument(app: RestApp): Document {
     required: false,
     schema: { type: 'string', maxLength: 255 },
     description:
-      'The entity tag (`ETag`) of the record that you last read. If the record has a different one by now, nothing is changed and the response is 412. `*` accepts any.',
+      'The entity tag (`ETag`) of the record as you last read it. If the record has a different one by now, nothing is changed and the response is 412. `*` matches any.',
   });
   documentWebhooks(registry);
   const document = plain(
@@ -59,7 +59,7 @@ export function restDocument(app: RestApp): Document {
           'Quotes, transfers, accounts and customers. Amounts are integers in the smallest unit of their currency. In requests, null means the same as leaving a field out; in a PATCH it clears the field. The GraphQL API serves the same data, with the same ids, cursors and idempotency keys.',
         license: { name: 'MIT', url: 'https://opensource.org/license/mit' },
       },
-      // Relative to the document, so that it also holds behind a proxy that serves the API under a prefix.
+      // Relative to the document, so that it is also correct behind a proxy that serves the API under a prefix.
       servers: [{ url: `..${restPrefix}`, description: 'This server.' }],
       security: [{ token: [] }],
       tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
@@ -69,13 +69,13 @@ export function restDocument(app: RestApp): Document {
   const paths = Object.entries(document.paths ?? {}).map(
     ([path, item]) => [path.slice(restPrefix.length), withExamples(item)] as const,
   );
-  // The console replaces the ids of the examples with those of the platform.
+  // The console replaces the ids in the examples with ids of the platform.
   return { ...document, paths: Object.fromEntries(paths), 'x-example-guide': exampleGuide };
 }
 
 /**
- * Writes references as OpenAPI 3.1 allows, with the description and null beside them: code generators would turn an
- * `allOf` into `A & unknown`.
+ * Writes references as OpenAPI 3.1 allows, with the description and null next to the reference. Code generators would
+ * turn an `allOf` into `A & unknown`.
  */
 function plain<Part>(part: Part): Part {
   if (typeof part !== 'object' || part === null) return part;
@@ -87,7 +87,7 @@ function plain<Part>(part: Part): Part {
   if (allOf?.length === 2 && reference?.$ref && more) {
     const { type, ...beside } = more;
     const own = { ...rest, ...beside };
-    // The referenced type (or null), with its own keywords.
+    // The referenced type (or null), with the keywords next to the reference.
     return (Array.isArray(type) ? { anyOf: [reference, { type: 'null' }], ...own } : { ...reference, ...own }) as Part;
   }
   return Object.fromEntries(Object.entries(part).map(([name, value]) => [name, plain(value)])) as Part;
@@ -118,7 +118,7 @@ const customer = {
   platformCustomerId: z.string().optional().describe("The platform's own id for the customer."),
 };
 
-/** The descriptions of each type of webhook, and the fields that it has in addition to the common ones. */
+/** For each type of webhook, its description and its fields in addition to the common ones. */
 const webhooks = {
   OUTGOING_PAYMENT: {
     name: 'OutgoingPaymentNotification',
@@ -128,7 +128,7 @@ const webhooks = {
   },
   INCOMING_PAYMENT: {
     name: 'IncomingPaymentNotification',
-    summary: 'An incoming payment has progressed, or waits for approval',
+    summary: 'An incoming payment has progressed or is waiting for approval',
     description:
       'Sent when an incoming payment gets a new status. While the payment is PENDING, the response decides: 200 approves it, 403 rejects it, 422 names information that is missing about the sender, and 202 defers the decision to the endpoints that approve and reject.',
     fields: {
@@ -141,7 +141,7 @@ const webhooks = {
       )
         .optional()
         .describe(
-          'The information about the receiver that the sender requests; only while the payment waits for approval.',
+          'The information about the receiver that the sender requests; present only while the payment is waiting for approval.',
         ),
     },
   },
@@ -222,7 +222,7 @@ function documentWebhooks(registry: OpenAPIHono['openAPIRegistry']): void {
       request: { headers: signature, body: { required: true, content: { 'application/json': { schema } } } },
       responses: {
         200: { ...taken, ...approves },
-        '4XX': { description: 'Refused: the webhook is sent again, ten times within about three days.' },
+        '4XX': { description: 'Refused. The webhook is sent again: ten attempts in all, over about three days.' },
       },
     });
   }

@@ -28,7 +28,7 @@ const headerPaths: PathTable = [
 interface Endpoint<Params, Query, Body> {
   readonly summary: string;
   readonly description: string;
-  /** The method, by default GET, and the path. */
+  /** The method (GET by default) and the path. */
   readonly at: string;
   readonly params?: z.ZodType<Params>;
   /** The query parameters; any other is refused as unknown (decision 17). */
@@ -36,7 +36,7 @@ interface Endpoint<Params, Query, Body> {
   readonly body?: z.ZodType<Body>;
   /** Whether a request without a body is equivalent to `{}`. */
   readonly isBodyOptional?: true;
-  /** The possible errors, in addition to those of every endpoint. */
+  /** The possible errors, in addition to the errors of every endpoint. */
   readonly errors?: readonly ErrorStatus[];
 }
 
@@ -67,13 +67,16 @@ interface RecordEndpoint<Row extends { readonly version: number }, Item>
 interface CommandEndpoint<Params, Query, Body, Row, Item> extends Endpoint<Params, Query, Body> {
   /** The endpoint's id in the document; the command's name by default. */
   readonly operationId?: string;
-  /** The status, the schema and the description of its success; `null` stands for no body. */
+  /** The status, the schema and the description of the successful response; `null` stands for no body. */
   readonly answer: readonly [200 | 201, z.ZodType<Item>, string] | readonly [204, null, string];
-  /** Whether the response contains a secret, so that it is never repeated. */
+  /** Whether the response contains a secret and is therefore never repeated. */
   readonly isSecret?: true;
   /** Paths in the command's input that differ from those in the request, each pair with the command's path first. */
   readonly paths?: PathTable;
-  /** The possible errors, in addition to those of every command; 404 by default, since most name an object. */
+  /**
+   * The possible errors, in addition to the errors of every command; 404 by default, because most inputs name an
+   * object.
+   */
   readonly errors?: readonly ErrorStatus[];
   /** Runs the command. `given` contains the expected version if the command changes a record. */
   readonly run: (
@@ -90,7 +93,7 @@ interface RoutedEndpoint<Params, Query, Body>
   readonly handle: (given: Params & Query & Body, context: RestContext) => Promise<Response>;
 }
 
-/** The handlers that check the access to an endpoint without a command. A `LOOKUP` needs VIEW and stores its result. */
+/** The handlers that check access to endpoints that run no command. A `LOOKUP` needs VIEW and stores its result. */
 export const accesses = {
   VIEW: [allow((viewer) => requirePermission(viewer, 'VIEW')), onReplicas],
   LOOKUP: [allow((viewer) => requirePermission(viewer, 'VIEW'))],
@@ -99,7 +102,7 @@ export const accesses = {
 
 export const ifMatchParameter = { $ref: '#/components/parameters/IfMatch' };
 
-/** Adds endpoints with a tag to the document, each with its schemas, its documentation and its handler. */
+/** Adds endpoints under one tag, each with its schemas, its documentation and its handler. */
 export class Endpoints {
   readonly #app: RestApp;
   readonly #tags: string[];
@@ -189,7 +192,7 @@ export class Endpoints {
       ...{ operationId, tags: this.#tags, summary, description, responses },
       ...(parameters && { parameters }),
       middleware: isBodyOptional ? [...middleware, acceptNoBody] : middleware,
-      // The method and the schemas of an arbitrary endpoint, which the compiler cannot follow into hono's types.
+      // The compiler cannot follow the method and the schemas of an arbitrary endpoint into hono's types.
       method: method as 'get',
       path,
       request: {
@@ -222,7 +225,7 @@ export function mayRun(operation: Operation): MiddlewareHandler<RestEnvironment>
   });
 }
 
-/** Accepts an empty body with a content type, as many clients send it, since there is no JSON to parse. */
+/** Accepts an empty body with any content type: there is no JSON to parse, and many clients send such requests. */
 const acceptNoBody: MiddlewareHandler<RestEnvironment> = async (context, next) => {
   if (!context.req.raw.body) context.req.raw.headers.delete('content-type');
   await next();
@@ -248,7 +251,7 @@ const replayHeader = {
   'Idempotency-Replayed': z
     .literal('true')
     .optional()
-    .describe('Present if this response repeats that of the first request with the idempotency key.'),
+    .describe('Present if this response repeats the response to the first request with the idempotency key.'),
 };
 
 const reasons: Readonly<Record<number, string>> = {
@@ -259,7 +262,7 @@ const reasons: Readonly<Record<number, string>> = {
   405: 'The path does not support this method; `Allow` lists the supported methods.',
   409: 'The request conflicts with existing data or with an earlier change.',
   410: 'The customer has been deleted.',
-  412: 'The record no longer has the entity tag in `If-Match`: the code is CONFLICT, and `details` has its `version`.',
+  412: 'The record no longer has the entity tag in `If-Match`: the code is CONFLICT, and `details` contains its `version`.',
   413: 'The body has more than 102400 bytes.',
   415: 'The body is not application/json in UTF-8, or it has a `Content-Encoding`.',
   422: 'The idempotency key was already used with different input.',
@@ -283,13 +286,13 @@ export function errorResponses(...statuses: readonly number[]): Record<never, ne
   );
 }
 
-/** Converts the result of a command without a row: the result itself takes the place of the row. */
+/** Converts the result of a command that returns no row: the result itself takes the place of the row. */
 export async function asRow<Result extends { readonly replayed: boolean }>(result: Promise<Result>) {
   const row = await result;
   return { row, replayed: row.replayed };
 }
 
-/** Awaits a result of the domain. Converts the path in a refusal to that of the field in the request. */
+/** Awaits a result of the domain. In a refusal, converts the path to the path of the field in the request. */
 export async function withRequestPaths<Result>(paths: PathTable, result: Promise<Result>): Promise<Result> {
   return result.catch((error: unknown) => {
     const path = error instanceof Refusal ? error.details.path : undefined;

@@ -23,7 +23,7 @@ interface FieldError {
   readonly message: string;
 }
 
-/** The REST error codes with their HTTP status, in addition to those of the domain's refusals (decision 46). */
+/** The REST error codes with their HTTP status, in addition to the codes of the domain's refusals (decision 46). */
 const ownCodes = {
   INVALID_REQUEST_FORMAT: 400,
   UNAUTHORIZED: 401,
@@ -104,7 +104,7 @@ const amountFields: ReadonlySet<unknown> = new Set([
   'receivingCurrencyAmount',
 ]);
 
-/** Creates the error of invalid parameters or an invalid body. Names fields of the body by path, parameters by name. */
+/** Creates the error for invalid parameters or an invalid body, naming a body's fields by path, parameters by name. */
 export function invalidRequest(issues: readonly core.$ZodIssue[], data: unknown, isBody: boolean): RestError {
   const all = issues.flatMap((issue) => describe(isBody ? issue : { ...issue, path: issue.path.slice(0, 1) }, data));
   const distinct = all.filter(
@@ -118,7 +118,7 @@ export function invalidRequest(issues: readonly core.$ZodIssue[], data: unknown,
   return new RestError(codes.size === 1 && firstCode ? firstCode : 'INVALID_INPUT', message, { errors });
 }
 
-/** Creates the error of a body with a JSON value that cannot be represented exactly as written. */
+/** Creates the error for a body with a JSON value that cannot be represented exactly as written. */
 export function inexactBody({ path, reason, isTooLarge }: InexactJson): RestError {
   const field = dotted(path) || 'body';
   const code = codeOf({ code: isTooLarge ? 'too_big' : 'custom' }, path.map(String), false);
@@ -158,7 +158,7 @@ function codeOf(issue: Pick<core.$ZodIssue, 'code'>, path: readonly string[], is
     : 'INVALID_INPUT';
 }
 
-/** The names of the rules, as in the OpenAPI document, by zod's codes for their violations. */
+/** The names of the rules, as in the OpenAPI document, by the codes that zod uses for their violations. */
 const constraints: Readonly<Record<string, string>> = {
   too_small: 'minimum',
   too_big: 'maximum',
@@ -169,7 +169,7 @@ const constraints: Readonly<Record<string, string>> = {
   invalid_union: 'enum',
 };
 
-/** Creates the response for a thrown error: a refusal with its code, a bug without its details, which are logged. */
+/** Creates the response for a thrown error. A refusal is shown with its code; the details of a bug are only logged. */
 export function presentError(thrown: unknown, context: Context<RestEnvironment>, log: Logger): Response {
   const refusal = refusalIn(thrown);
   const error = refusal ?? asRestError(thrown, log);
@@ -192,7 +192,7 @@ function asRestError(thrown: unknown, log: Logger): RestError {
   if (thrown instanceof HTTPException && thrown.status === 400) {
     return new RestError('INVALID_REQUEST_FORMAT', 'the body is not well-formed JSON');
   }
-  // An empty body of a type other than JSON: a non-empty one was refused earlier (src/api/rest/server.ts).
+  // An empty body with a content type other than JSON. A non-empty one was refused earlier (src/api/rest/server.ts).
   if (thrown instanceof HTTPException && thrown.status === 415) {
     return new RestError('INVALID_REQUEST_FORMAT', 'a request body must be application/json', { status: 415 });
   }
@@ -209,7 +209,7 @@ function asRestError(thrown: unknown, log: Logger): RestError {
 /** Converts digits to the exactly equal JSON number, or to text if there is none. */
 const inJson = (digits: string) => (isJsonInteger(BigInt(digits)) ? Number(digits) : digits);
 
-/** Returns a refusal's facts with amounts in REST form. An amount that a JSON number cannot represent is text. */
+/** Returns a refusal's details with amounts in REST form. Amounts that a JSON number cannot represent become text. */
 function inRestTerms({ code, details }: Refusal): RefusalDetails {
   // planRefusal creates them with these types.
   const { balances } = details as Partial<CustomerUse>;
@@ -236,7 +236,7 @@ function inRestTerms({ code, details }: Refusal): RefusalDetails {
   };
 }
 
-/** Creates the response for a refusal of the domain. A header marks one that is repeated from storage (decision 6). */
+/** Creates the response for a refusal of the domain. A header marks refusals repeated from storage (decision 6). */
 function presentRefusal(refusal: Refusal, context: Context): Response {
   const { path, retryAfter, errors: _errors, ...facts } = inRestTerms(refusal);
   const field = path && dotted(path);

@@ -151,7 +151,7 @@ export const examples: Readonly<Record<string, Readonly<Record<string, Example>>
   sandboxFundAccount: { fund: { summary: '100.00 USD arrive', value: { amount } } },
   sandboxReceiveUma: {
     announce: {
-      summary: '5.00 USD come from a UMA address; approveTransaction decides within seconds',
+      summary: '5.00 USD arrive from a UMA address; decide within seconds with approveTransaction',
       value: {
         senderUmaAddress: '$success.usd@sandbox.uma.money',
         customerId: customer,

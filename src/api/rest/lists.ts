@@ -131,8 +131,8 @@ interface ListEndpoint<Filters extends z.ZodRawShape, Item> {
 const maxCount = 10_000;
 
 /**
- * The lists that exceeded `maxCount`, by name and conditions: they are not counted again for a minute, since counting
- * takes more than half the time of a response. A list that has become shorter has no total for up to a minute.
+ * The lists that exceeded `maxCount`, by name and conditions. They are not counted again for a minute, because counting
+ * takes more than half the time of a response. A list that has since become shorter has no total for up to a minute.
  */
 const longLists = new LRUCache<string, true>({
   maxSize: 1_000_000,
@@ -202,7 +202,7 @@ interface ListQuery {
   readonly orderBy?: ListOrder | undefined;
 }
 
-/** What reading a page needs: the caller, and the cursors of the instance. */
+/** What is needed to read a page: the caller, and the cursors of the instance. */
 type Reader = Pick<RestEnvironment['Variables'], 'viewer' | 'cursors'>;
 
 /** Reads the parameters of a page. Throws INVALID_INPUT for a cursor of a different list (decision 17). */

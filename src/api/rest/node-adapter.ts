@@ -14,12 +14,12 @@ type FetchHandler = (request: Request, bindings: RestBindings) => Response | Pro
 const origin = 'http://localhost';
 
 /**
- * The methods that a Request cannot have. They are handled as OPTIONS, which no path supports: the response is the
- * same.
+ * The methods that a Request cannot have. They are handled as OPTIONS, which no path supports either, so the response
+ * is the same.
  */
 const forbiddenMethods: ReadonlySet<string> = new Set(['TRACE', 'TRACK', 'CONNECT']);
 
-/** Responds to a `node:http` request, whose body has been read (undefined: too long), through a fetch handler. */
+/** Responds to a `node:http` request through a fetch handler. The body is undefined if it was too long. */
 export async function answerByFetch(handle: FetchHandler, response: ServerResponse, body: Buffer | undefined) {
   const { req: incoming } = response;
   const method = incoming.method === undefined || forbiddenMethods.has(incoming.method) ? 'OPTIONS' : incoming.method;

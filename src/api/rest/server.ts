@@ -40,14 +40,14 @@ interface RestOptions extends RestModules, DocumentModules {
 export type RestServer = ReturnType<typeof createRestServer>;
 
 /**
- * Creates the REST server (specification 4): a second API beside GraphQL on the same domain. It responds to requests
+ * Creates the REST server (specification 4): a second API next to GraphQL on the same domain. It responds to requests
  * below `/2025-10-13` whose body has been read; the body is undefined if it was too long.
  */
 export function createRestServer(options: RestOptions) {
   const { payments, webhooks, credentials, replicas, bodyBytes, openapi, log } = options;
   const root = rootApp(log);
   root.use('*', async (context, next) => {
-    // The path as defined, with the names of its parameters, so that metrics have few labels.
+    // The path as defined, with parameter names instead of values, so that metrics have few labels.
     const path = matchedRoutes(context).findLast((route) => !route.path.endsWith('*'))?.path ?? 'none';
     const operation = `${context.req.method} ${path}`;
     noteOperation(operation);
@@ -90,8 +90,8 @@ export function createRestServer(options: RestOptions) {
   internalAccountEndpoints(app, payments);
   externalAccountEndpoints(app, payments);
   statementEndpoints(app, payments);
-  // Refuse the other methods of these paths here: otherwise DELETE /customers/external-accounts would be taken for a
-  // customer with that id.
+  // Refuse the other methods of these paths here: otherwise DELETE /customers/external-accounts would be handled as the
+  // deletion of a customer with that id.
   refuseOtherMethods(app);
   customerEndpoints(app, payments);
   quoteEndpoints(app, payments);
@@ -127,8 +127,8 @@ function rootApp(log: Logger): RestApp {
 }
 
 /**
- * Serves the OpenAPI document. It needs no credentials, since it contains nothing about any platform. Its console is in
- * src/api/pages/pages.ts. The document is built at the first request, once all endpoints are defined, since building it
+ * Serves the OpenAPI document. It needs no credentials, because it contains nothing about any platform. Its console is
+ * in src/api/pages/pages.ts. The document is built at the first request, when all endpoints are defined: building it
  * takes as long as the rest of startup.
  */
 function serveDocument(app: RestApp): void {

@@ -16,7 +16,7 @@ export interface Webhooks {
   readonly resolve: Resolver;
   /** Whether endpoints of sandbox platforms may be on this machine. */
   readonly loopback: boolean;
-  /** Encrypts the signing secrets; undefined if no key is set: then there can be no endpoints. */
+  /** Encrypts the signing secrets; undefined if no key is set, in which case there can be no endpoints. */
   readonly box: SecretBox | undefined;
   /** Where each attempt is logged; undefined to log none. */
   readonly attemptLog: Logger | undefined;
@@ -52,7 +52,7 @@ export function openWebhooks(
   };
 }
 
-/** Creates a command that needs the service's webhooks from its declaration, like `recordCommand`. */
+/** Creates, from its declaration, a command that needs the service's webhooks. It works like `recordCommand`. */
 export function webhookCommand<Input extends object, Answer>(
   declare: (webhooks: Webhooks, caller: Caller, input: Input) => Declared<Answer>,
 ) {
@@ -72,12 +72,12 @@ export function requireBox(webhooks: Webhooks): SecretBox {
   return webhooks.box;
 }
 
-/** Returns the text to which the encryption of an endpoint's secrets is bound. */
+/** Returns the text that the encryption of an endpoint's secrets is bound to. */
 export function secretOwner(platformId: string, endpointId: string): string {
   return `webhook_endpoint:${platformId}:${endpointId}`;
 }
 
-/** The types of event that webhooks carry; the others are in the feed only. */
+/** The event types for which webhooks are sent; all other types are in the feed only. */
 export const webhookTypes = [
   'OUTGOING_PAYMENT',
   'INCOMING_PAYMENT',
@@ -87,5 +87,7 @@ export const webhookTypes = [
   'TEST',
 ] as const satisfies readonly EventType[];
 
-/** The same types as a list in SQL. Events of deliveries are not among them: each delivery would create another one. */
+/**
+ * The same types as a list in SQL. Events about deliveries are not among them: each delivery would create another one.
+ */
 export const webhookTypesSql = webhookTypes.map((type) => `'${type}'`).join(', ');

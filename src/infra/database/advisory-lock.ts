@@ -3,7 +3,7 @@ import { connectionName, firstServer } from './connections/address.ts';
 import { DatabaseClient, Hosts } from './connections/hosts.ts';
 
 /**
- * Runs `work` under a session advisory lock: of several processes that call it together, one works and the others wait.
+ * Runs `work` under a session advisory lock: if several processes call this together, one works while the others wait.
  * The lock belongs to a separate connection, which `work` may use. The lock ends with that connection, even if the
  * process is killed.
  * @param lock a number that no other kind of work in this database uses
@@ -21,7 +21,7 @@ export async function withAdvisoryLock<T>(
   return withClient(databaseUrl, locked, use);
 }
 
-/** Runs `work` on a separate connection for `use`, without the pool's limits on statements. */
+/** Runs `work` on a separate connection for `use`, without the pool's statement limits. */
 export async function withClient<T>(
   databaseUrl: string,
   work: (client: pg.Client) => Promise<T>,

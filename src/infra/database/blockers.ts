@@ -2,14 +2,14 @@ import { type Queryable, statement, statementTexts } from './statement.ts';
 
 export interface LockSession {
   readonly pid: number;
-  /** Its application name: for connections of the service, the purpose and the instance's machine and process. */
+  /** Its application name. The service's own connections name their purpose and the instance's machine and process. */
   readonly application: string;
   readonly login: string | null;
   /** The backend type, such as `client backend`, `autovacuum worker` or `walsender`. */
   readonly kind: string;
   /** The state, such as `active` or `idle in transaction`. */
   readonly state: string | null;
-  /** Its current or last statement: the name if it is one of the service's, otherwise the beginning of the text. */
+  /** Its current or last statement: its name if it is one of the service's, otherwise the beginning of its text. */
   readonly statement: string;
   readonly openSeconds: number;
   /** The processes that it waits for. 0 stands for a prepared transaction. */
@@ -61,7 +61,7 @@ export const preparedTransactions = statement<PreparedTransaction>(
    from pg_prepared_xacts p where p.database = current_database() order by p.prepared`,
 );
 
-/** The number of characters that identify a statement: fewer than track_activity_query_size keeps. */
+/** How many of its first characters identify a statement: fewer than track_activity_query_size keeps. */
 const shownLength = 900;
 
 /** Returns sessions that wait for locks, and their blockers. Other logins' statements require pg_read_all_stats. */
@@ -75,7 +75,7 @@ export async function lockSessions(on: Queryable): Promise<LockSession[]> {
   }));
 }
 
-/** Returns the beginning of a statement in one line. The text of a statement with parameters contains no values. */
+/** Returns the beginning of a statement on one line. The text of a statement with parameters contains no values. */
 function shortened(query: string): string {
   const line = query.replace(/\s+/g, ' ').trim();
   return line.length > 80 ? `${line.slice(0, 79)}…` : line;

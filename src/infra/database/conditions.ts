@@ -2,8 +2,8 @@ import type { Planning } from './connections/read-scope.ts';
 import { getDatamodel } from './generated/pothos.ts';
 import { columnName } from './rows.ts';
 
-// Compiles conditions in the form of Prisma's `where`, in which filters and visibility rules are written, to SQL.
-// Throws for an unknown condition.
+// Compiles conditions to SQL. They have the form of Prisma's `where`, in which filters and visibility rules are
+// written. Throws for an unknown condition.
 
 /** The parameters and table aliases of one statement under construction. */
 export class Binding {
@@ -36,8 +36,8 @@ export class Binding {
 export type Binds = Pick<Binding, 'values' | 'bind' | 'alias' | 'aliases' | 'planning'>;
 
 /**
- * Fields whose values differ widely in frequency, or that are compared with ranges: for a rare value, a generic plan
- * would read all rows.
+ * Fields whose values differ widely in frequency, or that are compared with ranges. A generic plan would read all rows
+ * even for a rare value.
  */
 const uneven: ReadonlySet<string> = new Set(
   `Transaction.status Transaction.type Transaction.failureReason Transaction.sentCurrency Transaction.receivedCurrency
@@ -45,7 +45,7 @@ const uneven: ReadonlySet<string> = new Set(
   Account.beneficiaryVerificationStatus`.split(/\s+/),
 );
 
-/** The fields whose values match few rows of a platform: with one of them, any plan is good enough. */
+/** The fields whose values match few rows of a platform, so that with one of them any plan is good enough. */
 const narrow: ReadonlySet<string> = new Set(['id', 'customerId', 'transactionId', 'endpointId', 'reference']);
 
 interface Found {
@@ -86,8 +86,8 @@ export function columnOf(model: string, field: string): string | undefined {
 type Where = Readonly<Record<string, unknown>>;
 
 /**
- * The names of fields and operators whose values, all of them enum values, are written into the text as literals: with
- * a parameter, Postgres would not use a partial index of such rows.
+ * The fields and operators whose values, always enum values, are written into the text as literals. With parameters,
+ * Postgres would not use a partial index on such rows.
  */
 export const literalNames: ReadonlySet<string> = new Set(['kind', 'not']);
 
@@ -103,8 +103,8 @@ export function conditionsOf(model: string, alias: string, where: object, binds:
   return text;
 }
 
-// By the types of Prisma's `where`, AND and OR take conditions or lists of conditions, `in` takes a list, and a
-// relation takes conditions.
+// According to the types of Prisma's `where`, AND and OR take conditions or lists of conditions, `in` takes a list, and
+// a relation takes conditions.
 function conditions(model: string, alias: string, where: Where, binds: Binds, found: Found): string[] {
   return Object.entries(where).flatMap(([name, condition]): string[] => {
     if (condition === undefined) return [];
@@ -185,7 +185,7 @@ function startsWith(left: string, value: string): string[] {
   return [`${left} >= ${value}::text`, `${left} < ${value}::text || U&'\\+10FFFF'`];
 }
 
-/** Returns the condition that joins a row to the row that it refers to: the same platform, and the id. */
+/** Returns the condition that joins a row to the row it refers to, by platform and id. */
 function joinOf(model: string, alias: string, field: ModelField, related: string): string {
   const own = field.relationFromFields ?? [];
   const [from, to, names] =

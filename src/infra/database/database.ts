@@ -26,7 +26,7 @@ export const sessionSettings = (role: string, statementMs = defaultStatementMs) 
   'lock_timeout=2000',
   `statement_timeout=${statementMs}`,
   'idle_in_transaction_session_timeout=10000',
-  // Postgres expects a million rows from JSON that has two: JIT compilation then took ten times as long as the payment.
+  // Postgres expects a million rows from JSON that has two; JIT compilation then took ten times as long as the payment.
   'jit=off',
   // If a machine is lost, the locks of its processes are released after a few unanswered keep-alive probes.
   'tcp_keepalives_idle=10',
@@ -34,11 +34,11 @@ export const sessionSettings = (role: string, statementMs = defaultStatementMs) 
 ];
 
 /**
- * The database roles of the program. They own no tables, change money only through the functions of the ledger, and
- * cannot disable triggers (docs/database-roles.md).
+ * The program's database roles. They own no tables, change money only through the functions of the ledger, and cannot
+ * disable triggers (docs/database-roles.md).
  *
- * `gateway_serving` serves requests: it sees only the rows of the current platform (platform-scope.ts). `gateway_work`
- * does background work and runs the operators' commands: it sees all platforms.
+ * `gateway_serving` serves requests: it sees only the rows of the current platform (platform-scope.ts). `gateway_work`,
+ * for background work and the operators' commands, sees all platforms.
  */
 export type DatabaseRole = 'gateway_serving' | 'gateway_work';
 
@@ -54,7 +54,9 @@ export interface Database {
   connectionLikePool(use: string): ConnectionConfig;
   readonly pool: pg.Pool;
   readonly prisma: PrismaClient;
-  /** Runs `work` with a Prisma client in the transaction of `client`: only for `inTransaction` (transaction.ts). */
+  /**
+   * Runs `work` with a Prisma client in the transaction of `client`. Only for use by `inTransaction` (transaction.ts).
+   */
   joinPrisma<T>(client: pg.ClientBase, work: (prisma: Prisma.TransactionClient) => Promise<T>): Promise<T>;
   /**
    * Runs a composed statement whose result is a single text, in half the time of pg's own query. A repeated text is
@@ -62,15 +64,15 @@ export interface Database {
    * used.
    */
   readText(text: string, binding: Pick<Binding, 'values' | 'planning'>): Promise<string>;
-  /** Connects for statements that read no rows themselves: those that only call a function of the ledger. */
+  /** Connects for statements that read no rows themselves, but only call a function of the ledger. */
   connectForFunctions(): Promise<pg.PoolClient>;
   /** Opens another pool in the same role, for work that must not wait for this one. `use` names its connections. */
   openPool(use: string, poolSize: number): pg.Pool;
   /** The time allowed for a statement's result to arrive, in milliseconds; after that, its connection is destroyed. */
   readonly answerTimeoutMs: number;
   /**
-   * Wakes the background work of this process: `committed` after any commit, `received` after a commit that stores a
-   * provider's webhook.
+   * Wakes this process's background work. `committed` is emitted after any commit, `received` after a commit that
+   * stores a provider's webhook.
    */
   readonly commits: EventEmitter<{ committed: []; received: [] }>;
   close(): Promise<void>;
@@ -139,8 +141,8 @@ export function connectionConfig({ url, role, use, statementMs, settings }: Conn
 
 /**
  * Returns the parameters of a connection through a pooler. A pooler does not pass on session settings, so they are
- * stored with the login in the database (pooler.ts). All instances use the same connection name, since a pooler
- * sets the name again for a client with a different one.
+ * stored with the login in the database (pooler.ts). All instances use the same connection name, because a pooler sets
+ * the name again whenever a client's name differs.
  */
 function pooledConfig({ url, prepares }: Pooler, { role, use }: ConnectionOptions): ConnectionConfig {
   const address = readAddress(url);
@@ -192,7 +194,7 @@ export function openDatabase(options: DatabaseOptions): Database {
 
 type PoolOptions = Pick<DatabaseOptions, 'role' | 'poolSize' | 'acquireTimeoutMs' | 'statementMs'>;
 
-/** Opens a pool that destroys connections whose results do not arrive in time, and read-only ones. */
+/** Opens a pool that destroys read-only connections, and connections whose results do not arrive in time. */
 export function openPool(connection: ConnectionConfig, { role, poolSize, acquireTimeoutMs, statementMs }: PoolOptions) {
   const Pool = role === 'gateway_serving' ? ServingPool : pg.Pool;
   const pool = new Pool({
@@ -213,8 +215,8 @@ export function openPool(connection: ConnectionConfig, { role, poolSize, acquire
   pool.on('remove', (client) => idle.delete(client));
   pool.on('release', (error, client) => {
     if (!error) idle.add(client);
-    // The pool's other connections have probably lost the server, too, or become read-only: a statement on one of them
-    // would also fail.
+    // The pool's other connections have probably lost the server, too, or become read-only, so a statement on one of
+    // them would also fail.
     else if (isAnswerTimeout(error) || isReadOnly(error)) {
       connection.hosts?.suspect();
       for (const other of idle) discard(other, error);

@@ -6,7 +6,7 @@ export function sqlState(error: unknown): string | undefined {
 }
 
 /**
- * Returns whether Postgres reports that a statement failed and its connection is still open: then the transaction had
+ * Returns whether Postgres reports that a statement failed while its connection is still open. The transaction then had
  * no effect. If the connection ended instead, the outcome is unknown.
  */
 export function wasRolledBack(error: unknown): boolean {
@@ -36,18 +36,24 @@ export function isConnectionLost(error: unknown): boolean {
   return error instanceof OutcomeUnknown || (isDatabaseFault(error) && !wasRolledBack(error));
 }
 
-/** Returns whether a result did not arrive in time: a connection may look open but be dead (dropped by a firewall). */
+/**
+ * Returns whether a result did not arrive in time. A connection may look open but be dead, for example dropped by a
+ * firewall.
+ */
 export function isAnswerTimeout(error: unknown): boolean {
   const cause = error instanceof OutcomeUnknown ? error.cause : error;
   return cause instanceof Error && cause.message === 'Query read timeout';
 }
 
-/** Returns whether the session is read-only. It stays so when its server becomes writable, and must be replaced. */
+/**
+ * Returns whether the session is read-only. It stays read-only even when its server becomes writable, so it must be
+ * replaced.
+ */
 export function isReadOnly(error: unknown): boolean {
   return sqlState(error) === '25006';
 }
 
-/** The SQLSTATEs of temporary failures, or whole classes of them: the same statement may succeed later. */
+/** The SQLSTATEs of temporary failures, or whole classes of them, after which the same statement may succeed later. */
 const transientStates = [
   '08', // connection exceptions
   '25006', // read only: a standby, or a primary that is being replaced
@@ -81,7 +87,9 @@ const connectionMessages =
 /** Prisma's codes for the same errors (https://www.prisma.io/docs/orm/reference/error-reference). */
 const prismaCodes = new Set(['P1001', 'P1002', 'P1008', 'P1011', 'P1017', 'P1018', 'P2024', 'P2028', 'P2034', 'P2037']);
 
-/** Returns whether the database was unreachable, overloaded or read-only: the same request may succeed later. */
+/**
+ * Returns whether the database was unreachable, overloaded or read-only, so that the same request may succeed later.
+ */
 export function isDatabaseFault(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = sqlState(error);

@@ -4,8 +4,8 @@ import { fieldName } from './rows.ts';
 import { type CamelCased, type NounsArgument, type Queryable, statement } from './statement.ts';
 
 /**
- * A table with leased work: the workers of any number of processes take its due rows, by the database's clock. No
- * worker waits for another, and a dead worker's row is free at the end of its lease.
+ * A table of work that is leased to the workers of any number of processes. They take the rows that are due by the
+ * database's clock. No worker waits for another, and a dead worker's row becomes free when its lease ends.
  */
 export interface LeasedTable {
   readonly table: string;
@@ -13,7 +13,7 @@ export interface LeasedTable {
   readonly rows: string;
   /** The column of its primary key besides `platform_id`, and its type. Absent if each platform has only one row. */
   readonly key?: readonly [column: string, type: 'text' | 'uuid'];
-  /** The column with the due time of a row, and with the end of the lease of a leased row: `due_at` by default. */
+  /** The column that holds a row's due time or, while it is leased, the end of its lease: `due_at` by default. */
   readonly dueAt?: string;
 }
 
@@ -30,7 +30,10 @@ interface Claim {
   readonly counter?: string | null;
   /** The condition of the index of due rows, if it has one that the due time does not imply. */
   readonly where?: string;
-  /** Common table expressions ending with `due`: the `ctid as row` of the rows to lease, by default the $1 earliest. */
+  /**
+   * Common table expressions, of which the last, `due`, selects the `ctid as row` of the rows to lease: by default the
+   * $1 earliest.
+   */
   readonly due?: string;
   /** The column with the end of the lease, if it is not the column of the due time. */
   readonly until?: string;
@@ -68,8 +71,8 @@ export interface Postponement {
 }
 
 /**
- * Creates the function that gives back leased rows or renews their leases, and returns their new times: undefined for a
- * row whose lease was lost, which stays unchanged, since it was made due again or another worker has it.
+ * Creates the function that gives back leased rows or renews their leases, and returns their new times. If a lease was
+ * lost, because the row was made due again or another worker has it, the row stays unchanged and its time is undefined.
  */
 export function postponing({ table, rows, key: [key, type] = platformKey, dueAt = 'due_at' }: LeasedTable) {
   const field = fieldName(key);
@@ -95,7 +98,7 @@ export function postponing({ table, rows, key: [key, type] = platformKey, dueAt 
   };
 }
 
-/** Returns the SQL of the due time of the first waiting row; it selects no row if none waits. */
+/** Returns the SQL that selects the earliest due time of the waiting rows; it selects no row if none waits. */
 export function firstDue({ table, dueAt = 'due_at' }: Pick<LeasedTable, 'table' | 'dueAt'>): string {
   return `select ${dueAt} as due_at from ${table} where ${dueAt} is not null order by ${dueAt} limit 1`;
 }

@@ -3,13 +3,16 @@ import { type Binds, conditionsOf, fieldsOfModel, literalNames, tableOf } from '
 import type { Planning } from './connections/read-scope.ts';
 import { columnName, fieldName } from './rows.ts';
 
-// The rows of a list that belong to something (an account, a customer, a reference) are found by the index on that,
-// however many rows the platform has. By itself, Postgres would use another index, such as that of all payments, newest
-// first, if it expects an early match: for an account with few payments, it would read this index to the end. To
-// prevent that, the other conditions are wrapped in `(…) is true`, and an order that the index does not have is applied
-// after `offset 0`.
+// The rows of a list that belong to something (an account, a customer, a reference) are found by the index on it,
+// however many rows the platform has. Left to itself, Postgres would use another index, such as the one of all payments
+// by time, whenever it expects an early match there. For an account with few payments, it would then read that index to
+// the end. To prevent this, the other conditions are wrapped in `(…) is true`, and if the index does not have the
+// list's order, the rows are sorted after `offset 0`.
 
-/** The fields that match few rows of a platform, by model, and whether the index on each has the order of ids. */
+/**
+ * The fields that match few rows of a platform, by model, and whether the index on each returns equal values in the
+ * order of ids.
+ */
 const finders: Readonly<Record<string, Readonly<Record<string, boolean>>>> = {
   Account: { customerId: true },
   ClientToken: { ownerId: false },
@@ -41,7 +44,7 @@ export interface ListRows {
   readonly model: string;
   readonly alias: string;
   readonly where: object;
-  /** SQL that finds the rows of a parent, in one or several ways, each using an index with the order of the list. */
+  /** SQL that finds a parent's rows in one or several ways, each through an index in the order of the list. */
   readonly below?: readonly string[] | undefined;
   /** The order of a page, and its maximum number of rows. */
   readonly order?:
@@ -57,7 +60,10 @@ interface Way {
   readonly through?: { readonly column: string; readonly ids: string } | undefined;
 }
 
-/** Compares a column in a form for which Postgres expects few rows, so that it uses the index instead of the table. */
+/**
+ * Compares a column in a form for which Postgres expects few rows, so that it uses the index instead of scanning the
+ * table.
+ */
 export function oneOfFew(alias: string, column: string, value: string): string {
   return `${alias}.${column} = ${value} and ${alias}.${column} between ${value} and ${value}`;
 }
@@ -65,13 +71,16 @@ export function oneOfFew(alias: string, column: string, value: string): string {
 /** A query that has been written before. */
 interface Written {
   readonly text: string;
-  /** Its parameters: the positions of values in `values`, or values that the shape contains. */
+  /** Its parameters: positions in `values`, or values that the shape itself contains. */
   readonly parameters: readonly (number | boolean)[];
   readonly aliases: number;
   readonly planning: Planning;
 }
 
-/** Written queries, by everything that determines their text: writing one takes longer than the rest of a read. */
+/**
+ * Queries already written, by everything that determines their text. Writing a query takes longer than the rest of a
+ * read.
+ */
 // `max` would allocate all of it up front (core/bounded-cache.ts).
 const written = new LRUCache<string, Written>({ maxSize: 2_000, sizeCalculation: () => 1 });
 
@@ -124,7 +133,7 @@ function valueShape(value: unknown, values: unknown[]): string {
 function writeRows(list: ListRows, conditions: readonly Condition[], binds: Binds): string {
   const { model, alias, below = [] } = list;
   // For a parent's rows, all plans use the same index. But Postgres considers a generic plan more expensive, and would
-  // plan each list of a document again: for twenty lists, this takes ten times as long as running them.
+  // plan each list of a document anew. For twenty lists, planning takes ten times as long as running them.
   if (below.length > 0) binds.planning ??= 'once';
   const platform = conditions.find(([name]) => name === 'platformId');
   const { choices, used } = below.length > 0 || !platform ? nothingChosen : choose(model, conditions);
@@ -139,7 +148,7 @@ function writeRows(list: ListRows, conditions: readonly Condition[], binds: Bind
     ...choices.map((choice) => wayOf(model, alias, choice, platformId, binds)),
   ];
   const others = conditions.filter((one) => one !== platform && !used.has(one));
-  // For a customer's accounts, an index contains the few internal ones, in a different order.
+  // A customer's few internal accounts have an index of their own, in a different order.
   const isInternal = ([name, value]: Condition) => model === 'Account' && name === 'kind' && value === 'INTERNAL';
   const isInIndex = (one: Condition) => one[0] === keyFieldOf(list) || isInternal(one);
   const range = textOf(model, alias, others.filter(isInIndex), binds);
@@ -154,7 +163,10 @@ function writeRows(list: ListRows, conditions: readonly Condition[], binds: Bind
   return fromWays(list, own, complete);
 }
 
-/** Returns the only field that orders the rows, so that an index can be read from a cursor on. */
+/**
+ * Returns the field in whose order an index can be read from a cursor on: the only field that orders the rows, or the
+ * id.
+ */
 function keyFieldOf({ order }: ListRows): string {
   const [column = 'id', ...more] = order?.columns ?? [];
   return more.length === 0 ? fieldName(column) : 'id';
@@ -165,8 +177,8 @@ function textOf(model: string, alias: string, conditions: readonly Condition[], 
 }
 
 /**
- * Writes the remaining conditions on the rows that the chosen conditions find. If they are about another row, it is
- * looked up only once.
+ * Writes the remaining conditions on the rows that the chosen conditions find. If a condition is about one other row,
+ * that row is looked up only once.
  */
 function restOf(
   model: string,
@@ -186,7 +198,7 @@ function restOf(
   return texts.join(' and ') || 'true';
 }
 
-/** Writes the condition that the row with this id, to which a field refers, meets the field's condition. */
+/** Writes the condition that the row with this id, to which a field refers, meets the condition on that field. */
 function namedRow(model: string, [name, value]: Condition, id: string, platformId: string, binds: Binds): string {
   const { type } = fieldsOfModel(model).get(name) ?? { type: '' };
   const row = binds.alias();
@@ -269,7 +281,9 @@ function wayOf(model: string, alias: string, choice: readonly Condition[], platf
   return { found: found.join(' and ') || 'true', rest: rest.join(' and ') || 'true', isOrdered, through };
 }
 
-/** Writes the FROM clause of rows found in one or several ways, each in the list's order if its index has it. */
+/**
+ * Writes the FROM clause for rows found in one or several ways, each in the list's order if its index has that order.
+ */
 function fromWays(list: ListRows, own: string, ways: readonly Way[]): string {
   const { alias } = list;
   const [first, ...others] = ways;
@@ -298,7 +312,7 @@ function fromWay(list: ListRows, own: string, { found, rest, isOrdered, through 
   }
   const matching = `${rows} and (${rest}) is true`;
   if (order === undefined || (isOrdered && order.columns.length === 1)) return matching;
-  // Sorts the ids, and then reads only the rows of a page: to sort whole rows, Postgres would first copy each.
+  // Sorts the ids, and then reads only the rows of a page. To sort whole rows, Postgres would first copy each of them.
   const ids = `select ${alias}.id from (select ${alias}.* from ${matching} offset 0) ${alias}${pageOrder(list)}`;
   return `${tableOf(model)} ${alias} where ${own} and ${alias}.id = any (array(${ids}))`;
 }

@@ -35,7 +35,7 @@ export async function prepareLogin(pooled: string, direct: string): Promise<void
   const login = loginOf(pooled);
   if (loginOf(direct) !== login) {
     throw new PoolerError(
-      `DATABASE_URL has the login ${login} and DATABASE_DIRECT_URL the login ${loginOf(direct)}: use the same login in both, since the session settings are stored with the login`,
+      `DATABASE_URL has the login ${login} and DATABASE_DIRECT_URL the login ${loginOf(direct)}: use the same login in both, because the session settings are stored with the login`,
     );
   }
   await withAdvisoryLock(direct, settingsLock, (client) => transactionOn(client, () => alterLogin(client, login)));
@@ -86,7 +86,7 @@ export async function findPooler(url: string, direct: string): Promise<Pooler> {
 /** Returns the identity of a running server's database, which distinguishes it from all others. */
 async function identityOf(client: pg.Client): Promise<string | undefined> {
   const { rows } = await client.query<{ identity: string }>(
-    // As a number, since the sessions may have different time zones.
+    // As a number, because the sessions may have different time zones.
     'select oid || $1 || extract(epoch from pg_postmaster_start_time()) as identity from pg_database where datname = current_database()',
     [' '],
   );
@@ -112,11 +112,14 @@ async function missingSettings(client: pg.Client): Promise<string[]> {
   return rows.filter(({ now, wanted }) => plain(now) !== plain(wanted)).map(({ name }) => name);
 }
 
-/** Returns whether a pooler supports its clients' prepared statements. If not, they exist in one session only. */
+/**
+ * Returns whether a pooler supports its clients' prepared statements. If not, each exists in only one of the pooler's
+ * sessions.
+ */
 async function preparesStatements(client: pg.Client): Promise<boolean> {
   const name = 'payments_gateway_probe';
   const seen = 'select from pg_prepared_statements where name = $1';
-  // An instance that was killed between the two statements has left it behind.
+  // An instance that was killed between the two statements may have left it behind.
   if ((await client.query(seen, [name])).rowCount) await client.query(`deallocate ${name}`);
   await client.query({ name, text: 'select 1' });
   if ((await client.query(seen, [name])).rowCount === 0) return true;

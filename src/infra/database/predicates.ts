@@ -4,7 +4,7 @@ import { asPlatform } from './connections/platform-scope.ts';
 import { type Noun, readRows } from './read-rows.ts';
 
 // Compiles conditions in the form of Prisma's `where` to a function that tests a row in memory: the counterpart of
-// conditions.ts, for past versions of rows. It refuses conditions that the row alone does not decide.
+// conditions.ts, for past versions of rows. It refuses conditions that the row alone cannot decide.
 
 type Row = Readonly<Record<string, unknown>>;
 type Where = Readonly<Record<string, unknown>>;
@@ -25,7 +25,7 @@ export interface Reference {
   readonly model: string;
 }
 
-/** Reports conditions that a past version of a row does not decide by itself. */
+/** Reports a condition that a past version of a row does not decide by itself. */
 export class NotFollowable extends Error {
   constructor(model: string, field: string) {
     super(`a condition on ${field} of ${model} depends on more than the row`);
@@ -33,7 +33,9 @@ export class NotFollowable extends Error {
   }
 }
 
-/** The fields of referenced rows that never change (guard_account): their current value is also the past one. */
+/**
+ * The fields of referenced rows that never change (guard_account), so that their current values are also the past ones.
+ */
 const unchanging: Readonly<Record<string, readonly string[]>> = {
   Account: ['id', 'platformId', 'kind', 'currency', 'customerId'],
   Customer: ['id', 'platformId', 'platformCustomerId', 'customerType'],
@@ -95,7 +97,7 @@ function ofValue(model: string, field: ModelField, condition: unknown): Test {
     if (value === undefined) return [];
     switch (operator) {
       case 'in': {
-        // Prisma's filters have only a list here.
+        // Prisma's filters allow only a list here.
         const values = (value as unknown[]).map((one) => equalTo(model, field, one));
         return [(row, find) => values.some((test) => test(row, find))];
       }
@@ -140,7 +142,7 @@ function beginningWith(model: string, { name }: ModelField, start: unknown): Tes
   };
 }
 
-/** Compares as Postgres does: times, numbers and UUIDs. The order of other text depends on the collation. */
+/** Compares times, numbers and UUIDs as Postgres does. The order of other texts depends on the collation. */
 function compared(model: string, field: ModelField, value: unknown, holds: (order: number) => boolean): Test {
   const { name, type } = field;
   const isId = name === 'id' || name.endsWith('Id');

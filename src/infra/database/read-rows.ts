@@ -4,7 +4,10 @@ import type { Prisma } from './generated/client/client.ts';
 import { listRows } from './list-rows.ts';
 import { columnName, fieldsOf, rowFromFields, type SnapshotRows } from './rows.ts';
 
-/** The types of conditions on the rows of each noun: Prisma's, although conditions.ts supports only a part of them. */
+/**
+ * The types of the conditions on each noun's rows. They are Prisma's, although conditions.ts supports only some of
+ * them.
+ */
 interface WhereInputs {
   readonly Account: Prisma.AccountWhereInput;
   readonly ClientToken: Prisma.ClientTokenWhereInput;
@@ -26,7 +29,7 @@ interface RowQuery<N extends Noun> {
 export type Extra<More extends object> = (row: string) => { readonly [Field in keyof More]: string };
 
 /**
- * Reads whole rows of a noun in one statement that returns them as one JSON text: this takes a quarter of the CPU time
+ * Reads whole rows of a noun in one statement that returns them as one JSON text. This takes a quarter of the CPU time
  * of Prisma's client.
  * @throws Error for conditions that conditions.ts does not support
  */
@@ -63,7 +66,7 @@ function select<N extends Noun>(noun: N, columns: string, { where, orderBy, take
   const binding = new Binding();
   const sorted = orderBy?.flatMap(Object.entries<'asc' | 'desc'>) ?? [];
   const orderText = sorted.map(([field, direction]) => `t.${columnName(field)} ${direction}`).join(', ');
-  // A literal instead of a parameter, since the planner must know that a page is short.
+  // A literal instead of a parameter, because the planner must know that a page is short.
   const limit = take === undefined ? undefined : Math.trunc(take);
   const order = limit !== undefined &&
     sorted[0] && { columns: sorted.map(([field]) => columnName(field)), read: sorted[0][1], limit };

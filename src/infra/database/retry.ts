@@ -9,8 +9,8 @@ import { sqlState } from './faults.ts';
 const lostRace = new Set(['40001', '40P01', '23505']);
 
 /**
- * Runs a command up to five times while it loses races, with random pauses of up to 200 ms. Each run that lost was
- * rolled back.
+ * Runs a command up to five times while it loses races, with random pauses of up to 200 ms. A run that loses is rolled
+ * back.
  */
 export async function retryLostRaces<T>(command: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {

@@ -7,14 +7,17 @@ export type Queryable = Pick<pg.Pool, 'query'>;
 /** A prepared statement: runs with its values and returns the rows. */
 export type Statement<Row> = (on: Queryable, ...values: readonly unknown[]) => Promise<Row[]>;
 
-/** A row with field names in camel case: the compiler rejects names with an underscore, such as those of columns. */
+/** A row with field names in camel case. The compiler rejects names with an underscore, such as column names. */
 export type CamelCased<Row> = { [Field in keyof Row]: Field extends `${string}_${string}` ? never : Row[Field] };
 
 type Noun = keyof SnapshotRows;
 type NounOf<T> = {
   [N in Noun]: SnapshotRows[N] extends T ? (T extends SnapshotRows[N] ? N : never) : never;
 }[Noun];
-/** The fields that hold a whole row as JSON, and their nouns: derived from the type, so that none can be forgotten. */
+/**
+ * The fields that hold a whole row as JSON, and their nouns. They are derived from the type, so that none can be
+ * forgotten.
+ */
 type NounsIn<Row> = {
   readonly [Field in keyof Row as [NounOf<NonNullable<Row[Field]>>] extends [never] ? never : Field]: NounOf<
     NonNullable<Row[Field]>
@@ -26,7 +29,7 @@ export type NounsArgument<Row> = keyof NounsIn<Row> extends never ? [] : [nouns:
 
 const texts = new Map<string, string>();
 
-/** Returns the texts of all statements by name: a test compares docs/prisma.md with them. */
+/** Returns the texts of all statements by name, which a test compares with docs/prisma.md. */
 export function statementTexts(): ReadonlyMap<string, string> {
   return texts;
 }
@@ -35,7 +38,7 @@ export function statementTexts(): ReadonlyMap<string, string> {
  * Creates a prepared statement. Its rows have field names in camel case: the column `due_at` is the field `dueAt`. If a
  * column holds a whole row as JSON (`to_json`, `account_snapshot`), `nouns` names its noun, and the field is that row.
  * @param name says what the statement does
- * @throws Error if another text has the same name: a connection that has prepared one would refuse the other
+ * @throws Error if another text has the same name, because a connection that has prepared one would refuse the other
  */
 export function statement<Row extends CamelCased<Row>>(
   name: string,

@@ -4,7 +4,7 @@ import { isConnectionLost, isReadOnly, OutcomeUnknown, wasRolledBack } from './f
 import type { Prisma } from './generated/client/client.ts';
 import { type Queryable, statement } from './statement.ts';
 
-/** One transaction for two clients: plain SQL runs on `client`, Prisma's statements on the same connection. */
+/** One transaction for two clients. Plain SQL runs on `client`, and Prisma's statements run on the same connection. */
 export interface Transaction {
   readonly client: pg.PoolClient;
   readonly prisma: Prisma.TransactionClient;
@@ -35,9 +35,9 @@ export async function inTransaction<T>(
 }
 
 interface TransactionOptions {
-  /** The statement that begins it: `begin` with its isolation level and access mode. */
+  /** The statement that begins the transaction: `begin`, with an isolation level and access mode. */
   readonly begin?: `begin${string}`;
-  /** Called when the connection becomes unusable: it is lost, cannot roll back, or is read-only. */
+  /** Called when the connection becomes unusable because it is lost, cannot roll back, or is read-only. */
   readonly onBroken?: (error: unknown) => void;
 }
 
@@ -110,7 +110,7 @@ async function withKnownOutcome<T>(statement: Promise<T>): Promise<T> {
   });
 }
 
-/** Returns the argument for `release`: the pool destroys a connection that is released with an error. */
+/** Returns the argument for `release`. The pool destroys a connection that is released with an error. */
 function asError(error: unknown): Error | undefined {
   return error === undefined || error instanceof Error ? error : new Error(String(error));
 }
@@ -118,7 +118,7 @@ function asError(error: unknown): Error | undefined {
 const clockStatement = statement<{ now: Date; id: string }>('read_clock', 'select clock_ms() as now, uuid_v7() as id');
 
 /**
- * Reads the database's clock (milliseconds) and creates an id of that moment: Prisma cannot calculate with that clock.
+ * Reads the database's clock, to the millisecond, and creates an id of that time. Prisma itself cannot use that clock.
  */
 export async function readClock(on: Queryable): Promise<{ readonly now: Date; readonly id: string }> {
   const [row] = await clockStatement(on);

@@ -28,7 +28,10 @@ export interface ReadinessLimits {
   readonly standstillMs: number;
   /** The interval between the instance's own checks, in milliseconds. */
   readonly everyMs: number;
-  /** How long a session is used, in ms, since a server that accepts no new sessions may still serve old ones. */
+  /**
+   * How long a session is used before it is replaced, in ms. A server that accepts no new sessions may still serve old
+   * ones.
+   */
   readonly sessionMs: number;
 }
 
@@ -60,7 +63,7 @@ const requestStatement = statement<object>(
 
 const patienceStatement = statement<object>('readiness_patience', `select set_config('lock_timeout', '200', true)`);
 
-/** The SQLSTATE of a lock timeout: requests that need the locked table are refused, and all others are served. */
+/** The SQLSTATE of a lock timeout. Requests that need the locked table are refused, and all others are served. */
 const locked = '55P03';
 
 const tooMany = '53300';
@@ -68,7 +71,7 @@ const tooMany = '53300';
 /** The SQLSTATEs of a missing table, column or function, or of a missing privilege for it. */
 const schemaStates = new Set(['42P01', '42703', '42883', '42501']);
 
-/** Watches the database on its own connection, since the pools may be exhausted: every few seconds, and on request. */
+/** Watches the database every few seconds and on request, on its own connection, because the pools may be exhausted. */
 export class ReadinessWatch {
   readonly #database: Database;
   readonly #log: Logger;
@@ -101,7 +104,7 @@ export class ReadinessWatch {
     this.#isServing = true;
   }
 
-  /** Records that the instance stops: from now on it is not ready. */
+  /** Records that the instance is stopping. From now on it is not ready. */
   end(): void {
     this.#isServing = false;
   }
@@ -230,8 +233,8 @@ async function tryRequest(client: pg.Client): Promise<void> {
 }
 
 /**
- * Returns whether an instance can serve requests. A stalled feed does not count: it blocks no request, and affects all
- * instances alike (decision 70).
+ * Returns whether an instance can serve requests. A stalled feed does not count, because it blocks no request and
+ * affects all instances alike (decision 70).
  */
 function isReady({ database, writable, schema }: Readiness): boolean {
   return database && writable && schema;

@@ -1,7 +1,7 @@
 import { Counter, Gauge, Histogram } from 'prom-client';
 
-// The counters of a working process. A label has few values, which are defined by this program: never an id, an address
-// or a text from a client.
+// The counters of a running process. Labels have few values, all of them defined by this program: never an id, an
+// address or text from a client.
 
 export const requestSeconds = new Histogram({
   name: 'payments_request_seconds',

@@ -1,6 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-/** Returns an iterator whose steps run in the asynchronous context of this call: for its request and its platform. */
+/**
+ * Returns an iterator whose steps run in the asynchronous context of this call, and so for its request and its
+ * platform.
+ */
 export function iterateHere<T>(iterator: AsyncIterableIterator<T>): AsyncIterableIterator<T> {
   const here = AsyncLocalStorage.snapshot();
   return {

@@ -9,7 +9,7 @@ const absoluteForm = /^https?:\/\/([^/?]*)(.*)$/i;
 
 /**
  * Makes an HTTP server return 400 for requests with an invalid address, before its request and upgrade listeners see
- * them: a request needs exactly one Host, which is a valid authority (RFC 9112, 3.2), and a path. Absolute request
+ * them. A request needs a path, and exactly one Host header with a valid authority (RFC 9112, 3.2). Absolute request
  * targets are reduced to their path here.
  */
 export function refuseWrongAddresses(server: EventEmitter): void {
@@ -52,7 +52,10 @@ function refuseUpgrade(socket: Duplex, status = '400 Bad Request'): void {
 /** If the first line is longer than this, in bytes, the address is too long (RFC 9110, 4.1, recommends 8,000). */
 const longAddress = 8 * 1024;
 
-/** Returns whether headers are too long because of their address. Node returns 431 for all others that are too long. */
+/**
+ * Returns whether a request's head is too long because of its address. Node returns 431 for any other head that is too
+ * long.
+ */
 function isLongAddress(error: unknown): boolean {
   const { code, rawPacket } = error as { readonly code?: string; readonly rawPacket?: Buffer };
   return code === 'HPE_HEADER_OVERFLOW' && rawPacket?.subarray(0, longAddress).includes('\r\n') === false;
@@ -77,7 +80,7 @@ function takeAddress(request: IncomingMessage): string | undefined {
   return undefined;
 }
 
-/** The last valid host, since most requests have the same one. */
+/** The last valid host, because most requests have the same one. */
 let lastAuthority: string | undefined;
 
 function isAuthority(host: string): boolean {

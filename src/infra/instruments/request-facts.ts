@@ -22,10 +22,10 @@ export interface ClientFacts {
 
 const scope = new AsyncLocalStorage<RequestFacts>();
 
-/** The format of an id from a client: it is written to the log and to headers. */
+/** The format of an id from a client, which is written to the log and to headers. */
 const idForm = /^[\w.:/+=-]{1,128}$/;
 
-/** The format of a client's name and version: they are written to the log and the database. */
+/** The format of a client's name and version, which are written to the log and the database. */
 const clientForm = /^[\x20-\x7e]{1,64}$/;
 /** The header prefixes before `-name` and `-version`: for Apollo's clients, and for those that follow GraphQL Hive. */
 const clientHeaders = ['apollographql-client', 'graphql-client', 'x-graphql-client'];
@@ -60,7 +60,9 @@ export function currentRequest(): RequestFacts | undefined {
 /** The deadline of each request, by `performance.now()`. */
 const deadlines = new WeakMap<RequestFacts, number>();
 
-/** Sets the deadline of the current request, in milliseconds from now: it limits all waits of the request. */
+/**
+ * Sets the deadline of the current request, in milliseconds from now. It limits everything that the request waits for.
+ */
 export function beginDeadline(ms: number): void {
   const facts = currentRequest();
   if (facts) deadlines.set(facts, performance.now() + ms);

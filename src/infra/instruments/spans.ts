@@ -14,7 +14,7 @@ import type { RequestFacts } from './request-facts.ts';
 // Spans for OpenTelemetry: requests, operations, statements, calls to rails, webhooks. start/tracing.ts enables them.
 // Attributes are only names, ids and times, never values from a client, secrets or personal data.
 
-/** OpenTelemetry's numbers for the span kinds, since a const enum cannot be imported without a compile step. */
+/** OpenTelemetry's numbers for the span kinds, because a const enum cannot be imported without a compile step. */
 const kinds = { internal: 0, server: 1, client: 2 } as const satisfies Record<string, SpanKind>;
 
 const tracer = trace.getTracer('payments-graphql-gateway');
@@ -101,7 +101,7 @@ export function inRequestSpan<T>(
   return context.with(trace.setSpan(around, span), work);
 }
 
-/** Marks a span as failed, with the name or SQLSTATE only: the text of an error may contain a client's values. */
+/** Marks a span as failed, with the name or SQLSTATE only, because an error's text may contain a client's values. */
 function fail(span: Span, error: unknown): void {
   const code = error instanceof Error && 'code' in error ? String(error.code) : undefined;
   span.setAttribute('error.type', code ?? (error instanceof Error ? error.name : 'unknown'));

@@ -8,7 +8,7 @@ export type Resolver = (hostname: string) => Promise<readonly string[]>;
 const dns = new DnsResolver({ timeout: 2_000, tries: 2 });
 const unknown: ReadonlySet<unknown> = new Set(['ENOTFOUND', 'ENODATA']);
 
-/** Resolves a host name with DNS queries: the system's lookup would block one of the process's few threads. */
+/** Resolves a host name with DNS queries, because the system's lookup would block one of the process's few threads. */
 export const dnsResolver: Resolver = async (hostname) => {
   if (hostname === 'localhost') return ['127.0.0.1', '::1'];
   const answers = await Promise.allSettled([dns.resolve4(hostname), dns.resolve6(hostname)]);
@@ -32,9 +32,9 @@ const cloudInternal: ReadonlySet<string> = new Set(['168.63.129.16']);
 const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3');
 
 /**
- * Returns whether an address is public: global unicast only. Not loopback, private, link-local, shared (RFC 6598),
- * documentation, benchmarking or multicast; and no IPv6 form that contains an IPv4 address (mapped, compatible, NAT64,
- * 6to4, Teredo), which may be any of these.
+ * Returns whether an address is public, which only global unicast addresses are. Not loopback, private, link-local,
+ * shared (RFC 6598), documentation, benchmarking or multicast; and no IPv6 form that contains an IPv4 address (mapped,
+ * compatible, NAT64, 6to4, Teredo), which may be any of these.
  */
 export function isPublicAddress(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;

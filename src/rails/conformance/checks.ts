@@ -104,7 +104,7 @@ async function takesTime(tried: Tried): Promise<void> {
   const drive = driveOf(tried, 'slow');
   const rail = await tried.open();
   let first = await drive.ask(rail);
-  // A lost answer reveals no outcome, so ask again: the order must still reach an outcome.
+  // A lost answer reveals no outcome, so ask again. The order must still reach one.
   for (let lost = 0; first.kind === 'unknown' && lost < 3; lost += 1) first = await drive.ask(rail);
   if (first.kind !== 'pending') throw new Breach(`the order is under way, but the rail answered ${words(first)}`);
   await expectSettledOnce(tried, drive, rail);
@@ -120,7 +120,10 @@ function isSilent(fault: ProviderFault, times: number) {
   };
 }
 
-/** Simulates a killed process, which sees no answer: another process opens the rail, and knows nothing of the first. */
+/**
+ * Simulates a process that is killed before it sees the answer: another process, which knows nothing of it, opens the
+ * rail.
+ */
 async function killed(tried: Tried): Promise<void> {
   const drive = driveOf(tried, 'settles');
   await drive.ask(await tried.open());
@@ -172,7 +175,7 @@ export async function withFault(
   }
 }
 
-/** Checks that the rail gives no answer while the provider is silent, since any answer would be a guess. */
+/** Checks that the rail gives no answer while the provider is silent, because any answer would be a guess. */
 export async function expectNoAnswer(tried: Tried, ask: () => Promise<string | undefined> | undefined): Promise<void> {
   for (const fault of ['is-down', 'loses-answers'] as const) {
     await withFault(tried, fault, async () => {
@@ -203,7 +206,7 @@ async function expectSettledOnce(tried: Tried, drive: TrialDrive, rail: Rail): P
   await expectMoved(tried, drive, 1n);
 }
 
-/** The answers allowed after `settled`: a settled order stays settled, or its money is returned. */
+/** The answers allowed after `settled`. A settled order stays settled, unless its money is returned. */
 const stands = ['settled', 'returned', 'unknown'];
 
 async function expectStanding(drive: TrialDrive, rail: Rail, kinds: readonly string[] = stands): Promise<void> {
@@ -214,7 +217,7 @@ async function expectStanding(drive: TrialDrive, rail: Rail, kinds: readonly str
 }
 
 /**
- * Checks that the provider has moved the amount of an order this many times.
+ * Checks that the provider has moved an order's amount exactly `times` times.
  * @throws Breach otherwise
  */
 export async function expectMoved({ trial: { provider } }: Tried, drive: TrialDrive, times: bigint): Promise<void> {
@@ -302,7 +305,7 @@ async function isDown(tried: Tried): Promise<void> {
 
 function requestOf({ trial }: Tried, side: Side): TrialLock {
   const request = trial.lock?.(side);
-  if (!request) throw new NotTried(`the trial has no request that locks the side ${side}`);
+  if (!request) throw new NotTried(`the trial has no request that locks the ${side} side`);
   return request;
 }
 
@@ -312,7 +315,7 @@ function lockFor(tried: Tried, rail: Rail, side: Side): Promise<Locked> {
 
 /**
  * Locks a rate and creates the order that uses it.
- * @throws Breach if the rail does not lock
+ * @throws Breach if the rail does not lock the rate
  */
 export async function lockOf({ times }: Pick<Tried, 'times'>, rail: Rail, request: TrialLock): Promise<Locked> {
   const orderId = randomUUID();

@@ -18,7 +18,7 @@ const retryMs = 20;
 /** A rail's answer; `unknown` if it threw or did not answer in time. */
 export type Answer = RailOutcome | { readonly kind: 'unknown'; readonly error: unknown };
 
-/** Takes a new order of the trial through a rail, and adds the fields that the gateway sets. */
+/** Takes a new order from the trial through a rail, filling in the fields that the gateway would set. */
 export class TrialDrive {
   readonly id: string;
   readonly #times: TrialTimes;
@@ -55,7 +55,7 @@ export class TrialDrive {
     }
   }
 
-  /** Returns the order as the gateway would give it now. */
+  /** Returns the order as the gateway would pass it to the rail now. */
   request(settled: boolean): RailOrder {
     return {
       ...this.#order,

@@ -17,7 +17,7 @@ const depositChecks: readonly Check[] = [
   { kind: 'DEPOSIT', name: 'takes a deposit once, even if the answer is lost', run: takesOnce },
 ];
 
-/** Returns the promises of the port about webhooks and deposits, for the methods that a rail has. */
+/** Returns the checks of webhooks and deposits that apply to the methods of this rail. */
 export function incomingChecks(rail: Rail): readonly Check[] {
   return [...(rail.receiveWebhook ? webhookChecks : []), ...(rail.deposits ? depositChecks : [])];
 }
@@ -62,7 +62,7 @@ async function lists(tried: Tried): Promise<void> {
   if (same.length !== 1) throw new Breach(`a deposit is listed ${same.length} times starting at its own time`);
   const later = await listed(rail, new Date(deposit.at.getTime() + 86_400_000));
   if (later.some(({ reference }) => reference === deposit.reference)) {
-    throw new Breach('a deposit is listed among those that began a day later');
+    throw new Breach('a deposit is listed among the deposits that began a day later');
   }
 }
 

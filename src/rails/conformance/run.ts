@@ -20,7 +20,7 @@ const usualTimes: TrialTimes = { answerMs: 10_000, outcomeMs: 60_000 };
 
 /**
  * Tests a rail against all promises of the port, for payouts and collections, and for rate locks, receivers, webhooks
- * and deposits if it supports them. The checks run one after another, since they share the provider.
+ * and deposits if it supports them. The checks run one after another because they share the provider.
  */
 export async function runConformance(trial: RailTrial, times: TrialTimes = usualTimes): Promise<CheckResult[]> {
   const rail = await trial.open();
@@ -76,8 +76,8 @@ async function finds(tried: Tried): Promise<void> {
 }
 
 /**
- * Checks that the rail gives no answer while the provider is silent: if it reported no receiver, a possible payment
- * would be refused.
+ * Checks that the rail gives no answer while the provider is silent. If it reported that there is no receiver, the
+ * gateway would refuse a payment that is possible.
  */
 async function isDown(tried: Tried): Promise<void> {
   providerOf(tried);

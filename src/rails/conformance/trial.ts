@@ -1,25 +1,26 @@
 import type { Rail, RailOrder } from '../rail.ts';
 import type { LockRequest, RailDeposit, RailWebhook } from '../rail-parts.ts';
 
-/** The trial of a rail: the author's input to the conformance suite, as the export `trial` of a module. */
+/** A rail's trial: what its author provides for the conformance suite. A module exports it as `trial`. */
 export interface RailTrial {
   /** Opens the rail as a starting process would. Called several times, while the provider keeps its state. */
   open(): Promise<Rail>;
 
   /**
    * Returns an order that takes this course: `settles`, `refused` by the provider, or `slow`, which is under way for
-   * some time and then settles. The suite sets its id, age and attempts. Undefined if the rail or its provider has no
-   * such course.
+   * some time and then settles. The suite sets its id, age and attempts. Undefined if the rail or its provider cannot
+   * produce one.
    */
   order(course: Course, kind: RailOrder['kind']): TrialOrder | undefined;
 
   /**
    * Returns a conversion whose payment settles, for a rail that locks rates. The suite sets its ids. If the rail's
-   * locks are valid for less time than an order may take (`TrialTimes`), the suite also uses one near its end.
+   * locks are valid for less time than an order may take (`TrialTimes`), the suite also uses a lock shortly before it
+   * expires.
    */
   lock?(lockedSide: LockRequest['lockedSide']): TrialLock | undefined;
 
-  /** The provider, with faults on request; undefined for a rail that calls nothing outside its process. */
+  /** The provider, into which faults can be injected; undefined for a rail that makes no calls outside its process. */
   readonly provider?: TrialProvider;
 
   /** Receivers at UMA addresses; undefined if the rail looks up none. */
@@ -42,11 +43,13 @@ export interface TrialReceivers {
   /** An address that has a receiver, and one that has none. */
   readonly known: string;
   readonly unknown: string;
-  /** Returns a payment to the known address that settles, for a rail that locks rates. */
+  /** Returns a payment that goes to the known address and settles, for a rail that locks rates. */
   lock?(lockedSide: LockRequest['lockedSide']): TrialLock;
 }
 
-/** Webhooks and deposits, for a rail with `receiveWebhook` or `deposits`: each only if the rail has the method. */
+/**
+ * Webhooks and deposits, for a rail with `receiveWebhook` or `deposits`. Provide only what the rail has methods for.
+ */
 export interface TrialIncoming {
   /** Returns a new webhook about this order, as the provider would sign and send it now. */
   webhook?(orderId: string): Promise<RailWebhook>;
@@ -56,7 +59,7 @@ export interface TrialIncoming {
   taken?(reference: string): Promise<bigint>;
 }
 
-/** A provider, or its test system, with faults on request. */
+/** A provider or its test system, into which faults can be injected. */
 export interface TrialProvider {
   /**
    * Returns the amount that the provider has moved for an order, in smallest units: nothing, the amount of the order,
@@ -70,8 +73,8 @@ export interface TrialProvider {
 }
 
 /**
- * A fault of a provider. `loses-answers`: it carries out requests, but the connection ends before its answer.
- * `is-down`: it neither answers nor carries anything out. `is-slow`: its answers take longer than the gateway waits.
+ * A provider's fault. `loses-answers`: it carries out requests, but the connection breaks before it answers. `is-down`:
+ * it neither answers nor carries anything out. `is-slow`: its answers take longer than the gateway waits.
  * `contradicts`: it reports a settled order as failed.
  */
 export type ProviderFault = 'none' | 'loses-answers' | 'is-down' | 'is-slow' | 'contradicts';

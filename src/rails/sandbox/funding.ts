@@ -20,8 +20,8 @@ export function waysToPay(request: FundingRequest): PaymentInstruction[] {
 }
 
 /**
- * Derives 32 bytes for one purpose of one quote or account: the same ones each time, so that nothing need be stored,
- * and different ones for every owner and purpose. They serve as a private key if a payment instruction needs one.
+ * Derives 32 bytes for one purpose of one quote or account. They are the same each time, so nothing has to be stored,
+ * and differ for every owner and purpose. Payment instructions that need a private key use them as the key.
  */
 function seedOf(owner: string, purpose: string): Buffer {
   return createHash('sha256').update(`sandbox funding ${purpose} ${owner}`).digest();
@@ -32,8 +32,8 @@ function digitsOf(owner: string, purpose: string, count: number): string {
   return (seedOf(owner, purpose).readBigUInt64BE(0) % 10n ** BigInt(count)).toString().padStart(count, '0');
 }
 
-// Bank accounts, one for each quote and account. Numbers have the check digits of their formats, so that clients'
-// validation accepts them. Bank codes belong to no real bank.
+// Bank accounts, one for each quote and account. Numbers have valid check digits, so that clients' validation accepts
+// them. Bank codes belong to no real bank.
 
 const bankName = 'Sandbox Bank';
 

@@ -50,7 +50,7 @@ const minSendingWorth = '0.1';
 
 const defaultVariableFeeRate = '0.003';
 
-/** The maximum amount to send, in smallest units: the sandbox adds no limit to that of the API. */
+/** The maximum amount to send, in smallest units: the sandbox adds no limit of its own to the API's. */
 const maxSendingAmount = maxAmount;
 
 /** The decimal places of a rate, as in the API's samples. A rate below `minUsualRate` has more. */
@@ -93,7 +93,7 @@ function midPrice(code: CurrencyCode): Fraction {
 }
 
 /**
- * Returns the schema of a decimal string that pricing accepts: a JSON number would have passed through floating point.
+ * Returns the schema of a decimal string that pricing accepts. A JSON number would have passed through floating point.
  */
 function decimalText(fault: (text: string) => string | undefined) {
   return z.string({ error: 'must be a decimal in quotation marks' }).superRefine((text, context) => {
@@ -105,7 +105,7 @@ function decimalText(fault: (text: string) => string | undefined) {
 /** The entry that replaces the table's for a pair. Omitted fees keep the table's values. */
 const overrideSchema = z.strictObject(
   {
-    /** Sending units per receiving unit, in major units, without fees: used unchanged, without a spread. */
+    /** Sending units per receiving unit, in major units, without fees. It is used unchanged, without a spread. */
     rate: decimalText(rateFault),
     /** Smallest units of the sending currency. */
     fixedFee: z

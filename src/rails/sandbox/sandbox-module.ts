@@ -12,8 +12,8 @@ const settingsSchema = z
   .prefault({});
 
 /**
- * Creates the module of the sandbox rail. Its settings in RAILS are `paceMs`, and `rates`, which replaces rates of its
- * table.
+ * Creates the module of the sandbox rail. Its settings in RAILS are `paceMs` and `rates`, whose entries replace those
+ * in the table of rates.
  * @param usualPaceMs the default `paceMs`
  */
 export function sandboxModule(usualPaceMs: number): RailModule {

@@ -24,7 +24,7 @@ import { sandboxTerms } from './rates.ts';
 interface SandboxRailOptions {
   /** The duration of one settlement step, in milliseconds. */
   readonly paceMs: number;
-  /** The entries of the table of rates that are replaced. */
+  /** Entries that replace those in the table of rates. */
   readonly rates?: Parameters<typeof sandboxTerms>[2];
 }
 
@@ -45,8 +45,8 @@ const magicSuffixes: Readonly<Record<string, MagicSuffix>> = {
 };
 
 /**
- * Creates a stateless rail that simulates the outside world by magic values. Progress follows from an order's age. It
- * has every method of the port except those that need a provider.
+ * Creates a stateless rail that simulates the outside world with magic values. An order's progress depends only on its
+ * age. The rail has every method of the port except those that need a provider.
  */
 export function sandboxRail({ paceMs, rates }: SandboxRailOptions) {
   return {
@@ -55,7 +55,7 @@ export function sandboxRail({ paceMs, rates }: SandboxRailOptions) {
     paymentInstructions: async (request) => waysToPay(request),
     lookUp: async (umaAddress) => testReceiver(umaAddress),
     expectedMs: (order) => durationMs(order, paceMs),
-    // An earlier call would start nothing, so the first one is made when there is an outcome.
+    // An earlier call would start nothing, so the gateway calls for the first time when the outcome is due.
     firstAskMs: (order) => durationMs(order, paceMs),
     collectionAmount: () => 10_000n,
     checkAccount: async (account, ownerName, ageMs) => checkSandboxAccount(account, ownerName, { ageMs, paceMs }),
@@ -160,7 +160,7 @@ function testReceiver(umaAddress: string): UmaReceiver | undefined {
   };
 }
 
-/** Returns the outcome of a payment, which the other party's address determines; undefined if the payment settles. */
+/** Returns the outcome that the other party's address gives a payment; undefined if the payment settles. */
 function umaOutcome(umaAddress: string | undefined, kind: RailOrderKind): RailOutcome | undefined {
   const part = partOf(umaAddress)?.part;
   if (part === 'fail.compliance') {
@@ -203,7 +203,7 @@ function readScenario(value: unknown): Scenario {
   return value === null || value === undefined ? {} : scenarioSchema.parse(value);
 }
 
-/** Returns what is wrong with a scenario, or undefined. */
+/** Returns what is wrong with a scenario; undefined if it is usable. */
 export function scenarioFault(scenario: Scenario): ScenarioFault | undefined {
   const { step, delayMs, failureReason, reject, refundFails, returnAfterMs } = scenario;
   for (const [field, ms] of [
@@ -232,7 +232,9 @@ function simulatedDeposit(scenario: unknown, amount: bigint): Deposit {
   return { amount: short ? amount / 2n : amount, twice: deposit === 'TWICE', late: deposit === 'LATE' };
 }
 
-/** An account's first status and the one after a step. Without `later`, only a request changes the first one. */
+/**
+ * An account's first status, and its status after one step. Without `later`, the first status changes only on request.
+ */
 interface Course<Status> {
   readonly first: Status;
   readonly later?: Status;
@@ -263,7 +265,7 @@ const statuses: Readonly<Record<string, Course<ExternalAccountStatus>>> = {
 
 /**
  * Checks an account: it is ACTIVE at once and its owner matches, unless the suffix selects otherwise. The sandbox keeps
- * no state: the current status follows from the age of the account.
+ * no state; the current status follows from the account's age.
  */
 function checkSandboxAccount(
   account: RailAccount,
@@ -292,7 +294,9 @@ function statusAt<Status>(course: Course<Status> | undefined, old: boolean): Sta
   return (old ? course?.later : undefined) ?? course?.first;
 }
 
-/** Returns a verification with the name at the bank: a different one for a partial match, none without a match. */
+/**
+ * Returns a verification with the owner's name at the bank: a different name for a partial match, none without a match.
+ */
 function verificationOf(
   ownerName: string | undefined,
   verification: BeneficiaryVerificationStatus,

@@ -113,7 +113,7 @@ class UpstreamError extends Error {
   }
 }
 
-/** The error for a request that upstream has refused permanently: repeating it would not help. */
+/** The error for a request that upstream has refused permanently, so that repeating it would not help. */
 export class UpstreamRefusal extends UpstreamError {}
 
 /** The error for a response that leaves the outcome of the request open. */
@@ -151,7 +151,10 @@ const requestMs = 8_000;
 
 const errorSchema = z.object({ code: z.string(), message: z.string() });
 
-/** Statuses that say nothing about the request itself: credentials, limits, or a first request still running. */
+/**
+ * Statuses that say nothing about the request itself, only about credentials, limits, or an earlier attempt still
+ * running.
+ */
 const temporary: ReadonlySet<number> = new Set([401, 403, 408, 409, 422, 425, 429]);
 
 /** The codes of refusals that are final although their status is one of the above. */
@@ -206,7 +209,7 @@ export class UpstreamClient {
     const text = await body.text();
     const what = `${method} ${path.replace(/\?.*/, '')}`;
     const content = jsonIn(text, what);
-    // These errors omit the response text and errors of the parser, since both could repeat data that was sent.
+    // These errors omit the response text and the parser's errors, because both could repeat data that was sent.
     if (statusCode >= 200 && statusCode < 300) {
       if (content === undefined) throw new UpstreamFault('UNREADABLE', `upstream's answer to ${what} is not JSON`);
       return schema.parse(content);

@@ -26,7 +26,7 @@ export async function customerThere(client: UpstreamClient, customer: Named): Pr
   return (await readCustomer(client, customer)) ?? (await makeCustomer(client, customer));
 }
 
-/** Reads the upstream customer of an earlier check. Repeating the creation would return its first response. */
+/** Reads the counterpart that an earlier check created. Repeating the creation would only return its first response. */
 async function readCustomer(client: UpstreamClient, customer: Named) {
   const query = new URLSearchParams({ platformCustomerId: nameThere(customer) });
   const [found, another] = (await client.get(`/customers?${query}`, customerPage)).data;

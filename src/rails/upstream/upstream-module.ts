@@ -163,11 +163,11 @@ const fundedAccounts = z.object({
 
 const pageSize = 100;
 
-/** The deposits to a platform's customers, on their accounts at its upstream service (decision 85). */
+/** Deposits to the accounts that a platform's customers have at its upstream service (decision 85). */
 export class UpstreamDeposits {
   readonly #client: UpstreamClient;
   readonly #accounts: UpstreamAccounts;
-  /** Upstream's ids of newly created customers, for creating their accounts here right afterwards. */
+  /** The upstream ids of newly created customers, whose accounts here are created right afterwards. */
   readonly #customers = boundedCache<string>(10_000);
 
   constructor(client: UpstreamClient, accounts: UpstreamAccounts) {
@@ -192,7 +192,10 @@ export class UpstreamDeposits {
     );
   }
 
-  /** Lists the deposits upstream, without collections of the gateway's orders and moves between upstream accounts. */
+  /**
+   * Lists the deposits upstream, without what the gateway's orders collect and without transfers between upstream
+   * accounts.
+   */
   async list({ from, cursor }: DepositsRequest): Promise<DepositsPage> {
     const query = new URLSearchParams({
       ...{ type: 'INCOMING', sortOrder: 'asc', limit: String(pageSize), startDate: from.toISOString() },

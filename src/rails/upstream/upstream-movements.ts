@@ -24,7 +24,9 @@ export function unusedMemo(orderId: string): string {
 
 type Ends = Pick<TransactionRecord, 'description' | 'source' | 'destination'>;
 
-/** Returns whether a payment only moves money between the platform's upstream accounts, whatever its payer wrote. */
+/**
+ * Returns whether a payment only moves money between the platform's upstream accounts, whatever its description says.
+ */
 export function isWithin({ description, source, destination }: Ends): boolean {
   const isOwn = (end: TransactionRecord['source']) => end?.accountId?.startsWith('InternalAccount:') === true;
   const isOurs = /^(deposit|funding of|unused of) [0-9a-f-]{36}$/.test(description ?? '');
@@ -55,7 +57,7 @@ export const states: Readonly<Record<TransactionRecord['status'], RailMovement['
   REFUNDED: 'RETURNED',
 };
 
-/** Returns whether a payment has begun: the payment of an unexecuted quote moves no money. */
+/** Returns whether a payment has begun. The payment of an unexecuted quote has not: it moves no money. */
 export function hasBegun({ status, quoteId }: TransactionRecord): boolean {
   return quoteId === undefined || (status !== 'PENDING' && status !== 'EXPIRED');
 }

@@ -25,7 +25,7 @@ export interface UpstreamTimes {
   readonly watchMs: number;
 }
 
-/** The maximum age of an order that is still sent, in milliseconds: upstream forgets its keys after thirty days. */
+/** The maximum age of an order that is still sent, in milliseconds. Upstream forgets its keys after thirty days. */
 const maxSendAgeMs = 25 * 86_400_000;
 
 /** The maximum difference between upstream's clock and the gateway's, in milliseconds: an hour. */
@@ -57,7 +57,10 @@ export class UpstreamOrders {
     return this.#perform(order, () => this.#transferOut(order, account, order.id, memoOf('order', order)));
   }
 
-  /** Pays to a UMA address from a customer's upstream account, which is funded first and returns unused money. */
+  /**
+   * Pays to a UMA address from a customer's upstream account. The account is funded first, and unused money is moved
+   * back.
+   */
   async #payUma(order: RailOrder, lock: RateLock): Promise<RailOutcome> {
     let isFunded = order.settled;
     const fund = async () => {
@@ -90,14 +93,16 @@ export class UpstreamOrders {
     return found && this.#outcomeOfOrder(order, found);
   }
 
-  /** Finds an order's payment upstream by its memo, among those of its external account if it has one. */
+  /**
+   * Finds an order's payment upstream by its memo, among the payments of the order's external account if it has one.
+   */
   async #findTransaction(order: RailOrder): Promise<TransactionRecord | undefined> {
     const query = new URLSearchParams({
       type: order.kind === 'PAYOUT' ? 'OUTGOING' : 'INCOMING',
       ...(await this.#counterpartyOf(order)),
       // The clocks of both services may differ.
       startDate: new Date(Date.now() - order.ageMs - clocksDifferMs).toISOString(),
-      // The payment of an old order is near the start of the list, and that of a new one near its end.
+      // The payment for an old order is near the start of the list, and the payment for a new order near its end.
       sortOrder: order.ageMs > clocksDifferMs ? 'asc' : 'desc',
       limit: '100',
     });
@@ -110,7 +115,10 @@ export class UpstreamOrders {
     }
   }
 
-  /** Returns the filter for payments to or from an order's other account. Conversions go to the platform's own. */
+  /**
+   * Returns the filter that finds payments to or from an order's counterparty: for a conversion, the platform's own
+   * account.
+   */
   async #counterpartyOf({ kind, account, umaAddress, currency }: RailOrder): Promise<Record<string, string>> {
     if (!account) return { receiverAccountIdentifier: umaAddress ?? (await this.#accounts.internalId(currency)) };
     const id = await unlessRefused(this.#accounts.externalId(account, currency), undefined);
@@ -135,20 +143,20 @@ export class UpstreamOrders {
       return await this.#outcomeOfOrder(order, { sentAmount, ...transaction });
     } catch (error) {
       if (!(error instanceof UpstreamRefusal)) throw error;
-      // Nothing was created under this key, and nothing ever will be, since the refusal is stored under it.
+      // Nothing was created under this key, and nothing ever will be, because the refusal is stored under it.
       const explanation = `refused by the upstream service: ${error.message} (${error.code})`;
       return { kind: 'failed', explanation, ...(error.code === 'QUOTE_EXPIRED' && { failureReason: 'QUOTE_EXPIRED' }) };
     }
   }
 
-  /** Returns the state of a settled order without sending it, since a restored upstream might pay it a second time. */
+  /** Returns the state of a settled order without sending it, because a restored upstream might pay it again. */
   async #lookAgain(order: RailOrder): Promise<RailOutcome> {
     const found = await this.#findTransaction(order);
     if (found) return this.#outcomeOfOrder(order, found);
     return { kind: 'contradiction', explanation: 'the upstream service no longer has this payment' };
   }
 
-  /** Executes the upstream quote that has locked an order's rate, after `prepare`. */
+  /** Runs `prepare` if it is given, and then executes the upstream quote that has locked an order's rate. */
   async #execute(order: RailOrder, { reference }: RateLock, prepare?: () => Promise<void>): Promise<Sent> {
     try {
       await prepare?.();
@@ -159,11 +167,10 @@ export class UpstreamOrders {
     } catch (error) {
       const isUnknown = error instanceof UpstreamRefusal && error.code === 'QUOTE_NOT_FOUND';
       if (!isUnknown && !(error instanceof UpstreamFault && executedBefore.has(error.code))) throw error;
-      // The order was already executed with another quote, before this gateway's database was restored to an earlier
-      // moment.
+      // The order was already executed with another quote, before this gateway's database was restored from a backup.
       const found = await this.#findTransaction(order);
       if (found) return found;
-      // Upstream was restored to an earlier moment. It may already have paid, so this is not a refusal.
+      // Upstream was restored from a backup. It may already have paid, so this is not a refusal.
       if (isUnknown)
         throw new Error('the upstream service no longer knows the quote that it has locked: an operator must decide');
       throw error;
@@ -239,7 +246,9 @@ function memoOf(what: 'order' | 'return of', { id }: RailOrder): string {
   return `${what} ${id}`;
 }
 
-/** Payments to UMA addresses through upstream (decision 92), each from the account of its customer's counterpart. */
+/**
+ * Payments to UMA addresses through upstream (decision 92), each from the account of the paying customer's counterpart.
+ */
 export class UpstreamUma {
   readonly #client: UpstreamClient;
   readonly #accounts: UpstreamAccounts;

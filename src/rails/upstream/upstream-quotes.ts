@@ -76,7 +76,7 @@ const causes: ReadonlyMap<string, Extract<LockAnswer, { kind: 'refused' }>['beca
   ['SELF_PAYMENT', 'SENDER'],
 ]);
 
-/** Refuses a currency in which the platform has no account upstream, since it cannot be converted. */
+/** Refuses a currency in which the platform has no account upstream, because upstream cannot convert it. */
 function noAccount(error: unknown): never {
   if (error instanceof UpstreamRefusal) throw new UpstreamRefusal('INVALID_CURRENCY', error.message);
   throw error;
@@ -139,7 +139,7 @@ function shareOf(part: number, of: number): string {
   return toDecimal(multiply(whole(units), tenTo(-feePlaces)), rateDigits);
 }
 
-/** Formats a JSON number as a plain decimal: small numbers would have an exponent. */
+/** Formats a JSON number as a plain decimal, where `String` would give small numbers an exponent. */
 export function decimalOf(value: number): string {
   const [digits = '0', exponent = '0'] = String(value).split('e');
   return toDecimal(multiply(parseDecimal(digits), tenTo(Number(exponent))), rateDigits, ratePlaces);

@@ -30,9 +30,9 @@ function fieldOf({ headers }: RailWebhook, name: string): string | undefined {
 
 /**
  * Verifies the signature of a webhook (standardwebhooks.com), and that it was sent within the last five minutes.
- * @param secret that of the platform's webhook endpoint upstream; without one no webhook is accepted
+ * @param secret of the platform's webhook endpoint upstream; without it no webhook is accepted
  * @returns undefined for a webhook that upstream did not sign with this secret
- * @throws InexactJson for a signed one with duplicate members or inexact numbers
+ * @throws InexactJson for a signed webhook with duplicate members or inexact numbers
  */
 export function verifyWebhook(secret: string | undefined, webhook: RailWebhook): ReceivedWebhook | undefined {
   if (secret === undefined) return undefined;
@@ -53,7 +53,7 @@ export function verifyWebhook(secret: string | undefined, webhook: RailWebhook):
 }
 
 /**
- * Returns whether upstream requests approval of a payment to a customer there. The decision comes later, and not from
+ * Returns whether upstream asks for the approval of a payment to a customer there. The decision comes later, not from
  * this rail.
  * @throws InexactJson
  */
@@ -74,7 +74,7 @@ export function newsIn(body: Uint8Array): readonly RailNews[] {
   const { description, status, platformCustomerId } = transaction;
   const isIncoming = parsed.data?.type === 'INCOMING_PAYMENT';
   const orderId = orderIdIn(description);
-  // Money for a customer upstream does not belong to a gateway order, whatever its payer wrote.
+  // Money for a customer upstream does not belong to a gateway order, whatever the payer wrote in the description.
   if (orderId !== undefined && !(isIncoming && platformCustomerId)) {
     return [{ kind: 'order', orderId, mayHaveReturned: returnStatuses.has(status) }];
   }

@@ -5,7 +5,7 @@ import { firstDue } from '../../infra/database/leases.ts';
 
 /** The time limit for reading the figures, in milliseconds. The scrape omits figures that arrive later. */
 const limitMs = 2_000;
-/** The maximum number of rows counted: enough for an alert, so that a backlog does not slow down the scrape. */
+/** The maximum number of rows counted, which is enough for an alert. A larger backlog must not slow down the scrape. */
 const maxCount = 100_000;
 
 const countOf = (rows: string) => `(select count(*)::int from (select ${rows} limit ${maxCount}) as counted)`;
@@ -13,8 +13,8 @@ const ageOf = (time: string) => `coalesce(greatest(0, extract(epoch from clock_t
 const lastAudit = '(select finished_at, broken from audit_run order by id desc limit 1) as last_audit';
 
 /**
- * The figures of the server. They are read first, and from no table of the service, since a lock on one must not hide
- * the sessions that wait for it. Figures that the role may not see are null. Process 0 stands for a prepared
+ * The figures of the server. They are read first, and not from the service's tables, so that a lock on a table cannot
+ * hide the sessions that wait for it. Figures that the role may not see are null. Process 0 stands for a prepared
  * transaction.
  */
 const serverFigures = `select
@@ -98,7 +98,7 @@ type Figures = Partial<Record<keyof typeof meanings, number | null>> & {
 /**
  * Creates the gauges of the database's figures, and returns the function that reads them for a scrape, on a separate
  * connection. Figures that the database does not return in time are absent, and `payments_database_up` is 0.
- * @param database opened for background work: it sees all platforms
+ * @param database opened for background work, so that it sees all platforms
  */
 export function databaseFigures(database: Database, registers: Registry[]): () => Promise<void> {
   const gauges = Object.entries(meanings).map(

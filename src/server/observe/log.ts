@@ -4,7 +4,7 @@ import { withoutNulls } from '../../core/json.ts';
 import { currentPlatform, noPlatform } from '../../infra/database/connections/platform-scope.ts';
 import { currentRequest } from '../../infra/instruments/request-facts.ts';
 
-/** The names of fields with secrets or personal data. Their values are redacted, even one level deeper. */
+/** The names of fields with secrets or personal data. Their values are redacted, also one level deeper. */
 const hiddenNames = [
   ...['authorization', 'password', 'secret', 'clientSecret', 'token', 'cookie', 'body', 'variables'],
   ...[
@@ -41,7 +41,7 @@ function factsOfWork(): object | undefined {
   return { ...facts, platform };
 }
 
-/** Returns an error as it is logged: without a statement's rows and values, which may be personal data. */
+/** Returns an error as it is logged, without a statement's rows and values, which may be personal data. */
 function errorFacts(error: unknown): object {
   if (!(error instanceof Error)) return { type: typeof error, message: String(error) };
   const { code, severity, constraint, table, column, routine } = error as Partial<pg.DatabaseError>;

@@ -107,8 +107,8 @@ interface MetricsSettings {
 }
 
 /**
- * Serves `/metrics`, `/health/live` and `/health/ready` on a separate port if the settings name one, even if nothing else
- * is served. An instance that only serves APIs reads no figures of all platforms.
+ * Serves `/metrics`, `/health/live` and `/health/ready` on a separate port if the settings name one, even if the
+ * instance serves nothing else. An instance that only serves APIs does not read figures across all platforms.
  */
 export async function startMetrics(
   { METRICS_PORT: port, METRICS_HOST: host, ROLE }: MetricsSettings,

@@ -32,9 +32,9 @@ const keyBytes = 32;
 type Settings = Pick<Config, 'SECRET_KEY' | 'CLIENT_TOKEN_KEY' | 'NODE_ENV' | 'DATA_DIR'>;
 
 /**
- * Finds the keys that encrypt stored secrets and sign client tokens: those of the settings or, outside production, keys
- * that are generated at the first start and stored in the data directory. In production every instance must have the
- * same keys, so unset keys are not generated.
+ * Finds the keys that encrypt stored secrets and sign client tokens: the keys in the settings or, outside production,
+ * keys that are generated at the first start and stored in the data directory. In production every instance must have
+ * the same keys, so unset keys are not generated.
  * @throws ConfigError if a file contains no key, or the data directory cannot be used
  */
 export async function findKeys({ SECRET_KEY, CLIENT_TOKEN_KEY, NODE_ENV, DATA_DIR }: Settings) {
@@ -89,7 +89,7 @@ async function makeKey(file: string, { encoding }: KeyFile): Promise<string> {
   try {
     await writeFile(draft, `${randomBytes(keyBytes).toString(encoding)}\n`, { mode: 0o600, flush: true });
     await link(draft, file).catch((error: unknown) => {
-      // Another process has stored its key first: all processes use that one.
+      // Another process has stored its key first. All processes use that key.
       if (!hasCode(error, 'EEXIST')) throw error;
     });
   } finally {

@@ -25,8 +25,8 @@ export function listKeysInUse({ prisma }: Pick<Transaction, 'prisma'>): Promise<
 }
 
 /**
- * Checks that this instance has all keys that others on its database use: without one of them it could not read data
- * that they have stored, or would refuse their tokens. Then stores the ids of its own keys.
+ * Checks that this instance has all keys that other instances on its database use. Without one of them it could not
+ * read data that they have stored, or would refuse their tokens. Then stores the ids of its own keys.
  * @returns a sentence about each missing key, outside production
  * @throws ConfigError in production, for each missing key
  */

@@ -9,17 +9,18 @@ const growthPercent = 100;
  * - The heap may double before its old generation is collected. By default, the heap of a mostly idle process may grow
  *   only by a third. Then the buffers of large bodies trigger a collection every two seconds, and each delays all
  *   requests by about 20 ms (docs/limits.md). An idle service has a small heap, so this costs next to no memory.
- * - Prisma's query compiler (WebAssembly) is compiled function by function, on the first call: most are never called.
+ * - Prisma's query compiler (WebAssembly) is compiled function by function, on the first call, because most are never
+ *   called.
  */
 export function setMemoryFlags(): void {
   setFlagsFromString(`--heap-growing-percent=${growthPercent}`);
   setFlagsFromString('--wasm-lazy-compilation');
 }
 
-/** The delay before garbage from startup is collected, in milliseconds: by then, startup has ended. */
+/** The delay before garbage from startup is collected, in milliseconds. By then, startup has ended. */
 const collectAfterMs = 5_000;
 
-/** Releases about 150 MB that only startup needed: by itself, V8 keeps them as long as there is little activity. */
+/** Releases about 150 MB that only startup needed: V8 would keep it as long as there is little activity. */
 export function collectStart(): void {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc');

@@ -50,7 +50,7 @@ export async function preparePooledLogin({ DATABASE_DIRECT_URL, DATABASE_URL = '
 }
 
 /**
- * Checks that the settings' database has the current schema, for a command: commands never migrate.
+ * Checks that the settings' database has the current schema, for a command. Commands never migrate.
  * @returns the address for the program, whose login need not own the tables
  * @throws MigrationError
  */

@@ -8,10 +8,10 @@ import type { Config } from '../config.ts';
 /** Reports which setting leads to no database, and why, for the person who started the program. */
 export class DatabaseUnreachable extends Error {}
 
-/** How long a start waits for an unresponsive database, in ms, since the database may be starting at the same time. */
+/** How long a start waits for an unresponsive database, in ms. The database may be starting at the same time. */
 const patienceMs = 10_000;
 
-/** The addresses to connect to (of each, the first that is set): the owner's, the server's own, and DATABASE_URL. */
+/** The kinds of addresses to connect to. For each kind, the first of these settings that is set is used. */
 const addresses = {
   owner: ['DATABASE_OWNER_URL', 'DATABASE_DIRECT_URL', 'DATABASE_URL'],
   direct: ['DATABASE_DIRECT_URL', 'DATABASE_URL'],
@@ -45,7 +45,7 @@ export async function reachDatabase(
   }
 }
 
-/** Returns whether the same address may soon lead to a database: not if the login, database or certificate is wrong. */
+/** Returns whether the error may pass by itself. A wrong login, database name or certificate does not. */
 function mayPass(error: unknown): boolean {
   return isDatabaseFault(error) && !/^(28|3D|42)/.test(sqlState(error) ?? '');
 }

@@ -38,8 +38,8 @@ export interface LocalSandbox {
 
 /**
  * Creates the platform of the local sandbox, unless it exists: two customers with money and external accounts to pay
- * to. Of several instances that start together, one creates it and the others wait. If the creation is interrupted, the
- * next start continues it, since every step has an idempotency key.
+ * to. If several instances start together, one creates it while the others wait. If the creation is interrupted, the
+ * next start continues it, because every step has an idempotency key.
  */
 export async function prepareSandboxPlatform(payments: Payments): Promise<LocalSandbox> {
   const caller = await withAdvisoryLock(payments.database.url, PREPARATION_LOCK, () => findOrCreate(payments));
@@ -49,10 +49,10 @@ export async function prepareSandboxPlatform(payments: Payments): Promise<LocalS
   };
 }
 
-/** Finds the first sample person who can pay, or creates one: users may have spent everyone's money. */
+/** Finds the first sample person who can pay. Creates one if users have spent everyone's money. */
 async function findPayer(payments: Payments, caller: Caller): Promise<SandboxPayer> {
   const found = await findAblePerson(payments, caller);
-  // Under the lock, since another process may be creating one.
+  // Under the lock, because another process may be creating one.
   return found ?? withAdvisoryLock(payments.database.url, PREPARATION_LOCK, () => findOrAddPerson(payments, caller));
 }
 
@@ -72,10 +72,10 @@ async function findOrAddPerson(payments: Payments, caller: Caller): Promise<Sand
 /** A balance that is enough for a first day, in cents. */
 const enough = 1_000_00n;
 
-/** The room that a limit must leave for first steps: an amount in the smallest unit, or a number of payments. */
+/** What a limit must still allow for a user's first steps: an amount in the smallest unit, or a number of payments. */
 const room = { amount: 100_00n, payments: 5 };
 
-/** Returns the ids of the customers whose policies would stop the first steps. */
+/** Returns the ids of the customers whose policies do not allow these first steps. */
 async function limitedCustomers({ database }: Payments, platformId: string): Promise<string[]> {
   const policies = await database.prisma.policy.findMany({ where: { platformId, subjectType: 'Customer' } });
   const limits = await limitsOfPolicies(database, platformId);
@@ -136,7 +136,7 @@ async function findOrCreate(payments: Payments): Promise<Caller> {
 
 /** The prefix of sample persons' ids, which are numbered. */
 const personPrefix = 'individual-';
-/** The external account that is registered last: once it exists, the sandbox is complete. */
+/** The external account that is registered last. Once it exists, the sandbox is complete. */
 const lastAccount = 'business-usd';
 
 async function seed(payments: Payments, caller: Caller): Promise<void> {

@@ -32,8 +32,7 @@ export async function startTracing({
   });
   const provider = new sdk.TracerProvider({
     resource: resources.resourceFromAttributes({ 'service.name': service }),
-    // Follows the caller's decision about whether its trace is sampled, and samples a share of the traces without a
-    // caller.
+    // Follows the caller's decision whether to sample a trace, and samples a share of the traces that have no caller.
     sampler: new sdk.ParentBasedSampler({ root: new sdk.TraceIdRatioBasedSampler(share) }),
     spanProcessors: [new sdk.BatchSpanProcessor({ exporter })],
   });

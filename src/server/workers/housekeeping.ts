@@ -33,7 +33,7 @@ const deleteDeliveriesStatement = statement<{ id: string }>(
 );
 
 /**
- * Deletes expired lookups that no quote refers to. Those without an idempotency key are deleted an hour after they
+ * Deletes expired lookups that no quote refers to. Lookups without an idempotency key are deleted an hour after they
  * expire.
  */
 const deleteLookupsStatement = statement<{ id: string }>(
@@ -86,10 +86,10 @@ const deleteWebhooksStatement = statement<{ webhookId: string }>(
 );
 
 /**
- * Deletes a batch of rows past their retention: idempotency records; ended webhook deliveries whose last attempt is
- * past it, with all attempts; client tokens; payments counted by policies; expired lookups without a quote (after an
- * hour if no key names them); resume points of ended streams; processed provider webhooks. Any number of processes may
- * run it together.
+ * Deletes a batch of rows past their retention: idempotency records; ended webhook deliveries with all attempts, once
+ * the last attempt is old enough; client tokens; payments counted by policies; expired lookups without a quote (after
+ * an hour if no key names them); resume points of ended streams; processed provider webhooks. Any number of processes
+ * may run it together.
  * @returns whether there may be more
  */
 export async function deleteExpired({ pool }: Database): Promise<boolean> {

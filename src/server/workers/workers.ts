@@ -23,16 +23,16 @@ import { type Loop, startLoop } from './loop.ts';
 const batchSize = 100;
 /** The pause of a loop when nothing is due. Another process may add work in the meantime. */
 const idleMs = 250;
-/** The pause of the work on deposits and on identity checks. A processed webhook ends the pause. */
+/** The pause between rounds of work on deposits and identity checks. A processed webhook ends the pause. */
 const reportedIdleMs = 1_000;
 /** How long due orders are collected before a settlement round, which itself costs as much as a few settlements. */
 const settlementRestMs = 20;
 /**
  * The pauses of a sequencer: short after a step with work, and twice as long after each step without work, up to a
  * maximum, so that an idle instance costs the database half as much. A commit of this process wakes an idle sequencer.
- * So only a change from a process without a sequencer waits for the end of a pause, if it is the first after an idle
- * period. A commit does not shorten the pause of a busy sequencer: otherwise, under load, each change would be a step
- * of its own.
+ * So the only change that waits for the end of a pause is the first one after an idle period, if it comes from a
+ * process without a sequencer. A commit does not shorten the pause of a busy sequencer; otherwise, under load, each
+ * change would be a step of its own.
  */
 const busySequencerMs = 4;
 const longestIdleSequencerMs = 80;
@@ -45,7 +45,7 @@ const reconciliationMs = 300_000;
 /** The interval between deletions of rows past retention, and the pause between batches that lets other work run. */
 const housekeepingMs = 3_600_000;
 const betweenBatchesMs = 100;
-/** The pause if another process was sequencing: that process did the work, and later changes wait for the next step. */
+/** The pause if another process was sequencing. That process did the work, and later changes wait for the next step. */
 const contendedSequencerMs = 10;
 
 /**
@@ -71,8 +71,8 @@ interface WorkerOptions {
 
 /**
  * Starts the background work of a process: sequencing the feed, settling orders, processing providers' webhooks and
- * deposits, expiring quotes, checking external accounts, delivering webhooks, following the database's clock, daily
- * reconciliation, and deleting rows past their retention. Any number of processes may do it side by side.
+ * deposits, expiring quotes, checking external accounts, delivering webhooks, following the database's clock,
+ * reconciling once a day, and deleting rows past their retention. Any number of processes may do it side by side.
  */
 export function startWorkers(payments: Payments, webhooks: Webhooks, { sequencer, reconcileHour, log }: WorkerOptions) {
   const { database } = payments;
@@ -124,7 +124,9 @@ export function startWorkers(payments: Payments, webhooks: Webhooks, { sequencer
   database.commits.on('committed', wake).on('received', wakeReceived);
 
   return {
-    /** Starts no more webhook attempts, and ends those in progress, which take longest. `stop` does this, too. */
+    /**
+     * Starts no further webhook attempts, and ends the attempts in progress, which take longest. `stop` does this, too.
+     */
     stopDelivering: () => delivery.stop(),
     async stop(): Promise<void> {
       database.commits.off('committed', wake).off('received', wakeReceived);
@@ -205,7 +207,7 @@ function startDeposits(payments: Payments, log: Logger): Loop {
 function startExpiry(payments: Payments, log: Logger): Loop {
   return startLoop('expiry', log, async () => {
     const { found, done } = await expireQuotes(payments, batchSize);
-    // Quotes that could not be expired are still due: without a pause, the next round would find them again at once.
+    // Quotes that could not be expired are still due. Without a pause, the next round would find them again at once.
     if (found > 0 && done === 0) return idleMs;
     return found === batchSize ? 0 : Math.min(idleMs, (await nextQuoteExpiry(payments)) ?? idleMs);
   });
@@ -222,7 +224,7 @@ const followStatement = statement<{ backMs: number | null }>('follow_clock', 'se
 
 /**
  * Compares the database's clock with the latest time seen by any process. If the clock was set back, moves the due
- * times of orders, account checks and webhooks with it and logs a warning, also because quotes then live longer than
+ * times of orders, account checks and webhooks back with it, and logs a warning; quotes then also live longer than
  * promised.
  */
 async function followClock(database: Database, log: Logger): Promise<void> {
@@ -252,7 +254,7 @@ export function lockWatch({ pool }: Database, log: Logger, seconds = patienceSec
   };
 }
 
-/** Returns each lock that sessions wait for, with their number: `AccessShareLock on customer: 12`. */
+/** Returns each lock that sessions wait for, with the number of those sessions: `AccessShareLock on customer: 12`. */
 function waitingFor(sessions: readonly LockSession[]): string[] {
   const waiting = Map.groupBy(sessions, ({ waitsFor }) => waitsFor);
   waiting.delete(null);

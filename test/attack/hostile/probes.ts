@@ -35,7 +35,7 @@ export interface Hostility {
 
 const long = (count: number, of = 'x') => of.repeat(count);
 
-/** Values that no field expects, and some that a field does. */
+/** Values that no field expects, and a few that some fields do. */
 const values: readonly unknown[] = [
   ...['', ' ', 'a\u0000b', '\ud800', '\u202eabc\u0007', long(300), long(20_000), '١٢٣'],
   ...["'; drop table customer; --", '%s%n{{7*7}}<%= 7*7 %>', '../../etc/passwd'],
@@ -54,7 +54,7 @@ function hostileValue(choices: Choices, { material, things }: Hostility): unknow
   if (choices.oneIn(3)) return choices.oneOf(Object.values(things));
   if (choices.oneIn(5)) return choices.oneOf(Object.values(material.ids).flat());
   if (choices.oneIn(6)) return choices.oneOf(Object.values(material.cursors).flat());
-  // A probe may change its values.
+  // A copy, because a probe may change its values.
   return structuredClone(choices.oneOf(values));
 }
 
@@ -139,7 +139,7 @@ function torn(text: string, choices: Choices): string {
 
 /** Draws a valid operation with its variables, and corrupts it in as many ways as the choices decide. */
 function drawOperation(choices: Choices, hostility: Hostility): Record<string, unknown> {
-  // A valid but large operation: its answer would exceed the size limit.
+  // A valid but large operation, whose answer would exceed the size limit.
   if (choices.oneIn(12)) return { query: largest, variables: {} };
   if (choices.oneIn(12)) return countless(choices);
   const operation = choices.oneIn(2) ? ofCalls(choices, hostility) : ofDocuments(choices, hostility);

@@ -17,15 +17,15 @@ import { drawProbe, type Hostility, type HttpProbe, type Probe, type SocketProbe
 
 /** The response to a probe. */
 interface Outcome {
-  /** The HTTP status; for a socket the code that closed it, 0 if it stayed open. */
+  /** The HTTP status. For a socket: the code with which it was closed, or 0 if it stayed open. */
   readonly status: number;
   readonly retryAfter: boolean;
   readonly text: string;
 }
 
-/** The service ends an operation after 10 s; one that takes longer than this has escaped that limit. */
+/** The service ends an operation after 10 s. One that takes longer than this has evaded that limit. */
 const limitMs = 20_000;
-/** A stream can open and have nothing to send: it is abandoned after this time. */
+/** A stream can open without having anything to send. After this time it is abandoned. */
 const silenceMs = 40;
 
 /** Sends probes to a gateway. */
@@ -90,7 +90,7 @@ class Delivery {
     ]);
     late.abort();
     socket.close();
-    if (status === -1) throw new Error('the socket answered nothing within the limit');
+    if (status === -1) throw new Error('the socket did not answer within the limit');
     return { status, retryAfter: false, text: heard.join('\n') };
   }
 }
@@ -118,23 +118,23 @@ async function firstOf(
   return text;
 }
 
-/** Returns those headers that an HTTP client is able to send. */
+/** Returns the headers that an HTTP client is able to send. */
 function sendable(headers: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name, value.replace(/[^\t\x20-\x7e\x80-\xff]/g, '')]),
   );
 }
 
-/** The figures of a run: probes by transport, and their answers. */
+/** The counts of a run: probes by transport, and their answers. */
 export interface Figures {
   probes: number;
   readonly answers: Map<string, number>;
 }
 
-/** A limit so low that lists of the scene exceed it. */
+/** A limit so low that some lists in the scene exceed it. */
 const maxAnswerBytes = 6_000;
 
-/** This many probes share their objects, since some probes delete the object that they name. */
+/** This many probes share the same objects, which some probes delete. */
 const roundProbes = 5_000;
 
 export class HostileWorld {
@@ -194,7 +194,7 @@ export class HostileWorld {
   async #newHostility(): Promise<Hostility> {
     const platform = await this.#maker.newPlatform(fresh('hostile'));
     const things = await makeThings(platform, this.#receiver.url);
-    // For lists that do not fit into an answer.
+    // Enough for lists that do not fit into an answer.
     for (let more = 0; more < 30; more++) await newCustomer(platform);
     const material = await readMaterial(platform, [['transferOut', 'never-used']], []);
     const { token } = await mint(platform, { customerId: things.Customer, permissions: ['VIEW', 'TRANSACT'] });
@@ -233,7 +233,8 @@ async function judged(delivery: Delivery, probe: Probe, figures: Figures): Promi
   let outcome: Outcome;
   try {
     outcome = await delivery.send(probe);
-    // A request refused for load was not executed. On a busy machine it is repeated, as a client would do.
+    // A request that was refused because of load was not executed. On a busy machine it is repeated, as a client would
+    // do.
     for (let again = 0; isOverload(probe, outcome) && again < 5; again += 1) outcome = await delivery.send(probe);
   } catch (error) {
     return `no answer: ${error}`;
@@ -257,12 +258,12 @@ const internals: readonly (readonly [what: string, form: RegExp])[] = [
 /** The close codes of graphql-ws for a fault of the server, and of WebSocket for any fault. */
 const faults = [4500, 1011];
 /**
- * Returns the size limit of each answer to a probe, in bytes: the limit of its reads, plus the probe's own text if an
- * error quotes it.
+ * Returns the size limit of each answer to a probe, in bytes: the limit for what it reads, plus the probe's own text,
+ * which an error may quote.
  */
 function boundOf(probe: Probe): number {
   const sent = probe.transport === 'socket' ? probe.frames.join('') : `${probe.path}${probe.body ?? ''}`;
-  // A document of mutations reads once for each of its mutations, five at most.
+  // A document with mutations reads once for each of them, at most five times.
   const reads = /mutation|subscription/.test(sent) ? 5 : 1.5;
   // Rates and currencies are tables of a fixed size, and do not count as reads.
   const tables = 40_000 * (sent.match(/exchangeRates|currencies|externalAccountForms/g)?.length ?? 0);
@@ -299,7 +300,7 @@ function wrongIn(probe: Probe, { status, retryAfter, text }: Outcome): string | 
   return undefined;
 }
 
-/** Returns GraphQL errors without a code to act on. */
+/** Returns what is wrong with the errors in an answer of GraphQL, for example that one has no code. */
 function wrongErrors(text: string): string | undefined {
   let answered: { errors?: { extensions?: { code?: unknown } }[] };
   try {

@@ -2,20 +2,20 @@ import { nodeTypes } from './graphql-calls.ts';
 import { fresh, type Kind, kinds, unknownOf } from './things.ts';
 import type { MatrixWorld } from './world.ts';
 
-/** The figures of a matrix. */
+/** The counts of a matrix. */
 export interface Figures {
   tried: number;
   /** Descriptions of the faults, one for each cell. */
   readonly lost: string[];
 }
 
-/** An answer as received. */
+/** An answer as it was received. */
 export interface Reply {
   readonly status: number;
   readonly text: string;
 }
 
-/** One of the victim's values to send at a coordinate, and a value of the same form that never existed. */
+/** One of the victim's values to send at a coordinate, and a value of the same form that has never existed. */
 export interface Named {
   readonly what: string;
   readonly value: string;
@@ -25,7 +25,7 @@ export interface Named {
 /** The kinds that all callers of a platform share. */
 const ofWholePlatform: readonly Kind[] = ['cursor:feed', 'Platform'];
 
-/** Returns everything of the victim's that can be named at a place. */
+/** Returns everything that belongs to the victim and can be named at a place. */
 export function victimsAt(
   world: MatrixWorld,
   meaning: readonly Kind[] | 'key' | 'node',
@@ -46,7 +46,7 @@ export function victimsAt(
     }));
 }
 
-/** Returns the kind of the objects of a node type, which is named like the type. */
+/** Returns the kind of objects that a node type has. The kind is named like the type. */
 export function kindOfNode(type: string): Kind {
   const kind = kinds.find((one) => one === type);
   if (!kind) throw new Error(`test/attack/matrix/things.ts has no object of the type ${type}`);
@@ -60,8 +60,8 @@ interface Sent {
 }
 
 /**
- * Sends a request that names a victim's object, and the same with one that never existed, and compares status, text and
- * the texts of the executed statements.
+ * Sends a request that names a victim's object, and the same request with an object that never existed, and compares
+ * status, text and the texts of the executed statements.
  * @returns the difference, in words, if there is one, and the answer to the victim's value
  */
 export async function sendBoth(
@@ -83,12 +83,12 @@ export async function sendBoth(
   return { difference: differenceOf(one, two) ?? differenceOfStatements(foreign, never), foreign };
 }
 
-/** Sends an unknown value and then the owner's own. Returns the second answer if it does not differ from the first. */
+/** Sends an unknown value and then the owner's own. If the second answer does not differ from the first, returns it. */
 export async function alikeForOwner(
   { value, unknown }: Named,
   send: (value: string) => Promise<Reply>,
 ): Promise<Reply | undefined> {
-  // Unknown values first: existing objects may be gone afterwards.
+  // Unknown values first, because existing objects may be gone afterwards.
   const never = await send(unknown);
   const mine = await send(value);
   return differenceOf(masked(mine, value), masked(never, unknown)) === undefined ? mine : undefined;
@@ -114,7 +114,7 @@ export function foreignKeyUsed({ text }: Reply): string | undefined {
     : undefined;
 }
 
-/** Kinds of values that another platform may use again. */
+/** Kinds of values that another platform may use as well. */
 export const takenTwice: ReadonlySet<string> = new Set([
   'platformCustomerId',
   'platformAccountId',
@@ -127,7 +127,7 @@ export const takenTwice: ReadonlySet<string> = new Set([
  * successes.
  */
 export function differenceOf(one: Reply, two: Reply): string | undefined {
-  // A request that no caller can complete proves nothing.
+  // A request that no caller can get right proves nothing.
   if (
     /GRAPHQL_VALIDATION_FAILED|GRAPHQL_PARSE_FAILED|LIMIT_EXCEEDED|INTERNAL|RATE_LIMITED|was not provided/.test(
       one.text,
@@ -159,7 +159,7 @@ const shapeOf = (text: string) =>
     .replace(/\$[\w-]+@/g, '$…@')
     .replace(/[\d,.]+/g, '0');
 
-/** Adds the victim's own values in the answer to its text, except those that were sent. */
+/** Adds the victim's own values in the answer to its text, except the values that were sent. */
 export function withLeaks(reply: Reply, secrets: readonly string[], request: object): Reply {
   const sent = JSON.stringify(request);
   const told = secrets.filter((secret) => !sent.includes(secret) && reply.text.includes(secret));

@@ -25,7 +25,7 @@ export interface Call {
   readonly field: string;
   readonly query: string;
   /**
-   * Variables with which the caller names its own objects. A different kind of object in the same place is a separate
+   * Variables that name the caller's own objects. An object of a different kind in the same place makes a separate
    * call.
    */
   readonly bases: readonly ((own: Things) => Variables)[];
@@ -146,7 +146,10 @@ const inputs: Readonly<Record<Operation, readonly ((own: Things) => Variables)[]
 const minted = { permissions: ['VIEW'], expiresInSeconds: 900 };
 const receipt = { senderUmaAddress: '$success.usd@sandbox.uma.money', currency: 'USD', amount: { units: 100 } };
 
-/** The arguments that are required or name objects, for the fields of the query, the subscription and the nodes. */
+/**
+ * The arguments that are required or that name objects, for the fields of the query, of the subscription and of the
+ * nodes.
+ */
 const args: Readonly<Record<string, readonly ((own: Things) => Variables)[]>> = {
   'Query.account': [(own) => ({ id: own.InternalAccount })],
   'Query.customer': [(own) => ({ id: own.Customer })],
@@ -181,7 +184,10 @@ function filteredBelow(type: 'Customer' | 'ExternalAccount' | 'InternalAccount',
 
 type Field = GraphQLField<unknown, unknown>;
 
-/** Every callable field of the schema: those of the three roots, and those of nodes that take arguments. */
+/**
+ * Every field of the schema that can be called: the fields of the three root types, and those fields of nodes that take
+ * arguments.
+ */
 export const calls: readonly Call[] = [
   ...fieldsOf(schema.getQueryType()).map((field) => rootCall('query', 'Query', field)),
   ...Object.keys(inputs).map((name) => {
@@ -197,7 +203,7 @@ export const calls: readonly Call[] = [
   ),
 ];
 
-/** The fields of all roots, so that a test finds one that `calls` lacks. */
+/** The fields of all root types, so that a test finds any that `calls` lacks. */
 export const rootFields: readonly string[] = (['Query', 'Mutation', 'Subscription'] as const).flatMap((name) =>
   fieldsOf(schema.getType(name) as GraphQLObjectType).map((field) => `${name}.${field.name}`),
 );
@@ -216,7 +222,10 @@ function namesAnything(owner: string, field: Field): boolean {
   return field.args.some((arg) => namesIn(`${owner}.${field.name}`, arg).length > 0);
 }
 
-/** Returns fields that name something and that no call reaches: they belong neither to a root nor to a node. */
+/**
+ * Returns fields that name something but that no call reaches, because they belong neither to a root type nor to a
+ * node.
+ */
 export function unreachedFields(): readonly string[] {
   const reached = new Set(['Query', 'Mutation', 'Subscription', ...nodeTypes().map(({ name }) => name)]);
   return Object.values(schema.getTypeMap())
@@ -296,7 +305,7 @@ function namesIn(call: string, arg: GraphQLArgument): Omit<Coordinate, 'call'>[]
 }
 
 /**
- * Returns variables of the call that name `value` at the coordinate, and the caller's own objects elsewhere.
+ * Returns variables for the call that name `value` at the coordinate, and the caller's own objects everywhere else.
  * @throws Error when no variables of the call have the object that the coordinate is a member of
  */
 export function naming({ call, path, isList, place }: Coordinate, value: string, own: Things): Variables {

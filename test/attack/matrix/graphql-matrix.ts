@@ -82,10 +82,10 @@ export function permissionOf({ name }: Pick<Call, 'name'>): Needed {
   return permission;
 }
 
-/** Lists and nodes first: they must not see objects that the mutations of the matrix create. */
+/** Lists and nodes come first, because they must not see objects that the matrix's mutations create. */
 const inOrder = coordinates.toSorted((a, b) => Number(a.call.kind === 'mutation') - Number(b.call.kind === 'mutation'));
 
-/** Returns the transports of a call. For a subscription, an event stream replaces JSON. */
+/** Returns the transports for a call. A subscription uses an event stream instead of JSON. */
 function waysOf(kind: Call['kind'], chosen: readonly Transport[]): Transport[] {
   return [...new Set(chosen.map((way) => (kind === 'subscription' && way === 'JSON' ? 'event stream' : way)))];
 }
@@ -105,7 +105,7 @@ export async function tryStranger(
   for (const coordinate of inOrder.filter((_one, place) => share(place))) {
     const { call, place } = coordinate;
     for (const named of victimsAt(world, coordinate.meaning, call.field, stranger.isOfPlatform)) {
-      // A key or a reusable name is foreign only once: the second time it is the stranger's own.
+      // A key or a reusable name is foreign only once: after that it is the stranger's own.
       const ways = waysOf(call.kind, chosen);
       for (const transport of coordinate.meaning === 'key' || takenTwice.has(named.what) ? ways.slice(0, 1) : ways) {
         const key = fresh('refused');
@@ -114,7 +114,7 @@ export async function tryStranger(
         const send = async (value: string) => {
           const variables = naming(coordinate, value, stranger.own);
           const input = variables.input as Record<string, unknown> | undefined;
-          // The same key for both: these refusals are not stored, so the second request is not a repeat.
+          // Both use the same key: these refusals are not stored, so the second request is not a repeat.
           if (input && !isKey) input.idempotencyKey = takenTwice.has(named.what) ? fresh('taken') : key;
           const reply = await transports[transport](world.counting.url, stranger.platform, call, variables);
           return withLeaks(reply, secrets, variables);
@@ -129,7 +129,7 @@ export async function tryStranger(
   }
 }
 
-/** Shows that the matrix can tell an object from one that never existed: its owner gets a different answer. */
+/** Shows that the matrix can tell an object from one that never existed: the owner gets a different answer. */
 export async function tryOwner(world: MatrixWorld, figures: Figures): Promise<void> {
   for (const coordinate of inOrder) {
     const { call, place } = coordinate;
@@ -150,11 +150,11 @@ export async function tryOwner(world: MatrixWorld, figures: Figures): Promise<vo
   }
 }
 
-/** Conditions that depend on more than the row itself: live lists do not support them. */
+/** Conditions that depend on more than the row itself, which live lists do not support. */
 const notFollowed =
   /^(TransactionFilter\.(sender|receiver)AccountIdentifier|QuoteFilter\.sendingUmaAddress) = uma|^CustomerFilter\.name = /;
 
-/** Places at which the owner's own value gets the same answer as any other, with the reason. */
+/** Places at which the owner's own value gets the same answer as any other value, with the reason. */
 const alike: readonly (readonly [place: RegExp, why: string])[] = [
   [
     /(platformCustomerId = platformCustomerId|accountNumber = accountNumber|\.url = url|platformAccountId = platformAccountId)$/,
@@ -217,11 +217,11 @@ const isNothing = (text: string) => /^\{"data":\{"\w+":(null|\[null\])\}\}$/.tes
 /** Returns the outcome that is stored for a mutation under a key. */
 async function outcomeOf({ owner }: MatrixWorld, operation: string, key: string): Promise<string> {
   if (!calls.some((call) => call.kind === 'mutation' && call.field === operation)) return 'NONE';
-  // The schema's mutations are the operations.
+  // Every mutation of the schema is an operation.
   return (await receiptOf(owner, operation as Operation, key)).outcome;
 }
 
-/** Calls every field with credentials that have ended: all get the same refusal, and read nothing. */
+/** Calls every field with credentials that are no longer valid: all calls get the same refusal, and read nothing. */
 export async function tryEnded(world: MatrixWorld, figures: Figures): Promise<void> {
   for (const { name, platform } of world.ended) {
     const words = new Set<string>();

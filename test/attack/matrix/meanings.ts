@@ -1,8 +1,8 @@
 import type { Kind } from './things.ts';
 
 /**
- * The meanings of texts and ids in requests, by the names of their arguments, input fields and parameters, in both APIs. An
- * unknown name fails the matrix: a new field must declare what another tenant's value would be there.
+ * The meanings of texts and ids in requests, by the names of their arguments, input fields and parameters, in both
+ * APIs. An unknown name fails the matrix: a new field must declare what another tenant's value would be there.
  */
 
 const account: readonly Kind[] = ['InternalAccount', 'ExternalAccount'];
@@ -58,7 +58,7 @@ const named: Readonly<Record<string, readonly Kind[]>> = {
   reference: ['reference'],
   url: ['url'],
   webhookEndpoint: ['url'],
-  // Keyed by the whole place:
+  // These are keyed by the whole place:
   'ApproveTransactionInput.transactionId': ['IncomingTransaction'],
   'RejectTransactionInput.transactionId': ['IncomingTransaction'],
   'SandboxSendInput.quoteId': ['FundedQuote'],
@@ -119,7 +119,7 @@ const publicNames: Readonly<Record<string, string>> = {
   'updateConfig.umaDomain': 'domains are public: one that is taken is refused, whoever has it',
 };
 
-/** Texts that describe, and do not name anything in the service. */
+/** Texts that describe something without naming anything in the service. */
 const descriptions: ReadonlySet<string> = new Set(
   `address addresses bankCode body bankName bolt12 branchCode city clabeNumber country currencies currency currencyCode description
   destinationCurrency destinations emailAddress format fullName hoursFrom hoursTo iban invoice legalName lightningAddress line1 line2 locale metadata name
@@ -149,5 +149,5 @@ export function meaningOf(owner: string, name: string): Meaning {
   const kinds = named[place] ?? named[name];
   if (kinds) return kinds;
   if (descriptions.has(name)) return 'nothing';
-  throw new Error(`test/attack/matrix/meanings.ts does not say what ${place} names: an id or text of somebody else?`);
+  throw new Error(`test/attack/matrix/meanings.ts does not say whether ${place} can name somebody else's object`);
 }

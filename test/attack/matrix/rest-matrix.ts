@@ -40,7 +40,7 @@ interface Place {
 const quoted = (own: Things, amount: number, rest?: object) => ({
   body: restQuote(own.InternalAccount, own.outsideEur, amount, rest),
 });
-/** Accounts with the platform's own id for them, in either of the two places for it. */
+/** Accounts with the id that the platform has given them, in either of the two places where it can be. */
 const accounts = [
   () => ({ currency: 'USD', platformAccountId: fresh('account'), accountInfo: usAccount() }),
   () => ({ currency: 'USD', accountInfo: { ...usAccount(), platformAccountId: fresh('account') } }),
@@ -129,7 +129,9 @@ export const requests: Readonly<Record<string, readonly ((own: Things) => Reques
   deleteCustomer: [(own) => ({ path: { customerId: own.Customer } })],
 };
 
-/** The operation for which an endpoint's idempotency keys are valid, by the endpoint's id, if the two names differ. */
+/**
+ * The operation for which an endpoint's idempotency keys are valid, by the endpoint's id, where the two names differ.
+ */
 const keyScope: Readonly<Record<string, string>> = {
   createPlatformExternalAccount: 'createExternalAccount',
   createToken: 'createApiToken',
@@ -166,7 +168,7 @@ function operationOf(document: Data, path: string, method: string, operation: Da
     const meaning = meaningOf(id, name);
     if (meaning !== 'nothing') places.set(at.join('.'), { path: at, meaning });
   }
-  // One of two endpoints that share their keys is enough.
+  // Two endpoints share their keys; one of them is enough.
   const key: Place[] =
     hasKey && id !== 'createPlatformExternalAccount' ? [{ path: ['header', 'Idempotency-Key'], meaning: 'key' }] : [];
   return { id, method: method.toUpperCase(), path, hasKey, places: [...places.values(), ...key] };
@@ -261,7 +263,7 @@ export async function tryRestStranger(
   }
 }
 
-/** Places at which the owner's own value gets the same answer as any other, with the reason. */
+/** Places at which the owner's own value gets the same answer as any other value, with the reason. */
 const alike: readonly (readonly [place: RegExp, why: string])[] = [
   [
     /(create\w+ .*(platformCustomerId|accountNumber|platformAccountId)|updateExternalAccount body\.platformAccountId|updateConfig body\.webhookEndpoint)$/,
@@ -276,7 +278,7 @@ const alike: readonly (readonly [place: RegExp, why: string])[] = [
   [/^get(Uma)?Receiver query\.senderUmaAddress/, 'any address may ask'],
 ];
 
-/** Shows that the matrix can tell an object from one that never existed: its owner gets a different answer. */
+/** Shows that the matrix can tell an object from one that never existed: the owner gets a different answer. */
 export async function tryRestOwner(
   world: MatrixWorld,
   operations: readonly Operation[],
@@ -298,7 +300,7 @@ export async function tryRestOwner(
 /** The permission that each operation needs, according to docs/rest.md. */
 export type Permissions = ReadonlyMap<string, string>;
 
-/** Calls every operation with tokens that have fewer rights, and with credentials that have ended. */
+/** Calls every operation with tokens that have fewer rights, and with credentials that are no longer valid. */
 export async function tryRestTokens(
   world: MatrixWorld,
   operations: readonly Operation[],

@@ -5,14 +5,14 @@ import { openEventStream, openRawSocket } from '../../setup/streams.ts';
 import type { Figures } from './cells.ts';
 import { type MatrixWorld, quiet, secretsOf } from './world.ts';
 
-/** A subscription that anyone can open, and that must be silent about the victim's objects. */
+/** A subscription that anyone can open, and that must show nothing of the victim's objects. */
 interface Stream {
   readonly what: string;
   readonly query: string;
 }
 
 /**
- * The streams over many objects, which anyone can open; those that name a foreign object are refused
+ * The streams over many objects, which anyone can open. Streams that name a foreign object are refused
  * (graphql-matrix.ts).
  */
 const streams: readonly Stream[] = [
@@ -69,7 +69,7 @@ export async function tryStreams(world: MatrixWorld, figures: Figures): Promise<
     },
     { timeout: 20_000 },
   );
-  // The victim's stream is on the same instance: whatever it received, the others could have received.
+  // The victim's stream is on the same instance: whatever it has received, the other streams could have received too.
   const mark = world.owner.watch(
     'subscription ($id: ID!) { accountUpdates(of: { accountId: $id }) { newBalance { amount } } }',
     {
@@ -86,7 +86,7 @@ export async function tryStreams(world: MatrixWorld, figures: Figures): Promise<
   await mark.next();
   await mark.next();
   await mark.return?.();
-  // After that each stranger receives events of its own platform, or none.
+  // After that, each stranger receives events of its own platform, if any.
   await fund(world.strangers[0]?.platform ?? t.platform, world.strangers[0]?.own.InternalAccount ?? '', 1n);
   await vi.waitFor(
     () => {
@@ -108,18 +108,18 @@ async function readAll(events: AsyncIterable<unknown>, hear: (text: string) => v
   try {
     for await (const event of events) hear(JSON.stringify(event));
   } catch {
-    // Cut at the end.
+    // The stream is cut off at the end.
   }
 }
 
-/** Shows that the webhooks of other platforms receive nothing of what happened to the victim's. */
+/** Shows that the webhooks of other platforms receive nothing about the victim's objects. */
 export async function tryWebhooks({ t, receivers, victim }: MatrixWorld, figures: Figures): Promise<void> {
   await quiet(t);
   const [own, others] = receivers;
   const secrets = secretsOf(victim).filter((secret) => /^[0-9a-f-]{36}$/.test(secret));
   // Other callers use the same names for their own objects: only ids are unique to the victim.
   const tells = (raw: string) => secrets.some((secret) => raw.includes(secret));
-  // The victim's webhook must have received something, or the silence of the others proves nothing.
+  // The victim's webhook must have received something; otherwise the silence of the other webhooks proves nothing.
   if (!own.received.some(({ raw }) => tells(raw))) figures.lost.push("the victim's platform received no webhook");
   for (const { raw } of others.received) {
     figures.tried += 1;

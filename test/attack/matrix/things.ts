@@ -58,7 +58,7 @@ export const kinds = [
 ] as const;
 export type Kind = (typeof kinds)[number];
 
-/** Every object of one customer, and of its platform, that requests can name. */
+/** Every object of one customer and of its platform that requests can name. */
 export type Things = Readonly<Record<Kind, string>> & {
   /** The customer's external account in another currency. */
   readonly outsideEur: string;
@@ -68,13 +68,13 @@ export type Things = Readonly<Record<Kind, string>> & {
 
 let made = 0;
 
-/** Returns a text that no other object of this process has. */
+/** Returns a text that no other object in this process has. */
 export function fresh(prefix: string): string {
   made += 1;
   return `${prefix}-${made}-new`;
 }
 
-/** Returns an account number that no other object of this process has, with a suffix that has no effect. */
+/** Returns an account number that no other object in this process has, with a suffix that has no effect. */
 export function freshAccountNumber(): string {
   made += 1;
   return `${40_000 + made}000`;
@@ -100,7 +100,7 @@ export async function makeThings(platform: TestPlatform, url: string): Promise<T
   });
   const names = 'umaAddress platformCustomerId';
   const { umaAddress, platformCustomerId } = await fieldsOf(platform, 'customer', scene.customerId, names);
-  // A payment to the address of another customer of the platform, which has not been delivered yet.
+  // A payment, not yet delivered, to the address of another customer of the platform.
   const umaPayee = await umaAddressOf(platform, await newCustomer(platform));
   await umaQuote(platform, scene.usd, umaPayee);
   const before = await feedEnd(platform);

@@ -15,18 +15,18 @@ export interface Stranger {
   readonly platform: TestPlatform;
   /** The caller's own objects. */
   readonly own: Things;
-  /** Whether the caller belongs to the victim's platform, and so sees its feed. */
+  /** Whether the caller belongs to the victim's platform and therefore sees its feed. */
   readonly isOfPlatform: boolean;
 }
 
-/** A token with fewer rights, or with none left. */
+/** A token with fewer rights, or one that is no longer valid. */
 interface Weak {
   readonly name: string;
   readonly platform: TestPlatform;
   readonly permissions: readonly ('VIEW' | 'TRANSACT' | 'APPROVE' | 'MANAGE')[];
 }
 
-/** Two platforms, a victim on one of them, and everyone to whom the victim must look as if it had never existed. */
+/** Two platforms, a victim on one of them, and all callers for whom the victim must look as if it had never existed. */
 export type MatrixWorld = Awaited<ReturnType<typeof openMatrix>>;
 
 /** Nothing changes on its own while the matrix runs. */
@@ -35,7 +35,7 @@ const still = { SANDBOX_PACE_MS: 600_000, PAYMENT_APPROVAL_MS: 60_000 } as const
 export async function openMatrix() {
   const t = await startTestGateway({ ...still, ...unlimited });
   const counting = await countedGateway(t, { ...unlimited });
-  // The receivers answer 202, which leaves the approval of payments to the matrix.
+  // The receivers answer 202, so that the matrix itself can approve payments.
   const receivers = [await startReceiver(answer(202)), await startReceiver(answer(202))] as const;
   const owner = t.platform;
   const other = await t.newPlatform('stranger');
@@ -46,8 +46,8 @@ export async function openMatrix() {
   const spent = await makeThings(owner, `${receivers[0].url}/spent`);
   const usedKeys = await useKeys(owner, spent);
   const app = (bound: object) => payingApp({ ...owner, url: counting.url }, bound);
-  // An app is bound to a payment of the victim other than the named one. A payment shows the ids of its accounts: the
-  // matrix names none of these.
+  // An app is bound to a different payment of the victim than the one that is named. A payment shows the ids of its
+  // accounts, so the matrix names none of these.
   const source = { realtimeFunding: { customerId: victim.Customer, currency: 'USDC' } };
   const sibling = await quote(owner, between('', victim.outsideEur, 12_340_000, { source }));
   const bystanders = { own: bystander, isOfPlatform: true };
@@ -86,7 +86,7 @@ export async function openMatrix() {
   await quiet(t);
   return {
     t,
-    /** Answers nothing but the requests of the matrix, so that all its statements belong to them. */
+    /** This gateway answers only the requests of the matrix, so that all its statements belong to them. */
     counting,
     victim,
     /** Another customer of the victim's platform. */
@@ -96,11 +96,11 @@ export async function openMatrix() {
     owner: counting.platform,
     strangers,
     weak: await weakTokens(owner, counting.url),
-    /** Credentials that have ended, each in its own way. */
+    /** Credentials that are no longer valid, each for a different reason. */
     ended: await endedTokens(t, counting.url, victim),
-    /** A key that the victim's platform has used, by operation. */
+    /** By operation: a key that the victim's platform has used. */
     usedKeys,
-    /** The receivers of events of the victim's platform, and of the other one. */
+    /** The receivers of events for the victim's platform and for the other platform. */
     receivers,
     async close() {
       await counting.stop();
@@ -116,7 +116,8 @@ async function useKeys(platform: TestPlatform, things: Things): Promise<Record<s
   for (const { kind, field, bases } of calls) {
     if (kind !== 'mutation') continue;
     const [base] = bases;
-    // The approved payment cannot be rejected, and the customer holds money: these refusals are stored too.
+    // The payment that was approved cannot be rejected, and the customer still holds money. These refusals are stored
+    // too.
     const input = base?.(things).input as object;
     const key = `used-${field}`;
     const result = await act(platform, field as Operation, { ...input, idempotencyKey: key });
@@ -148,7 +149,7 @@ async function endedTokens(
   const app = (rest?: object) => payingApp({ ...platform, url }, { customerId: Customer, ...rest });
   const [revokedApp, expiredApp, brief] = [await app(), await app(), await app({ expiresInSeconds: 1 })];
   await succeed(platform, 'revokeClientToken', { tokenId: revokedApp.tokenId });
-  // The database's clock decides, not the token.
+  // The database's clock decides whether a token has expired, not the token.
   await owner.query(
     `update client_token set created_at = created_at - interval '1 day', expires_at = expires_at - interval '1 day' where id = $1`,
     [uuidIn(expiredApp.tokenId)],
@@ -176,7 +177,7 @@ export async function quiet({ owner }: TestGateway): Promise<void> {
   }
 }
 
-/** Returns texts that only the victim's values contain: no answer to a stranger may contain one. */
+/** Returns texts that only the victim's values contain. No answer to a stranger may contain one of them. */
 export function secretsOf(things: Things): readonly string[] {
   const open: ReadonlySet<Kind> = new Set(['url', 'cursor:ApiToken', 'cursor:WebhookEndpoint']);
   return kinds.filter((kind) => !open.has(kind)).map((kind) => things[kind].slice(things[kind].indexOf(':') + 1));

@@ -3,7 +3,7 @@ import type { Command, Receipt } from '../history.ts';
 import type { BookedOrder, Books, Movement, Named, Restores } from './books.ts';
 import { checkBooks } from './books-checker.ts';
 
-// In each test, sound books are changed so that one promise is broken, which the checker must report.
+// Each test changes sound books so that one promise is broken. The checker must report that.
 
 const command = (key: string, rest: Partial<Command> = {}): Command => ({
   ...{ key, operation: 'transferOut', accountId: 'A', change: 0n, outcome: 'succeeded', during: 'the trial' },
@@ -39,7 +39,10 @@ const noRestores: Restores = {
   endedByHand: new Set(),
 };
 
-/** A payment out, one in, one that failed, one that was returned, a deposit, and a quote that was not executed. */
+/**
+ * Payments: one out, one in, one that failed and one that was returned. Also a deposit, and a quote that was not
+ * executed.
+ */
 const sound: Books = {
   history: [
     command('out'),
@@ -88,11 +91,11 @@ const without = (reference: string) => sound.movements.filter((one) => one.refer
 const named = (fault: string, about: Partial<Named>): Named => ({ fault, here: null, there: null, ...about });
 const balance = named('OTHER_BALANCE', { here: '6.50 USD in the books', there: '7.50 USD held' });
 
-test('sound books have no violation', () => {
+test('sound books have no violations', () => {
   expect(kinds({})).toEqual([]);
 });
 
-test('a payment that is missing upstream is lost, and the reconciliation must report it', () => {
+test('a payment that is missing upstream counts as lost, and the reconciliation must report it', () => {
   expect(kinds({ movements: without('M-out') })).toEqual(['lost', 'not named']);
   const missing = named('MISSING_THERE', { transaction: 'T-out', here: 'COMPLETED 1.00 USD' });
   expect(kinds({ movements: without('M-out'), named: [missing] })).toEqual(['lost']);
@@ -101,12 +104,12 @@ test('a payment that is missing upstream is lost, and the reconciliation must re
   ]);
 });
 
-test('a payment that exists twice upstream is doubled, and a different amount or outcome is found', () => {
+test('a payment that exists twice upstream counts as doubled, and a different amount or outcome is found', () => {
   expect(kinds({ movements: [...sound.movements, movement('out', { reference: 'M-more' })] })).toContain('doubled');
   expect(kinds({ movements: [...without('M-out'), movement('out', { amount: 99n })] })).toContain('other amount');
   expect(kinds({ movements: [...without('M-out'), movement('out', { state: 'FAILED' })] })).toContain('other outcome');
   expect(kinds({ movements: [...without('M-failed'), movement('failed')] })).toContain('other outcome');
-  // The bank returned the payment before its delivery was seen here: the money is back on both sides.
+  // The bank returned the payment before its delivery was seen here, so the money is back on both sides.
   expect(kinds({ movements: [...without('M-failed'), movement('failed', { state: 'RETURNED' })] })).toEqual([]);
 });
 
@@ -145,11 +148,11 @@ test('a restore of upstream explains only the payments that it has undone, and e
   expect(kinds({ ...undone, named: [missing, balance] })).toEqual([]);
   expect(kinds({ ...undone, named: [balance] })).toEqual(['not named']);
   expect(kinds({ ...undone, movements: undone.movements.slice(1), named: [missing, balance] })).toContain('lost');
-  // The payment should have been returned, and no longer is: an operator has to handle it.
+  // The payment should have been returned, and now cannot be: an operator has to handle it.
   const history = sound.history.with(0, command('out', { ends: ['REFUNDED'] }));
   expect(kinds({ ...undone, history, named: [missing, balance] })).toEqual([]);
   expect(kinds({ history })).toEqual(['unfinished']);
-  // The settled payment exists upstream again, so its bank has paid it twice.
+  // The payment that had settled exists upstream again, which means that its bank has paid it twice.
   expect(kinds({ restores, movements: [...without('M-out'), movement('out', { reference: 'M-again' })] })).toEqual([
     'sent again',
   ]);

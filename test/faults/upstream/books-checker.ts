@@ -22,7 +22,7 @@ export interface BooksViolation {
   readonly words: string;
 }
 
-/** A difference between the books that the checker itself has found. */
+/** A difference between the books, found by the checker itself. */
 interface Found extends Named {
   /** The promise that the difference breaks, or undefined if a restore explains the difference. */
   readonly breaks?: BooksViolation['kind'] | undefined;
@@ -57,7 +57,9 @@ export function checkBooks(books: Books): BooksViolation[] {
   ];
 }
 
-/** Checks that commands happened as they were answered. Those that a restore has undone count as unknown. */
+/**
+ * Checks that what happened agrees with the answers to commands. Commands that a restore has undone count as unknown.
+ */
 function commands({ history, restores: { undonePayments }, ...books }: Books): BooksViolation[] {
   const standing = history.map((command): Command => {
     const transactionIds = command.transactionIds.filter((id) => !undonePayments.has(id));
@@ -82,7 +84,7 @@ function payments({ payments: all, history, feed, deposits, restores, ...books }
     const command = byKey.get(description);
     if (!command) return [{ kind: 'from nowhere', words: `nobody ordered ${id}: ${description}` }];
     if (command.operation === 'createQuote' && !executed.has(id)) return [];
-    // A payment that upstream has forgotten cannot be returned any more.
+    // A payment that upstream has forgotten can no longer be returned.
     const usual = forgotten.has(id) ? ['COMPLETED'] : (command.ends ?? ['COMPLETED']);
     const ends = restores.endedByHand.has(id) ? ['FAILED'] : usual;
     if (ends.includes(status)) return [];
@@ -90,7 +92,7 @@ function payments({ payments: all, history, feed, deposits, restores, ...books }
   });
 }
 
-/** Returns the payments that had settled here and no longer exist upstream since its restore. */
+/** Returns the payments that had settled here but no longer exist upstream since its restore. */
 function forgottenThere({ orders, movements, restores }: Pick<Books, 'orders' | 'movements' | 'restores'>) {
   const there = new Set(movements.map(({ orderId }) => orderId));
   const gone = new Set(restores.vanished.map(({ orderId }) => orderId));
@@ -117,7 +119,7 @@ function differencesOfOrders({ orders, movements, restores: { vanished } }: Book
     const differs = { ...about, ...thereOf(movement) };
     if (words(order) !== words(movement))
       return [{ ...differs, fault: 'OTHER_AMOUNT', breaks: 'other amount' }, ...doubled];
-    // A payment that was returned before its delivery was seen here has failed.
+    // If a payment was returned before its delivery was seen here, it has failed.
     const isBack = order.state === 'FAILED' && movement.state === 'RETURNED';
     if (order.state !== movement.state && !isBack)
       return [{ ...differs, fault: 'OTHER_OUTCOME', breaks: 'other outcome' }, ...doubled];
@@ -139,7 +141,7 @@ function differencesOfDeposits({ deposits, movements, restores: { vanished } }: 
   });
 }
 
-/** Checks that each deposit known here was credited: none is waiting, and none awaits an operator. */
+/** Checks that each deposit known here was credited, and that none waits, for its turn or for an operator. */
 function uncredited({ deposits }: Books): BooksViolation[] {
   return deposits.flatMap(({ transactionId, reference, status, reason, attempts, ...amount }): BooksViolation[] =>
     transactionId === undefined
@@ -167,7 +169,7 @@ function strangers({ orders, deposits, movements, restores: { undoneOrders } }: 
   });
 }
 
-/** Checks that the balance upstream is the sum of the payments here. Only payments can cause a difference. */
+/** Checks that the balance upstream is the sum of the payments here. Nothing but payments can cause a difference. */
 function balances({ orders, deposits, held, restores }: Books): Found[] {
   const booked = new Map<string, bigint>();
   const add = ({ amount, currency }: Amount, sign: 1n | -1n) =>
@@ -192,7 +194,10 @@ function balances({ orders, deposits, held, restores }: Books): Found[] {
   );
 }
 
-/** Checks that orders that had settled here are not sent again after upstream has lost them: its bank has paid them. */
+/**
+ * Checks that orders that had settled here are not sent again when upstream has lost them, because its bank has already
+ * paid.
+ */
 function sentAgain({ movements, restores: { vanished, settledBefore } }: Books): BooksViolation[] {
   const gone = new Set(vanished.flatMap(({ orderId }) => (orderId === undefined ? [] : [orderId])));
   return movements.flatMap(({ orderId = '', reference }): BooksViolation[] =>
@@ -202,7 +207,7 @@ function sentAgain({ movements, restores: { vanished, settledBefore } }: Books):
   );
 }
 
-/** Checks that the reconciliation has reported each difference with both sides, and nothing else. */
+/** Checks that the reconciliation has reported each difference with both of its sides, and nothing else. */
 function naming(found: readonly Found[], named: readonly Named[]): BooksViolation[] {
   const left = named.map(nameOf);
   const missing = found.map(nameOf).filter((name) => {
@@ -216,7 +221,7 @@ function naming(found: readonly Found[], named: readonly Named[]): BooksViolatio
   ];
 }
 
-/** Returns the identity of a difference. For a balance this is the currency, since its sides depend on the moment. */
+/** Returns what identifies a difference. For a balance this is the currency, because its sides depend on the moment. */
 function nameOf({ fault, transaction, reference, here, there }: Named): string {
   if (fault === 'OTHER_BALANCE') return `${fault} ${/([A-Z]{3,4}) in the books/.exec(here ?? '')?.[1] ?? reference}`;
   return [fault, transaction ?? reference, here ?? 'nothing', there ?? 'nothing'].join(' | ');

@@ -1,7 +1,7 @@
 import type { Breach } from '../../../src/domain/ledger/audit.ts';
 import type { Evidence, Payment } from '../history.ts';
 
-/** The state of a payment in the outside world, as one side sees it. */
+/** The state of a payment outside the service, as one side sees it. */
 export type State = 'UNDER_WAY' | 'SETTLED' | 'FAILED' | 'RETURNED';
 
 /** An amount in the smallest unit of its currency. */
@@ -10,7 +10,7 @@ export interface Amount {
   readonly currency: string;
 }
 
-/** An order of the gateway to its upstream service. */
+/** An order that the gateway has sent to its upstream service. */
 export interface BookedOrder extends Amount {
   readonly id: string;
   readonly transactionId: string;
@@ -18,11 +18,11 @@ export interface BookedOrder extends Amount {
   readonly status: string;
   readonly direction: 'IN' | 'OUT';
   readonly state: State;
-  /** For a conversion into an account here: the amount that it adds upstream in the other currency. */
+  /** For a conversion into an account here: the amount in the other currency that it adds upstream. */
   readonly converted?: Amount;
 }
 
-/** A deposit upstream, as recorded by the gateway. */
+/** A deposit upstream, as the gateway has recorded it. */
 export interface BookedDeposit extends Amount {
   readonly id: string;
   readonly reference: string;
@@ -38,7 +38,7 @@ export interface Movement extends Amount {
   readonly reference: string;
   /** The gateway's order that the payment's memo names. */
   readonly orderId: string | undefined;
-  /** Whether the payment is a deposit for a customer, made without an order of the gateway. */
+  /** Whether the payment is a deposit for a customer, which the gateway did not order. */
   readonly isDeposit: boolean;
   readonly direction: 'IN' | 'OUT';
   readonly state: State;
@@ -53,16 +53,16 @@ export interface Named {
   readonly there?: string | null;
 }
 
-/** The visible state of both sides once nothing is under way. */
+/** The visible state of both sides when nothing is under way. */
 export interface Books extends Pick<Evidence, 'history' | 'internalErrors' | 'receipts' | 'feed'> {
   readonly payments: readonly Payment[];
   readonly orders: readonly BookedOrder[];
   readonly deposits: readonly BookedDeposit[];
   readonly movements: readonly Movement[];
-  /** By currency: the change in the upstream balance since before the first payment. */
+  /** By currency: how the upstream balance has changed since before the first payment. */
   readonly held: ReadonlyMap<string, bigint>;
   readonly named: readonly Named[];
-  /** The broken rules of each ledger. */
+  /** The rules broken in each ledger. */
   readonly breaches: Readonly<Record<'here' | 'upstream', readonly Breach[]>>;
   readonly restores: Restores;
 }

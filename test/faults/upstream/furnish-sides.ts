@@ -12,13 +12,13 @@ import { paymentIds, present } from './read-books.ts';
 import { type Side, startSide } from './sides.ts';
 import { startTroubledProxy } from './troubled-proxy.ts';
 
-/** A gateway and its upstream service, connected through proxies that disturb messages. */
+/** A gateway and its upstream service, which talk to each other through proxies that disturb messages. */
 export type TwoSides = Awaited<ReturnType<typeof startTwoSides>>;
 
 /** The name of the platform, here and upstream. */
 export const platformName = 'gateway';
 
-/** More than a client spends in all of its payments. */
+/** More than a client spends on all of its payments. */
 const money = 1_000_000_000n;
 
 const rails = {
@@ -34,7 +34,7 @@ const rails = {
 /**
  * Starts both sides, each on its own database, connects them as described in docs/rails.md, and creates a customer for
  * each client.
- * @param oneIn one in this many messages between them is disturbed
+ * @param oneIn one in this many messages between the two sides is disturbed
  */
 export async function startTwoSides(
   { clients, instances, oneIn }: { readonly clients: number; readonly instances: number; readonly oneIn: number },
@@ -71,15 +71,15 @@ export async function startTwoSides(
     ...{ here, upstream, payers },
     /** Connect as the platform here, and as its upstream account; undefined while no instance serves. */
     ...{ platform: asPlatform, account: asAccount },
-    /** The proxies for requests to upstream, and for upstream's webhooks. */
+    /** The proxies for requests to upstream and for upstream's webhooks. */
     ways: [toUpstream, toHere],
     /** Connects to the same upstream account at a different address. */
     accountAt: (url: string) => connect(url, there.platformId, there.authorization),
     /** The connections through which clients and depositors send requests. */
     asking: { platform: asPlatform, account: asAccount, bank },
-    /** The payments from before the clients began. */
+    /** The payments that existed before the clients began. */
     first: await paymentIds(here.databaseUrl),
-    /** The end of the platform's feed after the preparation; and the beginning of the reconciled period. */
+    /** The end of the platform's feed after the preparation, where the reconciled period begins. */
     start: await feedEnd(mine),
     begin: new Date(Date.now() - 3_600_000),
     async stop() {

@@ -9,7 +9,7 @@ import { platformName, type TwoSides } from './furnish-sides.ts';
 import { executedIds, paymentIds, present, readDeposits, readHeld, readMovements, readOrders } from './read-books.ts';
 import type { Side } from './sides.ts';
 
-/** The state before each restore. */
+/** What the state was before each restore. */
 export interface Before {
   readonly upstream: Awaited<ReturnType<typeof beforeUpstream>>;
   readonly here: Awaited<ReturnType<typeof beforeHere>>;
@@ -90,7 +90,10 @@ async function restoresOf(
   };
 }
 
-/** Returns the payments that a restore of the gateway has undone: they, or the executions of their quotes, are gone. */
+/**
+ * Returns the payments that a restore of the gateway has undone, because they no longer exist or their quotes are no
+ * longer executed.
+ */
 export async function undoneBy(databaseUrl: string, before: Before['here']): Promise<ReadonlySet<string>> {
   const [payments, executed] = [await paymentIds(databaseUrl), await executedIds(databaseUrl)];
   return new Set([
@@ -99,21 +102,23 @@ export async function undoneBy(databaseUrl: string, before: Before['here']): Pro
   ]);
 }
 
-/** Once nothing has changed for this many milliseconds, nothing will change by itself. */
+/** If nothing has changed for this many milliseconds, nothing will change without help. */
 const silenceMs = 20_000;
-/** How many times in a row everything is made due without any change before the wait ends. */
+/** How many times in a row everything is made due without effect before the wait ends. */
 const silences = 3;
 
-/** An order with an open case awaits an operator, and is polled each minute. */
+/** An order with an open case waits for an operator, and is polled every minute. */
 const waitingHere = `select ((select count(*) from outbox) + (select count(*) from rail_order o where due_at is not null
     and not exists (select from rail_case c where c.platform_id = o.platform_id and c.order_id = o.id and c.closed_at is null))
   + (select count(*) from rail_webhook where due_at is not null)
   + (select count(*) from rail_deposit where status = 'RECEIVED'))::int as waiting`;
 const waitingUpstream = `select ((select count(*) from outbox) + (select count(*) from rail_order where due_at is not null)
   + (select count(*) from webhook_delivery where status = 'PENDING'))::int as waiting`;
-/** Whether the query for deposits is due or under way: its lease is shorter than 15 s. */
+/** Whether the query for deposits is due or under way (its lease is shorter than 15 s). */
 const asking = `select count(*)::int as waiting from rail_connection where deposits_due_at <= clock_timestamp() + interval '15 seconds'`;
-/** Skips waits: makes due the retries that a fault has postponed, and the polls that find unreported outcomes. */
+/**
+ * Skips waiting times: makes due the retries that a fault has postponed, and the polls that find unreported outcomes.
+ */
 const nowHere = [
   `update rail_order o set due_at = clock_ms() from transaction t where t.platform_id = o.platform_id
     and t.id = o.transaction_id and t.status in ('PENDING', 'PROCESSING') and o.due_at is not null`,
@@ -144,13 +149,13 @@ async function atRest({ here, upstream }: TwoSides): Promise<void> {
 }
 
 /**
- * Counts recent payments: a comparison of balances counts payments that ended within a minute as under way, and reports
- * no difference up to their amount.
+ * Counts recent payments. A comparison of balances treats payments that ended within the last minute as under way, and
+ * does not report a difference up to their amount.
  */
 const recent =
   "select count(*)::int as recent from transaction where updated_at >= clock_timestamp() - interval '65 seconds'";
 
-/** Waits until the last payment ended so long ago that a comparison of balances is exact. */
+/** Waits until the last payment ended long enough ago for a comparison of balances to be exact. */
 async function settledAWhile({ here }: TwoSides): Promise<void> {
   while ((await query<{ recent: number }>(here.databaseUrl, recent))[0]?.recent !== 0) await delay(500);
 }
@@ -167,7 +172,9 @@ async function endUnknown({ here }: TwoSides): Promise<ReadonlySet<string>> {
   return new Set(waiting.map(({ transaction }) => transaction));
 }
 
-/** Repeats the command if the call to upstream exceeds the rail's timeout, as on a busy machine. */
+/**
+ * Repeats the command if the call to upstream takes longer than the rail's timeout, as can happen on a busy machine.
+ */
 async function failPatiently(here: Side, args: readonly string[], attempts = 5): Promise<void> {
   try {
     await here.ops('order', 'fail', ...args);

@@ -3,7 +3,7 @@ import { query } from '../../setup/embedded-servers.ts';
 import type { Data, TestPlatform } from '../../setup/gateway.ts';
 import type { BookedDeposit, BookedOrder, Movement, State } from './books.ts';
 
-/** Reads the two books for the checker, with statements other than the service's own. */
+/** Reads the two books for the checker, with statements of its own instead of the service's. */
 
 interface OrderRow {
   readonly id: string;
@@ -42,7 +42,7 @@ function orderOf(row: OrderRow): BookedOrder {
     ...(isPull || lockSent !== null ? sent : received),
     ...{ id, transactionId: publicId('Transaction', row.transaction_id), status },
     direction: kind === 'PAYOUT' ? 'OUT' : 'IN',
-    // A pull has settled once its payout is ordered, whatever the payout's outcome.
+    // A pull has settled once its payout has been ordered, whatever becomes of the payout.
     state: isPull && row.paid_out ? 'SETTLED' : stateOf(status),
     ...(kind === 'PAYOUT' && lockSent !== null && row.stays && { converted: received }),
   };
@@ -94,9 +94,9 @@ export async function executedIds(databaseUrl: string): Promise<ReadonlySet<stri
   return new Set(rows.map(({ id }) => `Transaction:${id}`));
 }
 
-/** Returns a value that must be defined. */
+/** Returns a value, which must be defined. */
 export function present<T>(value: T | undefined): T {
-  if (value === undefined) throw new Error('nobody serves');
+  if (value === undefined) throw new Error('no instance serves');
   return value;
 }
 

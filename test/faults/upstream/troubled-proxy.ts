@@ -31,7 +31,7 @@ export async function startTroubledProxy(target: () => string | undefined, rando
   let isCalm = false;
   const send = async (request: IncomingMessage, body: Buffer): Promise<PassedOn> => {
     const url = target();
-    if (url === undefined) throw new Error('nobody listens');
+    if (url === undefined) throw new Error('nothing listens there');
     const answered = await passOn(url, request, body);
     for (const goOn of overtaken) goOn();
     return answered;
@@ -69,9 +69,9 @@ export async function startTroubledProxy(target: () => string | undefined, rando
   });
   return {
     url: `http://127.0.0.1:${await listen(server)}`,
-    /** How many requests were disturbed in each way. */
+    /** By kind of disturbance: how many requests were disturbed. */
     met,
-    /** Disturbs no requests until `goOn`. */
+    /** Stops disturbing requests until `goOn` is called. */
     pause() {
       isCalm = true;
     },

@@ -8,7 +8,7 @@ import { type Before, beforeHere, beforeUpstream, gatherBooks, undoneBy } from '
 import { present, readHeld } from './read-books.ts';
 import type { Trouble } from './troubled-proxy.ts';
 
-/** Kills instances of either side. Another one may be killed before the last one has restarted. */
+/** Kills instances of either side. The next one may be killed before the last one has restarted. */
 class Killer {
   readonly kills = { here: 0, upstream: 0 };
   readonly #sides: TwoSides;
@@ -20,7 +20,7 @@ class Killer {
     this.#random = random;
   }
 
-  /** Kills a serving instance of a side, and starts it again. */
+  /** Kills an instance of a side that serves, and starts it again. */
   async kill(): Promise<void> {
     const name = this.#random.oneOf(['here', 'upstream'] as const);
     const side = this.#sides[name];
@@ -55,8 +55,7 @@ export type TrialResult = Awaited<ReturnType<typeof tryUpstream>>;
 
 /**
  * Lets clients pay through a gateway and its upstream service while instances of both are killed and the network
- * between them fails; restores upstream, and later the gateway, from an older backup; and compares both books at the
- * end.
+ * between them fails. Restores upstream, and later the gateway, from an older backup. Compares both books at the end.
  */
 export async function tryUpstream(trial: Trial) {
   const random = new Random(trial.seed);
@@ -80,7 +79,8 @@ export async function tryUpstream(trial: Trial) {
     const seconds = (performance.now() - began) / 1_000;
     const books = await gatherBooks(sides, load, before, opening);
     const { kills } = killer;
-    // `repeated` counts the commands sent again after the restore of the gateway; `seconds` is how long clients paid.
+    // `repeated` counts the commands that were sent again after the restore of the gateway; `seconds` is how long
+    // clients paid.
     return { books, violations: checkBooks(books), kills, troubles: troublesOf(sides), repeated, seconds };
   } finally {
     await load.stop();
@@ -88,7 +88,7 @@ export async function tryUpstream(trial: Trial) {
   }
 }
 
-/** The approximate number of acknowledged commands per payment: a quote has two. */
+/** How many acknowledged commands a payment needs, approximately: a quote needs two. */
 const commandsOfPayment = 1.4;
 
 async function disturb(
@@ -130,7 +130,7 @@ function paid({ history }: Load): number {
   return history.filter(({ outcome, operation }) => outcome === 'succeeded' && operation !== 'createQuote').length;
 }
 
-/** Repeats most of the undone commands under their keys, like clients that have not noticed the restore. */
+/** Repeats most of the undone commands with their keys, as clients would that have not noticed the restore. */
 async function repeat(
   { here }: TwoSides,
   load: Load,

@@ -25,16 +25,14 @@ import { halves } from './halves.ts';
 /** A field of the schema, and how to request it several times in one document. */
 export interface Asked {
   readonly name: string;
-  /**
-   * The document that has the field `times` times, under aliases and with different arguments, in `rows` rows.
-   */
+  /** Writes a document with the field `times` times, under aliases and with different arguments, on `rows` rows. */
   readonly document: (times: number, rows: number) => string;
 }
 
 type Field = GraphQLField<unknown, unknown>;
 
 /**
- * Writes documents that select each field of each type, on the shortest path, and each list with each filter; at the
+ * Writes documents that select each field of each type, on the shortest path, and each list with each filter, at the
  * root also with two and three filters. A list below a parent is read for the parent that has all rows.
  */
 export function askedFields(schema: GraphQLSchema, material: Material, parents: Parents): Asked[] {
@@ -59,15 +57,15 @@ export function askedFields(schema: GraphQLSchema, material: Material, parents: 
   return asked;
 }
 
-/** Writes the document around a field: ROWS is replaced by the size of the first list; those below it have 2. */
+/** Writes the document around a field. ROWS stands for the size of the first list; the lists below it have 2 rows. */
 type Around = (inner: string) => string;
 
-/** Finds the shortest path to each object type, through lists if there are any. */
+/** Finds the shortest path to each object type, through lists where there are any. */
 function waysToTypes(schema: GraphQLSchema, material: Material): Map<GraphQLObjectType, Around> {
   const query = schema.getQueryType();
   if (!query) throw new Error('no query');
   const ways = new Map<GraphQLObjectType, Around>([[query, (inner) => `{ ${inner} }`]]);
-  // Objects that are found only by an id come last.
+  // Objects that can be found only by their ids come last.
   for (const isById of [false, true, false])
     for (const [type, around] of ways) {
       for (const field of Object.values(type.getFields())) {
@@ -88,7 +86,7 @@ function waysToTypes(schema: GraphQLSchema, material: Material): Map<GraphQLObje
 }
 
 /**
- * Generates the ways to call a field: with its required arguments, and for a list also with filters and in each order.
+ * Generates all ways to call a field: with its required arguments, and for a list also with filters and in each order.
  */
 function* waysToCall(type: GraphQLObjectType, field: Field, material: Material, parents: Parents) {
   const wayOf = (given?: string) => ({
@@ -105,7 +103,7 @@ function* waysToCall(type: GraphQLObjectType, field: Field, material: Material, 
 }
 
 /**
- * Writes filters on one field each, with two values of it, and on two fields and three: the values alternate between
+ * Writes filters on one field, with two values for it, and on two and three fields, with values that alternate between
  * both halves.
  */
 function* filtersOf(type: GraphQLInputObjectType, isRoot: boolean, material: Material, parents: Parents) {
@@ -131,7 +129,7 @@ function* filtersOf(type: GraphQLInputObjectType, isRoot: boolean, material: Mat
 }
 
 /**
- * Writes the arguments of a field: the required ones, the size of its page, and one that makes this call differ from
+ * Writes the arguments of a field: the required ones, the page size, and one that makes this call different from the
  * others.
  */
 function writeArguments(

@@ -1,9 +1,9 @@
-/** The value that the older half of the rows has, and that of the newer half. */
+/** The value in the older half of the rows, and the value in the newer half. */
 type Halves = readonly [older: unknown, newer: unknown];
 
 /**
- * The values of filters, by their type and field, which `fillPlatform` gives to rows. Each leaves half of the rows, so
- * that Postgres expects a match soon, and no row has values of both halves: a filter on two of them examines all rows.
+ * The values that `fillPlatform` gives to rows, by filter type and field. Each value leaves half of the rows, so that
+ * Postgres expects a match soon. No row has values of both halves, so a filter on values of both examines all rows.
  */
 export const halves: Readonly<Record<string, Readonly<Record<string, Halves>>>> = {
   TransactionFilter: {

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Pool } from 'undici';
 import { setPriorityOfSession } from './machine.ts';
 
-/** Requests sent at a fixed rate, however late the answers are. */
+/** Requests that are sent at a fixed rate, however late the answers are. */
 export interface Requests {
   readonly body: { readonly query: string; readonly variables?: { readonly input: object } };
   readonly perSecond: number;
@@ -24,7 +24,8 @@ export interface Measured {
   readonly refused: number;
 }
 
-// A separate process with the highest priority that is permitted: its own waits for a processor are not the service's.
+// A separate process with the highest permitted priority, so that its own waits for a processor do not count as the
+// service's.
 setPriorityOfSession(-10);
 
 let pool: Pool | undefined;
@@ -55,7 +56,7 @@ async function measure({ url, authorization, requests, ms }: Calm): Promise<Meas
   return { took, refused };
 }
 
-/** Writes a body; a command gets a new key each time. */
+/** Writes a body. Each command gets a new key. */
 function textOf({ query, variables }: Requests['body']): string {
   const input = variables && { ...variables.input, idempotencyKey: randomUUID() };
   return JSON.stringify({ query, ...(input && { variables: { input } }) });

@@ -1,18 +1,18 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 
-/** Processor time in clock ticks, of all processes, of ours, and of those among ours that only measure. */
+/** Processor time in clock ticks: of all processes, of ours, and of those of ours that only measure. */
 interface Ticks {
   readonly all: number;
   readonly own: number;
   readonly measuring: number;
 }
 
-/** The parts of one processor that were used. */
+/** The shares of one processor that were used. */
 export interface Used {
-  /** Used by what is measured: the service and its database. */
+  /** Used by what is measured, the service and its database. */
   readonly service: number;
-  /** Used by unrelated processes. */
+  /** Used by processes that are not ours. */
   readonly others: number;
 }
 
@@ -20,9 +20,9 @@ export interface Used {
 const ticksPerSecond = 100;
 
 /**
- * Sets the priority of this process, which leads a separate session, if permitted: only root may raise it. Linux may
- * share the processors among sessions first (autogroup, see sched(7)), and each connection of Postgres is a session: a
- * priority alone would count among the processes of one session only.
+ * Sets the priority of this process, which leads a separate session, if permitted: only root may raise a priority.
+ * Linux may first share the processors among sessions (autogroup, see sched(7)), and each connection of Postgres is a
+ * session, so a priority alone would count only among the processes of one session.
  */
 export function setPriorityOfSession(priority: number): void {
   for (const set of [() => setPriority(priority), () => writeFileSync('/proc/self/autogroup', String(priority))]) {
@@ -35,7 +35,7 @@ export function setPriorityOfSession(priority: number): void {
 }
 
 /**
- * Measures how much processor time other programs use during a measurement, since that affects the latencies. Works
+ * Measures how much processor time other programs use during a measurement, because that affects the latencies. Works
  * only on Linux; elsewhere the result is 0.
  * @param clients the processes that only measure
  * @returns a function that returns the use since its last call
@@ -63,7 +63,7 @@ interface Process {
   readonly name: string;
 }
 
-/** Reads a process; returns undefined if it has ended meanwhile. */
+/** Reads a process. Returns undefined if it has ended in the meantime. */
 function processOf(pid: number | 'self'): Process | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
@@ -75,7 +75,9 @@ function processOf(pid: number | 'self'): Process | undefined {
   }
 }
 
-/** Returns the first process of the test runner: everything measured, including the databases, is its descendant. */
+/**
+ * Returns the first process of the test runner. Everything that is measured, including the databases, descends from it.
+ */
 function testRunner(): number {
   let pid = process.pid;
   for (let next = processOf(pid); next?.name.includes('vitest'); next = processOf(pid)) pid = next.parent;

@@ -2,15 +2,15 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { setPriorityOfSession } from './machine.ts';
 import { connection, type Storm } from './storms.ts';
 
-// A storm in a separate process, with the lowest priority. It begins and ends when it gets a message, and returns the
-// counts of its acts whenever it ends.
+// A storm in a separate process with the lowest priority. A message makes it begin or end, and whenever it ends, it
+// returns the counts of its acts.
 setPriorityOfSession(19);
 
 let goesOn = false;
 
 /**
- * Acts on one connection until the storm ends. If the storm has a rate, its acts are evenly spaced, so that a limit of
- * this rate refuses none.
+ * Acts on one connection until the storm ends. If the storm has a rate, its acts are evenly spaced, so that a limit at
+ * this rate refuses none of them.
  */
 async function rage(storm: Storm, connectionAt: number, statuses: Map<string, number>): Promise<void> {
   const own = connection(storm);

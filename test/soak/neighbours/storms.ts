@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'undici';
 import WebSocket from 'ws';
 
-/** The kinds of storms: the requests that each connection repeats, whatever the answers. */
+/** The kinds of storms: the requests that each connection repeats, whatever the answers are. */
 export const kinds = [
   'queries',
   'documents',
@@ -16,27 +16,27 @@ export const kinds = [
 ] as const;
 export type Kind = (typeof kinds)[number];
 
-/** The requests of a storm's connections, and their target. */
+/** What the connections of a storm send, and to where. */
 export interface Storm {
   readonly url: string;
   readonly authorization: string;
   readonly connections: number;
   readonly kind: Kind;
-  /** How many acts per second all connections together begin; undefined: as fast as they are answered. */
+  /** How many acts per second all connections together begin. If undefined, they send as fast as they get answers. */
   readonly perSecond: number | undefined;
-  /** The accounts that the storm reads, and between which it moves money. */
+  /** The accounts that the storm reads and moves money between. */
   readonly from: string;
   readonly to: string;
 }
 
 /** One connection of a storm. */
 export interface Raging {
-  /** Does the storm's act once. Returns a status, or the code with which a socket was closed. */
+  /** Performs the storm's act once. Returns a status, or the code with which a socket was closed. */
   act(): Promise<string>;
   close(): Promise<void>;
 }
 
-/** Returns the document that reads one account. */
+/** Returns a document that reads one account. */
 export function accountQuery(id: string): string {
   return `{ account(id: "${id}") { id currency { code } ... on InternalAccount { balance { amount } } } }`;
 }
@@ -44,7 +44,7 @@ export function accountQuery(id: string): string {
 /** An outgoing payment. */
 export const payment = `mutation ($input: TransferOutInput!) { transferOut(input: $input) { __typename } }`;
 
-/** An expensive document: fifty payments, each with its history, its legs, and the accounts of its customer. */
+/** An expensive document: fifty payments, each with its history, its legs and the accounts of its customer. */
 export const expensive = `{ transactions(first: 50) { edges { node { id status sentAmount { amount } timeline { status reason }
   ledgerEntries { amount { amount currency { code } } account { id } system }
   customer { id platformCustomerId accounts(first: 3) { edges { node { id displayName } } } } } } } }`;
@@ -93,7 +93,7 @@ function posting({ url, authorization }: Storm, body: () => object): Raging {
   };
 }
 
-/** Sends a body of nearly 100 KiB in small pieces, most of it spaces. */
+/** Sends a body of nearly 100 KiB, mostly spaces, in small pieces. */
 function upload({ url, authorization }: Storm): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
   const headers = { authorization, 'content-type': 'application/json' };
@@ -112,7 +112,7 @@ function upload({ url, authorization }: Storm): Promise<string> {
   return promise;
 }
 
-/** Opens an event stream, and disconnects after its first message: the current state. */
+/** Opens an event stream, and disconnects after the first message, which shows the current state. */
 function openStream({ url, authorization, from }: Storm): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
   const headers = { authorization, 'content-type': 'application/json', accept: 'text/event-stream' };
@@ -128,7 +128,7 @@ function openStream({ url, authorization, from }: Storm): Promise<string> {
   return promise;
 }
 
-/** Opens a socket, sends a query on it, and closes it. */
+/** Opens a socket, sends a query on it, and closes the socket. */
 function openSocket({ url, authorization, from }: Storm): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
   const socket = new WebSocket(`${url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');

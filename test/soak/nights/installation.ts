@@ -13,7 +13,9 @@ import { environment } from '../../faults/furnish.ts';
 import { query } from '../../setup/embedded-servers.ts';
 import { freePort, listen } from '../../setup/free-port.ts';
 
-/** A production installation in one folder of this machine. Its operator starts, stops and repairs it with a shell. */
+/**
+ * A production installation in a single folder of this machine. Its operator starts, stops and repairs it from a shell.
+ */
 export type Installation = Awaited<ReturnType<typeof install>>;
 
 export type Unit = 'postgres' | 'standby' | 'gateway-1' | 'gateway-2';
@@ -65,7 +67,7 @@ export async function install(hasStandby: boolean) {
     gateways,
     hasStandby,
     databaseUrl: primary,
-    /** The addresses that Prometheus scrapes: the instances and the exporter of disk space. */
+    /** The addresses that Prometheus scrapes: those of the instances and of the exporter of disk space. */
     targets: [...gateways.map(({ metrics }) => metrics), exporter.target],
     /** Starts or stops a unit, or shows its status or its log. Returns the output. */
     machine,
@@ -77,7 +79,10 @@ export async function install(hasStandby: boolean) {
       if (edited === text) throw new Error(`${file} has no ${from}`);
       await writeFile(at(file), edited);
     },
-    /** Runs a shell command in the project with the first instance's settings. Returns its output even if it fails. */
+    /**
+     * Runs a shell command in the project with the first instance's settings. Returns the output, even if the command
+     * fails.
+     */
     async shell(command: string) {
       const script = `set -a; . ${at('gateway-1.settings')}; cd ${project}; ${command}`;
       const { PATH, HOME } = process.env;
@@ -89,13 +94,13 @@ export async function install(hasStandby: boolean) {
     },
     /** Runs a statement as the superuser. */
     own: (sql: string) => query(primary, sql),
-    /** Opens a session under a program's name, as the superuser. It stays open until someone else ends it. */
+    /** Opens a session as the superuser, under a program's name. The session stays open until someone else ends it. */
     async session(program: string, ...statements: readonly string[]) {
       const client = await open(program);
       for (const sql of statements) await client.query(sql);
       return client;
     },
-    /** Opens sessions of a new login until Postgres accepts no more, and again whenever it does. */
+    /** Opens sessions with a new login until Postgres accepts no more, and does so again whenever it accepts some. */
     async takeConnections(program: string) {
       await query(primary, `create role ${program} login password '${program}'`);
       await query(primary, `grant connect on database payments to ${program}`);
@@ -114,9 +119,9 @@ export async function install(hasStandby: boolean) {
       const child = spawn(command, args, { stdio: 'ignore' });
       ends.push(() => child.kill());
     },
-    /** Stops something together with the installation. */
+    /** Stops something when the installation stops. */
     atEnd: (end: () => unknown) => void ends.push(end),
-    /** Returns the processes of a unit. */
+    /** Returns a unit's processes. */
     async processes(unit: Unit) {
       const first = (await readFile(at(`${unit}.pid`), 'utf8')).trim();
       const { stdout } = await run('pgrep', ['-P', first]).catch(() => ({ stdout: '' }));

@@ -14,11 +14,11 @@ import type { Operator } from './operator.ts';
 
 /** A night: what breaks, what the operator is told, and the documented way to repair it. */
 export interface Night {
-  /** The alerts that must fire before the operator is called. Other alerts are allowed to. */
+  /** The alerts that must fire before the operator is called. Other alerts may fire as well. */
   readonly alerts: readonly string[];
-  /** What people say, besides the alerts. */
+  /** What people report, besides the alerts. */
   readonly said: string | ((machine: Installation) => string);
-  /** Whether requests meanwhile end in internal errors, which do not tell clients the outcome. */
+  /** Whether requests end in internal errors in the meantime, which do not tell clients the outcome. */
   readonly fails?: true;
   /** Whether the installation has a standby. */
   readonly hasStandby?: true;
@@ -51,7 +51,7 @@ async function otherPlatform({ shell, gateways }: Installation) {
   return connect(gateways[0]?.url ?? '', uuidOf(created.id, 'Platform') ?? '', created.authorization);
 }
 
-/** Ends the session that blocks the others, with the command that `blocked` prints. */
+/** Ends the session that blocks others, with the command that `blocked` prints. */
 const endBlocker = async ({ run, sql }: Operator) =>
   sql((await run('npm run ops -- blocked')).find(/select pg_terminate_backend\(\d+\)/));
 
@@ -207,7 +207,7 @@ export const nights: Readonly<Record<string, Night>> = {
       (await run('npm run ops -- doctor')).find(/archive_command fails/);
       await sql(`alter system set archive_command = 'cp %p ${machine.folder}/archive-new/%f'`);
       await sql('select pg_reload_conf()');
-      // The archiver may pause for a minute after failures.
+      // After failures, the archiver may pause for a minute.
       while (/archive_command fails/.test((await run('npm run ops -- doctor')).output)) await delay(1_000);
       await sql('checkpoint');
     },
@@ -255,7 +255,7 @@ export const nights: Readonly<Record<string, Night>> = {
     said: 'All platforms: payments end with OUTCOME_UNKNOWN or SERVICE_UNAVAILABLE.',
     hasStandby: true,
     breakIt: (machine) => signal(machine, 'standby', 'SIGKILL'),
-    // `blocked` can run between two waiting commits; doctor reports it at any time.
+    // `blocked` may run between two commits that wait; doctor reports the problem at any time.
     async repair({ machine, run }) {
       (await run('npm run ops -- doctor')).find(/no standby of synchronous_standby_names/);
       await machine.machine('start', 'standby');
@@ -356,7 +356,7 @@ export const nights: Readonly<Record<string, Night>> = {
     },
   },
   'a function with other rights': {
-    // Readiness calls the function with an empty plan, which needs no rights.
+    // To check readiness, an instance calls the function with an empty plan, which needs no rights.
     alerts: ['PaymentsFaults'],
     fails: true,
     said: 'All platforms: no payment goes through.',

@@ -5,13 +5,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { Installation, Unit } from './installation.ts';
 
-/** An operator who runs only commands that are in the documentation or in the output of an earlier command. */
+/** An operator who runs only commands from the documentation or from the output of an earlier command. */
 export type Operator = ReturnType<typeof operatorOf>;
 
 const exec = promisify(execFile);
 const pages = ['night', 'operating', 'production', 'rails'];
 
-/** The commands in the documentation, in which `…` and names in capitals are placeholders. */
+/** The commands in the documentation, where `…` and names in capitals are placeholders. */
 const documented = pages.flatMap((page) => {
   const text = readFileSync(`docs/${page}.md`, 'utf8');
   return [...text.matchAll(/`([^`\n]+)`/g), ...text.matchAll(/^ {0,4}(\S.*)$/gm)].map(([, command = '']) => command);
@@ -53,7 +53,7 @@ export function operatorOf(machine: Installation) {
     machine,
     /** Runs a command with the settings of the first instance. */
     run: (command: string) => known(command, () => machine.shell(command)),
-    /** Waits until the log of a unit matches, and returns the match. */
+    /** Waits until a unit's log matches. Returns the match. */
     async log(unit: Unit, wanted: RegExp): Promise<string> {
       for (;;) {
         const output = await machine.machine('log', unit);

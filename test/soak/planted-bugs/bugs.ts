@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Bug, bugsIn } from './plant.ts';
 
-/** All bugs that `npm run soak -- planted` plants, one at a time, each with a name. */
+/** All bugs that `npm run soak -- planted` plants, one at a time, each under its own name. */
 export const bugs: readonly (Bug & { readonly name: string })[] = globSync(join(import.meta.dirname, '*.diff'))
   .sort()
   .flatMap((list) => bugsIn(readFileSync(list, 'utf8')))

@@ -18,7 +18,7 @@ import { join, matchesGlob } from 'node:path';
 import { deep } from '../../../vitest.config.ts';
 import { type TestName, titlePattern } from './plant.ts';
 
-/** The result of one run of tests: the titles of those that passed and of those that failed. */
+/** The result of one run of tests: the titles of the tests that passed and of those that failed. */
 export interface TestRun {
   readonly passed: readonly string[];
   readonly failed: readonly string[];
@@ -27,7 +27,7 @@ export interface TestRun {
 }
 
 /**
- * A copy of the checkout in a separate folder, in which bugs are planted. Its packages are hard links: nothing must
+ * A copy of the checkout in a separate folder, where bugs are planted. Its packages are hard links, so nothing must
  * write to them.
  */
 export class CheckoutCopy {
@@ -36,8 +36,8 @@ export class CheckoutCopy {
   constructor(original: string) {
     removeOrphans();
     this.root = mkdtempSync(join(tmpdir(), `${prefix}${process.pid}-`));
-    // If this process is root, the database server of a test runs as a different user, and its programs are among the
-    // packages.
+    // If this process belongs to root, a test's database server runs as a different user, and its programs are among
+    // the packages.
     chmodSync(this.root, 0o755);
     const left = new Set(['node_modules', '.git']);
     for (const name of readdirSync(original)) {
@@ -46,7 +46,7 @@ export class CheckoutCopy {
     linkTree(join(original, 'node_modules'), join(this.root, 'node_modules'));
   }
 
-  /** Writes the files, and returns a function that undoes it. */
+  /** Writes the files. Returns a function that restores them. */
   write(files: ReadonlyMap<string, string>): () => void {
     const before = [...files.keys()].map((path) => [path, readFileSync(join(this.root, path), 'utf8')] as const);
     for (const [path, text] of files) writeFileSync(join(this.root, path), text);
@@ -56,7 +56,7 @@ export class CheckoutCopy {
   }
 
   /**
-   * Runs the tests with these names, and no others in their files except those with the same titles.
+   * Runs the tests with these names. Of the other tests in their files, only those with the same titles run.
    * @param isOneEnough whether to stop at the first failure
    */
   async run(tests: readonly TestName[], isOneEnough = false): Promise<TestRun> {
@@ -98,7 +98,7 @@ interface Report {
   }[];
 }
 
-/** The prefix of a copy's name, which is followed by the id of its process. */
+/** The prefix of a copy's name. The id of the process that made the copy follows it. */
 const prefix = 'planted-bugs-';
 
 /** Removes copies that killed processes left behind. */
@@ -114,7 +114,7 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // The process exists, and belongs to another user.
+    // The process exists, but belongs to another user.
     return error instanceof Error && 'code' in error && error.code === 'EPERM';
   }
 }
@@ -137,14 +137,14 @@ function linkFile(source: string, target: string): void {
   try {
     linkSync(source, target);
   } catch {
-    // The folders are on different disks.
+    // The two folders are on different disks.
     copyFileSync(source, target);
   }
 }
 
 /**
- * Runs Node, and returns its output. It does not get the environment of the test runner. The oracle tries few
- * documents, which are enough to find a bug.
+ * Runs Node without the environment of the test runner. Returns its output. The oracle tries only a few documents,
+ * which are enough to find a bug.
  */
 function outputOf(cwd: string, args: readonly string[]): Promise<string> {
   const environment = Object.entries(process.env).filter(

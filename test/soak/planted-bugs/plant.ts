@@ -4,15 +4,15 @@ import { definitionIn } from '../../../src/infra/database/migrations/migration-f
 
 export interface Change {
   readonly file: string;
-  /** The text that is replaced. It occurs once. */
+  /** The text to replace, which occurs once. */
   readonly find: string;
-  /** The text that replaces it. */
+  /** The text to put in its place. */
   readonly put: string;
 }
 
 /** One bug, and the test that catches it. */
 export interface Bug extends Change {
-  /** Other changes, such as removing the second barrier. */
+  /** Other changes that belong to the bug, such as removing the second barrier. */
   readonly also: readonly Change[];
   readonly caughtBy: TestName;
 }
@@ -25,15 +25,15 @@ export interface TestName {
 const entry =
   /(?<find>(?:^-.*\n)+)(?<put>(?:^\+.*\n)*)|^also (?<other>\S+)$|^ {2}(?<path>\S+) › (?<title>.+)$|^(?<file>\S+)$/gm;
 
-/** Returns the text of lines that each begin with a sign. */
+/** Returns the text of the lines, each of which begins with a sign. */
 const textOf = (lines: string) => lines.replace(/^./gm, '').slice(0, -1);
 
 /**
- * Returns the bugs of a list: below the file in which a bug is planted and the test that fails with it (its file, and
- * its title as written in the source) stand the text that is replaced (`-`) and the one that replaces it (`+`). `also`
- * begins another change of the same bug. A function of the database (`prisma/functions/…`) is also changed in the newest
- * migration that contains it, because tests build their databases from the migrations. With `prisma/migrations`, the
- * text is searched for in all migrations.
+ * Returns the bugs of a list. Each bug is described by the file in which it is planted, the test that fails with it
+ * (the test's file, and its title as written in the source), the text that is replaced (`-`), and the text that
+ * replaces it (`+`). `also` begins another change of the same bug. A function of the database (`prisma/functions/…`) is
+ * also changed in the newest migration that contains it, because tests build their databases from the migrations. With
+ * `prisma/migrations`, the text is searched for in all migrations.
  */
 export function bugsIn(list: string): Bug[] {
   const bugs: (Bug & { readonly also: Change[] })[] = [];
@@ -93,7 +93,7 @@ function migrationWith(root: string, text: string): string {
 function replaceOnce(text: string, { find, put }: Pick<Change, 'find' | 'put'>, path: string): string {
   const [before, after, ...more] = text.split(find);
   if (before === undefined || after === undefined || more.length > 0) {
-    throw new Error(`${path} has this ${text.split(find).length - 1} times, and not once: ${find.slice(0, 200)}`);
+    throw new Error(`${path} has the text ${text.split(find).length - 1} times instead of once: ${find.slice(0, 200)}`);
   }
   if (find === put) throw new Error(`nothing is planted in ${path}`);
   return before + put + after;
@@ -102,7 +102,7 @@ function replaceOnce(text: string, { find, put }: Pick<Change, 'find' | 'put'>, 
 /** A placeholder in the title of a test that runs once for each row: `%s`, `$name` or `${expression}`. */
 const placeholder = /%[a-z]|\$\{[^}]*\}|\$[\w.]+/g;
 
-/** Returns the regular expression that matches the titles of all rows of a parameterized title. */
+/** Returns the regular expression that matches the titles of all rows for a parameterized title. */
 export function titlePattern(title: string): string {
   return title
     .split(placeholder)
@@ -110,7 +110,7 @@ export function titlePattern(title: string): string {
     .join('.*');
 }
 
-/** Returns whether a title in the source matches that of a test that ran. */
+/** Returns whether a title in the source stands for the title of a test that ran. */
 export function standsFor(title: string, ran: string): boolean {
   return new RegExp(`^${titlePattern(title)}$`, 's').test(ran);
 }

@@ -30,10 +30,10 @@ import { maxListLength } from '../../../core/checks.ts';
 import { isJsonObject } from '../../../core/json.ts';
 import { Refusal } from '../../../core/refusal.ts';
 
-/** The place of a value among the variables: a variable, or a field of a variable. */
+/** Where a value is among the variables: a variable, or a field of a variable. */
 type Place = readonly [variable: string, field?: string];
 
-/** The places of a mutation's two settings among its variables: the dry run, and the idempotency key. */
+/** Where a mutation's dry run and its idempotency key are among its variables. */
 export interface PaymentPlaces {
   readonly validateOnly: Place;
   readonly idempotencyKey: Place;
@@ -82,7 +82,7 @@ function toolOf(source: Source, operation: OperationDefinitionNode): Tool {
 
 const cannotBeTool = (name: string, reason: string) => new Refusal('FORBIDDEN', `${name} cannot be a tool: ${reason}`);
 
-/** Returns the description of an operation: its own, or else the comment directly above it. */
+/** Returns an operation's own description or, if it has none, the comment directly above it. */
 function descriptionOf({ description, loc }: OperationDefinitionNode): string | undefined {
   if (description) return description.value;
   const lines: string[] = [];
@@ -95,8 +95,8 @@ function descriptionOf({ description, loc }: OperationDefinitionNode): string | 
 }
 
 /**
- * Finds the places of a mutation's two settings. A mutation without a dry run or with several fields cannot be a
- * tool.
+ * Finds where a mutation's dry run and idempotency key are. A mutation without a dry run or with several fields cannot
+ * be a tool.
  */
 function placesIn({ schema, document }: Source, { selectionSet }: OperationDefinitionNode, name: string) {
   const [field, ...others] = selectionSet.selections;
@@ -172,7 +172,7 @@ export function valueAt(variables: Readonly<Record<string, unknown>>, [variable,
 export function withValueAt(variables: Readonly<Record<string, unknown>>, [variable, field]: Place, value: unknown) {
   const holder = variables[variable];
   if (field === undefined) return { ...variables, [variable]: value };
-  // Anything but an object is refused as the input of a mutation.
+  // The mutation refuses any input that is not an object.
   return isJsonObject(holder) ? { ...variables, [variable]: { ...holder, [field]: value } } : { ...variables };
 }
 
@@ -203,7 +203,7 @@ const scalars: Readonly<Record<string, JsonSchema>> = {
 
 /**
  * Returns the JSON Schema of an operation's variables. A variable without a description gets that of the argument or
- * input field that it is used for. Null is not offered, since an optional value can be left out.
+ * input field that it is used for. Null is not offered, because an optional value can be left out.
  */
 function variablesSchema(
   schema: GraphQLSchema,
@@ -259,7 +259,7 @@ function schemaOf(type: GraphQLInputType, $defs: Record<string, JsonSchema>): Js
   const named: GraphQLNamedInputType = getNamedType(nullable);
   if (isSpecifiedScalarType(named)) return scalars[named.name] ?? {};
   if (!(named.name in $defs)) {
-    // Set before its fields are converted, since an input type may refer to itself.
+    // Set before its fields are converted, because an input type may refer to itself.
     $defs[named.name] = {};
     $defs[named.name] = withFacts(namedSchema(named, $defs), { description: named.description });
   }

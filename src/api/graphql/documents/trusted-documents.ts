@@ -51,7 +51,7 @@ export class TrustedDocuments {
   }
 
   async find(platformId: string, hash: string): Promise<string | undefined> {
-    // No other text can be a document's hash, and Postgres might reject its characters.
+    // Text of any other form cannot be a document's hash, and Postgres might reject its characters.
     return isHash(hash) ? (await this.#lookUp(platformId, `hash ${hash}`, { hash })).text : undefined;
   }
 
@@ -78,11 +78,11 @@ export class TrustedDocuments {
   }
 
   /**
-   * Registers documents. One that is already registered stays unchanged.
+   * Registers documents. Documents that are already registered stay unchanged.
    * @param problemIn returns why a document could not be executed, or undefined
    * @returns the number of new documents
-   * @throws Refusal FORBIDDEN, INVALID_INPUT (a document cannot be executed; too many documents): then no document
-   *   is registered
+   * @throws Refusal FORBIDDEN, INVALID_INPUT (a document cannot be executed; too many documents): then no document is
+   *   registered
    */
   async register(
     caller: Caller,
@@ -113,7 +113,7 @@ export class TrustedDocuments {
     return added;
   }
 
-  /** Deletes a document, known or not: its hash is refused from now on. Throws Refusal FORBIDDEN. */
+  /** Deletes a document, whether it is known or not. Its hash is refused from now on. Throws Refusal FORBIDDEN. */
   async delete(caller: Caller, hash: string): Promise<void> {
     requirePermission(caller, 'MANAGE');
     if (!isHash(hash)) return;
@@ -133,7 +133,7 @@ export class TrustedDocuments {
     });
   }
 
-  /** Drops this instance's cache entries for a platform. Those of other instances expire. */
+  /** Drops this instance's cache entries for a platform. Other instances' entries expire. */
   #forget(platformId: string): void {
     for (const key of this.#known.keys()) if (key.startsWith(platformId)) this.#known.delete(key);
   }
@@ -158,7 +158,7 @@ const textsByHash = z
 
 const algorithms: Readonly<Record<number, string>> = { 32: 'md5', 40: 'sha1', 64: 'sha256' };
 
-/** Reads a manifest in any known format. Throws INVALID_INPUT for others, and if a hash is not that of its text. */
+/** Reads a manifest in any known format. Throws INVALID_INPUT for other formats and for wrong hashes. */
 export function readManifest(json: object): readonly HashedDocument[] {
   const { data: documents } = z.union([apolloManifest, textsByHash]).safeParse(json);
   if (!documents)

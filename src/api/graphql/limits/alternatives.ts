@@ -66,13 +66,13 @@ function add(one: Cost, other: Cost): Cost {
 /** The most expensive field of a selection set, and the most expensive field below it. */
 export interface CostlyField {
   readonly responseKey: string;
-  /** Its cost including everything below it, if the enclosing selection set is read once. */
+  /** The cost of the field with everything below it, if the enclosing selection set is read once. */
   readonly cost: number;
   /** Whether it is a list whose arguments determine its maximum number of rows. */
   readonly isSized: boolean;
   /** Whether it occurs once in a list rather than in each of its rows. */
   readonly isOnce: boolean;
-  /** How many times its own selection set is counted, except for fields that occur once. */
+  /** How many times the field's own selection set is counted, except for fields that occur once. */
   readonly times: number;
   readonly below: CostlyField | undefined;
 }
@@ -85,8 +85,8 @@ export interface CostlyPath {
 
 /**
  * Finds what makes a document expensive. Follows the costliest field down as long as it accounts for more than half of
- * the cost above it, and returns the last list, or field with its own price, on that path: fewer rows or fewer fields
- * there help most. Returns the costliest root field if the path has no list.
+ * the cost above it. Returns the last list, or field with its own price, on that path, where fewer rows or fewer fields
+ * help most. Returns the costliest root field if the path has no list.
  */
 export function costliestPath(root: CostlyField): CostlyPath {
   const path = [root.responseKey];

@@ -25,18 +25,19 @@ export const documentBudget = {
   directives: 20,
   mutationFields: 5,
   /**
-   * Leaves room for a page of 100 payments with its total count and everything that an app shows for each: customer,
-   * both accounts, all amounts with currencies, the quote (19,200; 15,200 for the page, answered in 50 ms). The worst
-   * documents found, lists of lists with ledger entries, took 0.7 to 1.2 s on two shared cores (0.35 s in this process)
-   * for 3.2 MB, or 4.2 MB with `__typename` throughout. A hundred rows below each of a hundred rows are refused.
+   * Leaves room for a page of 100 payments with its total count and everything that an app shows for each payment: the
+   * customer, both accounts, all amounts with currencies, and the quote. That costs 19,200 (15,200 for the page alone)
+   * and is answered in 50 ms. The worst documents found, lists of lists with ledger entries, took 0.7 to 1.2 s on two
+   * shared cores (0.35 s in this process) for 3.2 MB, or 4.2 MB with `__typename` throughout. A hundred rows below each
+   * of a hundred rows are refused.
    */
   cost: 27_500,
 } as const satisfies Record<keyof DocumentSize, number>;
 
 /**
- * The maximum number of tokens that are parsed. A selection set has at least three (two braces and a selection), so a
- * client that adds `__typename` to each lengthens a document by at most a third. That is allowed: after parsing, only
- * the tokens that count are compared with `documentBudget.tokens`.
+ * The maximum number of tokens that are parsed. A selection set has at least three (two braces and a selection), so
+ * adding `__typename` to each selection set lengthens a document by at most a third. That is allowed: after parsing,
+ * only the tokens that count are compared with `documentBudget.tokens`.
  */
 export const maxTokensParsed = Math.ceil((documentBudget.tokens * 4) / 3);
 
@@ -82,7 +83,7 @@ function limitExceeded(budget: BudgetLimit, value: string, details: object): Gra
   });
 }
 
-/** Returns whether a count is exact: beyond 2^53 it is approximate or infinite. */
+/** Returns whether a count is exact. Beyond 2^53 it is approximate or infinite. */
 function isExact(count: number | undefined): count is number {
   return Number.isSafeInteger(count);
 }

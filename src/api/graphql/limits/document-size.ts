@@ -1,4 +1,4 @@
-/** Counts the selections of a parsed document, fragments expanded, before validation. The limits are in `budget.ts`. */
+/** Counts a parsed document's selections, with fragments expanded, before validation. The limits are in `budget.ts`. */
 import {
   type DocumentNode,
   type FieldNode,
@@ -28,21 +28,24 @@ import { argumentReader, isConnection, listSizeOf, ownCostOf, type SentDocument 
  * The size of a document: each count is the largest among its operations and fragments, used or not. Beyond 2^53 a
  * count is approximate or infinite.
  *
- * Client libraries add `__typename` to every selection set, so one without an alias does not count: it does not
- * change a document's size. If it is alone in its selection set, it does count as a field, at no cost: otherwise
- * fragments that contain nothing else could double one another without end, and code that expands fragments would
- * expand them all.
+ * Client libraries add `__typename` to every selection set. Without an alias, it does not count towards a document's
+ * size. If it is alone in its selection set, however, it counts as a field (at no cost): otherwise fragments that
+ * contain nothing else could double one another without end, and code that expands fragments would expand them all.
  */
 export interface DocumentSize {
-  /** Tokens of the whole document as written, without white space and comments, which the body's size limit bounds. */
+  /**
+   * Tokens of the whole document as written. The body's size limit bounds white space and comments, which do not count.
+   */
   tokens: number;
-  /** Nesting of fields with fragments expanded, or of fragments directly inside fragments, whichever is deeper. */
+  /**
+   * The nesting of fields, with fragments expanded, or of fragments directly inside fragments: the deeper of the two.
+   */
   depth: number;
   fields: number;
-  /** Aliases with fragments expanded, or as written in the whole document, whichever is more. */
+  /** The number of aliases, with fragments expanded or as written in the whole document: the larger of the two. */
   aliases: number;
   directives: number;
-  /** Fields at a mutation's root with fragments expanded, without `__typename`. */
+  /** The number of fields at a mutation's root, with fragments expanded and without `__typename`. */
   mutationFields: number;
   /**
    * The price of each field (its extension `price`), plus 1 for each value of a list in its arguments. A list's fields
@@ -69,12 +72,14 @@ interface VariableField {
   readonly definition: GraphQLField<unknown, unknown>;
 }
 
-/** The measures of a document, by the sizes and costs of its variable fields; nothing else in a request matters. */
+/**
+ * The measures of a document, by the sizes and costs of its variable fields: nothing else in a request affects them.
+ */
 interface Measured {
   readonly schema: GraphQLSchema;
   readonly variableFields: readonly VariableField[];
   readonly measures: Map<string, Measure>;
-  /** The measure of each request, by its variables object, since a request needs its measure several times. */
+  /** The measure of each request, by its variables object, because it is needed several times per request. */
   readonly ofRequests: WeakMap<object, readonly [operationName: string | null | undefined, measure: Measure]>;
 }
 
@@ -163,11 +168,11 @@ function measureAnew(request: DocumentRequest) {
 /** The counts of a selection set with fragments expanded, relative to its own level: the same wherever it is spread. */
 interface Expansion extends SelectionCost {
   readonly depth: number;
-  /** Fragments directly inside one another, counted from here. */
+  /** The number of fragments directly inside one another, counted from here. */
   readonly leadingFragments: number;
-  /** The longest such chain anywhere below: a limit on fields alone would not bound the nesting of fragments. */
+  /** The longest such chain anywhere below. A limit on fields alone would not bound the nesting of fragments. */
   readonly nestedFragments: number;
-  /** Fields at this level, without `__typename`. */
+  /** The number of fields at this level, without `__typename`. */
   readonly ownFields: number;
   readonly fields: number;
   readonly aliases: number;
@@ -186,7 +191,7 @@ const nothing: Expansion = {
 /** A field that adds a level and nothing else. */
 const uncounted: Expansion = { ...nothing, depth: 1 };
 
-/** A field without subfields: shared, since it is the most frequent kind. */
+/** A field without subfields. It is shared, because it is the most frequent kind. */
 const leaf: Expansion = { ...uncounted, ownFields: 1, fields: 1, cost: 1 };
 const aliasedLeaf: Expansion = { ...leaf, aliases: 1 };
 
@@ -197,13 +202,13 @@ interface Pass {
   readonly argumentValue: ReturnType<typeof argumentReader>;
   readonly variableFields: VariableField[];
   /**
-   * Keyed by definition, since an invalid document may use a name twice; `nothing` while a fragment is counted, to end
-   * cycles.
+   * Keyed by definition, because an invalid document may use a name twice. To end cycles, the value is `nothing` while
+   * a fragment is being counted.
    */
   readonly expansions: Map<FragmentDefinitionNode, Expansion>;
   aliasesWritten: number;
   directivesWritten: number;
-  /** Uncounted `__typename`s, as written in the whole document. */
+  /** The number of uncounted `__typename`s, as written in the whole document. */
   freeTypenames: number;
   schemaField: FieldNode | undefined;
 }

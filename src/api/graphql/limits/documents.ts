@@ -22,16 +22,18 @@ interface DocumentsOptions {
   readonly schema: GraphQLSchema;
   /** Whether clients may read the schema. If not, it stays secret: no `__schema`, no `__type`, no suggestions. */
   readonly introspection: boolean;
-  /** The validation rules; by default those of the GraphQL specification. */
+  /** The validation rules; by default, the rules of the GraphQL specification. */
   readonly rules?: readonly ValidationRule[];
 }
 
-/** Parses, limits and validates documents from every transport, with a cache. Limits are checked for each request. */
+/**
+ * Parses and validates documents from every transport and keeps them in a cache. Checks the limits for each request.
+ */
 export class Documents {
   readonly #options: DocumentsOptions;
   /**
    * The parsed documents by text, with space for more than a thousand app documents. An entry consists of its text (two
-   * bytes per character), its tree and its validity. Malformed documents are not cached, since parsing stops at the
+   * bytes per character), its tree and its validity. Malformed documents are not cached, because parsing stops at the
    * first error.
    */
   readonly #parsed = new LRUCache<string, DocumentNode>({
@@ -137,9 +139,10 @@ const unconditionalRoots: ValidationRule = (context) => ({
 });
 
 /**
- * The caches of documents and plans are bounded by the weight of their entries, since anyone, even without credentials,
- * can send documents that are never sent again. All other data about a document is in WeakMaps keyed by its tree, and is
- * collected with it. The weights were measured on documents of 14 to 2,000 tokens; an app's document has about 50.
+ * The caches of documents and plans are bounded by the weight of their entries, because anyone, even without
+ * credentials, can send documents that are never sent again. All other data about a document is in WeakMaps keyed by
+ * its tree, and is collected with it. The weights were measured on documents of 14 to 2,000 tokens; an app's document
+ * has about 50.
  */
 
 const mebibyte = 2 ** 20;
@@ -150,6 +153,6 @@ function tokensOf(document: DocumentNode): number {
   return document.tokenCount ?? maxTokensParsed;
 }
 
-/** The capacity of the cache of query plans, enough for about eight hundred, and the size of a document's plan. */
+/** The capacity of the cache of query plans, enough for about eight hundred, and the size counted for a plan. */
 export const maxPlanBytes = 16 * mebibyte;
 export const planBytes = (source: DocumentNode) => 2 * kibibyte + 600 * tokensOf(source);

@@ -1,4 +1,4 @@
-/** Computes the maximum list sizes of a document, and the cost of its arguments and searches, before validation. */
+/** Computes a document's maximum list sizes and the cost of its arguments and searches, before validation. */
 import {
   type DocumentNode,
   type FieldNode,
@@ -27,7 +27,8 @@ export interface SentDocument {
 }
 
 /**
- * The largest size that is counted, so that the cost is a meaningful number. The resolver refuses far smaller sizes.
+ * The largest size that is counted, so that the cost stays a meaningful number. The resolver refuses even far smaller
+ * sizes.
  */
 const maxRows = 1_000_000;
 
@@ -35,8 +36,8 @@ const maxRows = 1_000_000;
  * Computes the size of a list in a document.
  * - A connection (any type with `edges` and `pageInfo`) can have `first` or `last` rows, or the default size.
  * - A list with a list argument (`nodes(ids:)`) has a row for each value. A repeated value counts again: it is read
- *   once, but returned each time. With the largest selection, ten repeats of an id took 1.3 s of CPU and returned
- *   17 MB, and a hundred ids can be sent.
+ *   once, but returned each time. With the largest selection, ten repeats of an id took 1.3 s of CPU and returned 17
+ *   MB, and clients can send a hundred ids.
  * - For other lists and for fields that are not lists it returns undefined: such lists are short, and their fields
  *   count once.
  */
@@ -59,7 +60,7 @@ export function listSizeOf(argumentValue: ArgumentReader, field: FieldNode, defi
   };
 }
 
-/** Returns whether a type is a connection, which is any type with `edges` and `pageInfo`. */
+/** Returns whether a type is a connection, that is, has `edges` and `pageInfo`. */
 export function isConnection(type: GraphQLNamedType | undefined): boolean {
   if (!isObjectType(type) && !isInterfaceType(type)) return false;
   const { edges, pageInfo } = type.getFields();
@@ -79,7 +80,7 @@ export function argumentReader({ document, operationName, variables }: SentDocum
   return (value) => valueFromASTUntyped(value, sent);
 }
 
-/** Prices a field: its own price, the values in its list arguments, and the search for its rows. */
+/** Returns the cost of a field itself: its price, the values in its list arguments, and the search for its rows. */
 export function ownCostOf(argumentValue: ArgumentReader, field: FieldNode, definition: Definition) {
   let [cost, isVariable] = [definition.extensions.price ?? 1, false];
   const search: Record<string, unknown> = {};
@@ -141,7 +142,7 @@ const listLength = (value: unknown) => clampSize(Array.isArray(value) ? value.le
 
 /**
  * Clamps a size to 1 to `maxRows`. Coercion and the resolver refuse negative, fractional and absurd sizes later; here
- * they must not lower the cost or make it NaN. A size of 0 counts as 1, since one row is read to see if any exists.
+ * they must not lower the cost or make it NaN. A size of 0 counts as 1, because one row is read to see if any exists.
  */
 function clampSize(size: number): number {
   return size >= 1 ? Math.min(Math.ceil(size), maxRows) : 1;
@@ -165,7 +166,10 @@ declare module 'graphql' {
   interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
     /** The price of the field without its subfields: 1 by default. */
     price?: number;
-    /** The extra cost of searching for its rows, and whether the list belongs to a parent that narrows the search. */
+    /**
+     * The extra cost of searching for the list's rows, and whether the list belongs to a parent that narrows the
+     * search.
+     */
     search?: { readonly price: number; readonly isBelow: boolean };
   }
   interface GraphQLInputFieldExtensions {
@@ -175,9 +179,9 @@ declare module 'graphql' {
 
 /**
  * Returns the extra cost of finding a list's rows by its arguments `filter` and `orderBy`: zero if a single index has
- * exactly these rows in their order. Two conditions require a search, however selective each is: in the worst case all
- * rows that meet one are read before any of them meets the other. A parent counts as a condition, as does any order
- * other than creation.
+ * exactly these rows in their order. Two conditions require a search, however selective each is: in the worst case, all
+ * rows that meet one condition are read before any of them meets the other. A parent counts as a condition, and so does
+ * any order other than creation.
  */
 function searchCost(
   definition: Definition,

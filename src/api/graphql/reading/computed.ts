@@ -10,9 +10,9 @@ import { instant, leaf, type Read } from './reads.ts';
 import { literal } from './sql.ts';
 
 /**
- * Defines how fields with their own `resolve` are read: the resolver computes the value while the answer is completed,
- * from the columns in the field's `select` or from the JSON value that contains the field, so that no second definition
- * in SQL is needed.
+ * Defines how fields with their own `resolve` are read. While the answer is completed, the resolver computes the value
+ * from the columns in the field's `select`, or from the JSON value that contains the field. No second definition in SQL
+ * is needed.
  */
 
 /** The columns that a field selects from its own row and from related rows. */
@@ -59,7 +59,7 @@ function reviverFor(model: string, select: Select): (json: unknown) => unknown {
     return revive ? [[name, revive] as const] : [];
   });
   return (json) => {
-    // The object belongs to this answer alone.
+    // No other answer uses this object.
     const row = json as Record<string, unknown> | null;
     if (row) for (const [name, revive] of steps) if (row[name] !== null) row[name] = revive(row[name]);
     return row;
@@ -121,7 +121,7 @@ function tabulated(model: string, field: Field, select: Select, resolve: Resolve
   const [name, ...more] = Object.keys(select);
   if (more.length > 0 || resolve.length > 1) return undefined;
   const serialize = serializerOf(field.type);
-  // The compiler does not know that a resolver with one parameter needs no others.
+  // The compiler does not know that a resolver with one parameter needs no further arguments.
   const jsonFor = (row: object) => literal(JSON.stringify(serialize(resolve(row, {}, undefined as unknown as Known))));
   if (name === undefined) {
     const constant = jsonFor({});

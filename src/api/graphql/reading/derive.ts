@@ -18,9 +18,9 @@ import { inJson, type MadeRead, valueFields } from './kinds.ts';
 import { type Costs, exposedRead, leaf, plainReadText, type Read, type TypeRead } from './reads.ts';
 
 /**
- * Derives the reads of all fields from what the schema's files declare: exposed columns, methods of schema/words.ts,
- * and `select` with `resolve`. Startup fails if a field is read by a statement that cannot read one of the fields below
- * it.
+ * Derives the reads of all fields from the declarations in the schema's files: exposed columns, methods of
+ * schema/words.ts, and `select` with `resolve`. Startup fails if a field is read by a statement that cannot read one of
+ * the fields below it.
  */
 
 type Field = GraphQLField<unknown, unknown>;
@@ -38,15 +38,15 @@ declare module 'graphql' {
     pothosExposedField?: string;
     /** The options given to the field in the schema's file. */
     pothosOptions?: { readonly authScopes?: unknown; readonly select?: unknown; readonly resolve?: unknown };
-    /** Whether graphql-js executes the field, which no statement reads. */
+    /** Whether graphql-js executes the field. Statements do not read such a field. */
     executed?: true;
   }
 }
 
-/** Marks a field that graphql-js executes, whatever its type: `...executed`. */
+/** Marks a field as executed by graphql-js, whatever its type: `...executed`. */
 export const executed = { extensions: { executed: true } } as const;
 
-/** Marks a field that graphql-js executes and that sends its own statements: `...executedRead`. */
+/** Marks a field as executed by graphql-js with statements of its own: `...executedRead`. */
 export const executedRead = { extensions: { executed: true, costs: 'read' } } as const;
 
 /** Returns the model whose rows are values of a type. The Prisma plug-in stores it in this undocumented extension. */
@@ -97,7 +97,7 @@ function deriveMade(type: Fields, field: Field): void {
   if (made && !field.extensions.read) setRead(field, made({ model: modelOf(type), field }));
 }
 
-/** Stores a field's read. graphql-js copies a field's extensions for each type, so they belong to this schema alone. */
+/** Stores a field's read. graphql-js copies a field's extensions for each type, so they belong to this schema only. */
 function setRead(field: Field, read: Read): void {
   Object.assign(field.extensions, { read });
 }
@@ -147,15 +147,15 @@ function requireRules(schema: GraphQLSchema, { name, extensions: { read } }: Fie
 }
 
 /**
- * The price of a field by how it is read; a plain field of a row costs 1. `npm run soak -- cost` compares the prices
- * with the time that Postgres takes.
+ * The price of a field, depending on how it is read. A plain field of a row costs 1. `npm run soak -- cost` compares
+ * the prices with the time that Postgres takes.
  */
 const prices: Readonly<Record<Costs | 'list', number>> = {
   /** A list below a parent, for each way to find its rows. */
   list: 80,
-  /** Values from other rows or from Postgres functions: per query, and per row that has the field. */
+  /** Values from other rows or from Postgres functions, for each query and each row that has the field. */
   rows: 10,
-  /** Values from other rows, for each leg of a payment, of which there are several. */
+  /** Values from other rows, for each of a payment's several legs. */
   legs: 20,
   /** A row as of a change, which Postgres reconstructs from later changes. */
   past: 80,
@@ -169,14 +169,14 @@ const prices: Readonly<Record<Costs | 'list', number>> = {
 
 /**
  * Stores the price of a field without its subfields, for each row that has it, and the extra price of searching for the
- * rows of a list or sum: no index has exactly those rows in order, so some 30,000 rows are examined for each way to find
- * a list's rows. A sum examines them in any case.
+ * rows of a list or sum. If no index has exactly those rows in order, some 30,000 rows are examined for each way to
+ * find a list's rows. A sum examines them in any case.
  */
 function price(schema: GraphQLSchema, type: Fields, { args, extensions }: Field): void {
   const { read } = extensions;
   const isRoot = type === schema.getQueryType();
   const costs = read?.costs ?? extensions.costs;
-  // An account has payments from it, and payments to it.
+  // For example, an account has payments from it and payments to it.
   const ways = read?.ways ?? 1;
   const ofRead = (one: Read) => (one.kind === 'page' ? prices.list * ways : Math.max(1, queriesOf(one) * prices.rows));
   const search = read &&

@@ -124,7 +124,7 @@ const bodyOf = (cursors: Cursors) => (material: unknown) => {
   return webhookText(cursors, rowFromFields('Event', event), related);
 };
 
-/** The body of an event's webhook. It contains a full record, which is for servers, so an app reads null. */
+/** The body of an event's webhook. It contains a full record, which is meant for servers only, so apps read null. */
 export const webhookBody: MadeRead = (): Read => ({
   kind: 'leaf',
   costs: 'past',

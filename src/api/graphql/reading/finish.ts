@@ -3,7 +3,10 @@ import { currencyOf, formatMoney } from '../../../core/currencies.ts';
 import { invalidInput } from '../failure.ts';
 import { type Run, type Sql, sql } from './sql.ts';
 
-/** Placeholders in the database's JSON, between control characters (escaped in JSON), for values known only here. */
+/**
+ * Fills placeholders in the database's JSON with values that only this process knows. Control characters delimit them:
+ * in ordinary JSON text, such characters would be escaped.
+ */
 
 const delimiter = '\u0001';
 
@@ -23,7 +26,7 @@ export function computedPlaceholder(json: Sql, note: (run: Run) => number): Sql 
   return sql`concat(chr(1), 'computed ', ${json}, ' ${(run) => String(note(run))}', chr(1))`;
 }
 
-/** Writes the SQL placeholder of the cursor, in quotes, for a position in a list. */
+/** Writes the SQL placeholder, in quotes, of the cursor for a position in a list. */
 export function cursorPlaceholder(list: string, position: Sql): Sql {
   return sql`chr(1) || 'cursor ${list} ' || ${position} || chr(1)`;
 }
@@ -50,7 +53,7 @@ export function errorJson(error: GraphQLError, { errors }: Pick<Notes, 'errors'>
  */
 export function fillPlaceholders(json: string, run: Notes, isLast: boolean): string {
   let [filled, end] = ['', 0];
-  // An answer is long and has few placeholders: a regular expression takes several times as long.
+  // An answer is long and has few placeholders: a regular expression would take several times as long.
   for (let start = json.indexOf(delimiter); start >= 0; start = json.indexOf(delimiter, end)) {
     const close = json.indexOf(delimiter, start + 1);
     filled += json.slice(end, start) + filling(json.slice(start + 1, close), run, isLast);

@@ -22,7 +22,7 @@ import { literal, type Sql, sql } from './sql.ts';
 
 /** Defines the SQL for each kind of value that a field can be declared to have (schema/words.ts). */
 
-/** The data about a field from which its read is built. */
+/** The information about a field from which its read is built. */
 export interface FieldOf {
   /** The model whose rows have the field; undefined for a value, and for the rows of a query. */
   readonly model: string | undefined;
@@ -33,7 +33,9 @@ export type MadeRead = (of: FieldOf) => Read;
 
 type Visible = (viewer: Viewer) => object;
 
-/** Reads money: an amount and its currency. Null if either is null; with `seen`, if the caller sees no such row. */
+/**
+ * Reads money: an amount and its currency. Null if either is null or, with `seen`, if the caller may not see the row.
+ */
 export const moneyAt =
   (amount: Path, currency: Path, seen?: { readonly relation: string; readonly visible: Visible }): MadeRead =>
   ({ model }) => {
@@ -46,7 +48,7 @@ export const moneyAt =
     };
   };
 
-/** Writes the SQL condition that a relation leads to no row, or to one that the caller may not see. */
+/** Writes the SQL condition that a relation leads to no row, or to a row that the caller may not see. */
 function isHidden(
   model: string | undefined,
   { relation, visible }: { readonly relation: string; readonly visible: Visible },
@@ -109,7 +111,7 @@ export const entriesOf =
     }),
   });
 
-/** Reads a list column as the entries that a domain table has for its values; values without an entry are left out. */
+/** Reads a list column as the entries of a domain table for its values. Values without an entry are left out. */
 export const fromTable =
   (column: string, table: ReadonlyMap<string, object>): MadeRead =>
   () =>
@@ -198,16 +200,16 @@ export const rowSeen =
 
 /** The rows of a relation that a field shows, and their order. */
 export interface ManyOptions {
-  /** The columns that order them, those of the first relation first. */
+  /** The columns that order them, beginning with those of the first relation. */
   readonly orderBy: readonly string[];
-  /** The enum values to which a column restricts the rows. */
+  /** A column, and the enum values to which it restricts the rows. */
   readonly only?: readonly [column: string, values: readonly string[]];
   readonly visible?: Visible;
   /** The list is complete once some row's value in this column is at least the parent's. */
   readonly completeBy?: string;
 }
 
-/** All rows that a relation leads to, or that a second relation leads to from those. */
+/** All rows that a relation leads to or, with a second relation, the rows that this one leads to from there. */
 export const rowsAt =
   ([first = '', second]: readonly string[], { orderBy, only, visible, completeBy }: ManyOptions): MadeRead =>
   ({ model }) => {
@@ -235,7 +237,7 @@ export const rowsAt =
     };
   };
 
-/** Finds the rows to which any of these relations of a row leads. */
+/** Finds the rows that any of these relations of a row leads to. */
 export function rowsBelow(
   model: string | undefined,
   relations: readonly string[],
@@ -281,13 +283,13 @@ export const valueFields: Readonly<Record<string, Readonly<Record<string, Read>>
   },
 };
 
-/** The limits of a policy, each with its used amount as computed by a database function. */
+/** The limits of a policy, each with its current usage as computed by a database function. */
 export const limitsOf: MadeRead = () => ({
   ...eachOf(
     ({ row }, alias) =>
       `jsonb_array_elements(limits_of(${row}.platform_id, ${row}.id)) with ordinality as ${alias}(value, position)`,
   ),
-  // The policy stores its usage, so the payments of a whole window are seldom summed up.
+  // The policy stores its usage, so the payments of a whole window rarely have to be added up.
   costs: 'past',
 });
 

@@ -14,10 +14,12 @@ import { cursorPlaceholder } from './finish.ts';
 import { type Env, keyIn, type PageKey, type PageRead } from './reads.ts';
 import { Part, type Piece, type Run, type Sql, sql, textOfRun } from './sql.ts';
 
-/** Thrown if a plan cannot read a document, since one of its fields is resolved in JavaScript. */
+/** Thrown if a plan cannot read a document because one of its fields is resolved in JavaScript. */
 export class LeftToExecutor extends Error {}
 
-/** A field of the response, by response key, with all nodes that select it: `below` are those whose selections are read. */
+/**
+ * A field of the response, with its key and all nodes that select it. The selections of the nodes in `below` are read.
+ */
 export interface SelectedField {
   readonly key: string;
   readonly field: GraphQLField<unknown, unknown> | undefined;
@@ -41,9 +43,9 @@ interface PageQuery {
 }
 
 /**
- * Writes the SQL of a connection: the page's rows and one more (which shows whether the list continues), read once and
- * aggregated as the document selects; the total count, and whether rows exist on the other side of the page's cursor,
- * each only if the document selects it.
+ * Writes the SQL of a connection. The page's rows and one more, which shows whether the list continues, are read once
+ * and aggregated as the document selects. The total count, and whether rows exist on the other side of the page's
+ * cursor, are read only if the document selects them.
  */
 export class PageWriter {
   readonly #planner: DocumentWalker;
@@ -191,7 +193,7 @@ export class PageWriter {
     return expression;
   }
 
-  /** Writes the FROM clause of the list's rows: those within a bound and in an order, or all. */
+  /** Writes the FROM clause of the list's rows: all rows, or the rows within a bound in a certain order. */
   #from(
     alias: string,
     part: (query: PageQuery) => Pick<ListRows, 'order'> & { readonly bound?: KeyBound<never> | undefined },

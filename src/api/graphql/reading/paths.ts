@@ -8,7 +8,10 @@ import { literal } from './sql.ts';
 
 const models = getDatamodel().datamodel.models;
 
-/** The fields by which other models refer to a model's rows: its key. (The view of events has only unique fields.) */
+/**
+ * The fields by which other models refer to a model's rows, that is, its key. (The view of events has only unique
+ * fields.)
+ */
 function keyOf(model: string): readonly string[] {
   const {
     fields = [],
@@ -38,7 +41,9 @@ export function requireRelation(model: string | undefined, name: string): ModelF
   return relation;
 }
 
-/** Returns the column pairs of a relation: a column of the row that has it, and one of the row that it leads to. */
+/**
+ * Returns the column pairs of a relation: a column of the row that has it, and a column of the row that it leads to.
+ */
 export function pairsOf(relation: ModelField): readonly (readonly [here: string, there: string])[] {
   const { type, relationName, relationFromFields: own = [] } = relation;
   if (own.length > 0) {
@@ -53,7 +58,7 @@ export function pairsOf(relation: ModelField): readonly (readonly [here: string,
   return (back.relationFromFields ?? []).map((field, position) => [key[position] ?? '', field]);
 }
 
-/** Writes the condition that joins a row to the row `there`, to which one of its relations leads. */
+/** Writes the condition that joins a row to the row `there` that one of its relations leads to. */
 export function joinOf(relation: ModelField, row: string, there: string): string {
   return pairsOf(relation)
     .map(([from, to]) => `${there}.${columnName(to)} = ${row}.${columnName(from)}`)

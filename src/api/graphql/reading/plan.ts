@@ -14,7 +14,7 @@ import {
   isNonNullType,
   isObjectType,
 } from 'graphql';
-// The executor's own: graphql does not export it at its root.
+// This is the executor's own function; graphql does not export it at its root.
 import { collectSubfields } from 'graphql/execution/collectFields.js';
 import { type IdType, uuidOf } from '../../../core/ids.ts';
 import { conditionsOf, tableOf } from '../../../infra/database/conditions.ts';
@@ -30,11 +30,11 @@ interface PlannerOptions {
   readonly fragments: Readonly<Record<string, FragmentDefinitionNode>>;
   /** The values of variables, for @skip and @include: a plan is valid for one set of them. */
   readonly variables: Readonly<Record<string, unknown>>;
-  /** Whether each object has its type's name under `typeKey`, from which the executor determines the type. */
+  /** Whether each object has its type's name under `typeKey`, so that the executor can determine the type. */
   readonly isTyped: boolean;
 }
 
-/** The key under which an object has the name of its type, since no field has an empty name. */
+/** The key under which an object has the name of its type. It is empty, because no field has an empty name. */
 export const typeKey = '';
 
 /**
@@ -101,7 +101,7 @@ export class Planner implements DocumentWalker {
     return inScope(this.object(type, nodes, (selected) => this.openField(selected, env)));
   }
 
-  /** Writes a field that needs no permission of its own. The executor, which checks permissions, resolves the others. */
+  /** Writes a field that needs no permission of its own. Fields that do are left to the executor, which checks it. */
   openField(selected: SelectedField, env: Env): Sql {
     const { key, field } = selected;
     if (field?.extensions.pothosOptions?.authScopes) throw new LeftToExecutor(`${key} needs a permission`);
@@ -113,7 +113,7 @@ export class Planner implements DocumentWalker {
     const { field, node } = selected;
     if (!field || !read) throw new LeftToExecutor(`${node.name.value} is resolved`);
     const value = this.#read(selected, field, read, env);
-    // Guarded: if its arguments are invalid, the run replaces this field with an error and reads the others.
+    // Guarded: if the arguments are invalid, the run replaces this field with an error and reads the other fields.
     return field.args.length === 0 ? value : [new Part(value, { isGuarded: true })];
   }
 
@@ -205,7 +205,7 @@ export class Planner implements DocumentWalker {
     ];
   }
 
-  /** Writes the query for a type's rows with some uuids, with the columns `json` and `id`. */
+  /** Writes a query for the rows of a type with certain uuids. It has the columns `json` and `id`. */
   #rowsOfType(type: GraphQLObjectType, below: readonly FieldNode[], uuidsOf: (run: Run) => readonly string[]): Sql {
     const [model, { visible } = {}] = [modelOf(type), typeReadOf(type)];
     if (!model || !visible) throw new Error(`${type} has no table, or no rule for who may see its rows`);
@@ -230,7 +230,7 @@ function onlyOf(type: GraphQLObjectType, alias: string): string {
   return '';
 }
 
-/** Returns the uuid in a public id of one of these types of the schema, all of which have ids. */
+/** Returns the uuid in a public id, if the id is of one of these types of the schema. */
 export function knownUuid(id: string, types: readonly string[]): string | undefined {
   return uuidOf(id, ...(types as readonly IdType[]));
 }

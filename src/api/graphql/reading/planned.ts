@@ -24,7 +24,7 @@ interface Planned {
   readonly [responseKey: string]: unknown;
 }
 
-/** Returns whether an object was read by a plan: it has the form of the answer, not of a row. */
+/** Returns whether an object was read by a plan. If so, it has the form of the answer, not of a row. */
 export function isPlanned(value: unknown): value is Planned {
   return typeof value === 'object' && value !== null && typeKey in value;
 }
@@ -41,7 +41,7 @@ export async function readField(parent: unknown, _args: unknown, context: Contex
 
 /**
  * Resolves a field to the row that a stream's message contains. If the document selects more than that, everything is
- * read in one statement; if this fails, the row's fields read what they need and report their own errors.
+ * read in one statement. If this statement fails, the row's fields read what they need and report their own errors.
  */
 export async function readAround<Row extends object>(
   model: Model,
@@ -52,7 +52,7 @@ export async function readAround<Row extends object>(
 ): Promise<Row> {
   if (!isNeeded || context.isStock) return row;
   const read = runField(context, info, { row: { table: tableOf(model), json: rowJson(row) } });
-  // The planned object stands for the row: resolvers pick from either.
+  // The planned object stands for the row: resolvers can take fields from either.
   return read.catch(() => row) as Promise<Row>;
 }
 
@@ -93,8 +93,9 @@ export function readNode(
 }
 
 /**
- * Finds a field below the one being resolved that needs a plan: a resolver cannot compute it from the available row.
- * @param showsExisting whether the available rows existed before: then all their fields need a plan, except the ids
+ * Finds a field below the one being resolved that needs a plan, because a resolver cannot compute it from the available
+ * row.
+ * @param showsExisting whether the available rows existed before. If so, all their fields except the ids need a plan.
  * @returns the first such field, as `Type.field`, or undefined
  */
 export function findFurtherRead(info: GraphQLResolveInfo, showsExisting: boolean): string | undefined {

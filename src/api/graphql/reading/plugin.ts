@@ -29,8 +29,9 @@ declare global {
 type Resolver<Types extends SchemaTypes> = GraphQLFieldResolver<unknown, Types['Context'], object>;
 
 /**
- * Derives the reads of the fields when the schema is built, and lets the executor use planned objects: a field by its
- * response key, a type by its name. It is the first plug-in, so its resolvers wrap those of the others.
+ * Derives the reads of the fields when the schema is built, and lets the executor use planned objects, in which it
+ * finds a field by its response key and a type by its name. It is the first plug-in, so its resolvers wrap the
+ * resolvers of all others.
  */
 export class ReadingPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
   /**
@@ -43,7 +44,9 @@ export class ReadingPlugin<Types extends SchemaTypes> extends BasePlugin<Types> 
     return { ...field, description };
   }
 
-  /** Reads a relation, and anything else that its row lacks, with its own statement if no plan has read it. */
+  /**
+   * Makes a field read a relation, or anything else that its row lacks, by its own statement if no plan has read it.
+   */
   override onOutputFieldConfig(given: PothosOutputFieldConfig<Types>): PothosOutputFieldConfig<Types> {
     const field = failingAlone(given);
     // A mutation's permission is checked before its input (schema/mutation.ts).
@@ -68,8 +71,8 @@ export class ReadingPlugin<Types extends SchemaTypes> extends BasePlugin<Types> 
   }
 
   /**
-   * Takes a field from a planned object. An available row (a command's result, a snapshot of the feed) is resolved by
-   * the field's own resolver: the Prisma plug-in would read the row again, and so show its current state. In a stock
+   * Takes a field from a planned object. For an available row (a command's result, a snapshot of the feed), the field's
+   * own resolver runs: the Prisma plug-in would read the row again, and therefore show its current state. In a stock
    * execution, only values that the row lacks are left to the plug-in.
    */
   override wrapResolve(resolver: Resolver<Types>, field: PothosOutputFieldConfig<Types>): Resolver<Types> {

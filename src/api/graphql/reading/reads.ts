@@ -13,7 +13,7 @@ export type Model = Prisma.ModelName;
 /** The SQL expressions from which a value is computed. `row`: the alias of a table's row. `json`: a jsonb value. */
 export type Env = Readonly<Record<string, string>>;
 
-/** How a field is read, and its cost if that is above average for its kind. */
+/** How a field is read, and what it costs if that is above the average for its kind. */
 export type Read = {
   readonly costs?: Costs;
   /** The number of ways to find the rows of a list or a sum, if there are several. */
@@ -26,7 +26,7 @@ export type Read = {
   | { readonly kind: 'values'; readonly from: (env: Env, alias: string, args: ArgumentsOf) => Rows }
   /** Another row, or null: `from` is the FROM clause with its conditions. */
   | { readonly kind: 'row'; readonly from: (env: Env, alias: string, args: ArgumentsOf) => Sql }
-  /** The row of the first of these types for which there is one, or null. */
+  /** The row of the first of these types that has one, or null. */
   | { readonly kind: 'rowOf'; readonly types: Readonly<Record<string, (env: Env, alias: string) => Sql>> }
   /** A page of rows. `list` is the name in its cursors; `where` selects visible rows that match the filter. */
   | {
@@ -37,8 +37,7 @@ export type Read = {
       readonly key: (args: Readonly<Record<string, unknown>>) => PageKey;
       readonly where: (viewer: Viewer, args: Readonly<Record<string, unknown>>) => object;
       /**
-       * The condition that `of` derives from the arguments, as a Prisma filter, for reads that do not use the SQL of
-       * `of`.
+       * The condition that `of` derives from the arguments, but as a Prisma filter, for reads that do not use its SQL.
        */
       readonly within?: (args: Readonly<Record<string, unknown>>) => object;
       /** Finds the rows that belong to the parent, in one or several ways (database/list-rows.ts). */
@@ -90,7 +89,7 @@ export const byChange: PageKey = {
   within: (bound) => rowOrders.UPDATED.within(bound),
 };
 
-/** Returns the order of rows by one integer column, for the key of a page. */
+/** Returns a sort order on a single integer column, for use as a pagination key. */
 export const byNumber = (column: string, key: Pick<PageKey, 'of' | 'sortOrder'>): PageKey => ({
   ...key,
   columns: [column],
@@ -106,7 +105,8 @@ export interface Rows {
   readonly orderBy: string;
   readonly env: Env;
   /**
-   * SQL for whether all rows are visible (a committed change may not be sequenced yet); if not, the run reads again.
+   * SQL for whether all rows are visible. A committed change may not be sequenced yet, in which case the run reads
+   * again.
    */
   readonly isComplete?: string;
 }
@@ -115,7 +115,7 @@ export interface Rows {
 export interface TypeRead {
   /** The condition on rows that a viewer may see. Rows of a type with such a condition can be read by id. */
   readonly visible?: (viewer: Viewer) => object;
-  /** For an abstract type: the location of the discriminator in a value, and the types by its values. */
+  /** For an abstract type: where a value has its discriminator, and the type for each value of the discriminator. */
   readonly variants?: { readonly by: string; readonly types: Readonly<Record<string, string>> };
 }
 
@@ -193,5 +193,5 @@ function plainText(sql: Sql): string {
     .join(' ');
 }
 
-/** Reads whose kind does not show that they cost more than a column (derive.ts). */
+/** Reads that cost more than a column, although their kind does not show it (derive.ts). */
 export type Costs = 'rows' | 'legs' | 'past' | 'read' | 'all' | 'sums';

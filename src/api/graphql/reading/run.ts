@@ -49,7 +49,9 @@ class BoundRun extends Binding implements Run, Notes {
   readonly errors: GraphQLError[] = [];
   readonly unknown: Requirement[] = [];
   readonly #input: RunInput;
-  /** The results of `once`. Not in the plan's WeakMap, whose values survive V8's young collections (bench/LOG.md). */
+  /**
+   * The results of `once`. In the plan's WeakMap, they would survive V8's young-generation collections (bench/LOG.md).
+   */
   readonly #cache = new Map<object, unknown>();
 
   constructor(context: Context, input: RunInput) {
@@ -74,7 +76,7 @@ class BoundRun extends Binding implements Run, Notes {
 
   once<Value>(owner: object, make: () => Value): Value {
     const cached = this.#cache.get(owner);
-    // An owner has values of one type.
+    // All values of an owner have the same type.
     if (cached !== undefined) return cached as Value;
     const value = make();
     this.#cache.set(owner, value);
@@ -181,8 +183,8 @@ async function runQuery({ statement, operation }: QueryPlan, args: ExecutionArgs
 }
 
 /**
- * Plans of fields: by a field's first node, and then by everything else that determines a plan, since several fragments
- * may select the same field.
+ * Plans of fields: by a field's first node, and then by everything else that determines a plan, because several
+ * fragments may select the same field.
  */
 const fieldPlansOf = oncePer((_node: FieldNode) => new Map<string, PlanStatement>());
 
@@ -197,17 +199,19 @@ interface FieldRead {
   readonly row?: { readonly table: string; readonly json: string } | undefined;
   /** Rows to read by their public ids, instead of the field's own read. */
   readonly nodes?: { readonly types: readonly string[]; readonly ids: readonly string[] } | undefined;
-  /** Arguments that the field does not have in the document, but takes from its stream. */
+  /** Arguments that the field does not have in the document but takes over from its stream. */
   readonly given?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /**
- * The reasons why the plans of whole queries failed, by the context of their operation: the fields that the executor then
- * runs fail for the same reason, without sending a statement.
+ * The reasons why the plans of whole queries failed, by the context of their operation: fields that the executor runs
+ * afterwards fail for the same reason, without sending a statement.
  */
 const faults = new WeakMap<Context, unknown>();
 
-/** Reads a field and everything below it in one statement, for the executor: with type names, and errors in place. */
+/**
+ * Reads a field and everything below it in one statement. For the executor, adds type names and leaves errors in place.
+ */
 export async function runField(context: Context, info: GraphQLResolveInfo, { row, nodes, given }: FieldRead) {
   if (faults.has(context)) throw faults.get(context);
   const [node] = info.fieldNodes;
@@ -261,7 +265,7 @@ function withinLimit(read: Sql): Sql {
   return sql`select case when octet_length(a.json) > ${(run) => run.bind(run.maxBytes)}::int then '' else a.json end from (${read} offset 0) a`;
 }
 
-/** The longest wait for a change that is committed but not sequenced yet: usually it takes a few milliseconds. */
+/** The longest wait for a committed change to be sequenced, which usually takes a few milliseconds. */
 const sequencingTimeoutMs = 2_000;
 
 async function runStatement(statement: PlanStatement, input: RunInput, context: Context) {

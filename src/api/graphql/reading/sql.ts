@@ -12,7 +12,7 @@ export interface Requirement {
   readonly refusal: () => GraphQLError;
 }
 
-/** One run of a plan: its viewer and its variables. Values become parameters of the statement. */
+/** One run of a plan, with its viewer and its variables. Values become parameters of the statement. */
 export interface Run extends Binding {
   readonly viewer: Viewer;
   readonly cursors: Cursors;
@@ -26,13 +26,13 @@ export interface Run extends Binding {
   once<Value>(owner: object, make: () => Value): Value;
   /** Stores a value until the answer is complete, and returns its number. */
   note(value: unknown): number;
-  /** Adds a requirement, checked before the statement runs; if it does not hold, the run throws its refusal. */
+  /** Adds a requirement that is checked before the statement runs. If it does not hold, the run throws its refusal. */
   require(requirement: Requirement): void;
   /** Returns the SQL of the JSON that stands for an error (finish.ts). */
   refuse(error: GraphQLError): string;
 }
 
-/** A piece of SQL: text, a function of the run, a part, or a query that runs once in its scope. */
+/** A piece of SQL: text, a function of the run, a part, a shared query that runs once in its scope, or such a scope. */
 export type Piece = string | ((run: Run) => string | Sql) | Part | Shared | Scope;
 
 /** A query that stands for a table in a FROM clause. Postgres runs identical queries of a scope once. */
@@ -40,7 +40,7 @@ interface Shared {
   readonly shared: Sql;
 }
 
-/** An expression, for an object of the response, within which identical queries run once. */
+/** An expression for an object of the response. Within it, identical queries run once. */
 interface Scope {
   readonly scope: Sql;
 }
@@ -53,7 +53,7 @@ let lastPart = 0;
 /** SQL that is fixed when the plan is made; a run includes it or leaves it out as a whole. */
 export class Part {
   readonly sql: Sql;
-  /** Whether a GraphQLError within the part replaces only the part, and the rest of the statement stays. */
+  /** Whether a GraphQLError within the part replaces only this part, so that the rest of the statement still runs. */
   readonly isGuarded: boolean;
   readonly number: number;
 
@@ -113,12 +113,13 @@ function mergeText(pieces: readonly Piece[]): Sql {
   return result;
 }
 
-/** The number of cached texts per statement: each paging order and each set of omitted arguments has its own text. */
+/** The number of cached texts per statement. Each paging order and each set of omitted arguments has its own text. */
 const maxTexts = 8;
 
 /**
- * The statement of a plan. Little of its text differs between runs. Those differences are the key of a cache of whole
- * texts: a run then concatenates nothing, and an identical string finds its prepared statement at once (database.ts).
+ * The statement of a plan. Little of its text differs between runs, and the differences are the key of a cache of whole
+ * texts. A cached text need not be concatenated again, and an identical string finds its prepared statement immediately
+ * (database.ts).
  */
 export class PlanStatement {
   readonly #sql: Sql;
@@ -214,7 +215,7 @@ class StatementDraft {
     const bound = run.values.length;
     run.writeApart(() => this.add(query, run));
     const text = this.#texts.splice(start).join('');
-    // A function, since most statements have a single shared query and never need its meaning.
+    // A function, because most statements have a single shared query and never need its meaning.
     const meaning = () =>
       text.replaceAll(/\$(\d+)/g, (_parameter, number) => valueText(run.values[Number(number) - 1]));
     const same = this.#shared.findIndex((one) => one.meaning() === meaning());
@@ -252,7 +253,7 @@ function valueText(value: unknown): string {
   return JSON.stringify(value, (_key, one: unknown) => (typeof one === 'bigint' ? `${one}n` : one)) ?? '';
 }
 
-/** Quotes a text as an SQL string literal. */
+/** Quotes text as an SQL string literal. */
 export function literal(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }

@@ -15,15 +15,14 @@ import { type KeyRun, keyIn, type PageRead } from './reads.ts';
 import type { Requirement } from './sql.ts';
 
 /**
- * Implements the stock execution, in which graphql-js executes the document, and fields read rows through Prisma, with
- * the selection that the Prisma plug-in derives. It is for tests and developers, since it sends a statement for each
- * parent.
+ * Implements stock execution: graphql-js executes the document, and fields read rows through Prisma, with the selection
+ * that the Prisma plug-in derives. It is for tests and developers only, because it sends a statement for each parent.
  */
 
 type Row = Readonly<Record<string, unknown>>;
 type Visible = (viewer: Viewer) => object;
 
-/** The part of a Prisma client's delegate that is used here, the same for all models. */
+/** The part of a Prisma client's delegate that is used here. It is the same for all models. */
 interface Delegate {
   findFirst(args: object): Promise<Row | null>;
   findMany(args: object): Promise<Row[]>;
@@ -37,8 +36,8 @@ function delegateOf({ payments }: Context, model: string): Delegate {
 }
 
 /**
- * Converts a condition for Prisma: inserts the current time, since Prisma cannot express the statement's time, and
- * escapes the wildcards of LIKE, since Prisma does not.
+ * Converts a condition for Prisma. Inserts the current time, because Prisma cannot express the statement's time, and
+ * escapes the wildcards of LIKE, which Prisma does not.
  */
 function forPrisma<Where>(where: Where): Where {
   if (where === 'now') return new Date() as Where;
@@ -50,7 +49,7 @@ function forPrisma<Where>(where: Where): Where {
   return Object.fromEntries(written) as Where;
 }
 
-/** Returns the condition for the rows to which a relation of a row leads; undefined if it leads to none. */
+/** Returns the condition for the rows that a relation of a row leads to; undefined if there are none. */
 function whereBelow(model: string | undefined, name: string, row: Row): Record<string, unknown> | undefined {
   const pairs = pairsOf(requireRelation(model, name)).map(([here, there]) => [there, row[here]] as const);
   return pairs.some(([, value]) => value === null) ? undefined : Object.fromEntries(pairs);
@@ -124,7 +123,7 @@ export async function stockNode(id: string, types: readonly string[], context: C
     ...queryFromInfo({ context, info, ...(isAbstractType(getNamedType(info.returnType)) && { typeName }) }),
     where: { AND: [{ id: uuid }, visible(context.viewer)] },
   });
-  // A type of the schema; the compiler knows only those of models.
+  // This is a type of the schema; the compiler knows only the types of models.
   if (row) brandWithType(row, typeName as never);
   return row && isOfType(row, typeName, info) ? row : null;
 }

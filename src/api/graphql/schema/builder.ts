@@ -36,7 +36,7 @@ interface SchemaConfig {
 export type Types = PothosSchemaTypes.ExtendDefaultTypes<SchemaConfig>;
 export type InputBuilder = PothosSchemaTypes.InputFieldBuilder<Types, 'InputObject'>;
 
-/** The builder of the schema. Each type is defined in the file for its subject. */
+/** The schema builder. Each type is defined in the file for its subject. */
 export const builder = new SchemaBuilder<SchemaConfig>({
   plugins: [ReadingPlugin, ScopeAuthPlugin, RelayPlugin, PrismaPlugin],
   defaultFieldNullability: false,
@@ -66,7 +66,7 @@ export const builder = new SchemaBuilder<SchemaConfig>({
     hasPreviousPageFieldOptions: { description: 'Whether the list has items before this page.' },
     startCursorFieldOptions: { description: 'The cursor of the first item of the page; null if the page is empty.' },
     endCursorFieldOptions: { description: 'The cursor of the last item of the page; null if the page is empty.' },
-    nodeTypeOptions: { description: 'An object with a public id, by which `node` returns it.' },
+    nodeTypeOptions: { description: 'An object with a public id, which can be read with `node`.' },
     pageInfoTypeOptions: { description: 'The position of a page in its list.' },
   },
   prisma: {
@@ -83,7 +83,7 @@ builder.queryType({
 });
 builder.mutationType({
   description:
-    'Everything that can be done. Every mutation accepts an idempotencyKey, which transfers require, and returns its success or its refusal as data. A token without VIEW can select only the object that the mutation created or moved, such as a new payment, and the id of the object that it changed. Anything else, such as the customer of a payment, needs VIEW.',
+    'Everything that can be done. Every mutation accepts an `idempotencyKey` (transfers require one) and returns its success payload or its refusal as data. Without VIEW, a token can select only the object that the mutation created or moved, such as a new payment, and the id of the object that it changed. Everything else, such as the customer of a payment, needs VIEW.',
 });
 builder.subscriptionType({
   description:
@@ -91,7 +91,7 @@ builder.subscriptionType({
   authScopes: { permission: 'VIEW' },
 });
 
-/** Adds an enum of values with their descriptions. */
+/** Adds an enum, given its values and their descriptions. */
 export const enumOf = <Name extends string>(
   name: string,
   description: string,

@@ -5,7 +5,7 @@ export const SortOrder = enumOf('SortOrder', 'The order of a list.', { ASC: 'Old
 
 export const ClientGrant = enumOf(
   'ClientGrant',
-  'The rights that a client token can have in addition to its permissions, for the customer that it is bound to.',
+  'Rights that a client token can have in addition to its permissions. They apply to the customer that it is bound to.',
   {
     LOOK_UP_RECEIVERS: 'Look up receivers at UMA addresses (lookUpReceiver), and create quotes from these lookups.',
     ADD_BENEFICIARIES: 'Register external accounts of the customer (createExternalAccount).',
@@ -24,7 +24,7 @@ export const TrustedDocumentPolicy = enumOf(
 
 export const LedgerParty = enumOf(
   'LedgerParty',
-  'The party of a ledger entry if it is not an account that the caller can see.',
+  'The party to a ledger entry, if it is not an account that the caller can see.',
   {
     OUTSIDE: 'The world outside the service: money that enters or leaves it.',
     CLEARING: 'Money in transit.',
@@ -43,8 +43,8 @@ export const LookupNetwork = enumOf('LookupNetwork', 'The network through which 
 });
 
 export const ListOrder = enumOf('ListOrder', 'The sort key of a list.', {
-  CREATED: 'When the rows were created.',
-  UPDATED: 'When the rows last changed.',
+  CREATED: 'By the time of creation.',
+  UPDATED: 'By the time of the last change.',
 });
 
 export const QuoteStatus = enumOf('QuoteStatus', 'The status of a quote. COMPLETED, FAILED and EXPIRED are terminal.', {
@@ -62,7 +62,7 @@ export const TransactionStatus = enumOf(
   {
     CREATED:
       'The payment has not begun: it is waiting for an approval that a policy requires, or its sender has only announced it.',
-    PENDING: 'The payment is waiting for its execution, for funds, for an approval or for the bank.',
+    PENDING: 'The payment is waiting for execution, funds, approval or the bank.',
     PROCESSING: 'The money is on its way.',
     COMPLETED: 'The money was delivered.',
     REJECTED: 'The receiving side or the platform rejected the payment, and the money goes back to its source.',
@@ -139,7 +139,7 @@ export const ExternalAccountStatus = enumOf(
   {
     PENDING: 'The account is being verified.',
     ACTIVE: 'The account can be used in payments.',
-    UNDER_REVIEW: 'The account is being reviewed again and cannot be used meanwhile.',
+    UNDER_REVIEW: 'The account is being reviewed again and cannot be used until then.',
     INACTIVE: 'The account cannot be used: it is disabled or deleted, or its bank did not accept it.',
   },
 );
@@ -201,7 +201,8 @@ export const EventType = enumOf(
 
 export const WebhookEndpointStatus = enumOf('WebhookEndpointStatus', 'Whether a webhook endpoint receives events.', {
   ENABLED: 'Events are delivered to the endpoint.',
-  FAILING: 'The last attempts failed. Retries continue on schedule until one succeeds or the endpoint is disabled.',
+  FAILING:
+    'The most recent attempts failed. Retries continue on schedule until one succeeds or the endpoint is disabled.',
   DISABLED: 'The endpoint receives nothing until it is enabled again; its `notice` says why.',
 });
 
@@ -249,17 +250,17 @@ export const PolicyRelease = enumOf(
   },
 );
 
-export const PolicyPeriod = enumOf('PolicyPeriod', 'The payments that a limit of a policy counts together.', {
+export const PolicyPeriod = enumOf('PolicyPeriod', 'Which payments a policy limit counts together.', {
   PAYMENT: 'Each payment on its own.',
   DAY: "All payments of a calendar day, in the policy's time zone.",
   MONTH: "All payments of a calendar month, in the policy's time zone.",
   LAST_24_HOURS: 'All payments of the last 24 hours.',
-  LAST_30_DAYS: 'All payments of the last 30 days of 24 hours each.',
+  LAST_30_DAYS: 'All payments of the last 30 days (720 hours).',
 });
 
 export const PolicyRule = enumOf('PolicyRule', 'The rule of a policy that forbids a payment.', {
   LIMIT: 'The payment exceeds a limit of the policy.',
-  CURRENCY: 'The policy limits amounts, and has no limit in the currency of the payment.',
+  CURRENCY: 'The policy limits amounts, but has no limit for the currency of the payment.',
   KIND: 'The policy does not allow this kind of payment.',
   RECEIVER: 'The policy does not allow this receiver.',
   HOURS: 'The policy does not allow payments at this time of day.',

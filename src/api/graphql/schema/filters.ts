@@ -16,11 +16,11 @@ import {
 } from './enums.ts';
 
 /**
- * Defines the filter inputs of lists, which domain/commands/filters.ts turns into conditions. Ranges have one form,
- * inclusive at both ends: `createdAfter`/`createdBefore`, `updatedAfter`/`updatedBefore`, and for amounts `min`/`max`.
+ * Defines the filter inputs of lists. domain/commands/filters.ts turns them into conditions. All ranges are named alike
+ * and include both ends: `createdAfter`/`createdBefore`, `updatedAfter`/`updatedBefore`, and for amounts `min`/`max`.
  */
 
-/** Describes a filter field by which rows are found without a search; filtering by any other field costs more. */
+/** Describes a filter field that finds rows without a search. Filtering by any other field costs more. */
 export const found = (foundBy: GraphQLInputFieldExtensions['foundBy'], description: string) =>
   ({ description, extensions: { foundBy } }) as const;
 
@@ -50,7 +50,7 @@ const AmountRange = builder.inputType('AmountRange', {
 });
 
 export const QuoteFilter = builder.inputType('QuoteFilter', {
-  description: 'Conditions on quotes. A quote must match all that are given.',
+  description: 'Conditions on quotes. A quote must match all given conditions.',
   fields: (t) => ({
     customerId: t.id(found('index', 'Quotes whose sender is this customer: Customer:…')),
     sendingAccountId: t.id(
@@ -67,7 +67,7 @@ export const QuoteFilter = builder.inputType('QuoteFilter', {
 });
 
 export const TransactionFilter = builder.inputType('TransactionFilter', {
-  description: 'Conditions on transactions. A transaction must match all that are given.',
+  description: 'Conditions on transactions. A transaction must match all given conditions.',
   fields: (t) => ({
     customerId: t.id(found('index', 'Transactions of this customer: Customer:…')),
     platformCustomerId: t.string({
@@ -104,12 +104,12 @@ export const TransactionFilter = builder.inputType('TransactionFilter', {
 });
 
 export const CustomerFilter = builder.inputType('CustomerFilter', {
-  description: 'Conditions on customers. A customer must match all that are given.',
+  description: 'Conditions on customers. A customer must match all given conditions.',
   fields: (t) => ({
     platformCustomerId: t.string(found('index', 'The customer with exactly this `platformCustomerId`.')),
     customerType: t.field({
       type: CustomerType,
-      description: 'Only persons or only companies.',
+      description: 'Only people or only companies.',
     }),
     kycStatus: t.field({
       type: [KycStatus],
@@ -121,13 +121,13 @@ export const CustomerFilter = builder.inputType('CustomerFilter', {
     ...updatedIn(t, 'Customers'),
     isIncludingDeleted: t.boolean({
       defaultValue: false,
-      ...found('any', 'Whether deleted customers are returned, too.'),
+      ...found('any', 'Whether to include deleted customers.'),
     }),
   }),
 });
 
 export const AccountFilter = builder.inputType('AccountFilter', {
-  description: 'Conditions on accounts. An account must match all that are given.',
+  description: 'Conditions on accounts. An account must match all given conditions.',
   fields: (t) => ({
     kind: t.field({ type: AccountKind, ...found('kind', 'Only internal or only external accounts.') }),
     currency: t.field({ type: 'CurrencyCode', ...found('index', 'Accounts in the currency with this code.') }),
@@ -137,7 +137,7 @@ export const AccountFilter = builder.inputType('AccountFilter', {
     ),
     isIncludingDeleted: t.boolean({
       defaultValue: false,
-      ...found('any', 'Whether deleted external accounts are returned, too.'),
+      ...found('any', 'Whether to include deleted external accounts.'),
     }),
     status: t.field({
       type: [ExternalAccountStatus],
@@ -155,7 +155,7 @@ export const AccountFilter = builder.inputType('AccountFilter', {
 });
 
 export const ApiTokenFilter = builder.inputType('ApiTokenFilter', {
-  description: 'Conditions on API tokens. A token must match all that are given.',
+  description: 'Conditions on API tokens. A token must match all given conditions.',
   fields: (t) => ({
     name: t.string({ description: 'API tokens with exactly this name.' }),
     permission: t.field({ type: Permission, description: 'API tokens that have this permission.' }),
@@ -165,10 +165,10 @@ export const ApiTokenFilter = builder.inputType('ApiTokenFilter', {
 });
 
 export const ClientTokenFilter = builder.inputType('ClientTokenFilter', {
-  description: 'Conditions on client tokens. A token must match all that are given.',
+  description: 'Conditions on client tokens. A token must match all given conditions.',
   fields: (t) => ({
     active: t.boolean({
-      description: 'True returns only tokens that have neither expired nor been revoked, false only the others.',
+      description: 'True returns only valid tokens, false only expired and revoked ones.',
     }),
     customerId: t.id(found('index', 'Client tokens bound to this customer, or to one of its quotes or transactions.')),
   }),
@@ -177,8 +177,8 @@ export const ClientTokenFilter = builder.inputType('ClientTokenFilter', {
 export const WebhookDeliveryFilter = builder.inputType('WebhookDeliveryFilter', {
   description: 'Conditions on webhook deliveries.',
   fields: (t) => ({
-    // An index covers the deliveries that are not DELIVERED. Nearly all deliveries are, so filtering for DELIVERED
-    // excludes few.
+    // An index covers the deliveries that are not DELIVERED. Filtering for DELIVERED excludes few rows, because nearly
+    // all deliveries are.
     status: t.field({
       type: [WebhookDeliveryStatus],
       ...found('any', 'Webhook deliveries with any of these statuses.'),

@@ -2,7 +2,7 @@ import { type GraphQLInputType, type GraphQLSchema, getNullableType, isInputObje
 import { type FieldPath, type PathTable, translatePath } from '../../../core/refusal.ts';
 import type { Operation } from '../../../domain/access/operations.ts';
 
-/** Paths that differ between the inputs of a mutation and its command: commands use REST's names. */
+/** Paths that differ between the inputs of a mutation and of its command, because commands use REST's names. */
 const renamed: { readonly [Name in Operation]?: PathTable } = {
   sandboxSend: [
     [['currencyAmount'], ['amount']],
@@ -47,7 +47,7 @@ export function argumentPath(schema: GraphQLSchema, name: Operation, path: Field
 }
 
 /**
- * Completes a path in a value: commands take the content of a @oneOf input without the level of its field, and a map
+ * Completes a path into a value. Commands take the content of a @oneOf input without the enclosing field, and a map
  * where the schema has a list of entries.
  */
 function pathInType(path: FieldPath, type: GraphQLInputType, value: unknown): FieldPath {

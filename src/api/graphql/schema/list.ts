@@ -13,11 +13,13 @@ export const pageArgs = (t: ArgBuilder) => ({
   first: t.int({
     description: 'The number of items from the start, 0 to 100. The default is 20, unless `last` is given.',
   }),
-  after: t.string({ description: 'Returns items after this cursor. Together with `before`, items between the two.' }),
-  last: t.int({ description: 'The number of items from the end, 0 to 100. Not together with `first`.' }),
+  after: t.string({
+    description: 'Returns items after this cursor. Together with `before`, returns the items between the two.',
+  }),
+  last: t.int({ description: 'The number of items from the end, 0 to 100. Cannot be combined with `first`.' }),
   before: t.string({
     description:
-      'Returns items before this cursor. Together with `after`, items between the two. Without `first` and `last`, the 20 items immediately before the cursor.',
+      'Returns items before this cursor. Together with `after`, returns the items between the two. Without `first` and `last`, returns the 20 items immediately before the cursor.',
   }),
 });
 
@@ -32,14 +34,14 @@ export const listArgs = <Filter>(t: ArgBuilder, filter: InputObjectRef<Types, Fi
   }),
 });
 
-/** Creates the arguments of a list with a filter whose items can be ordered by creation or by last change. */
+/** Creates the arguments of a filtered list that can be ordered by creation or by last change. */
 const orderedListArgs = <Filter>(t: ArgBuilder, filter: InputObjectRef<Types, Filter>) => ({
   ...listArgs(t, filter),
   orderBy: t({
     type: ListOrder,
     defaultValue: 'CREATED',
     description:
-      'The sort key. A cursor is valid only for the sort key it was returned for. With UPDATED, an item moves when it changes: page with ASC, and expect changed items to appear again.',
+      'The sort key. A cursor is valid only for the sort key it was returned for. With UPDATED, items move when they change, so page with ASC and expect changed items to appear again.',
   }),
 });
 
@@ -59,7 +61,7 @@ type EdgeRef = ObjectRef<Types, { readonly cursor: string; readonly node: unknow
 
 const edges = new Map<unknown, ListEdge>();
 
-/** Returns the edge of the list whose rows have this type, or undefined. */
+/** Returns the edge of the list whose rows have this type; undefined if there is no such list. */
 export function edgeOf(type: unknown): ListEdge | undefined {
   return edges.get(type);
 }
@@ -68,22 +70,22 @@ const edgeDescription =
   'This object as an edge of its list, ready to be inserted into a cached list. The cursor is for the default order, by creation.';
 
 interface ListOptions<Filter> {
-  /** The name of the rows' type and model, which the list's type names and cursors contain. */
+  /** The name of the rows' type and model. The list's type names and cursors contain it. */
   readonly name: string;
   readonly visible: (viewer: Viewer) => object;
   /** The input that filters the list, and the conditions that it translates to. */
   readonly filter?: InputObjectRef<Types, Filter>;
   readonly where?: (viewer: Viewer, filter: Filter | null | undefined) => object;
-  /** Whether it can also be ordered by the last change of its rows. */
+  /** Whether the list can also be ordered by the last change of its rows. */
   readonly isOrdered?: boolean;
-  /** The sort key, if the list has a single order other than by id. */
+  /** The sort key, if the list has only one order and that is not by id. */
   readonly key?: PageKey;
   /** The name of the list in its cursors, if it is not `name`. */
   readonly cursors?: string;
   readonly page: string;
   readonly edge: string;
   readonly totalCount?: string;
-  /** The types that implement the type of its rows. */
+  /** The types that implement the row type. */
   readonly variants?: readonly unknown[];
   readonly args?: (t: ArgBuilder) => InputFieldMap;
 }

@@ -22,7 +22,7 @@ export const serverTime = {
   type: 'DateTime',
   extensions: { costs: 'read' },
   description:
-    'The current time of the service, whose clock decides what has expired. Base countdowns on it rather than on the clock of the device.',
+    'The current time of the service, whose clock decides what has expired. Base countdowns on it rather than on the device clock.',
   resolve: async (_parent: unknown, _args: object, { payments }: Context) =>
     (await readClock(payments.database.pool)).now,
 } as const;
@@ -66,7 +66,7 @@ export const SandboxScenarioInput = builder.inputType('SandboxScenarioInput', {
     approval: t.field({
       type: SandboxApproval,
       description:
-        "For sandboxReceiveUma: the platform's decision, so that no approval request has to be answered. A decision that was made earlier stands.",
+        "For sandboxReceiveUma: the platform's decision, so that no approval request has to be answered. If a decision was already made, it stands.",
     }),
     deposit: t.field({
       type: SandboxDeposit,
@@ -92,13 +92,13 @@ interface MutationOptions<Fields extends InputFieldMap, Success extends Replayab
   readonly description: string;
   /** The input's fields, except `idempotencyKey` and `expectedVersion`, which are added automatically. */
   readonly input: (t: InputBuilder) => Fields;
-  /** The fields of the success, without `replayed`, which every success has, and without the edges of listed rows. */
+  /** The fields of the success, except `replayed` and the edges of listed rows, which are added automatically. */
   readonly success: {
     readonly [Name in Exclude<keyof Success, 'replayed'>]: SuccessField;
   };
-  /** Whether the mutation has a dry run: `validateOnly` in the input, and a ValidatedPayment in the union. */
+  /** Whether the mutation supports a dry run: `validateOnly` in the input, and a ValidatedPayment in the union. */
   readonly validates?: true;
-  /** The description of the sandbox scenario, if the mutation takes one beside its input. */
+  /** The description of the sandbox scenario, if the mutation takes one as a second argument. */
   readonly scenario?: string;
   /** Whether a key is required, because nothing else distinguishes a retry from a second payment. */
   readonly isKeyRequired?: true;
@@ -144,13 +144,13 @@ function edgesIn<Success, Field>(
   );
   const payment = success.row?.as === 'quote' && edgeOf(Transaction);
   if (payment) {
-    const description = "The quote's payment as an edge of its list, to insert it into a cached list.";
+    const description = "The quote's payment as an edge of its list, ready to be inserted into a cached list.";
     fields.push(['transactionEdge', make({ ...payment.options, description, resolve: paymentEdge(payment) })]);
   }
   return Object.fromEntries(fields);
 }
 
-/** Builds the edge of a quote's payment, created or changed together with the quote. Reads `node` only if selected. */
+/** Builds the edge of the payment that was created or changed with its quote. Reads `node` only if selected. */
 const paymentEdge =
   ({ cursorOf }: NonNullable<ReturnType<typeof edgeOf>>) =>
   ({ row: quote }: { readonly row: QuoteRow }, _args: unknown, { payments }: Context) => {
@@ -177,7 +177,7 @@ const commonRefusals: readonly MemberName[] = [
 ];
 
 const validateOnly =
-  'Whether to only validate the payment: it is carried out and rolled back, and the result is a ValidatedPayment or the refusal. Nothing changes, and the idempotency key stays unused. If the key was used before, its original result is returned.';
+  'Whether to validate the payment without making it. The payment is carried out and rolled back, and the result is a ValidatedPayment or the refusal. Nothing changes, and the idempotency key stays unused. If the key was used before, the original result is returned.';
 
 /** The payment that a dry run would have created; its fields are in payments/validated-payment.ts. */
 export const ValidatedPayment = builder.objectRef<Validated>('ValidatedPayment');
@@ -203,7 +203,7 @@ export function mutation<Fields extends InputFieldMap, Success extends Replayabl
       idempotencyKey: t.string({
         required: options.isKeyRequired ?? false,
         description:
-          'Makes retries safe: the same key with the same input has one effect and one answer, however often it is sent. 1 to 255 printable ASCII characters without spaces.',
+          'Makes retries safe: however often the same key is sent with the same input, it has one effect and one answer. 1 to 255 printable ASCII characters without spaces.',
       }),
     }),
   });
@@ -215,15 +215,15 @@ export function mutation<Fields extends InputFieldMap, Success extends Replayabl
         Object.entries<SuccessField>(options.success).map(
           ([field, { as = field, type, description, nullable = false }]) => [
             as,
-            // Each name is a field of the success's type, which the compiler cannot follow through the loop.
+            // Each name is a field of the success type. The compiler cannot infer this through the loop.
             t.field({ type, description, nullable, resolve: (result) => result[field as keyof Success] as never }),
           ],
         ),
       ),
-      // The compiler cannot follow the types of edges through the loop.
+      // The compiler cannot infer the types of edges through the loop.
       ...edgesIn<Success, ReturnType<typeof t.boolean>>(options.success, (edge) => t.field(edge as never) as never),
       replayed: t.boolean({
-        description: 'Whether this is the repeated answer to an earlier request with the same idempotency key.',
+        description: 'Whether this repeats the answer to an earlier request with the same idempotency key.',
         resolve: (result) => result.replayed,
       }),
       serverTime: t.field(serverTime),
@@ -254,13 +254,13 @@ export function mutation<Fields extends InputFieldMap, Success extends Replayabl
           sandboxScenario: t.arg({ type: SandboxScenarioInput, description: `Sandbox only: ${options.scenario}` }),
         }),
       },
-      // A member of the result's union, which the compiler cannot follow through the table of refusals.
+      // The value is a member of the result's union. The compiler cannot infer this through the table of refusals.
       resolve: resolverOf(name, options.resolve) as never,
     }),
   );
 }
 
-/** Returns the resolver of a mutation: it runs the command and returns a refusal as data. */
+/** Returns a mutation's resolver, which runs the command and returns a refusal as data. */
 function resolverOf<Input, Success>(
   name: Operation,
   resolve: (input: Input, context: Context, key: IdempotencyKey, argumentOf: ArgumentOf) => Promise<Success>,
@@ -274,8 +274,7 @@ function resolverOf<Input, Success>(
     context: Context,
     info: GraphQLResolveInfo,
   ) => {
-    // The mutations of a document run in sequence. If the client has left or the time is up, the next one does not
-    // begin.
+    // A document's mutations run in sequence. If the client has left or the time is up, the next one is not started.
     if (context.isAbandoned()) throw abandoned();
     const argumentOf = (path: FieldPath) => argumentPath(info.schema, name, path, args.input);
     try {
@@ -310,8 +309,8 @@ function resolverOf<Input, Success>(
 }
 
 /**
- * Refuses a viewer without VIEW who selects more than the mutation creates or changes (decision 62).
- * The check runs before the mutation, since a refusal after it has taken effect would hide its result.
+ * Refuses a viewer without VIEW who selects more than the mutation creates or changes (decision 62). The check runs
+ * before the mutation: a refusal after the mutation has taken effect would hide its result.
  * @throws Refusal FORBIDDEN
  */
 function requireViewForFurtherRead({ permissions }: Viewer, name: Operation, info: GraphQLResolveInfo): void {

@@ -11,7 +11,7 @@ import { node, variantsBy } from './words.ts';
 
 /**
  * Declares the schema's object types that refer to one another, and who may see their rows. The fields of each type are
- * in its own file. A value of such a type is a whole row (a command's result, or a snapshot from the feed), or an
+ * in its own file. A value of such a type is either a whole row (a command's result or a snapshot from the feed) or an
  * object that a plan has read (reading/planned.ts).
  */
 
@@ -23,7 +23,7 @@ export const Transaction = builder.prismaNode('Transaction', {
 export const Quote = builder.prismaNode('Quote', {
   ...node(visibleQuotes),
   description:
-    'An offer to convert and send money at a locked rate and fees, valid until it expires. Its payment is created with it.',
+    'An offer to convert and send money at a locked rate and with locked fees, valid until it expires. Its payment is created together with it.',
 });
 
 export const Customer = builder.prismaNode('Customer', {
@@ -76,7 +76,7 @@ builder.queryFields((t) => ({
   nodes: t.fromQuery([builder.nodeInterfaceRef()], () => ({ kind: 'node', types: nodeTypes }), {
     nullable: { list: false, items: true },
     description:
-      'The objects with these ids, in the same order; null for each id that is unknown. The cost of the selection counts once for each id, although a repeated id is read only once.',
+      'The objects with these ids, in the same order; null for each id that is unknown. The cost of the selection counts for every id, even for a repeated id, which is read only once.',
     args: { ids: t.arg.idList({ required: true, description: 'The public ids of the objects.' }) },
     resolve: (_root, { ids }, context, info) =>
       (ids as readonly string[]).map((id) => stockNode(id, nodeTypes, context, info)),

@@ -24,7 +24,7 @@ const MutationName = builder.enumType('MutationName', {
 });
 
 const MutationReceipt = builder.objectRef<Receipt>('MutationReceipt').implement({
-  description: 'The outcome of the first call with an idempotency key, for clients that lost the answer.',
+  description: 'The outcome of the first call with an idempotency key, for clients that did not receive the answer.',
   fields: (t) => ({
     operation: t.expose('operation', { type: MutationName, description: 'The name of the mutation.' }),
     idempotencyKey: t.exposeString('idempotencyKey', { description: 'The idempotency key of the call.' }),

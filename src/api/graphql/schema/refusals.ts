@@ -56,8 +56,8 @@ const codes: Readonly<Record<Code, readonly [member: MemberName, meaning: string
   ],
   QUOTE_REQUEST_FAILED: ['UnavailableError', 'The receiving side did not return a quote.'],
   INSUFFICIENT_BALANCE: ['InsufficientFundsError', 'The balance of the source is too low.'],
-  // Only REST returns the next two, since its settings contain a single endpoint. In GraphQL, a test event is sent to a
-  // named endpoint, and the answer shows the outcome.
+  // Only REST returns the next two codes, because its settings contain a single endpoint. In GraphQL, a test event is
+  // sent to a named endpoint, and the answer shows the outcome.
   WEBHOOK_ENDPOINT_NOT_SET: ['NotFoundError', 'No webhook endpoint is configured in the settings. REST only.'],
   WEBHOOK_DELIVERY_ERROR: ['UnavailableError', 'A test event could not be delivered. REST only.'],
   FORBIDDEN: ['ForbiddenError', 'The token is not allowed to do this.'],

@@ -32,8 +32,8 @@ import { exposedRead, type PageRead } from '../reading/reads.ts';
 import { stockNode, stockPage, stockRow, stockRows } from '../reading/stock.ts';
 
 /**
- * Adds the domain's field methods to those of Pothos' field builders. Each method creates a field
- * with a resolver and declares its source, from which derive.ts derives how a statement reads it.
+ * Adds the domain's field methods to those of Pothos' field builders. Each method creates a field with a resolver and
+ * declares its source, so that derive.ts knows how a statement reads it.
  */
 
 type Visible = (viewer: Viewer) => object;
@@ -63,10 +63,10 @@ interface PageOptions<Types extends SchemaTypes> extends Options {
   readonly authScopes?: Types['AuthScopes'];
 }
 
-/** The options of a type whose rows have ids, for `prismaNode`: each such type must declare who may see them. */
+/** The options for `prismaNode` of a type whose rows have ids. Each such type must declare who may see its rows. */
 export const node = (visible: Visible, description = 'The public id of the object: its type, a colon and a UUID.') => ({
   id: { resolve: (row: { readonly id: string }) => row.id, description },
-  // The plug-in's type of a unique condition differs per model, but every model of a node has this key.
+  // The plug-in's unique-filter type differs for each model, but every node model has this key.
   findUnique: (uuid: string, { viewer }: { readonly viewer: Viewer }) =>
     ({ platformId_id: { platformId: viewer.platformId, id: uuid }, AND: [visible(viewer)] }) as never,
   nullable: true as const,
@@ -78,7 +78,7 @@ export const made = (read: MadeRead) => ({ extensions: { made: read } });
 
 /** The options of an abstract type whose values are distinguished by one of their columns or members. */
 export const variantsBy = <Row>(by: keyof Row & string, types: Readonly<Record<string, string>>) => ({
-  // Names of the schema's types; the compiler knows only those of models.
+  // These are names of the schema's types; the compiler knows only the names of models.
   resolveType: (row: Row) => types[String(row[by])] as never,
   extensions: { read: { variants: { by, types } } },
 });
@@ -141,21 +141,21 @@ declare global {
         column: Column<ParentShape, string>,
         options: Omit<Options, 'nullable'>,
       ): FieldRef<Types, unknown, Kind>;
-      /** The row at the end of one or more relations, if the caller may see it. */
+      /** The row that one or more relations lead to, if the caller may see it. */
       seen(
         relation: string | readonly string[],
         type: TypeParam<Types>,
         visible: Visible,
         options: Omit<Options, 'nullable'>,
       ): FieldRef<Types, never, Kind>;
-      /** All rows that a relation leads to, or that a second relation leads to from those. */
+      /** All rows that a relation leads to or, with a second relation, all rows that this one leads to from there. */
       many(
         relations: string | readonly string[],
         type: ObjectRef<Types, unknown>,
         options: Options & ManyOptions,
       ): FieldRef<Types, never, Kind>;
       page(list: RowList<Types>, options: PageOptions<Types>): FieldRef<Types, never, Kind>;
-      /** The row with a public id that the caller sends, if the caller may see it. */
+      /** The row with the public id that the caller sends, if the caller may see it. */
       byId(
         type: TypeParam<Types>,
         types: readonly IdType[],
@@ -178,10 +178,12 @@ type Words = PothosSchemaTypes.RootFieldBuilder<SchemaTypes, Row>;
 /** The arguments of a method declared above. */
 type Given<Name extends keyof Words> = Words[Name] extends (...given: infer Arguments) => unknown ? Arguments : never;
 
-/** A field builder as far as the methods need it: the compiler cannot follow Pothos' types through a shared method. */
+/**
+ * The part of a field builder that the methods need. The compiler cannot follow Pothos' types through shared methods.
+ */
 interface Builder {
   field(options: object): never;
-  /** The model of its rows, if it is a builder of the Prisma plug-in. */
+  /** The model of the type's rows, if this is a builder of the Prisma plug-in. */
   readonly model?: string;
   readonly arg: ArgBuilder<SchemaTypes> & { id(options: object): never };
 }
@@ -194,7 +196,9 @@ function ofRow(t: Builder, type: unknown, made: MadeRead, options: Options, reso
 /** The resolver that graphql-js uses in a stock execution. */
 type StockResolver = (row: Row, args: Row, context: Context, info: GraphQLResolveInfo) => unknown;
 
-/** Creates a field that a statement reads, even below an available row and, without `resolve`, in a stock execution. */
+/**
+ * Creates a field that a statement reads even below an available row and, without `resolve`, even in stock execution.
+ */
 function ofOthers(t: Builder, type: unknown, made: MadeRead, options: Options, resolve?: StockResolver) {
   return t.field({ ...options, type, resolve, extensions: { made, isOnlyPlanned: true } });
 }
@@ -246,7 +250,7 @@ const words = {
     });
   },
   sameRow(this: Builder, ...[type, { nullIf, needsOthers, ...options }]: Given<'sameRow'>) {
-    // A copy, since Pothos marks a row that was read as a node with the node's type, which is not in the union.
+    // A copy, because Pothos marks a row that was read as a node with the node's type, which is not in the union.
     const shown = (row: Row) => (nullIf !== undefined && row[nullIf] === null ? null : { ...row });
     return (needsOthers ? ofOthers : ofRow)(this, type, sameRowUnless(nullIf), options, shown);
   },

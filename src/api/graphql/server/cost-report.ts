@@ -30,12 +30,12 @@ export function requestsForCost(cost: number): number {
   return 1 + Math.max(0, Math.ceil((cost - includedCost) / costOfRequest));
 }
 
-/** Returns how many requests an operation counts as, by the cost of its document. */
+/** Returns how many requests an operation counts as, given the cost of its document. */
 export function requestsOf(args: ExecutionArgs): number {
   return requestsForCost(costReport(args).cost);
 }
 
-/** Returns whether an operation is a query: only a query's work is reflected by the cost of its document. */
+/** Returns whether an operation is a query. Only for queries does the cost of the document reflect the work. */
 export function isQuery({ document, operationName }: ExecutionArgs): boolean {
   return getOperationAST(document, operationName)?.operation === 'query';
 }

@@ -25,8 +25,8 @@ export function answerOf(answer: ExecutionResult | TextAnswer, type: JsonType) {
 }
 
 /**
- * Returns the status of a response with errors, as defined by GraphQL over HTTP. With data the status is 294 (200 for
- * application/json); without data it is that of the errors. If the database was unreachable, so that nothing has
+ * Returns the status of a response with errors, as defined by GraphQL over HTTP. With data, the status is 294 (200 for
+ * application/json). Without data, it is the status of the errors. If the database was unreachable, so that nothing has
  * changed, a response whose fields are all null is a 503.
  */
 function statusOf({ data, errors = [] }: ExecutionResult, type: JsonType): number {
@@ -40,8 +40,8 @@ function statusOf({ data, errors = [] }: ExecutionResult, type: JsonType): numbe
 }
 
 /**
- * Returns the highest status of the errors, or 200 where they keep 200 as application/json; undefined if none has a
- * status.
+ * Returns the highest status of the errors, where errors that keep 200 as application/json count as 200; undefined if
+ * none has a status.
  */
 export function requestStatus({ errors = [] }: ExecutionResult, type: JsonType): number | undefined {
   let highest: number | undefined;

@@ -51,7 +51,7 @@ export interface Transport {
   readonly resumeAfter?: string | undefined;
   /** Writes the reason before an event stream's connection is cut. */
   readonly farewell?: Farewell | undefined;
-  /** The response, for HTTP, and for SSE with one connection per operation. */
+  /** The response, for HTTP and for SSE with one connection per operation. */
   readonly response?: ServerResponse | undefined;
 }
 
@@ -66,16 +66,16 @@ export interface OperationsOptions {
   readonly replicas?: Replicas | undefined;
   /** The maximum number of open subscriptions per token, and of resume keys per subject. */
   readonly streams: TokenCap;
-  /** Waits until it is a message's turn among all the work of its platform. */
+  /** Waits for a message's turn among all the work of its platform. */
   readonly takeTurn: TakeTurn;
-  /** Counts the further requests that an expensive document counts as. Returns an error if they exceed the limit. */
+  /** Counts the extra requests that an expensive document stands for. Returns an error if they exceed the limit. */
   readonly countMore: (context: Context, requests: number) => Promise<GraphQLError | undefined>;
   /** Limits how many expensive documents of a platform are executed at a time. */
   readonly expensive: ExpensiveTurns;
   /** Authenticates the caller. Throws a GraphQLError if the credentials are invalid. */
   readonly contextOf: (transport: Transport) => Promise<Context>;
   readonly present: (error: unknown) => GraphQLError;
-  /** The validation rules; by default those of the GraphQL specification. */
+  /** The validation rules; by default, the rules of the GraphQL specification. */
   readonly rules?: readonly ValidationRule[];
 }
 
@@ -103,7 +103,7 @@ export class Operations {
 
   /**
    * Authenticates the caller, then reads, parses and validates the operation: unauthenticated callers learn nothing
-   * about the schema, and cost only their refusal. Returns the operation, or the errors if it cannot run.
+   * about the schema, and cost no more than their refusal. Returns the operation, or the errors if it cannot run.
    */
   async prepare(transport: Transport, read: () => SentOperation): Promise<Prepared | readonly GraphQLError[]> {
     try {
@@ -181,7 +181,8 @@ export class Operations {
   async #run(args: ExecutionArgs, context: Context, reads?: ReadScope): Promise<ExecutionResult | TextAnswer> {
     const answer = context.isStock ? undefined : await answerByPlan(args, context);
     if (answer) return answer;
-    // The executor may send several reads, some of them to the primary: a replica's older data would contradict those.
+    // The executor may send several reads, some of them to the primary. Older data from a replica would contradict what
+    // the primary returns.
     reads?.requireLatest();
     // Read before the operation's other reads: a list in the same query then shows all changes before that cursor. With
     // parallel reads, a change could fall between the two and be missed by both.
@@ -256,7 +257,7 @@ export class Operations {
   #present(result: ExecutionResult, { document, operationName }: ExecutionArgs): ExecutionResult {
     const { errors = [] } = result;
     const { introspection, present } = this.#options;
-    // Without data nothing has run: these are the executor's errors about variables.
+    // Without data, nothing has run, and these are the executor's errors about variables.
     if (!introspection && !('data' in result)) removeSuggestions(errors);
     const isMutation = getOperationAST(document, operationName)?.operation === 'mutation';
     return { ...result, errors: errors.map((error) => present(isMutation ? asOutcomeUnknown(error) : error)) };

@@ -37,11 +37,11 @@ export function presentError(error: unknown, log: Logger): GraphQLError {
   // The connection is being closed (Context.closeForRetry), but its reader may still receive this.
   if (original instanceof Overflow) return failure('TOO_SLOW', `${original.message}: resume with after`);
   if (original instanceof EventsUndone) return failure('CURSOR_EXPIRED', original.message);
-  // The outer error has the location: which variable, which field.
+  // The outer error says where: in which variable, in which field.
   if (error instanceof GraphQLError && (!original || original instanceof GraphQLError)) {
     const { message, extensions } = error;
     if (isInputError(error)) {
-      // Without a path nothing has run.
+      // Without a path, nothing has run.
       const http = error.path === undefined && {
         http: lacksValue.test(message) ? incompleteStatus : unprocessableStatus,
       };
@@ -55,7 +55,7 @@ export function presentError(error: unknown, log: Logger): GraphQLError {
     ...location,
     extensions: {
       code: 'INTERNAL_SERVER_ERROR',
-      // The same as in the log, for clients that see no headers, such as those on sockets.
+      // The same id as in the log, for clients that see no headers, such as clients on sockets.
       ...(request && { requestId: request.requestId }),
     },
   });

@@ -25,7 +25,7 @@ const rememberedSize = 2 ** 23;
 /**
  * Finds the text of documents that are sent by hash: registered ones and, in development, those that a client has sent
  * before (Apollo's automatic persisted queries). Refuses documents that the token is not allowed to send. Holds only
- * texts: the parsed document is in the document cache, under its text.
+ * texts; the parsed documents are in the document cache, under their texts.
  */
 export class SentDocuments {
   readonly #trusted: TrustedDocuments;
@@ -42,7 +42,7 @@ export class SentDocuments {
 
   /**
    * Returns an operation with its text.
-   * @param viewer its caller, to whose platform hashes belong
+   * @param viewer its caller; hashes belong to the caller's platform
    * @throws GraphQLError for an operation without a document, or a hash that is unknown or does not match the text
    */
   async complete(sent: SentOperation, viewer: Viewer): Promise<OperationParams> {
@@ -74,7 +74,10 @@ export class SentDocuments {
     throw failure('QUERY_NOT_IN_SAFELIST', message, { status: 403 });
   }
 
-  /** Creates the error for an unknown hash in Apollo's terms: NotFound asks for the text, NotSupported bars hashes. */
+  /**
+   * Creates the error for an unknown hash. In Apollo's terms, NotFound asks for the text, NotSupported rules out
+   * hashes.
+   */
   #unknown({ trustedDocumentsOnly }: Viewer) {
     if (trustedDocumentsOnly) {
       const message = 'no document is registered with this hash, and this token may send only registered documents';
@@ -93,7 +96,7 @@ function maySend({ documents }: Viewer, hashes: readonly string[]): boolean {
   return documents.length === 0 ? hashes.length > 0 : hashes.some((hash) => documents.includes(hash));
 }
 
-/** Returns an operation's hash: from GraphQL over HTTP, or from Apollo's extension, which other clients use, too. */
+/** Returns an operation's hash: from GraphQL over HTTP, or from Apollo's extension, which other clients also use. */
 function hashIn({ documentId, extensions }: SentOperation): string | undefined {
   if (documentId) return plainHash(documentId);
   const persisted = extensions?.persistedQuery;

@@ -147,7 +147,7 @@ function usePreparation(operations: Operations): Plugin<object, YogaContext> {
   };
 }
 
-/** Returns a plugin that makes Yoga run operations as all other transports do. */
+/** Returns a plugin that makes Yoga run operations in the same way as all other transports. */
 function useOperations(operations: Operations): Plugin {
   return {
     onParse({ setParseFn }) {
@@ -167,13 +167,13 @@ function useOperations(operations: Operations): Plugin {
   };
 }
 
-/** Creates the error of a subscription over a single-response transport. */
+/** Creates the error for a subscription over a transport with a single response. */
 export function streamNeeded(): GraphQLError {
   const message = 'a subscription needs an event stream (Accept: text/event-stream) or a WebSocket';
   return badRequest(message, { code: 'NOT_ACCEPTABLE', status: 406 });
 }
 
-/** Creates the error of missing, malformed, unknown or revoked credentials, which is the same for all of them. */
+/** Creates the error for missing, malformed, unknown or revoked credentials. It is the same in all of these cases. */
 export function unauthenticated(): GraphQLError {
   return failure(
     'UNAUTHENTICATED',
@@ -182,7 +182,9 @@ export function unauthenticated(): GraphQLError {
   );
 }
 
-/** Creates the error of a request that cannot be authenticated because the database is unreachable. Nothing has run. */
+/**
+ * Creates the error for a request that cannot be authenticated because the database is unreachable. Nothing has run.
+ */
 export function unavailable(): GraphQLError {
   return badRequest(databaseAway, {
     code: 'SERVICE_UNAVAILABLE',

@@ -21,7 +21,9 @@ import { failure } from '../failure.ts';
 import type { Message } from '../schema/streams/stream.ts';
 import type { SentDocuments } from './sent-documents.ts';
 
-/** The number of results that a group stores: members get an event at about the same time, or execute it again. */
+/**
+ * The number of results that a group stores. Most members get an event at the same time; a late one executes it again.
+ */
 const maxStored = 32;
 
 /** The subscriptions that get the same result for the same event. */
@@ -40,11 +42,11 @@ interface Follower {
 
 /**
  * Executes each event once for all subscriptions that get the same result, because they have the same document and
- * variables, and callers with the same visibility and permissions. A thousand followers of a subject cost one
+ * variables, and callers with the same visibility and permissions. A thousand followers of a subject thus cost only one
  * execution and serialization.
  * @param serialize writes the JSON that clients get
- * @param takeTurn waits for an execution's turn in its platform
- * @returns the function by which a subscription joins those with the same results
+ * @param takeTurn waits for an execution's turn among the work of its platform
+ * @returns the function by which a subscription joins others with the same results
  */
 export function sharedResults(
   serialize: (result: ExecutionResult, args: ExecutionArgs) => string,
@@ -54,7 +56,7 @@ export function sharedResults(
 
   async function run(args: ExecutionArgs, payload: unknown): Promise<string> {
     const { platformId } = contextIn(args).viewer;
-    // All followers have the same platform, whichever comes first.
+    // All followers have the same platform, so it does not matter whose this is.
     const turn = await takeTurn(platformId);
     const result = await inTurn(turn, () =>
       asPlatform(platformId, async () => execute({ ...args, rootValue: payload })),
@@ -99,7 +101,7 @@ function newGroup(args: ExecutionArgs): Group {
     texts: new Map(),
     args: {
       ...args,
-      // Executed on behalf of all members, so nothing that one of them does ends it for the others.
+      // Executed on behalf of all members, so that nothing that one member does ends it for the others.
       contextValue: {
         ...contextIn(args),
         isAbandoned: () => group.members === 0,
@@ -113,7 +115,7 @@ function newGroup(args: ExecutionArgs): Group {
 /** Returns the key of all inputs to a result besides the document: the scope, and the variables below the root. */
 function groupKey(operation: OperationDefinitionNode, args: ExecutionArgs): string {
   const { document, variableValues } = args;
-  // Everything about the caller except its token belongs to the key, since it may affect what the caller sees.
+  // Everything about the caller except its token belongs to the key, because it may affect what the caller sees.
   const { tokenId: _token, makers: _makers, subject: _subject, expiresAt: _end, ...scope } = contextIn(args).viewer;
   // A missing variable differs from a null one.
   const variables = variablesBelowRoot(operation, document).map((name) =>
@@ -122,7 +124,10 @@ function groupKey(operation: OperationDefinitionNode, args: ExecutionArgs): stri
   return JSON.stringify([scope, variables]);
 }
 
-/** Finds the variables that a result may depend on: all except those in arguments of the subscription's own field. */
+/**
+ * Finds the variables that a result may depend on: all except the variables in arguments of the subscription's own
+ * field.
+ */
 const variablesBelowRoot = oncePer((operation: OperationDefinitionNode, document: DocumentNode): readonly string[] => {
   const names = new Set<string>();
   const rootArguments = new Set<ASTNode>(
@@ -228,7 +233,7 @@ export async function holdStream(
 /**
  * Supervises an event stream (SSE) while it is open. Closes it if its token is no longer valid or no longer permits the
  * operation, the server stops, or its reader stalls. The connection is cut without `complete`: a stock client
- * reconnects and resumes after a cut, but takes `complete` as the end. A token's error is sent before the cut.
+ * reconnects and resumes after a cut, but takes `complete` as the end. An error about the token is sent before the cut.
  * @param farewell writes that error
  */
 function superviseStream(sessions: Sessions, viewer: Viewer, response: ServerResponse, farewell: Farewell): Session {
@@ -237,7 +242,7 @@ function superviseStream(sessions: Sessions, viewer: Viewer, response: ServerRes
     forbid: ({ code, message }) => {
       session.close();
       farewell({ errors: [{ message, extensions: { code } }] });
-      // A reader whose connection is cut at once may drop what it has just received.
+      // A reader whose connection is cut immediately may drop what it has just received.
       setTimeout(() => response.destroy(), closeDelayMs);
     },
     leave: () => response.destroy(),

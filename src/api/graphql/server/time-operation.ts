@@ -7,7 +7,7 @@ import { TooLate, within } from '../../../infra/instruments/within.ts';
 import { failure } from '../failure.ts';
 import { TextAnswer } from '../reading/run.ts';
 
-/** Executes a valid operation in a span, and records its duration by its root field and the code of its first error. */
+/** Executes a valid operation in a span. Records its duration, by its root field and the code of its first error. */
 export async function timeOperation<Answer extends ExecutionResult | TextAnswer>(
   args: ExecutionArgs,
   execute: () => Promise<Answer>,

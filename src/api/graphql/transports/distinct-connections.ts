@@ -12,8 +12,8 @@ import type { SocketOptions } from './socket-sessions.ts';
 export type DistinctConnections = ReturnType<typeof createDistinctConnections>;
 
 /**
- * How long a client waits before it reopens a stream, in milliseconds; spread, so that not all do so together after a
- * restart.
+ * How long a client waits before it reopens a stream, in milliseconds. The waits are spread, so that not all clients
+ * reconnect together after a restart.
  */
 const reconnect = { leastMs: 500, spreadMs: 2_000 } as const;
 
@@ -77,7 +77,7 @@ async function complete(response: ServerResponse): Promise<void> {
 const compressors = new WeakMap<ServerResponse, Writable>();
 
 /**
- * Uses little memory per stream, since messages mostly repeat recent ones. Each message is flushed, so that none
+ * Uses little memory per stream, because messages mostly repeat recent ones. Each message is flushed, so that none
  * waits.
  */
 const compression = { windowBits: 12, memLevel: 4, level: 6, flush: constants.Z_SYNC_FLUSH } as const;
@@ -97,8 +97,8 @@ function bodyOf(response: ServerResponse): Writable {
 }
 
 /**
- * Begins an event stream and sends periodic keep-alives. A keep-alive is a comment line without a blank line after it,
- * which some parsers would take for an empty message.
+ * Begins an event stream and sends periodic keep-alives. A keep-alive is a comment line. No blank line follows it,
+ * because some parsers would take that for an empty message.
  * @param status the status of the response
  * @param keepAliveMs the milliseconds between two keep-alives
  * @param retryMs how long a standard client waits before it reconnects, in milliseconds

@@ -11,7 +11,7 @@ export const mediaTypes = [...jsonTypes, eventStream] as const;
 
 type MediaType = (typeof mediaTypes)[number];
 
-/** Returns a media type of responses with its charset, which clients may specify, too. */
+/** Returns a media type of responses with its charset. Clients may specify the charset as well. */
 const inUtf8 = (type: string) => `${type}; charset=utf-8`;
 
 /** The media types by the value of Accept: clients send few different ones, and parsing one takes 9 µs. */
@@ -34,7 +34,7 @@ export function acceptedTypes({ headers }: IncomingMessage): readonly MediaType[
 
 /**
  * Responds to a JSON POST or QUERY whose body has been read, without the Fetch standard's request and response objects:
- * creating those takes longer than the operation. The response equals Yoga's.
+ * creating such objects takes longer than the operation. The response is the same as Yoga's.
  */
 export async function answerJsonRequest(
   { operations }: GraphqlServer,

@@ -155,7 +155,8 @@ async function readTools({ trusted, operations, schema }: McpOptions, { platform
 }
 
 /**
- * Answers one message through the SDK, which is loaded with the first message, since most instances serve no agents.
+ * Answers one message through the SDK. The SDK is loaded with the first message, because most instances serve no
+ * agents.
  */
 async function answerMessage(caller: ToolCaller, response: ServerResponse, message: Message) {
   const sdk = await import('@modelcontextprotocol/server');
@@ -171,11 +172,11 @@ async function answerMessage(caller: ToolCaller, response: ServerResponse, messa
     typeof value === 'string' ? [[name, value]] : [],
   );
   const sent = new Request('http://localhost/mcp', { method: 'POST', headers });
-  // Supports both kinds of protocol versions: with a handshake (until 2025), where each message is answered on its own,
-  // and without.
+  // Supports protocol versions with a handshake (until 2025), whose messages are each answered on their own, and
+  // versions without.
   const isOlder = await sdk.isLegacyRequest(sent, message);
   const older = new sdk.WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
-  // No subscriptions, since they would stay open.
+  // No subscriptions, because they would stay open.
   const newer = sdk.createMcpHandler(serve, { legacy: 'reject', maxSubscriptions: 0, keepAliveMs: 0 });
   if (isOlder) await serve().connect(older);
   const answer = await (isOlder ? older : { handleRequest: newer.fetch }).handleRequest(sent, { parsedBody: message });
@@ -240,7 +241,7 @@ async function pay(
 }
 
 const notConfirmed =
-  'Nothing was paid: the confirmation is for other arguments, or too old. Call without it to validate the payment again.';
+  'Nothing was paid: the confirmation is for different arguments or too old. Call without it to validate the payment again.';
 
 /**
  * Returns a digest of a payment in the form of a uuid, so that a cursor can contain it; undefined for an invalid

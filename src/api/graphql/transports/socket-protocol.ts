@@ -9,7 +9,7 @@ import { type Extra, type SocketOptions, socketLimits } from './socket-sessions.
 
 type ProtocolOptions = Pick<SocketOptions, 'pace' | 'addressOf' | 'keepAliveMs' | 'log'>;
 
-/** The close codes for protocol violations; 4403 and 4408 are not among them. */
+/** The close codes for protocol violations, which do not include 4403 and 4408. */
 const breaches: ReadonlySet<number> = new Set([
   CloseCode.BadRequest,
   CloseCode.Unauthorized,
@@ -104,7 +104,7 @@ function memberOf(message: unknown, name: 'type' | 'id'): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** Closes the socket of a client that violated the protocol once the refusal may be sent; ignores it meanwhile. */
+/** Closes the socket of a client that violated the protocol, once the refusal may be sent. Ignores it until then. */
 async function refuse(options: ProtocolOptions, extra: Extra, code: number, reason: string): Promise<void> {
   const { socket, session } = extra;
   if (extra.isRefused) return;
@@ -155,13 +155,15 @@ interface ClientMessage {
   readonly inexact?: InexactJson | undefined;
 }
 
-/** The maximum number of operations per socket: the client's open ones, and as many that the service has yet to end. */
+/**
+ * The maximum number of operations per socket: the client's open ones, and as many again that are still being ended.
+ */
 const maxUnderWay = 2 * socketLimits.operations;
 
 /**
  * Passes the messages of a socket to graphql-ws in their order. A new operation with the id of one that the client has
- * completed waits until the service has ended that one: graphql-ws would confuse the two. The socket pauses while its
- * client completes operations faster than the service ends them.
+ * completed waits until the service has ended the earlier one: graphql-ws would confuse the two. The socket pauses
+ * while its client completes operations faster than the service ends them.
  */
 class SocketOrder {
   readonly #extra: Extra;

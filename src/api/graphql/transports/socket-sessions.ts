@@ -40,15 +40,20 @@ const closeForbidden = 4403;
 
 export type Extra = {
   readonly socket: WebSocket;
-  /** Its TCP connection. The request that opened it is not kept: a request takes as much memory as the socket. */
+  /**
+   * The socket's TCP connection. The request that opened it is not kept: it would take as much memory as the socket.
+   */
   readonly connection: Socket;
-  /** The address of its client, as limits count it. */
+  /** The address of the client, in the form that limits count. */
   readonly address: string;
   authorization?: string;
   session?: Session;
-  /** The name and version that the client sent about itself. */
+  /** The name and version that the client gave for itself. */
   client?: ClientFacts | undefined;
-  /** The slots of operations. An operation ended by the client keeps its slot until the service has ended it, too. */
+  /**
+   * The slots of operations. An operation that the client has ended keeps its slot until the service has ended it as
+   * well.
+   */
   readonly places: Slots;
   /** Releases the slots of operations, by id. */
   readonly leave: Map<string, () => void>;
@@ -57,7 +62,7 @@ export type Extra = {
   acknowledgements?: Acknowledgements;
   /** Why the operation that is starting is refused: it exceeds the limit, or has inexact JSON. */
   begun?: { readonly isTooMany: boolean; readonly inexact: InexactJson | undefined };
-  /** Whether its client has violated the protocol: the socket is about to be closed. */
+  /** Whether the client has violated the protocol, so that the socket is about to be closed. */
   isRefused?: boolean;
 };
 
@@ -79,7 +84,7 @@ export interface SocketOptions extends Pick<OperationsOptions, 'sessions' | 'str
   readonly compresses: boolean;
 }
 
-/** Opens a socket's session. Returns false for bad credentials: clients replace them on 4403, but give up on 4500. */
+/** Opens a socket's session. Returns false for bad credentials: clients replace them on 4403 but give up on 4500. */
 export async function openSession(
   options: SocketOptions,
   extra: Extra,
@@ -134,7 +139,8 @@ export async function countOperation(
 
 /**
  * Renews the session of a socket with the credentials in a ping. Closes the socket if they are invalid, belong to
- * another subject, or do not permit an open operation. If they cannot be checked now, the old ones remain.
+ * another subject, or do not permit an open operation. If they cannot be checked now, the old credentials remain in
+ * effect.
  */
 export async function renewSession(
   { credentials }: SocketOptions,

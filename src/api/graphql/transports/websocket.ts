@@ -39,7 +39,7 @@ import {
 } from './socket-sessions.ts';
 
 /**
- * permessage-deflate (RFC 7692) with little memory for each socket. Short messages are compressed, too, since they
+ * permessage-deflate (RFC 7692) with little memory for each socket. Short messages are compressed, too, because they
  * repeat earlier ones; protocol messages are not. Clients send little, so that direction is not compressed.
  */
 const compression = {
@@ -54,9 +54,9 @@ const tooManyOperations = rateLimited(
 );
 
 /**
- * Serves GraphQL over WebSocket (graphql-transport-ws) at /graphql. Context, limits and errors are those of HTTP, since
- * every transport runs operations through server/operations.ts. Credentials are in
- * `connection_init.payload.authorization`; newer ones for the same subject can be sent in a ping's payload.
+ * Serves GraphQL over WebSocket (graphql-transport-ws) at /graphql. Context, limits and errors are the same as over
+ * HTTP, because every transport runs operations through server/operations.ts. Credentials are in
+ * `connection_init.payload.authorization`; newer credentials for the same subject can be sent in a ping's payload.
  */
 export function serveWebSockets(server: Server, options: SocketOptions) {
   const sockets = new WebSocketServer({
@@ -71,7 +71,7 @@ export function serveWebSockets(server: Server, options: SocketOptions) {
     get size(): number {
       return sockets.clients.size;
     },
-    /** Closes the sockets that are still open: those of clients that never sent credentials. */
+    /** Closes the sockets that are still open because their clients never sent credentials. */
     async close(): Promise<void> {
       for (const client of sockets.clients) client.close(closeRestart, 'the server is restarting: resume with after');
       // Closing does not wait for clients that never acknowledge it.
@@ -159,11 +159,11 @@ function protocolOptions(options: SocketOptions): ServerOptions<Record<string, u
 interface Begun {
   readonly extra: Extra;
   readonly id: string;
-  /** Whether the client has ended it or has disconnected. */
+  /** Whether the client has ended the operation or has disconnected. */
   readonly isGone: () => boolean;
 }
 
-/** Waits for the slot and the turn of an operation, and prepares it. Returns its errors if it cannot run. */
+/** Waits for an operation's slot and turn, and prepares it. Returns its errors if it cannot run. */
 async function prepare(
   options: SocketOptions,
   { extra, id, isGone }: Begun,
@@ -211,7 +211,7 @@ function resumeKeyOf(
   const key = given ?? (resumes && uuidForm.test(id) ? id : undefined);
   if (key === undefined) return undefined;
   const { platformId, subject } = viewer;
-  // The same, whether the client sent the text or its hash.
+  // This is the same whether the client sent the text or its hash.
   const query = document.loc?.source.body;
   const text = JSON.stringify([platformId, subject, key, query, operationName ?? null, variables ?? null]);
   return { platformId, subject, digest: hash('sha256', text, 'buffer'), most: streams.mostOf(viewer) };
@@ -223,7 +223,7 @@ interface SocketOperation extends Prepared {
   /** The description of the message in the log. */
   readonly facts: RequestFacts;
   readonly resumeKey: ResumeKey | undefined;
-  /** Its turn, which ends when it is answered or its stream is open. */
+  /** The turn of the operation, which ends when it is answered or its stream is open. */
   readonly turn: WorkTurn;
 }
 
@@ -232,7 +232,7 @@ interface SocketStreams {
   readonly resumePoints: ResumePoints;
 }
 
-/** Opens an operation's stream; with a resume key, after the last message that its client has acknowledged. */
+/** Opens an operation's stream. With a resume key, it continues after the last message that the client acknowledged. */
 async function openSocketStream(
   { operations, resumePoints }: SocketStreams,
   operation: SocketOperation,

@@ -33,7 +33,7 @@ function allowsUtf8(parameter: string): boolean {
   return name.trim() !== 'charset' || /^("?)utf-?8\1$/.test(value.trim());
 }
 
-/** Decodes a body as UTF-8; undefined if it is malformed, rather than text with replacement characters. */
+/** Decodes a body as UTF-8. If it is malformed, returns undefined rather than text with replacement characters. */
 export function bodyText(bytes: Uint8Array): string | undefined {
   return isUtf8(bytes) ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8') : undefined;
 }

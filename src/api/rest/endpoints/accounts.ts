@@ -69,7 +69,7 @@ interface AccountLists<Item> {
   readonly record: (row: Account) => Item;
 }
 
-/** Adds two lists of accounts of a kind: the customers', in pages, and the platform's own, in full. */
+/** Adds two lists of accounts of one kind: the customers' accounts, in pages, and all of the platform's own. */
 function addAccountLists<Item>(
   endpoints: Endpoints,
   database: Database,
@@ -133,7 +133,7 @@ const ExternalAccountSchema = z
     defaultUmaDepositAccount: z
       .boolean()
       .describe(
-        'Whether incoming UMA payments to the customer go to this account. This is true for at most one account of a customer.',
+        'Whether incoming UMA payments to the customer go to this account. True for at most one account of each customer.',
       ),
     beneficiaryVerificationStatus: z
       .enum(BeneficiaryVerificationStatus)
@@ -164,7 +164,7 @@ const warnings = z
   )
   .optional()
   .describe(
-    'Notes on payments to the account: how SEPA or ACH transmits the name of its owner, and in the sandbox what production would refuse, such as wrong check digits.',
+    'Notes on paying the account: how SEPA or ACH transmits the name of its owner and, in the sandbox, what production would refuse, such as wrong check digits.',
   );
 
 const CustomerAccountBody = z
@@ -207,7 +207,7 @@ export function externalAccountEndpoints(app: RestApp, payments: Payments): void
   endpoints.command('createExternalAccount', {
     summary: 'Register an external account of a customer or the platform',
     description:
-      'Once the account is ACTIVE, money can be sent to it and, if it is a bank account, pulled from it. An account that the owner has already registered in this currency is refused with CONFLICT, and the error names it.',
+      'Once the account is ACTIVE, money can be sent to it and, if it is a bank account, pulled from it. An account that the owner has already registered in this currency is refused with CONFLICT, and the error names the existing account.',
     at: 'post /customers/external-accounts',
     body: CustomerAccountBody,
     run: (input, { viewer, key }) => createAccount(payments, viewer, input, key),
@@ -217,7 +217,7 @@ export function externalAccountEndpoints(app: RestApp, payments: Payments): void
   endpoints.command('createExternalAccount', {
     operationId: 'createPlatformExternalAccount',
     summary: 'Register an external account of the platform',
-    description: "Like an account of a customer, but for the platform's own money.",
+    description: "Like a customer's external account, but for the platform's own money.",
     at: 'post /platform/external-accounts',
     body: z.strictObject(accountFields).openapi('CreatePlatformExternalAccount'),
     errors: [],
@@ -262,7 +262,7 @@ function changeEndpoints(endpoints: Endpoints, payments: Payments): void {
   endpoints.command('deleteExternalAccount', {
     summary: 'Delete an external account of a customer or the platform',
     description:
-      'The account becomes INACTIVE permanently and is left out of lists. Existing payments still show it and continue; new ones cannot use it. The same account can be registered again.',
+      'The account becomes permanently INACTIVE and is left out of lists. Existing payments still show it and continue, but new payments cannot use it. The same account can be registered again.',
     at: 'delete /customers/external-accounts/{accountId}',
     params,
     answer: [200, ExternalAccountSchema, 'The deleted account.'],
@@ -271,7 +271,9 @@ function changeEndpoints(endpoints: Endpoints, payments: Payments): void {
   });
 }
 
-/** Registers an account. The result contains the account and the warnings about it, with paths in the request. */
+/**
+ * Registers an account. The result contains the account and the warnings about it, which name fields of the request.
+ */
 async function createAccount(
   payments: Payments,
   viewer: Viewer,
@@ -299,8 +301,8 @@ function createdRecord({ warnings: found, ...row }: Awaited<ReturnType<typeof cr
 }
 
 /**
- * Checks the currency and owner that a request gives beside an account's id, since callers may send accounts back as
- * responses show them. Ignores an unknown account, which the command refuses.
+ * Checks the currency and owner that a request gives next to an account's id: callers may send accounts back in the
+ * form in which responses show them. An unknown account is ignored here, because the command refuses it.
  * @throws Refusal INVALID_CURRENCY, INVALID_INPUT
  */
 export async function checkNamedAccount(

@@ -140,14 +140,14 @@ const UpdateConfigBody = z
             requiredByProvider.providerRequiredCounterpartyCustomerFields.optional(),
         }),
       ).min(1),
-    ).describe('The currencies in which new customers get internal accounts. This replaces the list.'),
+    ).describe('The currencies in which new customers get internal accounts. They replace the current list.'),
     trustedDocuments: trustedDocuments.nullish(),
   })
   .openapi('UpdatePlatformConfig');
 
 type CurrencySetting = NonNullable<z.infer<typeof UpdateConfigBody>['supportedCurrencies']>[number];
 
-/** Refuses settings of a currency that differ from those returned by GET. */
+/** Refuses settings of a currency that differ from what GET returns. */
 function checkOffered({ currencyCode: _code, ...given }: CurrencySetting, position: number): void {
   for (const [name, value] of Object.entries(given)) {
     const offered = settings[name as keyof typeof settings];

@@ -88,7 +88,7 @@ const CreateCustomerBody = z
         address: AddressSchema.optional(),
         beneficialOwners: listOf(BeneficialOwnerSchema)
           .optional()
-          .describe('The persons who own or control the company.'),
+          .describe('The people who own or control the company.'),
       })
       .openapi('CreateBusinessCustomer'),
   ])
@@ -123,7 +123,7 @@ const UpdateCustomerBody = z
           .nullish(),
         address: changed(AddressSchema).describe('Postal address.'),
         beneficialOwners: changed(listOf(BeneficialOwnerSchema)).describe(
-          'The persons who own or control the company. This replaces the list.',
+          'The people who own or control the company. They replace the current list.',
         ),
       })
       .openapi('UpdateBusinessCustomer'),
@@ -165,7 +165,7 @@ export const CustomerSchema = z
         ...common,
         businessInfo,
         address: AddressSchema.optional(),
-        beneficialOwners: listed(BeneficialOwnerSchema).describe('The persons who own or control the company.'),
+        beneficialOwners: listed(BeneficialOwnerSchema).describe('The people who own or control the company.'),
       })
       .openapi('BusinessCustomer'),
   ])
@@ -224,7 +224,7 @@ export function customerEndpoints(app: RestApp, payments: Payments): void {
     at: '/customers',
     filters: {
       platformCustomerId: z.string().optional().describe('Only the customer with this platformCustomerId.'),
-      customerType: z.enum(CustomerType).optional().describe('Only persons, or only companies.'),
+      customerType: z.enum(CustomerType).optional().describe('Only people or only companies.'),
       ...createdParameters,
       ...updatedParameters,
       umaAddress: z.string().optional().describe('Only the customer with this UMA address, case-insensitively.'),
@@ -252,7 +252,7 @@ export function customerEndpoints(app: RestApp, payments: Payments): void {
 
   endpoints.command('updateCustomer', {
     summary: 'Change a customer',
-    description: 'Fields that are left out stay unchanged. In the sandbox, a new name also sets the KYC status.',
+    description: 'Fields that are left out stay unchanged. In the sandbox, changing the name also sets the KYC status.',
     at: 'patch /customers/{customerId}',
     params,
     body: UpdateCustomerBody,
@@ -270,7 +270,7 @@ export function customerEndpoints(app: RestApp, payments: Payments): void {
   endpoints.command('deleteCustomer', {
     summary: 'Delete a customer',
     description:
-      "A customer that still holds money or has payments in progress is refused with CUSTOMER_IN_USE: `details` contains `balances` (`accountId`, `amount`, `currency`), `paymentsUnderWay` and the oldest 20 `transactionIds`. The customer's history is kept. It can no longer make or receive payments, its UMA address becomes available, and its apps' client tokens are revoked.",
+      'A customer that still holds money or has payments in progress cannot be deleted. The error CUSTOMER_IN_USE says why: its `details` contain `balances` (`accountId`, `amount`, `currency`), `paymentsUnderWay` and the oldest 20 `transactionIds`. The history of a deleted customer is kept. The customer can no longer make or receive payments, its UMA address becomes available again, and the client tokens of its apps are revoked.',
     at: 'delete /customers/{customerId}',
     params,
     answer: [200, CustomerSchema, 'The deleted customer.'],

@@ -33,7 +33,7 @@ const RateSchema = z
     updatedAt: time('When the rate was read.'),
   })
   .openapi('ExchangeRate', {
-    description: 'The indicative price of a conversion at this moment. Only a quote locks a price.',
+    description: 'The current indicative price of a conversion. Only a quote locks a price.',
   });
 
 function rateRecord(rate: ExchangeRate): z.infer<typeof RateSchema> {

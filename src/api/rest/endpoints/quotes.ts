@@ -77,7 +77,7 @@ export function quoteEndpoints(app: RestApp, payments: Payments): void {
   endpoints.command('executeQuote', {
     summary: 'Execute a quote',
     description:
-      'Executes a quote once, before it expires. The source is debited immediately. If a policy requires an approval, the transaction waits for it as CREATED. A real-time funded quote is executed by its deposit instead.',
+      'Executes a quote once, before it expires. The source is debited immediately. If a policy requires an approval, the transaction stays CREATED until it is given. A real-time funded quote is executed by its deposit instead.',
     at: 'post /quotes/{quoteId}/execute',
     params,
     answer: [200, QuoteSchema, 'The quote, which is now PROCESSING.'],
@@ -111,7 +111,7 @@ const SourceInput = z
       .openapi('AccountSourceInput'),
     z
       .strictObject({
-        sourceType: z.literal('REALTIME_FUNDING').describe('Pay by a deposit from outside, for this payment alone.'),
+        sourceType: z.literal('REALTIME_FUNDING').describe('Pay by a deposit from outside for this payment alone.'),
         customerId: id('Customer', 'The customer who makes the deposit.'),
         currency: z
           .string()
@@ -145,7 +145,7 @@ const DestinationInput = z
 
 const information = facts();
 
-/** Creates the error of a field that only some forms of the body require, reported together with other errors. */
+/** Creates the error for a field that only some forms of the body require. It is reported together with the others. */
 function requiredIn(field: string) {
   return {
     path: [field],
@@ -194,7 +194,7 @@ const CreateQuoteBody = z
   .refine(({ destination, lookupId }) => destination !== undefined || lookupId !== undefined, requiredIn('destination'))
   .openapi('CreateQuote', {
     description:
-      'For a payment to a UMA address, a lookup can replace the destination and, with sendingCurrencyCode, also the source: then the source is the account in that currency of the customer for whom the lookup was made.',
+      'For a payment to a UMA address, a lookup can replace the destination and, with sendingCurrencyCode, also the source. The source is then the account in that currency that belongs to the customer for whom the lookup was made.',
   });
 
 type Body = z.infer<typeof CreateQuoteBody>;
@@ -210,7 +210,7 @@ function quotePaths(body: Body): PathTable<CreateQuote> {
     table.push([['destination', 'currency'], ['receivingCurrencyCode']]);
   const field = !senderCustomerInfo && senderUserInfo ? 'senderUserInfo' : 'senderCustomerInfo';
   table.push([['senderCustomerInfo'], [field]]);
-  // A fact is identified by name in an object, and by position in the command's list.
+  // The request identifies a fact by its name in an object, the command by its position in a list.
   for (const [position, name] of Object.keys(senderCustomerInfo ?? senderUserInfo ?? {}).entries()) {
     table.push([
       ['senderCustomerInfo', position],

@@ -21,7 +21,7 @@ const ReceiverCurrencySchema = z
   .object({
     ...CurrencySchema.shape,
     estimatedExchangeRate: rate(
-      "Units of the platform's first currency per unit of this currency, in major units. An estimate: only a quote locks a rate.",
+      "Units of the platform's first currency per unit of this currency, in major units. This is an estimate; only a quote locks a rate.",
     ).optional(),
     min: amount('The smallest amount that can be received, in the smallest unit of the currency.'),
     max: amount('The largest amount that can be received, in the smallest unit of the currency.'),
@@ -74,12 +74,14 @@ const UmaLookupSchema = z
   });
 
 const query = z.strictObject({
-  customerId: z.string().optional().describe('The customer who would send.'),
+  customerId: z.string().optional().describe('The customer who would send the money.'),
   platformUserId: z
     .string()
     .optional()
-    .describe("The customer who would send, by the platform's own id; refused if several customers have that id."),
-  senderUmaAddress: z.string().optional().describe('The customer who would send, by its UMA address.'),
+    .describe(
+      "The customer who would send the money, by the platform's own id; refused if several customers have that id.",
+    ),
+  senderUmaAddress: z.string().optional().describe('The customer who would send the money, by its UMA address.'),
 });
 
 const paths: PathTable<LookUpReceiver> = [[['umaAddress'], ['receiverUmaAddress']]];
@@ -148,7 +150,7 @@ async function senderOf(payments: Payments, viewer: Viewer, { customerId, platfo
 }
 
 /**
- * Converts a row to the record of a lookup: the fields of specification 2.10, and those added by decision 11. The
+ * Converts a row to the record of a lookup: the fields of specification 2.10 and the fields added by decision 11. The
  * constraints are those of the preferred currency; `min` and `max` are in its smallest unit.
  * @throws UnrepresentableAmount beyond 2^53
  */
@@ -183,7 +185,7 @@ function lookupRecord(row: Lookup) {
 }
 
 /**
- * Adds to the record of a lookup the fields that clients of the older request form read: each currency as `currency`,
+ * Adds the fields that clients of the older request form expect to the record of a lookup: each currency as `currency`,
  * and every field that the receiver requests, with whether it is required (decision 11).
  * @throws UnrepresentableAmount beyond 2^53
  */

@@ -44,7 +44,7 @@ const TokenSchema = z
     replacesId: id('ApiToken', 'The token that this one replaces.').optional(),
     replacedById: id('ApiToken', 'The token that replaces this one, which then expires at `expiresAt`.').optional(),
     createdAt: time('When the token was created.'),
-    updatedAt: time('Always the same as `createdAt`, since the permissions of a token do not change.'),
+    updatedAt: time('Always the same as `createdAt`, because the permissions of a token do not change.'),
   })
   .openapi('Token', { description: "A credential of the platform's servers." });
 
@@ -67,7 +67,7 @@ const ClientTokenSchema = z
     transactionId: id('Transaction', 'The transaction that the token is bound to.').optional(),
     permissions: listed(z.enum(Permission)).describe('The permissions of the token.'),
     grants: listed(z.enum(ClientGrant)).describe(
-      'The rights of the token in addition to its permissions, for its customer.',
+      'The rights that the token has in addition to its permissions. They apply to its customer.',
     ),
     trustedDocumentsOnly: z
       .boolean()
@@ -140,7 +140,7 @@ export function tokenEndpoints(app: RestApp, { database }: Payments): void {
     params,
     query: z.strictObject({
       revokeDescendants: flag(
-        'Whether to also revoke the tokens and disable the webhook endpoints that it created, directly or through those tokens.',
+        'Whether to also revoke the tokens and disable the webhook endpoints that this token created, directly or through other tokens.',
         true,
       ),
     }),

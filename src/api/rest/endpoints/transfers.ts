@@ -14,7 +14,7 @@ import { checkNamedAccount } from './accounts.ts';
 
 const isAccount = z.literal('ACCOUNT').optional().describe('The type of the party: always ACCOUNT.');
 
-/** Defines a party of a transfer. Its type and currency are optional: callers may send accounts as in responses. */
+/** Defines a party to a transfer. Its type and currency are optional; callers may copy them from responses. */
 function party<Type extends z.ZodRawShape>(type: Type, [idType, description]: Party) {
   return z
     .strictObject({

@@ -32,7 +32,7 @@ export function webhookEndpoints(app: RestApp, webhooks: Webhooks): void {
     body: z
       .strictObject({
         url: z.string().optional().openapi({
-          description: 'The URL of a registered endpoint, to use it instead of the endpoint in the settings.',
+          description: 'The URL of a registered endpoint to use instead of the endpoint in the settings.',
           example: 'https://example.com/webhooks',
         }),
       })
@@ -111,7 +111,7 @@ export function webhookDeliveryEndpoints(app: RestApp, webhooks: Webhooks): void
   endpoints.command('resendWebhookDelivery', {
     summary: 'Resend a webhook',
     description:
-      'Resends a delivery, whatever its outcome was. It keeps its id and its history of attempts. If its endpoint is disabled, the response is 409 CONFLICT.',
+      'Resends a delivery, whatever its outcome was. The delivery keeps its id and its history of attempts. If the endpoint is disabled, the response is 409 CONFLICT.',
     at: 'post /webhooks/deliveries/{deliveryId}/resend',
     params: z.object({ deliveryId: id('WebhookDelivery', 'The id of the delivery.') }),
     answer: [204, null, 'The delivery is sent again; the list shows its attempts.'],
@@ -119,7 +119,7 @@ export function webhookDeliveryEndpoints(app: RestApp, webhooks: Webhooks): void
   });
 }
 
-/** The data for a delivery's record in addition to its row. */
+/** The data that a delivery's record needs in addition to its row. */
 const deliveryParts = {
   event: { select: { id: true, type: true } },
   attempts: { orderBy: { number: 'asc' } },

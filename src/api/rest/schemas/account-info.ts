@@ -6,7 +6,7 @@ import type { ExternalAccountType } from '../../../infra/database/generated/clie
 import type { AccountInfoRecord } from '../../records/account-record.ts';
 import { AddressSchema, companyFields, ownKey, personFields, text } from './fields.ts';
 
-// Builds the schemas of the types of external accounts from the domain's table of them.
+// Builds the schemas of the external account types from the domain's table.
 
 const IndividualBeneficiary = z
   .strictObject({
@@ -71,7 +71,7 @@ function typeSchemas(suffix: 'Input' | '', more: (type: AccountType) => Record<s
       })
       .openapi(`${type.graphql.type}${suffix}`, { description: type.description }),
   );
-  // zod's type of a union requires at least one member; the table has some.
+  // zod's union type requires at least one member; the table has several.
   return members as unknown as TypeSchemas;
 }
 

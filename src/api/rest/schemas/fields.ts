@@ -85,12 +85,12 @@ export function listOf<Item extends z.ZodType>(item: Item) {
   return z.array(item).max(maxListLength, `must have at most ${maxListLength} values`);
 }
 
-/** Creates the schema of a field that a change replaces as a whole: null clears it, or is ignored if it is required. */
+/** Creates the schema of a field that a change replaces as a whole. Null clears it, or is ignored if it is required. */
 export function changed<Schema extends z.ZodType>(schema: Schema) {
   return z.preprocess(withoutNulls, schema).nullish();
 }
 
-/** The name of a key that zod drops from every map, since it has a special meaning in JavaScript. */
+/** The name of a key that zod drops from every map, because it has a special meaning in JavaScript. */
 const hidden = '__proto__';
 
 const map = z
@@ -118,7 +118,7 @@ export const changedMetadata = changed(sentMap).describe(
 
 // Defines the schemas of texts, addresses and countries, the same in requests and responses.
 
-/** Defines a free text, such as a name, which the domain's rule validates. The bounds count characters. */
+/** Defines free text, such as a name, which the domain's rule validates. The bounds count characters. */
 export const text = (maxLength: number, isKey = false) =>
   z
     .string()
@@ -167,7 +167,7 @@ export const AddressSchema = z
   })
   .openapi('Address', { description: 'A postal address.' });
 
-/** The details of persons and of companies that customers and the owners of bank accounts have in common. */
+/** The details of people and companies that customers and the owners of bank accounts have in common. */
 export const personFields = {
   birthDate: day('Date of birth.').optional(),
   nationality: countryCode('Nationality, as an ISO 3166-1 alpha-2 code.').optional(),

@@ -113,15 +113,17 @@ export const QuoteSchema = z
     totalReceivingAmount: amount('The exact amount that arrives, in the smallest unit of the receiving currency.'),
     exchangeRate,
     feesIncluded: amount('All fees, in the smallest unit of the sending currency.'),
-    transactionId: id('Transaction', 'The payment of the quote, which is created with it.'),
+    transactionId: id('Transaction', 'The payment of the quote, created together with it.'),
     paymentInstructions: listed(PaymentInstructionSchema)
       .optional()
-      .describe('The ways to fund the quote, of which any one can be used; absent if it is paid from an account.'),
+      .describe('The ways to fund the quote. Use any one of them. Absent if the quote is paid from an account.'),
     rateDetails: RateDetailsSchema.optional(),
     description: z.string().optional().describe('A note for the payment, given by its sender.'),
     metadata,
   })
-  .openapi('Quote', { description: 'An offer to send money at a locked rate and fees, valid until it expires.' });
+  .openapi('Quote', {
+    description: 'An offer to send money at a locked rate and with locked fees, valid until it expires.',
+  });
 
 export const TransactionSchema = z
   .object({
@@ -143,7 +145,7 @@ export const TransactionSchema = z
       .optional()
       .describe('How to reconcile the payment; present in every status except CREATED.'),
     failureReason: z.enum(FailureReason).optional().describe('Why the payment failed; always present if FAILED.'),
-    approvalDueAt: time('The time until which the payment must be approved or rejected.').optional(),
+    approvalDueAt: time('The latest time at which the payment can be approved or rejected.').optional(),
     createdById: z.string().optional().describe('The token that began the payment: ApiToken:… or ClientToken:…'),
     decidedById: id('ApiToken', 'The token that approved or rejected the payment.').optional(),
     refund: z

@@ -25,7 +25,7 @@ const relatedSql = {
   accountCurrency: 'a.currency',
 } as const satisfies Record<keyof RelatedFields, string>;
 
-/** Lists in SQL the related fields of the rows that `relatedRows` joins. */
+/** The related fields of the rows that `relatedRows` joins, as a list in SQL. */
 export const relatedFields = Object.entries(relatedSql)
   .map(([field, column]) => `${column} as "${field}"`)
   .join(', ');
@@ -98,8 +98,8 @@ function payload(event: Event, related: RelatedFields): Record<string, unknown> 
 }
 
 /**
- * Returns a balance if a JSON number represents it exactly. The sum of many payments might not fit: then the field,
- * which is optional in the specification, is left out, instead of sending a wrong number or no body.
+ * Returns a balance if a JSON number represents it exactly. The sum of many payments might not fit. The field, which is
+ * optional in the specification, is then left out: better than sending a wrong number or no body.
  */
 function balance(field: string, amount: bigint | null, { accountCurrency }: RelatedFields) {
   if (amount === null || accountCurrency === null || !isJsonInteger(amount)) return {};

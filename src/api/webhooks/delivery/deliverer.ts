@@ -32,7 +32,10 @@ const unreadableSecret: Outcome = {
   error: 'not sent: the signing secret cannot be decrypted; rotate it',
 };
 
-/** Attempts deliveries, many concurrently and independently: a slow one delays only others to the same endpoint. */
+/**
+ * Attempts deliveries, many concurrently and independently. A slow one delays only other deliveries to the same
+ * endpoint.
+ */
 export class Deliverer {
   readonly #webhooks: Webhooks;
   readonly #sender: Sender;
@@ -152,7 +155,7 @@ export class Deliverer {
   /**
    * Applies the response to the payment before the delivery is recorded: if the process dies in between, only that
    * record is missing. Does nothing if the payment has already been decided: by an operator, by its deadline, or by
-   * this response, which is applied again if a process died after it.
+   * this same response, which is applied a second time if a process died after the first.
    */
   async #applyAnswer(delivery: LeasedDelivery, outcome: Outcome): Promise<void> {
     const { platformId, event } = delivery;
@@ -174,14 +177,14 @@ function questionMs({ event, now }: LeasedDelivery): number {
   return Math.max(leastQuestionMs, approvalDueAt.getTime() - now.getTime());
 }
 
-/** Returns the request id of an attempt, which is in the receiver's log and in that of this service. */
+/** Returns the request id of an attempt, which appears in the receiver's log and in this service's. */
 function requestIdOf({ id, begun }: LeasedDelivery): string {
   return `${publicId('WebhookDelivery', id)}:${begun}`;
 }
 
 /**
- * Returns the public ids of an event's objects. A payment's quote is included, since the log line of its execution has
- * the quote's id.
+ * Returns the public ids of an event's objects. A payment's quote is included, because the log line of its execution
+ * has the quote's id.
  */
 function subjectsOf({ transactionId, snapshot, customerId }: LeasedDelivery['event']) {
   if (transactionId === null) return customerId === null ? {} : { customer: publicId('Customer', customerId) };
@@ -203,7 +206,7 @@ function attributesOf({ id, platformId, endpointId, begun, event }: LeasedDelive
 const deferring: ReadonlySet<number> = new Set([202, 409]);
 const answering: ReadonlySet<number> = new Set([200, 202, 403, 409, 422]);
 
-/** A reason that can be stored; any other text is dropped, so that the rejection counts nevertheless. */
+/** A reason that can be stored. Any other text is dropped, so that the rejection still counts. */
 const reason = z
   .string()
   .transform(canonicalText)
@@ -221,8 +224,8 @@ const namesLength = 400;
 type QuestionAnswer = Decision | { readonly kind: 'defer' };
 
 /**
- * Reads the response to an approval request (decision 33). Undefined without a response: then the deadline ends the
- * payment.
+ * Reads the response to an approval request (decision 33). Undefined without a response, in which case the payment ends
+ * at its deadline.
  */
 function questionAnswer(
   outcome: Pick<Outcome, 'responseStatus' | 'timedOut' | 'answer'>,
@@ -274,8 +277,8 @@ const webhookError: Decision = {
 };
 
 /**
- * Parses the body of a response; undefined if it is empty. Text that is not exact JSON is returned unchanged, since it
- * fits no schema.
+ * Parses the body of a response; undefined if it is empty. Text that is not exact JSON is returned unchanged, because
+ * it fits no schema.
  */
 function jsonOf(answer: string | undefined): unknown {
   if (answer === undefined || answer.trim() === '') return undefined;

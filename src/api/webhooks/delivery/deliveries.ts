@@ -11,7 +11,7 @@ import type { Outcome } from './sender.ts';
 
 /** The maximum number of attempts to one endpoint at a time, over all processes; simultaneous leases can exceed it. */
 const maxInFlight = 8;
-/** The same for an endpoint that is failing: enough to notice its recovery, too few to delay others. */
+/** The same for an endpoint that is failing: enough to notice its recovery, too few to delay other endpoints. */
 const maxInFlightWhileFailing = 2;
 /** The number of consecutive failures after which an endpoint counts as failing. */
 const failingAfter = 3;
@@ -166,8 +166,8 @@ const failedStatement = statement<{ status: string }>(
 
 /**
  * Updates an endpoint's health: a success clears its failures; days of failures, or the status 410, disable it. A
- * failure counts only if its attempt began after every successful one, since a late failure says nothing about the
- * present.
+ * failure counts only if its attempt began after every successful one: an older attempt that fails late says nothing
+ * about the present.
  */
 export async function recordHealth(
   { payments, pace }: Webhooks,

@@ -8,7 +8,7 @@ const maxEvents = 500;
 /**
  * Inserts the deliveries. A TEST event goes only to the endpoint that it names. The event of a UMA payment that awaits
  * approval goes as an approval request to the platform's oldest endpoint for such events, and as a plain event to the
- * others. Bank-rail payments are never sent as approval requests.
+ * other endpoints. Bank-rail payments are never sent as approval requests.
  */
 const fanOutStatement = statement<{ count: number; moved: number }>(
   'fan_out_webhooks',
@@ -39,7 +39,7 @@ const fanOutStatement = statement<{ count: number; moved: number }>(
 /**
  * Creates the deliveries of new events in the feed: exactly one per event and endpoint, in the transaction that
  * advances the endpoint's position in the feed. Any number of processes can do so concurrently.
- * @returns `count` deliveries created, for `moved` endpoints whose position advanced
+ * @returns the `count` of created deliveries, and how many endpoints' positions were `moved`
  */
 export async function fanOut({ payments }: Webhooks): Promise<{ count: number; moved: number }> {
   const [row] = await fanOutStatement(payments.database.pool, maxEndpoints, maxEvents);

@@ -16,7 +16,7 @@ export interface Pace {
   readonly disableAfterMs: number;
   /** How long the previous secret is still used to sign after a rotation. */
   readonly rotationMs: number;
-  /** Returns the milliseconds until the next attempt (`retryAfter`: the receiver's, in seconds); undefined if none. */
+  /** Returns the milliseconds until the next attempt; undefined if there is none. `retryAfter` is in seconds. */
   nextInMs(failures: number, retryAfter: number | undefined): number | undefined;
 }
 

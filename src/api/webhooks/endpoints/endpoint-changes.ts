@@ -76,8 +76,8 @@ const enabledState = {
 } as const satisfies Prisma.WebhookEndpointUpdateInput;
 
 /**
- * Changes an endpoint. A new URL starts without failures, whatever the outcome of attempts at the old one, and gets a
- * test event. Enabling an endpoint does not send the events that it missed; a replay of the range does.
+ * Changes an endpoint. A new URL starts without failures, whatever happened at the old one, and gets a test event.
+ * Enabling an endpoint does not send the events that it missed; a replay of the range does.
  * @throws Refusal FORBIDDEN (the caller's token is revoked or may not approve payments), WEBHOOK_ENDPOINT_NOT_FOUND
  */
 export async function changeEndpoint(transaction: Transaction, caller: Caller, id: string, change: EndpointChange) {
@@ -110,7 +110,7 @@ export async function changeEndpoint(transaction: Transaction, caller: Caller, i
   return endpoint;
 }
 
-/** The event type whose endpoint decides on behalf of the platform by its response (decision 33). */
+/** The event type for which an endpoint's response decides on behalf of the platform (decision 33). */
 const approvalType = 'INCOMING_PAYMENT';
 
 /** Refuses an endpoint whose responses approve payments if the caller's token may not approve them itself. */
@@ -120,7 +120,10 @@ function requireMayApprove({ permissions }: Caller, eventTypes: readonly EventTy
   throw new Refusal('FORBIDDEN', `this token lacks the permission TRANSACT, ${why}`);
 }
 
-/** Replaces an endpoint's secret; for a while, both sign. Throws WEBHOOK_ENDPOINT_NOT_FOUND, SERVICE_UNAVAILABLE. */
+/**
+ * Replaces an endpoint's secret. For a while, both secrets are used to sign. Throws WEBHOOK_ENDPOINT_NOT_FOUND,
+ * SERVICE_UNAVAILABLE.
+ */
 export async function changeSecret(
   webhooks: Webhooks,
   transaction: Transaction,
@@ -158,7 +161,7 @@ async function endOfFeed(prisma: Prisma.TransactionClient, { platformId }: Calle
 }
 
 // Manages the endpoint in a platform's settings, as offered by REST (decision 51): an endpoint like those created
-// through GraphQL, but for every type of event and marked `ofConfig`. Setting it never changes the others.
+// through GraphQL, but for every type of event and marked `ofConfig`. Setting it never changes other endpoints.
 
 /**
  * Creates the endpoint, changes its URL or (with null) removes it, in the caller's transaction, which has locked the
@@ -188,7 +191,7 @@ export async function setConfigEndpoint(
   return (await insertEndpoint(webhooks, transaction, caller, row)).secret;
 }
 
-/** Returns a text that identifies the current state of the settings' endpoint. */
+/** Returns text that identifies the current state of the settings' endpoint. */
 export function stateOf(endpoint: WebhookEndpoint | null): string {
   return endpoint ? `${endpoint.id.slice(-12)}.${endpoint.version}` : 'none';
 }
@@ -204,8 +207,8 @@ export async function checkConfigEndpoint(transaction: Transaction, caller: Call
 
 /**
  * Sends a test event to the endpoint of the settings, or to the registered one at `url`, and waits for the response.
- * The event goes to no other address, since a receiver can only verify signatures of a secret that it has. Only the
- * status of the response is returned: otherwise callers could read data that only this service can reach.
+ * The event goes to no other address, because a receiver can only verify signatures made with a secret that it has.
+ * Only the status of the response is returned: otherwise callers could read data that only this service can reach.
  * @returns the URL of the endpoint and the status, whatever it is
  * @throws Refusal WEBHOOK_ENDPOINT_NOT_SET, WEBHOOK_DELIVERY_ERROR (no response), CONFLICT (the endpoint is disabled),
  *   SERVICE_UNAVAILABLE (the attempt has not ended: repeat the call with the same key), IDEMPOTENCY_MISMATCH

@@ -44,7 +44,7 @@ export function findConfigEndpoint(prisma: Prisma.TransactionClient, caller: Cal
   return prisma.webhookEndpoint.findFirst({ where: { AND: [visibleToPlatform(caller), { ofConfig: true }] } });
 }
 
-/** Finds the endpoint at this URL, or null: if there are several, that of the settings, otherwise the oldest. */
+/** Finds the endpoint at this URL, or null. Of several, returns the endpoint of the settings, otherwise the oldest. */
 export function findEndpointByUrl(prisma: Prisma.TransactionClient, caller: Caller, url: string) {
   return prisma.webhookEndpoint.findFirst({
     where: { AND: [visibleToPlatform(caller), { url }] },

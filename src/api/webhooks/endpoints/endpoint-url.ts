@@ -13,7 +13,7 @@ export function isLoopbackHost(url: URL): boolean {
 
 /**
  * Parses the URL of an endpoint: https to a public host name, or, with `loopbackAllowed`, http or https to this
- * machine. Checks the parsed URL, since the parser normalizes all spellings.
+ * machine. Checks the parsed URL, because the parser normalizes all spellings.
  * @throws Refusal INVALID_INPUT with the reason
  */
 export function parseEndpointUrl(text: string, loopbackAllowed: boolean): URL {

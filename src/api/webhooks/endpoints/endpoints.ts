@@ -80,7 +80,9 @@ export const deleteEndpoint = webhookCommand((_webhooks, caller, input: NamedEnd
   };
 });
 
-/** Replaces an endpoint's signing secret. For a day, both secrets sign, so that a receiver can switch without a gap. */
+/**
+ * Replaces an endpoint's signing secret. For a day, both secrets are used, so that a receiver can switch without a gap.
+ */
 export const rotateSecret = webhookCommand((webhooks, caller, input: NamedEndpoint) => {
   requireBox(webhooks);
   const id = endpointUuid(input.endpointId);

@@ -29,7 +29,7 @@ export interface Replay {
 
 const at = pathsIn<Replay>();
 
-/** The SQL of the events for an endpoint between two sequences (both exclusive). */
+/** The SQL for an endpoint's events between two sequence numbers, both exclusive. */
 const inRange = `from event v join webhook_endpoint e on e.platform_id = v.platform_id and e.id = $2
    where v.platform_id = $1 and v.sequence > $3 and v.sequence < $4 and v.sequence <= e.position
      and v.type in (${webhookTypesSql}) and case v.type
@@ -37,8 +37,8 @@ const inRange = `from event v join webhook_endpoint e on e.platform_id = v.platf
        else $5::boolean or v.type = any(e.event_types) end`;
 
 /**
- * Resends existing deliveries and creates missing ones, at most one more than allowed, holding the endpoint's lock so
- * that no other process does.
+ * Resends existing deliveries and creates missing ones: at most one more than allowed, which shows that there are too
+ * many. The caller holds the endpoint's lock, so that no other process does the same.
  */
 const replayStatement = statement<object>(
   'replay_deliveries',
@@ -124,8 +124,8 @@ const resendStatement = statement<object>(
 );
 
 /**
- * Resends one delivery, in any status, under its original webhook id. The record of its attempts is kept, and the new
- * ones follow. A delivery that waits for its next attempt is attempted at once.
+ * Resends one delivery, in any status, under its original webhook id. The record of its attempts is kept, and new
+ * attempts are added to it. A delivery that is waiting for its next attempt is attempted immediately.
  * @throws Refusal WEBHOOK_DELIVERY_NOT_FOUND, CONFLICT (its endpoint is disabled), IDEMPOTENCY_MISMATCH
  */
 export const resend = webhookCommand((webhooks, caller, input: { readonly deliveryId: string }) => {
@@ -135,7 +135,7 @@ export const resend = webhookCommand((webhooks, caller, input: { readonly delive
     effect: async (transaction) => {
       const { client, prisma } = transaction;
       const { endpointId } = await readDelivery(prisma, caller, id);
-      // Locked, since disabling the endpoint ends its pending deliveries: it must not happen just before this one
+      // Locked, because disabling the endpoint ends its pending deliveries. This must not happen just before this one
       // becomes pending.
       const endpoint = await lockEndpoint(transaction, caller, endpointId);
       if (endpoint.status === 'DISABLED') throw endpointDisabled(endpointId);

@@ -21,7 +21,7 @@ export type AccountDestinationInput = {
 
 /** An account as the source of a payment. */
 export type AccountSourceInput = {
-  /** The account that pays: InternalAccount:…, or ExternalAccount:… of a bank, from which the money is pulled. */
+  /** The account that pays: InternalAccount:…, or the ExternalAccount:… of a bank account, from which the money is pulled. */
   accountId: string;
 };
 
@@ -41,7 +41,7 @@ export type AddressInput = {
   state?: string | null | undefined;
 };
 
-/** An amount of money: set exactly one field. For an idempotency key, both forms of an amount are the same input. */
+/** An amount of money: set exactly one field. Both forms of an amount count as the same input for an idempotency key. */
 export type AmountInput =
   {   /** The exact amount in major units, such as "12.50". */
   decimal: string; units?: never; }
@@ -114,7 +114,7 @@ export type CadAccountInput = {
 export type CancelQuoteInput = {
   /** The version of the record that you last read. If the record has changed since, the mutation is refused with a ConflictError, whose `existing` is the current record. */
   expectedVersion?: number | null | undefined;
-  /** Makes retries safe: the same key with the same input has one effect and one answer, however often it is sent. 1 to 255 printable ASCII characters without spaces. */
+  /** Makes retries safe: however often the same key is sent with the same input, it has one effect and one answer. 1 to 255 printable ASCII characters without spaces. */
   idempotencyKey?: string | null | undefined;
   /** The quote to cancel: Quote:… */
   quoteId: string;
@@ -128,7 +128,7 @@ export type ClabeAccountInput = {
   clabeNumber: string;
 };
 
-/** The rights that a client token can have in addition to its permissions, for the customer that it is bound to. */
+/** Rights that a client token can have in addition to its permissions. They apply to the customer that it is bound to. */
 export type ClientGrant =
   /** Register external accounts of the customer (createExternalAccount). */
   | 'ADD_BENEFICIARIES'
@@ -137,7 +137,7 @@ export type ClientGrant =
 
 /** The input of createExternalAccount. */
 export type CreateExternalAccountInput = {
-  /** The details of the account: set only the field for its type. */
+  /** The details of the account. Set only the field that matches its type. */
   accountInfo: ExternalAccountInfoInput;
   /** The owner of the account: required for bank accounts, not allowed for wallets. */
   beneficiary?: BeneficiaryInput | null | undefined;
@@ -147,7 +147,7 @@ export type CreateExternalAccountInput = {
   customerId?: string | null | undefined;
   /** Whether incoming UMA payments to the customer go to this account. It replaces an earlier default. */
   defaultUmaDepositAccount?: boolean | null | undefined;
-  /** Makes retries safe: the same key with the same input has one effect and one answer, however often it is sent. 1 to 255 printable ASCII characters without spaces. */
+  /** Makes retries safe: however often the same key is sent with the same input, it has one effect and one answer. 1 to 255 printable ASCII characters without spaces. */
   idempotencyKey?: string | null | undefined;
   /** Your own key-value pairs to store with the object, visible to apps and in webhooks. At most 20. FORBIDDEN for client tokens. */
   metadata?: Array<MetadataInput> | null | undefined;
@@ -161,7 +161,7 @@ export type CreateQuoteInput = {
   description?: string | null | undefined;
   /** Where the money goes: set exactly one field. */
   destination: PaymentDestinationInput;
-  /** Makes retries safe: the same key with the same input has one effect and one answer, however often it is sent. 1 to 255 printable ASCII characters without spaces. */
+  /** Makes retries safe: however often the same key is sent with the same input, it has one effect and one answer. 1 to 255 printable ASCII characters without spaces. */
   idempotencyKey?: string | null | undefined;
   /** Whether to execute the quote immediately, at the current rate. */
   immediatelyExecute?: boolean | null | undefined;
@@ -177,19 +177,19 @@ export type CreateQuoteInput = {
   senderCustomerInfo?: Array<InformationFieldInput> | null | undefined;
   /** Where the money comes from: set exactly one field. */
   source: PaymentSourceInput;
-  /** Whether to only validate the payment: it is carried out and rolled back, and the result is a ValidatedPayment or the refusal. Nothing changes, and the idempotency key stays unused. If the key was used before, its original result is returned. */
+  /** Whether to validate the payment without making it. The payment is carried out and rolled back, and the result is a ValidatedPayment or the refusal. Nothing changes, and the idempotency key stays unused. If the key was used before, the original result is returned. */
   validateOnly?: boolean | null | undefined;
 };
 
-/** Conditions on customers. A customer must match all that are given. */
+/** Conditions on customers. A customer must match all given conditions. */
 export type CustomerFilter = {
   /** Customers created at this time or later. */
   createdAfter?: ScalarText<'DateTime'> | null | undefined;
   /** Customers created at this time or earlier. */
   createdBefore?: ScalarText<'DateTime'> | null | undefined;
-  /** Only persons or only companies. */
+  /** Only people or only companies. */
   customerType?: CustomerType | null | undefined;
-  /** Whether deleted customers are returned, too. */
+  /** Whether to include deleted customers. */
   isIncludingDeleted?: boolean | null | undefined;
   /** Customers whose identity check has any of these statuses. At most 100. */
   kycStatus?: Array<KycStatus> | null | undefined;
@@ -265,15 +265,15 @@ export type EventType =
 export type ExecuteQuoteInput = {
   /** The version of the record that you last read. If the record has changed since, the mutation is refused with a ConflictError, whose `existing` is the current record. */
   expectedVersion?: number | null | undefined;
-  /** Makes retries safe: the same key with the same input has one effect and one answer, however often it is sent. 1 to 255 printable ASCII characters without spaces. */
+  /** Makes retries safe: however often the same key is sent with the same input, it has one effect and one answer. 1 to 255 printable ASCII characters without spaces. */
   idempotencyKey?: string | null | undefined;
   /** The quote to execute: Quote:… */
   quoteId: string;
-  /** Whether to only validate the payment: it is carried out and rolled back, and the result is a ValidatedPayment or the refusal. Nothing changes, and the idempotency key stays unused. If the key was used before, its original result is returned. */
+  /** Whether to validate the payment without making it. The payment is carried out and rolled back, and the result is a ValidatedPayment or the refusal. Nothing changes, and the idempotency key stays unused. If the key was used before, the original result is returned. */
   validateOnly?: boolean | null | undefined;
 };
 
-/** The details of an external account: set only the field for its type. */
+/** The details of an external account. Set only the field that matches its type. */
 export type ExternalAccountInfoInput =
   {   /** A wallet on Base. */
   baseWallet: BaseWalletInput; cadAccount?: never; clabe?: never; gbpAccount?: never; iban?: never; layer2Wallet?: never; lightning?: never; ngnAccount?: never; phpAccount?: never; pix?: never; polygonWallet?: never; sgdAccount?: never; solanaWallet?: never; tronWallet?: never; upi?: never; usAccount?: never; }
@@ -316,7 +316,7 @@ export type ExternalAccountStatus =
   | 'INACTIVE'
   /** The account is being verified. */
   | 'PENDING'
-  /** The account is being reviewed again and cannot be used meanwhile. */
+  /** The account is being reviewed again and cannot be used until then. */
   | 'UNDER_REVIEW';
 
 /** The type of an external account: a kind of bank account or wallet. */
@@ -477,7 +477,7 @@ export type Layer2WalletInput = {
   address: string;
 };
 
-/** The party of a ledger entry if it is not an account that the caller can see. */
+/** The party to a ledger entry, if it is not an account that the caller can see. */
 export type LedgerParty =
   /** The other side of balance corrections by the operator of the service. */
   | 'ADJUSTMENTS'
@@ -516,9 +516,9 @@ export type ListOperation =
 
 /** The sort key of a list. */
 export type ListOrder =
-  /** When the rows were created. */
+  /** By the time of creation. */
   | 'CREATED'
-  /** When the rows last changed. */
+  /** By the time of the last change. */
   | 'UPDATED';
 
 /** The side whose amount is fixed; the other amount is computed from the rate. */
@@ -530,7 +530,7 @@ export type LockedCurrencySide =
 
 /** The input of lookUpReceiver. */
 export type LookUpReceiverInput = {
-  /** Makes retries safe: the same key with the same input has one effect and one answer, however often it is sent. 1 to 255 printable ASCII characters without spaces. */
+  /** Makes retries safe: however often the same key is sent with the same input, it has one effect and one answer. 1 to 255 printable ASCII characters without spaces. */
   idempotencyKey?: string | null | undefined;
   /** The customer who would send the money; by default the customer that a client token is bound to. */
   sender?: CustomerReferenceInput | null | undefined;
@@ -538,7 +538,7 @@ export type LookUpReceiverInput = {
   umaAddress: string;
 };
 
-/** A key-value pair to store with an object, each key once. */
+/** A key-value pair to store with an object. Each key may occur only once. */
 export type MetadataInput = {
   /** The key: 1 to 40 letters, digits, dots, hyphens and underscores, beginning with a letter or digit. */
   key: string;
@@ -567,7 +567,7 @@ export type PaymentDestinationInput =
 export type PaymentSourceInput =
   {   /** The payment is made from an account. */
   account: AccountSourceInput; realtimeFunding?: never; }
-  |  { account?: never;   /** The payment is funded by a deposit from outside, for this payment alone. */
+  |  { account?: never;   /** The payment is funded by a deposit from outside, made for this payment alone. */
   realtimeFunding: RealtimeFundingSourceInput; };
 
 /** A permission of a token. */
@@ -614,13 +614,13 @@ export type PixKeyType =
   /** A random key of 32 letters or digits. */
   | 'RANDOM';
 
-/** The payments that a limit of a policy counts together. */
+/** Which payments a policy limit counts together. */
 export type PolicyPeriod =
   /** All payments of a calendar day, in the policy's time zone. */
   | 'DAY'
   /** All payments of the last 24 hours. */
   | 'LAST_24_HOURS'
-  /** All payments of the last 30 days of 24 hours each. */
+  /** All payments of the last 30 days (720 hours). */
   | 'LAST_30_DAYS'
   /** All payments of a calendar month, in the policy's time zone. */
   | 'MONTH'
@@ -782,7 +782,7 @@ export type SandboxReceiveUmaInput = {
   amount: AmountInput;
   /** The currency that arrives. */
   currency: string;
-  /** Makes retries safe: the same key with the same input has one effect and one answer, however often it is sent. 1 to 255 printable ASCII characters without spaces. */
+  /** Makes retries safe: however often the same key is sent with the same input, it has one effect and one answer. 1 to 255 printable ASCII characters without spaces. */
   idempotencyKey?: string | null | undefined;
   /** The customer who receives the payment. */
   receiver: CustomerReferenceInput;
@@ -796,7 +796,7 @@ export type SandboxReceiveUmaInput = {
 
 /** Sandbox only: how a payment turns out, for cases that the magic suffixes cannot express. Without a scenario, the suffixes decide. */
 export type SandboxScenarioInput = {
-  /** For sandboxReceiveUma: the platform's decision, so that no approval request has to be answered. A decision that was made earlier stands. */
+  /** For sandboxReceiveUma: the platform's decision, so that no approval request has to be answered. If a decision was already made, it stands. */
   approval?: SandboxApproval | null | undefined;
   /** The duration of the step in milliseconds, 0 to 3600000. When left out, the step takes its usual time. */
   delayMs?: number | null | undefined;
@@ -846,7 +846,7 @@ export type StreamEnd =
   /** When all of them have a terminal status. */
   | 'TERMINAL';
 
-/** Conditions on transactions. A transaction must match all that are given. */
+/** Conditions on transactions. A transaction must match all given conditions. */
 export type TransactionFilter = {
   /** Transactions from or to this account: InternalAccount:… or ExternalAccount:… */
   accountId?: string | null | undefined;
@@ -892,7 +892,7 @@ export type TransactionStatus =
   | 'EXPIRED'
   /** The payment was not delivered: `failureReason` says why, and `refund` says where the money went. */
   | 'FAILED'
-  /** The payment is waiting for its execution, for funds, for an approval or for the bank. */
+  /** The payment is waiting for execution, funds, approval or the bank. */
   | 'PENDING'
   /** The money is on its way. */
   | 'PROCESSING'
@@ -910,19 +910,19 @@ export type TransactionType =
 
 /** The input of transferIn. */
 export type TransferInInput = {
-  /** The amount to pull, no more than the destination can hold. When left out, the provider pulls what the account offers; the sandbox pulls 10000 smallest units. */
+  /** The amount to pull, no more than the destination can hold. If left out, the provider pulls what the account offers; the sandbox pulls 10000 smallest units. */
   amount?: AmountInput | null | undefined;
   /** A note for the payment. */
   description?: string | null | undefined;
   /** The account to credit: InternalAccount:… */
   destinationAccountId: string;
-  /** Makes retries safe: the same key with the same input has one effect and one answer, however often it is sent. 1 to 255 printable ASCII characters without spaces. */
+  /** Makes retries safe: however often the same key is sent with the same input, it has one effect and one answer. 1 to 255 printable ASCII characters without spaces. */
   idempotencyKey: string;
   /** Your own key-value pairs to store with the object, visible to apps and in webhooks. At most 20. FORBIDDEN for client tokens. */
   metadata?: Array<MetadataInput> | null | undefined;
   /** The account to pull from: ExternalAccount:… */
   sourceAccountId: string;
-  /** Whether to only validate the payment: it is carried out and rolled back, and the result is a ValidatedPayment or the refusal. Nothing changes, and the idempotency key stays unused. If the key was used before, its original result is returned. */
+  /** Whether to validate the payment without making it. The payment is carried out and rolled back, and the result is a ValidatedPayment or the refusal. Nothing changes, and the idempotency key stays unused. If the key was used before, the original result is returned. */
   validateOnly?: boolean | null | undefined;
 };
 
@@ -934,13 +934,13 @@ export type TransferOutInput = {
   description?: string | null | undefined;
   /** The account to pay: ExternalAccount:… */
   destinationAccountId: string;
-  /** Makes retries safe: the same key with the same input has one effect and one answer, however often it is sent. 1 to 255 printable ASCII characters without spaces. */
+  /** Makes retries safe: however often the same key is sent with the same input, it has one effect and one answer. 1 to 255 printable ASCII characters without spaces. */
   idempotencyKey: string;
   /** Your own key-value pairs to store with the object, visible to apps and in webhooks. At most 20. FORBIDDEN for client tokens. */
   metadata?: Array<MetadataInput> | null | undefined;
   /** The account to debit: InternalAccount:… */
   sourceAccountId: string;
-  /** Whether to only validate the payment: it is carried out and rolled back, and the result is a ValidatedPayment or the refusal. Nothing changes, and the idempotency key stays unused. If the key was used before, its original result is returned. */
+  /** Whether to validate the payment without making it. The payment is carried out and rolled back, and the result is a ValidatedPayment or the refusal. Nothing changes, and the idempotency key stays unused. If the key was used before, the original result is returned. */
   validateOnly?: boolean | null | undefined;
 };
 
@@ -950,7 +950,7 @@ export type TronWalletInput = {
   address: string;
 };
 
-/** A UMA address that was looked up (`lookupId`) as the destination of a payment. */
+/** A UMA address as the destination of a payment. It must have been looked up first (`lookupId`). */
 export type UmaDestinationInput = {
   /** The currency to receive; the receiver's first currency when left out. */
   currency?: string | null | undefined;
@@ -1004,7 +1004,7 @@ export type WebhookEndpointStatus =
   | 'DISABLED'
   /** Events are delivered to the endpoint. */
   | 'ENABLED'
-  /** The last attempts failed. Retries continue on schedule until one succeeds or the endpoint is disabled. */
+  /** The most recent attempts failed. Retries continue on schedule until one succeeds or the endpoint is disabled. */
   | 'FAILING';
 
 export type AddPayeeMutationVariables = Exact<{

@@ -46,7 +46,7 @@ const ofSessions = [
   'query_timeout',
 ];
 
-/** Removes the session settings from an address, since in pg they would override the program's settings. */
+/** Removes the session settings from an address, because pg would let them override the program's settings. */
 export function readAddress(given: string): DatabaseAddress {
   const address = firstServer(given);
   const start = address.indexOf('?');
@@ -98,7 +98,7 @@ export function faultOfAddress(address: string): string | undefined {
   }
 }
 
-/** Postgres truncates longer names. */
+/** The maximum length of a connection's name. Postgres truncates longer ones. */
 const maxNameBytes = 63;
 
 /** Returns the name of a connection: the program, the purpose, and the instance's machine and process. */

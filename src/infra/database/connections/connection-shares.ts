@@ -18,8 +18,8 @@ interface Share {
 }
 
 /**
- * Keeps one connection of a pool free for other platforms: a platform that uses all the rest waits until it returns
- * one.
+ * Keeps one connection of a pool free for other platforms. A platform that uses all the other connections must return
+ * one before it gets another.
  */
 export class ConnectionShares {
   readonly #most: number;
@@ -38,7 +38,7 @@ export class ConnectionShares {
   }
 
   /**
-   * Connects on behalf of a platform, once it has fewer connections than its share.
+   * Connects on behalf of a platform as soon as it has fewer connections than its share.
    * @param connect takes a connection from the pool
    * @param done receives the connection, or an error if this takes longer than the pool's own time limit
    */
@@ -68,7 +68,7 @@ export class ConnectionShares {
     const giveUp = () => {
       givenUp = true;
       waiting.delete(wait);
-      // The pool's own wording.
+      // The same message as the pool's own.
       done(new Error('timeout exceeded when trying to connect'), undefined, () => undefined);
     };
     const timer = this.#timeoutMs > 0 ? setTimeout(giveUp, this.#timeoutMs) : undefined;
@@ -90,7 +90,7 @@ export class ConnectionShares {
     const [next] = share.waiting;
     if (next) {
       share.waiting.delete(next);
-      // Deferred until the pool has taken the connection back; otherwise it would open another one.
+      // Deferred until the pool has taken the connection back; otherwise the pool would open another one.
       queueMicrotask(next.begin);
       return;
     }

@@ -43,7 +43,10 @@ export class Hosts {
     return hosts;
   }
 
-  /** Returns the server to connect to: the writable one or, while there is none, a read-only one. Throws otherwise. */
+  /**
+   * Returns the server to connect to: the writable one, or a read-only one if none is writable. Throws if none
+   * responds.
+   */
   async primary(): Promise<Server> {
     return this.#primary ?? this.#find();
   }
@@ -83,13 +86,16 @@ export class Hosts {
 /** The parameters of a connection, and the hosts of its address if there are several. */
 export interface ConnectionConfig extends pg.ClientConfig {
   readonly hosts?: Hosts | undefined;
-  /** Set behind a connection pooler in transaction mode: whether it supports prepared statements. */
+  /** Set for connections through a pooler in transaction mode: whether the pooler supports prepared statements. */
   readonly pooler?: { readonly prepares: boolean } | undefined;
 }
 
 type Connected = (error: Error | null) => void;
 
-/** The maximum number of parameters of a statement: the protocol sends 16 bits, so more would be truncated. */
+/**
+ * The maximum number of parameters of a statement. The protocol sends it in 16 bits, so a larger number would be
+ * truncated.
+ */
 const maxParameters = 65_535;
 
 /** Rejects a pg query that binds too many parameters, before anything is sent. */
@@ -99,7 +105,9 @@ export function checkParameters([query, given]: readonly unknown[]): void {
     throw new Error(`a statement has ${values.length} parameters; Postgres takes at most ${maxParameters}`);
 }
 
-/** A socket that writes the messages of a statement, which pg corks, in one buffer instead of one buffer each. */
+/**
+ * A socket that writes a statement's messages, which pg corks, as a single buffer instead of one buffer per message.
+ */
 class OneBufferSocket extends Socket {
   override _writev(messages: readonly { readonly chunk: Buffer }[], done: (error?: Error | null) => void): void {
     // Several buffers would increase a command's CPU time by a tenth to a fifth (bench/LOG.md).

@@ -1,11 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-// The platform on whose behalf this process currently runs statements. Whatever conditions a statement has, the serving
-// role of the database sees only the rows of that platform (docs/database-roles.md).
+// The platform on whose behalf the current work runs statements. Whatever a statement's conditions are, the database's
+// serving role sees only that platform's rows (docs/database-roles.md).
 
 const scope = new AsyncLocalStorage<string>();
 
-/** An id that no platform has: a statement outside `asPlatform` sees no rows. */
+/** An id that no platform has, so that a statement outside `asPlatform` sees no rows. */
 export const noPlatform = '00000000-0000-0000-0000-000000000000';
 
 /** Runs `work`, and everything that it starts, on behalf of the platform of the caller's credentials. */

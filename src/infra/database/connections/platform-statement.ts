@@ -4,7 +4,7 @@ import { serialize } from 'pg-protocol';
 
 /** The part of pg's connection that queries use, including pg's own Query, pg-cursor and pg-query-stream. */
 export interface Connection {
-  /** The prepared texts, and those being prepared, by name. */
+  /** The prepared texts, and the texts that are being prepared, by name. */
   readonly parsedStatements: Record<string, string>;
   readonly submittedNamedStatements: Record<string, string>;
   readonly stream: Pick<Writable, 'writable' | 'write'>;
@@ -32,10 +32,10 @@ export const platformStatement = {
 /** Returns the statement that sets the platform of the current transaction only, and leaves nothing in the session. */
 export const localPlatformText = (value: string) => `select set_config('gateway.platform', ${value}, true)`;
 
-/** The same, prepared: for sessions that a connection pooler shares between clients. */
+/** The same, as a prepared statement, for sessions that a connection pooler shares between clients. */
 export const localPlatformStatement = { name: 'set_local_platform', text: localPlatformText('$1') } as const;
 
-/** The names of both statements, which belong to no request: later queries on the connection use the names. */
+/** The names of both statements. They belong to no request: later queries on the connection use them, too. */
 export const platformStatementNames = [platformStatement.name, localPlatformStatement.name] as const;
 
 /** A platform to set before a query runs. */
@@ -57,7 +57,7 @@ const settingTo = ({ id, statement }: PlatformSetting): BindMessage => ({
   valueMapper: prepareValue,
 });
 
-/** Sends the statement that sets the platform, without the end of the batch. Its result precedes the query's result. */
+/** Sends the statement that sets the platform, without ending the batch. Its result precedes the query's. */
 export function sendPlatform(connection: Connection, setting: PlatformSetting): void {
   if (setting.statement.name === '') connection.parse(setting.statement);
   connection.bind(settingTo(setting));

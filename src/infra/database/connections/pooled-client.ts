@@ -16,7 +16,7 @@ interface NamedQuery {
 }
 
 /**
- * A connection through a connection pooler in transaction mode: each transaction may run in a different server session,
+ * A connection through a connection pooler in transaction mode. Each transaction may run in a different server session,
  * so nothing may depend on a session. Each transaction sets the platform for itself. If the pooler does not support
  * prepared statements, statements have no names.
  */
@@ -52,7 +52,7 @@ export class PooledClient extends DatabaseClient {
 
 const begins = /^\s*begin\b/i;
 
-/** Removes the name of a query: pg then sends it as an unnamed statement, parsed and executed in one batch. */
+/** Removes the name of a query, so that pg sends it as an unnamed statement, parsed and executed in one batch. */
 function withoutName(query: NamedQuery): NamedQuery {
   if (query.name === undefined || query.name === '') return query;
   if (query.submit === undefined) return { ...query, name: '' };

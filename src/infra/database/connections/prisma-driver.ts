@@ -68,7 +68,7 @@ export class PrismaDriver implements SqlDriverAdapterFactory {
   }
 }
 
-/** A transaction in the form that Prisma expects: it runs statements on a connection until it is closed. */
+/** A transaction in the form that Prisma expects. It runs statements on a connection until it is closed. */
 class TransactionPart {
   /** The error of the first failed statement, from Postgres or the connection. */
   failure: unknown;

@@ -67,14 +67,14 @@ export class ServingPool extends pg.Pool {
     return undefined;
   }
 
-  /** Connects for statements that read no rows themselves: those that only call a function with its own rights. */
+  /** Connects for statements that read no rows themselves, but only call a function that runs with its own rights. */
   async connectForFunctions(): Promise<pg.PoolClient> {
     const client = await super.connect();
     if (client instanceof PooledClient) client.platform = noPlatform;
     return client;
   }
 
-  /** Sets the platform of a connection. Undefined if it is set, or if the query will set it. */
+  /** Sets the platform of a connection. Undefined if it is already set, or if the query will set it. */
   #enter(client: pg.PoolClient, platform: string, query?: PlatformFirst): Promise<void> | undefined {
     if (client instanceof PooledClient) return this.#enterTransaction(client, platform, query);
     if (this.#platforms.get(client) === platform) return undefined;

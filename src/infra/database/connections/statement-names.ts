@@ -8,10 +8,13 @@ const prefix = 'read_';
 
 /** Names prepared statements. A composed text gets a name when it occurs for the second time. */
 export class StatementNames {
-  /** The recent texts, up to 4 million characters: over a thousand list statements. A text seen once has no name. */
+  /**
+   * The most recent texts, up to 4 million characters, which is over a thousand list statements. A text seen once has
+   * no name.
+   */
   readonly #names = new LRUCache<string, string>({ maxSize: 4_000_000, sizeCalculation: (_name, sql) => sql.length });
 
-  /** Returns the name under which a statement is prepared, or '', for which Postgres plans it each time. */
+  /** Returns the name under which a statement is prepared; '' if Postgres is to plan it each time. */
   nameOf(sql: string, planning?: Planning): string {
     if (planning === 'anew') return '';
     const known = this.#names.get(sql);
@@ -22,8 +25,9 @@ export class StatementNames {
 }
 
 /**
- * Tracks the composed statements that a connection has prepared, at most the 200 most recently used: Postgres needs
- * about 33 KiB for the statement of one list, and a client whose documents vary causes new statements all the time.
+ * Tracks the composed statements that a connection has prepared, and keeps only the 200 most recently used. Postgres
+ * needs about 33 KiB for the statement of one list, and a client that varies its documents causes new ones all the
+ * time.
  * @param connection returns the pg connection, on which evicted statements are closed
  * @returns a function that records that the connection is about to execute a statement
  */

@@ -44,21 +44,29 @@ const timed = (text: string) =>
   `select r.*, (extract(epoch from clock_timestamp() - statement_timestamp()) * 1000000)::int from (${text}) r`;
 
 /**
- * Reads whose results are single texts, as one batch, through pg's interface for custom queries: pg's own query needs a
- * third more CPU time for one read. Each read has its own snapshot.
+ * A batch of reads, each of which returns a single text. It uses pg's interface for custom queries, because pg's own
+ * query needs a third more CPU time for a single read. Each read has its own snapshot.
  */
 export class TextQuery implements pg.Submittable, PlatformFirst {
-  /** The name in traces. A pooler that does not support prepared statements removes it, and so those of the reads. */
+  /**
+   * The name in traces. If a pooler does not support prepared statements, it is removed together with the reads' names.
+   */
   name = 'text_reads';
   readonly text = '';
   platform: PlatformFirst['platform'];
   readonly reads: readonly NamedRead[];
-  /** The answers that have arrived, in the order of the reads. After an error, the reads without one have not run. */
+  /**
+   * The answers that have arrived, in the order of the reads. After an error, the reads that follow the failed one have
+   * not run.
+   */
   readonly answers: Answer[] = [];
   /** Whether the standby has not replayed the required position, so that no answer counts. */
   isBehind = false;
   readonly #required: Replayed | undefined;
-  /** The number of results before the first read's: of the statements for the platform and the plan, and the guard. */
+  /**
+   * How many results precede the first read's: those of the statements that set the platform and the planning, and of
+   * the guard.
+   */
   #before = 0;
   #row: readonly (string | null)[] = [];
   /** Set by pg, which waits until it is called. */
@@ -67,7 +75,7 @@ export class TextQuery implements pg.Submittable, PlatformFirst {
   /**
    * @param reads either all or none of them are planned once
    * @param required the position that a standby must have replayed. The standby checks this itself, in the statement
-   *   before the reads: so their snapshots are newer than the check, whichever server a proxy has chosen
+   *   before the reads, so that their snapshots are newer than the check, whichever server a proxy has chosen
    */
   constructor(reads: readonly NamedRead[], required?: Replayed) {
     this.reads = reads;
@@ -77,7 +85,7 @@ export class TextQuery implements pg.Submittable, PlatformFirst {
   submit(pgConnection: unknown): Error | null {
     // pg submits a query on its connection.
     const connection = pgConnection as Connection;
-    // A single buffer: writing several would increase a request's CPU time by a twentieth (bench/LOG.md).
+    // A single buffer, because writing several would increase a request's CPU time by a twentieth (bench/LOG.md).
     const messages: Buffer[] = [];
     if (this.platform) {
       this.#before += 1;
@@ -125,7 +133,7 @@ export class TextQuery implements pg.Submittable, PlatformFirst {
   }
 }
 
-/** Returns the messages of a statement, without the end of the batch. */
+/** Returns the messages of a statement, without the one that ends the batch. */
 function preparedMessages(
   { submittedNamedStatements }: Connection,
   { name, text }: { readonly name: string; readonly text: string },
@@ -137,7 +145,7 @@ function preparedMessages(
   ];
   if (name !== '') {
     if (submittedNamedStatements[name] !== undefined) return messages;
-    // From here on the statement counts as prepared: if its preparation fails, the pool closes the connection.
+    // From here on the statement counts as prepared. If its preparation fails, the pool closes the connection.
     submittedNamedStatements[name] = text;
   }
   return [serialize.parse({ name, text }), ...messages];

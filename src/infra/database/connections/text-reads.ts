@@ -8,8 +8,8 @@ import { StatementNames } from './statement-names.ts';
 import { type NamedRead, type Replayed, ReplicaBehind, TextQuery } from './text-query.ts';
 
 /**
- * How long the reads of a batch may take together, in microseconds, judging by the last execution of each statement.
- * All of them are answered when the last one has run.
+ * How long the reads of a batch may take together, in microseconds, judging by the last execution of each statement. No
+ * read of a batch is answered before the last one has run.
  */
 const batchMicros = 5_000;
 
@@ -23,12 +23,12 @@ interface Waiting extends NamedRead {
 /**
  * Runs the reads of a pool. The reads of one turn of the event loop on behalf of one platform are sent as one batch,
  * which under load saves up to two fifths of their CPU time here, and three fifths in Postgres (bench/LOG.md). A read
- * that was slow the last time, or is new, is sent alone, so that no other waits for it.
+ * that was slow the last time, or is new, is sent alone, so that no other read waits for it.
  */
 export class TextReads {
   readonly #pool: pg.Pool;
   readonly #names: StatementNames;
-  /** The last execution time of a statement, by its name. */
+  /** Each statement's last execution time, by the statement's name. */
   readonly #micros = new LRUCache<string, number>({ max: 2_000 });
   #waiting: Waiting[] = [];
 
@@ -38,7 +38,7 @@ export class TextReads {
   }
 
   /**
-   * Returns the text that a statement results in.
+   * Returns the text that a statement selects.
    * @param required the position that a standby must have replayed
    * @throws ReplicaBehind
    */
@@ -87,7 +87,7 @@ export class TextReads {
         if (query.isBehind) read.reject(new ReplicaBehind());
         else if (typeof answer?.text === 'string') read.resolve(answer.text);
         else if (answer) read.reject(new Error('expected a text, but the query returned no row or null'));
-        // A statement that fails ends its batch. Those after it have not run.
+        // A failed statement ends its batch. The statements after it have not run.
         else if (error instanceof pg.DatabaseError && at > query.answers.length) this.#send([read]);
         else read.reject(error);
       }

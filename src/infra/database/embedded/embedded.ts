@@ -43,7 +43,7 @@ const ofAnotherServer =
  */
 export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
   const { dataDir, durable = true, warn = () => undefined } = options;
-  // Settings for another Postgres in a developer's shell would affect each connection: its TLS, its options, its login.
+  // Settings for another Postgres in a developer's shell would affect each connection, with its TLS, options and login.
   for (const name of Object.keys(process.env)) if (ofAnotherServer.test(name)) delete process.env[name];
   const explain = (error: unknown) => {
     const fault = unusableDataDirectory(dataDir, error);

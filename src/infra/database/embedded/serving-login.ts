@@ -2,8 +2,7 @@ import { withAdvisoryLock } from '../advisory-lock.ts';
 
 /**
  * Creates the login with which gateways use a migrated database of an embedded server, unless it exists. It owns
- * nothing and is a member of the roles created by the migrations, as in production. Its password is that of the
- * superuser.
+ * nothing and is a member of the roles created by the migrations, as in production. It has the superuser's password.
  * @param ownerUrl connects the superuser
  * @returns the address for gateways
  */

@@ -27,7 +27,9 @@ export function printCatalog(catalog: Catalog): string {
 const grantees = `(select oid, rolname::text as name from pg_roles where rolname in ('gateway_serving', 'gateway_work')
   union all select 0, 'PUBLIC')`;
 
-/** All facts. The text of constraints, indexes and policies is omitted: it differs between Postgres versions. */
+/**
+ * All facts. The text of constraints, indexes and policies is omitted, because it differs between Postgres versions.
+ */
 const factsStatement = statement<{ object: string; fact: string }>(
   'catalog',
   `with schemas as (select oid, nspname, nspacl, nspowner from pg_namespace where nspname in ('public', 'serving')),

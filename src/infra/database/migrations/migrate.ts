@@ -10,9 +10,9 @@ import { type Migration, projectPrisma, readMigrations } from './migration-files
 
 // Applies migrations without Prisma's native engine, which is a separate download, and without its WebAssembly build.
 // The WebAssembly build uses adapter-pg, whose `executeScript` splits a script at every semicolon, even inside function
-// bodies, and runs the pieces one by one: a failure leaves a half-migrated database that refuses all further
-// migrations. Here, a migration and its record commit together or not at all. The records are exactly those of `prisma
-// migrate deploy`, which can be used on the same database.
+// bodies, and runs the pieces one by one, so that a failure leaves a half-migrated database that refuses all further
+// migrations. Here, a migration and its record commit together or not at all. The records are exactly what `prisma
+// migrate deploy` writes, so that command can be used on the same database.
 
 /** The advisory lock that Prisma's own commands take while they migrate. */
 const PRISMA_MIGRATE_LOCK = 72707369;
@@ -34,15 +34,20 @@ const readAsServing = `select set_config('role', 'gateway_serving', false) from 
   where c.relname = '_prisma_migrations' and c.relnamespace = 'public'::regnamespace
     and not (has_schema_privilege(c.relnamespace, 'usage') and has_table_privilege(c.oid, 'select'))`;
 
-/** Reports why the database cannot be migrated and what to do, for the person who started the program: no stack. */
+/**
+ * Reports why the database cannot be migrated and what to do, for the person who started the program. It is printed
+ * without its stack.
+ */
 export class MigrationError extends Error {}
 
 export interface MigrateOptions {
   readonly prismaDirectory?: string;
-  /** The folder of the embedded server, if it holds the database: errors name it as the one to remove for a reset. */
+  /**
+   * The folder of the embedded server, if it holds the database. Errors name it as the folder to remove for a reset.
+   */
   readonly dataDirectory?: string | undefined;
   readonly log?: (line: string) => void;
-  /** How long it waits for locks: for tests only. */
+  /** How long it waits for locks. For tests only. */
   readonly patience?: Patience;
   /** Stops the migration in progress, which is rolled back. */
   readonly signal?: AbortSignal;
@@ -50,8 +55,8 @@ export interface MigrateOptions {
 
 /**
  * Limits how long a migration waits for locks held by others. Every later statement, even a read, queues behind a
- * waiting migration, so it waits much less than the two seconds that a request waits for a lock. Only for an autovacuum
- * does it wait longer than deadlock_timeout, after which Postgres cancels the autovacuum.
+ * waiting migration, so it waits much less than the two seconds that a request waits for a lock. For an autovacuum
+ * alone it waits longer than deadlock_timeout, because Postgres then cancels the autovacuum.
  */
 interface Patience {
   readonly lockMs: number;
@@ -68,8 +73,8 @@ const longSeconds = 5;
 const graceMs = 500;
 
 /**
- * Applies the migrations that the database lacks. Of several processes that start together, one migrates and the others
- * wait. Migrations that only the database has are ignored: a newer version of the program has applied them.
+ * Applies the migrations that the database lacks. If several processes start together, one migrates while the others
+ * wait. Migrations that only the database has are ignored, because a newer version of the program has applied them.
  * @returns the names of the migrations applied now, none if the database was up to date
  * @throws MigrationError if a migration fails (it is rolled back), or the database's history contradicts the files
  */
@@ -131,7 +136,9 @@ export async function verifyMigrations(
   throw new MigrationError(`The database lacks the migrations ${names}. ${remedy}`);
 }
 
-/** Refuses an empty database whose encoding cannot store all names, such as SQL_ASCII, or counts their bytes. */
+/**
+ * Refuses an empty database whose encoding, unlike UTF8, cannot store all names or counts bytes instead of characters.
+ */
 async function requireUnicode(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ server_encoding: string }>('show server_encoding');
   const encoding = rows[0]?.server_encoding;
@@ -214,11 +221,11 @@ async function applyPatiently(migration: Migration, { client, locks, patience, l
       if (signal?.aborted) throw new MigrationError(stopped, { cause: error });
       if (!isLocked(error)) throw migrationFailure(migration, error);
       const { blockers } = locks;
-      // A short attempt may end before the blockers have been read: then those of the previous attempt are used.
+      // A short attempt may end before its blockers have been read. The blockers of the previous attempt are then used.
       if (blockers.length > 0) others = blockers.map(nameOf).join('; ');
       if (performance.now() >= until)
         throw migrationFailure(migration, error, `It waits for ${others}. End that session, and run the command again`);
-      // What a session does changes, but its process id does not.
+      // The description of a session changes, but its process id does not.
       const who = blockers.map(({ pid }) => pid).join();
       if (who !== said && who !== '')
         log(`the migration ${migration.name} waits for ${others} and will be tried again`);
@@ -286,9 +293,10 @@ const lockStates = new Set(['55P03', '40P01']);
 export const isLocked = (error: unknown) => lockStates.has(sqlState(error) ?? '');
 
 /**
- * Tracks the locks of a migration, learned from its attempts. From the second attempt on, they are taken first: the
- * migration waits for the lock that was not free while it holds nothing, and takes the others only if they are free. So
- * it never waits for a transaction that is waiting for the migration, as those of the service's loops would be.
+ * Tracks the locks that a migration needs, as learned from its attempts. From the second attempt on, the migration
+ * takes them first: it waits for the lock that was not free while it holds nothing else, and takes the others only if
+ * they are free. So it never waits for a transaction that is itself waiting for the migration, as one of the service's
+ * loops might be.
  */
 export class WantedLocks {
   readonly #watcher: pg.Client;

@@ -21,7 +21,10 @@ export interface Migration {
 export interface SqlFunction {
   readonly name: string;
   readonly sql: string;
-  /** Whether column defaults call it: then it must exist before the tables. Other functions may use their row types. */
+  /**
+   * Whether column defaults call it, so that it must exist before the tables. Other functions may use the tables' row
+   * types.
+   */
   readonly beforeTables: boolean;
 }
 

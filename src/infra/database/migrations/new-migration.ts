@@ -7,7 +7,10 @@ import { type Migration, projectPrisma, readFunctions, readMigrations, type SqlF
 import { schemaDiff } from './schema-diff.ts';
 import { createThrowawayDatabase, startThrowawayPostgres } from './throwaway.ts';
 
-/** Foreign keys of the schema's relations that the database lacks, and the trigger functions that replace them. */
+/**
+ * Foreign keys that follow from the schema's relations but that the database lacks, and the trigger functions that
+ * replace them.
+ */
 export const keysByTriggers: ReadonlyMap<string, string> = new Map([
   ['posting_platform_id_journal_id_fkey', 'check_legs'],
 ]);
@@ -16,9 +19,9 @@ export const keysByTriggers: ReadonlyMap<string, string> = new Map([
 const keyBehindView = 'webhook_delivery_event';
 
 /**
- * Returns the SQL that the migrations lack: the changes from a database with all of them to `schema.prisma`, and every
- * function whose text differs from the installed one. Functions that column defaults call come before the tables, the
- * others after. Empty if the migrations, the schema and the functions agree.
+ * Returns the SQL that the migrations lack: the changes that bring a database with all migrations to `schema.prisma`,
+ * and every function whose text differs from the installed one. Functions that column defaults call come before the
+ * tables, the others after. Empty if the migrations, the schema and the functions agree.
  * @param serverUrl connects a user who may create databases
  */
 export async function missingSql(serverUrl: string, prismaDirectory = projectPrisma): Promise<string> {
@@ -37,7 +40,7 @@ export async function missingSql(serverUrl: string, prismaDirectory = projectPri
   }
 }
 
-/** Omits the statements about foreign keys that deliberately differ from those that Prisma would create. */
+/** Omits the statements about foreign keys that deliberately differ from Prisma's. */
 function withoutKeysByHand(sql: string): string {
   const isByHand = (name = '') => keysByTriggers.has(name) || name === keyBehindView;
   const statements = sql.trim().split(/\n\n(?=-- )/);

@@ -24,7 +24,7 @@ export async function schemaDiff(databaseUrl: string, schema: string): Promise<s
 
 const DIFFERENT = 2;
 
-/** Runs `work` with Prisma's schema engine: its WebAssembly build, since many networks block the native download. */
+/** Runs `work` with Prisma's schema engine: its WebAssembly build, because many networks block the native download. */
 export async function withSchemaEngine<T>(databaseUrl: string, work: (engine: SchemaEngine) => Promise<T>): Promise<T> {
   const pool = new pg.Pool({ connectionString: databaseUrl });
   const adapter = bindMigrationAwareSqlAdapterFactory(new CatalogAdapter(pool));

@@ -2,7 +2,7 @@ import { OwnConnection } from '../connections/own-connection.ts';
 import type { Database } from '../database.ts';
 import { statement } from '../statement.ts';
 
-/** A position in the primary's log: a standby that has replayed it shows everything committed before it. */
+/** A position in the primary's log. A standby that has replayed it shows everything committed before it. */
 export interface Position {
   readonly lsn: bigint;
   /** The server, its timeline and the epoch of the feed. Positions of different histories cannot be compared. */
@@ -28,8 +28,8 @@ const positionStatement = statement<{ lsn: string; history: string | null }>(
 );
 
 /**
- * Finds the end of the primary's log. Reads share a query, but not one that was sent before they began, which may miss
- * commits.
+ * Finds the end of the primary's log. Concurrent reads share a query, but never one that was sent before they began: it
+ * may miss commits.
  */
 export class PrimaryPosition {
   readonly #connection: OwnConnection;

@@ -1,7 +1,9 @@
 import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto';
 import type { Position } from './primary-position.ts';
 
-/** The token of a caller whose position could not be determined: its reads are as fresh as those without a token. */
+/**
+ * The token of a caller whose position could not be determined. Reads with it are as fresh as reads without a token.
+ */
 export const latest = 'latest';
 
 const algorithm = 'aes-256-gcm';
@@ -16,7 +18,7 @@ export function isReadToken(text: string): boolean {
   return form.test(text);
 }
 
-/** Encrypts and decrypts tokens: a plain-text position would reveal to each platform how much the others write. */
+/** Encrypts and decrypts tokens. A position in plain text would show each platform how much the others write. */
 export class ReadTokens {
   readonly #key: Buffer;
 

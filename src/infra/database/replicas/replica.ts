@@ -18,7 +18,7 @@ interface ReplicaOptions {
   readonly poolSize: number;
   /** The maximum lag behind the primary in milliseconds. A replica that lags more serves no reads. */
   readonly maxLagMs: number;
-  /** How long a read waits at most for the replica to replay a position, in milliseconds. */
+  /** The maximum time that a read waits for the replica to replay a position, in milliseconds. */
   readonly waitMs: number;
 }
 
@@ -33,7 +33,10 @@ const answerMs = 1_000;
  */
 const statementMs = 3_000;
 
-/** The session settings of a replica, besides the primary's: each statement takes its snapshot after the guard's. */
+/**
+ * Session settings of a replica, added to the primary's. They give each statement its own snapshot, later than the
+ * guard's.
+ */
 const settings = ['default_transaction_isolation=read\\ committed'];
 
 const stateStatement = statement<{ lsn: string | null; follows: boolean }>(
@@ -62,7 +65,9 @@ export class Replica {
   #replayed = 0n;
   #lag: Lag | undefined;
   #trouble: string | undefined = notChecked;
-  /** Whether it failed to catch up with the primary in time, and serves only reads that require less. */
+  /**
+   * Whether it failed to catch up with the primary in time. It then serves only reads that require an older position.
+   */
   #isBehind = false;
   #closed = false;
 
@@ -112,7 +117,7 @@ export class Replica {
     return true;
   }
 
-  /** Records that a read has waited for it in vain: no read waits again until it has caught up. */
+  /** Records that a read has waited for it in vain. No read waits again until it has caught up. */
   noteBehind(): void {
     this.#isBehind = true;
   }
@@ -222,7 +227,7 @@ interface Sample {
   readonly lsn: bigint;
 }
 
-/** Measures the time since the primary was at a replica's position: Postgres' own measure grows even without writes. */
+/** Measures how long ago the primary was at a replica's position. Postgres' own measure grows even without writes. */
 class LagMeter {
   #samples: Sample[] = [];
   #history: string | undefined;

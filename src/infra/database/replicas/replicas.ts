@@ -15,7 +15,7 @@ interface Pace {
   readonly everyMs?: number | undefined;
 }
 
-/** How long a read waits at most for a replica, in milliseconds. */
+/** The maximum time that a read waits for a replica, in milliseconds. */
 const defaultWaitMs = 100;
 const defaultEveryMs = 1_000;
 
@@ -26,7 +26,7 @@ interface ReplicaSettings {
   readonly CLIENT_TOKEN_KEY?: string | undefined;
 }
 
-/** Opens the replicas of the settings; undefined if they name none. */
+/** Opens the replicas that the settings name; undefined if they name none. */
 export function openReplicas(
   database: Pick<Database, 'connectionFor'>,
   settings: ReplicaSettings,
@@ -37,15 +37,15 @@ export function openReplicas(
 }
 
 export interface ReadScope {
-  /** Makes all further reads as fresh as those of a request without a token. */
+  /** Makes all further reads as fresh as the reads of a request without a token. */
   requireLatest(): void;
 }
 
 /**
- * Serves reads from standbys. A read includes all that was committed and acknowledged before it began, by any client:
- * the primary reports the end of its log, and the replica must have replayed it (decision 82). With a token, a read may
- * be as old as the token, but includes the platform's writes through this instance. If no replica can serve a read, the
- * primary does.
+ * Serves reads from standbys. A read includes everything that was committed and acknowledged before it began, by any
+ * client: the primary reports the end of its log, and the replica must have replayed it (decision 82). With a token, a
+ * read may be as old as the token, but includes the platform's writes through this instance. If no replica can serve a
+ * read, the primary does.
  */
 export class Replicas {
   readonly all: readonly Replica[];
@@ -159,7 +159,8 @@ export class Replicas {
   }
 
   /**
-   * Returns the position that a token requires; undefined if only the primary can tell, as for a newer token.
+   * Returns the position that a token requires; undefined if only the primary can tell, for example if the token is
+   * newer than the last known position.
    */
   #positionOf(platformId: string, token: string): Position | undefined {
     const known = this.#primary.last;
@@ -196,7 +197,7 @@ class OwnWrites {
   }
 }
 
-/** Returns the newer of two positions: simultaneous writes may record theirs in either order. */
+/** Returns the newer of two positions, because simultaneous writes may record theirs in either order. */
 function newer(noted: Position, before: Position | undefined): Position {
   return before && before.history === noted.history && before.lsn > noted.lsn ? before : noted;
 }

@@ -13,7 +13,7 @@ import { builder, enumOf } from '../builder.ts';
 import { ExternalAccountType } from '../enums.ts';
 import { variantsBy } from '../words.ts';
 
-/** Defines the output types and inputs of the account types, generated from the domain's table. */
+/** Defines the output and input types of each account type, generated from the domain's table. */
 
 const table = Object.entries(accountTypes) as [AccountTypeName, AccountType][];
 
@@ -57,8 +57,8 @@ const enums = new Map(
 );
 
 /**
- * The fields that are optional in some type of account. They are nullable in every type, so that one document can
- * select them in all.
+ * The fields that are optional in at least one account type. They are nullable in every type, so that one document can
+ * select them for all types.
  */
 const optionalSomewhere = new Set(
   table.flatMap(([, type]) =>
@@ -68,7 +68,7 @@ const optionalSomewhere = new Set(
   ),
 );
 
-/** Returns the enum of a field with a closed set of values, by its name in the table. */
+/** Returns the enum for a field with a closed set of values, given the enum's name in the table. */
 export function accountEnum(name: string) {
   const found = enums.get(name);
   if (!found) throw new Error(`no account field has the enum ${name}`);
@@ -84,8 +84,7 @@ export const ExternalAccountInfo = builder.prismaInterface('Account', {
   fields: (t) => ({
     accountType: t.required('accountType', ExternalAccountType, { description: 'The type of the account.' }),
     maskedNumber: t.string({
-      description:
-        'The end of the account number or address for display, such as "•••• 6789" or "•••• ce@example.com".',
+      description: 'The account number or address, masked for display, such as "•••• 6789" or "•••• ce@example.com".',
       select: { kind: true, id: true, identifier: true },
       ...alsoInDatabase('account_number'),
       resolve: maskedNumber,
@@ -128,11 +127,11 @@ const inputs = table.map(([accountType, type]) => {
   return { accountType, type, ref };
 });
 
-/** Has exactly one field, named after the account's type, which contains the details. */
+/** An object with exactly one field, which is named after the account's type and contains the details. */
 type AccountInfoInput = Readonly<Record<string, AccountDetails | null | undefined>>;
 
 export const ExternalAccountInfoInput = builder.inputRef<AccountInfoInput>('ExternalAccountInfoInput').implement({
-  description: 'The details of an external account: set only the field for its type.',
+  description: 'The details of an external account. Set only the field that matches its type.',
   isOneOf: true,
   fields: (t) =>
     Object.fromEntries(
@@ -150,7 +149,7 @@ export function readAccountInfo(input: AccountInfoInput) {
   throw new Error('a @oneOf input has one field');
 }
 
-/** Defines the fields that a form for a new external account needs, from the domain's table of account types. */
+/** Defines the fields of the forms for new external accounts, generated from the domain's table of account types. */
 
 interface Form {
   readonly accountType: AccountTypeName;
@@ -166,13 +165,13 @@ interface FormatByValue {
 const formatFields = {
   format: 'The format as text, such as "9 digits".',
   pattern:
-    'The format as a JavaScript regular expression for the flag u or v, as in the HTML attribute `pattern`. It accepts input as people write it, with spaces and dashes. A matching value may still be refused, because of its check digits or by the bank.',
+    'The format as a JavaScript regular expression for use with the u or v flag, as in the HTML attribute `pattern`. It accepts input the way people write it, with spaces and dashes. A matching value may still be refused: its check digits may be wrong, or the bank may not accept it.',
 } as const;
 
 const FormatBy = builder.objectRef<FormatByValue>('ExternalAccountFieldFormat').implement({
   description: 'The format of a field for one value of another field.',
   fields: (t) => ({
-    value: t.exposeString('value', { description: 'The value of the other field, which `formatDependsOn` names.' }),
+    value: t.exposeString('value', { description: 'The value of the field that `formatDependsOn` names.' }),
     format: t.exposeString('format', { description: formatFields.format }),
     pattern: t.string({ description: formatFields.pattern, resolve: ({ pattern }) => pattern.source }),
   }),
@@ -181,17 +180,17 @@ const FormatBy = builder.objectRef<FormatByValue>('ExternalAccountFieldFormat').
 const Field = builder
   .objectRef<{ readonly name: string; readonly field: AccountField }>('ExternalAccountFormField')
   .implement({
-    description: 'A field in the form of an external account.',
+    description: 'A field of the form for an external account.',
     fields: (t) => ({
       name: t.exposeString('name', { description: 'The name of the field in the input.' }),
       description: t.string({ description: 'A description of the field.', resolve: ({ field }) => field.description }),
       required: t.boolean({
-        description: 'Whether the field must be given.',
+        description: 'Whether the field is required.',
         resolve: ({ field }) => !field.optional,
       }),
       allowedValues: t.stringList({
         nullable: true,
-        description: 'The values that the field can have; null if they are not a fixed set.',
+        description: 'The values that the field accepts; null if it is not limited to a fixed set.',
         resolve: ({ field }) => (field.values ? [...field.values] : null),
       }),
       format: t.string({
@@ -224,7 +223,7 @@ const Field = builder
   });
 
 const ExternalAccountForm = builder.objectRef<Form>('ExternalAccountForm').implement({
-  description: 'The form of createExternalAccount for one type of account.',
+  description: 'The form for creating an external account of one type (createExternalAccount).',
   fields: (t) => ({
     accountType: t.expose('accountType', {
       type: ExternalAccountType,
@@ -248,7 +247,7 @@ const ExternalAccountForm = builder.objectRef<Form>('ExternalAccountForm').imple
       resolve: ({ type }) => type.beneficiary,
     }),
     exactlyOneOf: t.stringList({
-      description: 'The fields of which exactly one must be given; empty if `required` says which are needed.',
+      description: 'Exactly one of these fields must be given. Empty if `required` says which fields are needed.',
       resolve: ({ type }) => (type.identifier.length > 1 ? [...type.identifier] : []),
     }),
     fields: t.field({
@@ -266,7 +265,7 @@ builder.queryField('externalAccountForms', (t) =>
     type: [ExternalAccountForm],
     ...executed,
     description:
-      'The forms of createExternalAccount, one for each type of account, from which an app can build its screens.',
+      'The forms for createExternalAccount, one for each type of account. An app can build its screens from them.',
     args: {
       currency: t.arg({
         type: 'CurrencyCode',

@@ -115,7 +115,7 @@ builder.prismaInterfaceFields(Account, (t) => ({
   }),
   maskedNumber: t.string({
     description:
-      'The end of the account number for display, such as "•••• 6789". A short number shows fewer than four characters, and an address also shows its domain: "•••• ce@example.com". An internal account, which has no number, shows the end of its id.',
+      'The account number, masked for display, such as "•••• 6789". Short numbers show fewer than four characters, and addresses also show their domain: "•••• ce@example.com". An internal account has no number, so the end of its id is shown.',
     select: { kind: true, id: true, identifier: true },
     ...alsoInDatabase('account_number'),
     resolve: maskedNumber,
@@ -164,7 +164,7 @@ builder.prismaObjectFields(ExternalAccount, (t) => ({
   }),
   defaultUmaDepositAccount: t.exposeBoolean('defaultUmaDepositAccount', {
     description:
-      'Whether incoming UMA payments to the customer go to this account. This is true for at most one account of a customer.',
+      'Whether incoming UMA payments to the customer go to this account. True for at most one account of each customer.',
   }),
   isDeleted: t.exposeBoolean('isDeleted', {
     description:
@@ -197,7 +197,7 @@ builder.queryFields((t) => ({
 
 mutation('createExternalAccount', {
   description:
-    'Registers a bank account or wallet to pay to or to pull money from. In the sandbox it is ACTIVE immediately, unless its magic suffix says otherwise. A client token of a customer needs the grant ADD_BENEFICIARIES, and registers accounts for that customer.',
+    'Registers a bank account or wallet to pay to or to pull money from. In the sandbox it is ACTIVE immediately, unless its magic suffix says otherwise. A client token that is bound to a customer needs the grant ADD_BENEFICIARIES, and registers accounts for that customer.',
   input: (t) => ({
     currency: t.field({
       type: 'CurrencyCode',
@@ -207,7 +207,7 @@ mutation('createExternalAccount', {
     accountInfo: t.field({
       type: ExternalAccountInfoInput,
       required: true,
-      description: 'The details of the account: set only the field for its type.',
+      description: 'The details of the account. Set only the field that matches its type.',
     }),
     beneficiary: t.field({
       type: BeneficiaryInput,
@@ -229,7 +229,7 @@ mutation('createExternalAccount', {
     warnings: {
       type: [RefusedFieldType],
       description:
-        'Notes on payments to the account: how SEPA or ACH transmits the name of its owner, and in the sandbox what production would refuse, such as wrong check digits. Empty if no note applies.',
+        'Notes on paying the account: how SEPA or ACH transmits the name of its owner and, in the sandbox, what production would refuse, such as wrong check digits. Empty if there are none.',
     },
   },
   resolve: async (given, { payments, viewer }, key, argumentOf) => {
@@ -264,7 +264,7 @@ mutation('createExternalAccount', {
 
 mutation('updateExternalAccount', {
   description:
-    "Changes the platform's own id for an external account, its metadata, and whether incoming UMA payments to its customer go to it. To change the details that identify it at its bank, register another account.",
+    "Changes the `platformAccountId` and the metadata of an external account, and whether it receives its customer's incoming UMA payments. The details that identify it at its bank cannot be changed: register another account instead.",
   input: (t) => ({
     accountId: t.id({ required: true, description: 'The account to change: ExternalAccount:…' }),
     platformAccountId: t.string({
@@ -285,7 +285,7 @@ mutation('updateExternalAccount', {
 
 mutation('deleteExternalAccount', {
   description:
-    'Deletes an external account: it becomes INACTIVE permanently and is left out of lists. Old payments still show it, payments in progress continue, and no new payment can use it. The same bank account or wallet can be registered again.',
+    'Deletes an external account, which becomes permanently INACTIVE and is left out of lists. Old payments still show it and payments in progress continue, but no new payment can use it. The same bank account or wallet can be registered again.',
   input: (t) => ({ accountId: t.id({ required: true, description: 'The account to delete: ExternalAccount:…' }) }),
   success: { row: { as: 'account', type: ExternalAccount, description: 'The deleted account.' } },
   resolve: (input, { payments, viewer }, key) => deleteExternalAccount(payments, viewer, input, key),

@@ -70,7 +70,7 @@ const BusinessDetails = builder.prismaObject('Customer', {
     taxId: t.optional('taxId', 'String', { description: 'Tax number, if known.' }),
     address: t.json('address', AddressType, { nullable: true, description: 'Postal address, if known.' }),
     beneficialOwners: t.json('beneficialOwners', [BeneficialOwner], {
-      description: 'The persons who own or control the company.',
+      description: 'The people who own or control the company.',
     }),
   }),
 });
@@ -160,7 +160,7 @@ const companyFields = (t: InputBuilder) => ({
   address: t.field({ type: AddressInput, description: "The company's postal address." }),
   beneficialOwners: t.field({
     type: [BeneficialOwnerInput],
-    description: 'The persons who own or control the company.',
+    description: 'The people who own or control the company.',
   }),
 });
 
@@ -178,7 +178,7 @@ const BusinessChangesInput = builder.inputType('BusinessChangesInput', {
 });
 
 const CustomerDetailsInput = builder.inputType('CustomerDetailsInput', {
-  description: 'The details of a customer: set only the field for its type.',
+  description: 'The details of a customer. Set only the field that matches its type.',
   isOneOf: true,
   fields: (t) => ({
     individual: t.field({ type: IndividualDetailsInput, description: 'The customer is a person.' }),
@@ -187,7 +187,7 @@ const CustomerDetailsInput = builder.inputType('CustomerDetailsInput', {
 });
 
 const CustomerChangesInput = builder.inputType('CustomerChangesInput', {
-  description: 'The changes to a customer: set only the field for its type.',
+  description: 'The changes to a customer. Set only the field that matches its type.',
   isOneOf: true,
   fields: (t) => ({
     individual: t.field({ type: IndividualDetailsInput, description: 'A person.' }),
@@ -221,12 +221,12 @@ mutation('createCustomer', {
   input: (t) => ({
     platformCustomerId: t.string({ required: true, description: "The platform's own id for the customer." }),
     umaAddress: t.string({
-      description: "The customer's UMA address, $name@domain, in the domain of the platform; generated when left out.",
+      description: "The customer's UMA address, $name@domain, in the domain of the platform. Generated if left out.",
     }),
     details: t.field({
       type: CustomerDetailsInput,
       required: true,
-      description: 'The details of the customer: set only the field for its type.',
+      description: 'The details of the customer. Set only the field that matches its type.',
     }),
     metadata: t.field({ type: [MetadataInput], description: newMetadata }),
   }),
@@ -240,7 +240,7 @@ mutation('createCustomer', {
 
 mutation('updateCustomer', {
   description:
-    'Changes a customer. Fields that are left out stay as they are; the type cannot change. In the sandbox, the identity check is decided again when the name changes.',
+    'Changes a customer. Fields that are left out stay as they are, and the type cannot be changed. In the sandbox, the identity check is decided again when the name changes.',
   input: (t) => ({
     customerId: t.id({ required: true, description: 'The customer to change: Customer:…' }),
     umaAddress: t.string({
@@ -248,7 +248,7 @@ mutation('updateCustomer', {
     }),
     details: t.field({
       type: CustomerChangesInput,
-      description: "The details to change, in the field for the customer's type; null clears a detail.",
+      description: "The details to change. Set only the field that matches the customer's type. Null clears a detail.",
     }),
     metadata: t.field({ type: [MetadataInput], description: changedMetadata }),
   }),
@@ -261,7 +261,7 @@ mutation('updateCustomer', {
 
 mutation('deleteCustomer', {
   description:
-    "Deletes a customer that holds no money and has no payment in progress (else CUSTOMER_IN_USE). The customer stays readable but can no longer move money, the UMA address becomes available, and the client tokens of the customer's apps are revoked. Deleting it again is refused with CUSTOMER_DELETED.",
+    'Deletes a customer. This is refused with CUSTOMER_IN_USE if the customer still holds money or has payments in progress. A deleted customer stays readable but can no longer move money. Its UMA address becomes available again, and the client tokens of its apps are revoked. Deleting it again is refused with CUSTOMER_DELETED.',
   input: (t) => ({ customerId: t.id({ required: true, description: 'The customer to delete: Customer:…' }) }),
   success: { row: { as: 'customer', type: Customer, description: 'The deleted customer.' } },
   refusals: ['CustomerInUseError'],

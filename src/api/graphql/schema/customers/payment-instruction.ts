@@ -18,11 +18,11 @@ const accountNumber = 'The account number to pay to.';
 const address = 'The address to pay to, which is unique to the account or payment.';
 const assetType = 'The code of the asset to send, such as USDC.';
 
-/** The type of each payment method. The compiler reports a method or a field that is missing here. */
+/** The schema type for each payment method. The compiler reports any method or field that is missing here. */
 const members: { readonly [K in Kind]: Member<FieldOf<K>> } = {
   US_ACCOUNT: {
     type: 'UsAccountInstruction',
-    description: 'Pay in by a US bank transfer.',
+    description: 'Pay in by US bank transfer.',
     fields: {
       accountNumber,
       routingNumber: 'The ABA routing number of the bank, 9 digits.',
@@ -32,27 +32,27 @@ const members: { readonly [K in Kind]: Member<FieldOf<K>> } = {
   },
   CLABE: {
     type: 'ClabeInstruction',
-    description: 'Pay in by a Mexican bank transfer.',
+    description: 'Pay in by Mexican bank transfer.',
     fields: { clabeNumber: 'The CLABE to pay to, 18 digits.' },
   },
   IBAN: {
     type: 'IbanInstruction',
-    description: 'Pay in by a bank transfer in euro.',
+    description: 'Pay in by bank transfer in euros.',
     fields: { iban: 'The IBAN to pay to.', swiftBic: 'The BIC of the bank to pay to.' },
   },
   NGN_ACCOUNT: {
     type: 'NgnAccountInstruction',
-    description: 'Pay in by a Nigerian bank transfer.',
+    description: 'Pay in by Nigerian bank transfer.',
     fields: { accountNumber, bankName },
   },
   PHP_ACCOUNT: {
     type: 'PhpAccountInstruction',
-    description: 'Pay in by a Philippine bank transfer.',
+    description: 'Pay in by Philippine bank transfer.',
     fields: { accountNumber, bankName },
   },
   CAD_ACCOUNT: {
     type: 'CadAccountInstruction',
-    description: 'Pay in by a Canadian bank transfer.',
+    description: 'Pay in by Canadian bank transfer.',
     fields: {
       bankCode: 'The institution number of the bank, 3 digits.',
       branchCode: 'The transit number of the branch, 5 digits.',
@@ -62,12 +62,12 @@ const members: { readonly [K in Kind]: Member<FieldOf<K>> } = {
   },
   GBP_ACCOUNT: {
     type: 'GbpAccountInstruction',
-    description: 'Pay in by a British bank transfer.',
+    description: 'Pay in by British bank transfer.',
     fields: { sortCode: 'The sort code of the bank, 6 digits with dashes.', accountNumber, bankName },
   },
   SGD_ACCOUNT: {
     type: 'SgdAccountInstruction',
-    description: 'Pay in by a bank transfer in Singapore.',
+    description: 'Pay in by Singapore bank transfer.',
     fields: { accountNumber, swiftCode: 'The BIC of the bank to pay to.', bankName },
   },
   PIX: {
@@ -91,7 +91,7 @@ const members: { readonly [K in Kind]: Member<FieldOf<K>> } = {
   },
   LAYER2_WALLET: {
     type: 'Layer2WalletInstruction',
-    description: 'Pay in over the second-layer Bitcoin network, to the address or by the invoice.',
+    description: 'Pay in over the second-layer Bitcoin network, to the address or with the invoice.',
     fields: { address, invoice: 'The BOLT 11 invoice to pay, instead of the address.', assetType },
   },
   SOLANA_WALLET: {

@@ -8,7 +8,7 @@ import { quotes } from '../payments/quote.ts';
 import { LedgerEntry, TransactionTotal, transactions } from '../payments/transaction.ts';
 import { accounts } from './account.ts';
 
-/** Account statements: payments, ledger entries with running balances, balances and totals of a period. */
+/** Account statements: payments, ledger entries with running balances, and the balances and totals for a period. */
 
 const onEitherSide = ['transactionsFrom', 'transactionsTo'] as const;
 
@@ -17,14 +17,14 @@ const totalsArgs = { type: TransactionFilter, description: 'Counts only payments
 builder.prismaInterfaceFields(Account, (t) => ({
   transactions: t.page(transactions, { of: onEitherSide, description: 'The payments from and to the account.' }),
   transactionTotals: t.fromQuery([TransactionTotal], totalsOf(...onEitherSide), {
-    description: 'The number and the sum of the payments from and to the account, by status, direction and currency.',
+    description: 'The number and total amount of payments from and to the account, by status, direction and currency.',
     args: { filter: t.arg(totalsArgs) },
   }),
 }));
 
 builder.prismaObjectField(Customer, 'transactionTotals', (t) =>
   t.fromQuery([TransactionTotal], totalsOf('transactions'), {
-    description: "The number and the sum of the customer's payments, by status, direction and currency.",
+    description: "The number and total amount of the customer's payments, by status, direction and currency.",
     args: { filter: t.arg(totalsArgs) },
   }),
 );
@@ -39,7 +39,7 @@ const StatementSum = builder.objectRef<Sum>('StatementSum').implement({
   description: "The totals of a statement's ledger entries in one direction.",
   fields: (t) => ({
     count: t.exposeInt('count', { description: 'The number of entries.' }),
-    amount: t.money('amount', 'currency', { description: 'The sum of the entries, as an unsigned amount.' }),
+    amount: t.money('amount', 'currency', { description: 'The sum of the entries, never negative.' }),
   }),
 });
 
@@ -50,7 +50,7 @@ interface Statement {
 
 const AccountStatement = builder.objectRef<Statement>('AccountStatement').implement({
   description:
-    'A statement of an internal account for a period. The opening balance plus credits minus debits is the closing balance; `ledgerEntries` of the same period lists the entries.',
+    'A statement of an internal account for a period. The opening balance plus credits minus debits equals the closing balance. `ledgerEntries` lists the entries of the same period.',
   fields: (t) => ({
     from: t.expose('periodFrom', { type: 'DateTime', description: 'The start of the period, inclusive.' }),
     to: t.expose('periodTo', { type: 'DateTime', description: 'The end of the period, exclusive.' }),
@@ -102,7 +102,7 @@ builder.prismaObjectFields(InternalAccount, (t) => ({
   }),
 }));
 
-/** The lists of one customer. Each is read by the SQL statement that reads the customer. */
+/** A customer's lists. Each is read by the same SQL statement as the customer itself. */
 builder.prismaObjectFields(Customer, (t) => ({
   accounts: t.page(accounts, { of: ['accounts'], description: 'The internal and external accounts of the customer.' }),
   transactions: t.page(transactions, { of: ['transactions'], description: 'The payments of the customer.' }),

@@ -13,15 +13,15 @@ const ReceiverCurrency = builder.objectRef<LookupCurrency>('ReceiverCurrency').i
     currency: t.currency('code', { description: 'The currency that the receiver accepts.' }),
     estimatedExchangeRate: t.optional('estimatedExchangeRate', 'Decimal', {
       description:
-        "Units of the platform's first currency per unit of this currency, in major units; null if unknown. An estimate: only a quote locks a rate.",
+        "Units of the platform's first currency per unit of this currency, in major units; null if unknown. This is an estimate; only a quote locks a rate.",
     }),
     minAmount: t.money('minAmount', 'code', {
       description:
-        "The smallest amount that the receiver can be paid in this currency, whichever of the sender's currencies is sent (without a sender: whichever of the platform's currencies).",
+        "The smallest amount that the receiver can be paid in this currency, from any of the sender's currencies (or any of the platform's, if no sender is given).",
     }),
     maxAmount: t.money('maxAmount', 'code', {
       description:
-        "The largest amount that the receiver can be paid in this currency, whichever of the sender's currencies is sent (without a sender: whichever of the platform's currencies).",
+        "The largest amount that the receiver can be paid in this currency, from any of the sender's currencies (or any of the platform's, if no sender is given).",
     }),
   }),
 });
@@ -60,7 +60,7 @@ export const Lookup = builder.prismaNode('Lookup', {
 
 mutation('lookUpReceiver', {
   description:
-    'Looks up what the receiver at a UMA address accepts. If the address has no receiver, the result is a NotFoundError with the code UMA_NOT_FOUND. A client token of a customer needs the grant LOOK_UP_RECEIVERS, and looks up receivers for that customer.',
+    'Looks up what the receiver at a UMA address accepts. If the address has no receiver, the result is a NotFoundError with the code UMA_NOT_FOUND. A client token that is bound to a customer needs the grant LOOK_UP_RECEIVERS, and looks up receivers for that customer.',
   input: (t) => ({
     umaAddress: t.string({ required: true, description: 'The UMA address to look up: $name@domain.' }),
     sender: t.field({

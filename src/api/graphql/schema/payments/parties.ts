@@ -15,9 +15,9 @@ import { variantsBy } from '../words.ts';
 
 const displayName =
   'The display name of the party, as it was when the payment was made; later changes do not affect it.';
-const accountName = `${displayName} A client token of a single payment sees the kind of account instead ("USD account").`;
+const accountName = `${displayName} A client token that is bound to a single payment sees the kind of account instead ("USD account").`;
 const maskedNumber =
-  'The end of the account number for display, such as "•••• 6789". Null if the party is not an account, or is an account that the viewer may not see.';
+  'The account number, masked for display, such as "•••• 6789". Null if the party is not an account, or is an account that the viewer may not see.';
 
 /** Returns the name of an account in a payment. A token bound to one payment must not learn whose payment it is. */
 const nameOf = (name: string | null, currency: string, { bound }: Viewer) =>
@@ -164,7 +164,7 @@ builder.prismaObject('Transaction', {
 
 builder.prismaObject('Transaction', {
   variant: 'RealtimeFundingSource',
-  description: 'A deposit from outside as the source of a payment, made for this payment alone.',
+  description: 'A deposit from outside as the source of a payment. It is made for this payment alone.',
   interfaces: [PaymentSource],
   fields: (t) => ({
     displayName: t.string({
@@ -172,7 +172,7 @@ builder.prismaObject('Transaction', {
       select: { sentCurrency: true, receivedCurrency: true },
       resolve: ({ sentCurrency, receivedCurrency }) => `${sentCurrency ?? receivedCurrency} deposit`,
     }),
-    maskedNumber: t.string(noNumber('the account outside is not known')),
+    maskedNumber: t.string(noNumber('the account that the deposit comes from is not known')),
     customer: t.seen('customer', Customer, visibleCustomers, {
       description: 'The customer who makes the deposit; null if the caller may not see it.',
     }),

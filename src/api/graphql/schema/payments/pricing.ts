@@ -61,16 +61,16 @@ export const PricingStep = builder.objectRef<PricingStepShape>('PricingStep').im
     before: t.expose('before', {
       type: 'Decimal',
       description:
-        'The figure before it was rounded, in smallest units: exact if it has a finite number of decimals, otherwise to 30 significant digits.',
+        'The figure before rounding, in smallest units: exact if it has a finite number of decimals, otherwise to 30 significant digits.',
     }),
-    after: t.money('after', 'currency', { description: 'The figure after it was rounded.' }),
-    rounding: t.expose('rounding', { type: Rounding, description: 'How it was rounded.' }),
+    after: t.money('after', 'currency', { description: 'The figure after rounding.' }),
+    rounding: t.expose('rounding', { type: Rounding, description: 'How the figure was rounded.' }),
     text: t.exposeString('text', { description: 'The whole step as a human-readable formula. Do not parse it.' }),
   }),
 });
 
 const ExchangeRateType = builder.objectRef<ExchangeRate>('ExchangeRate').implement({
-  description: 'The indicative price of a conversion at this moment. It is not locked; a quote locks a rate.',
+  description: 'The current indicative price of a conversion. It is not locked: only a quote locks a rate.',
   fields: (t) => ({
     source: t.expose('source', { type: 'Currency', description: 'The currency of the amount sent.' }),
     destination: t.expose('destination', { type: 'Currency', description: 'The currency of the amount received.' }),
@@ -80,7 +80,7 @@ const ExchangeRateType = builder.objectRef<ExchangeRate>('ExchangeRate').impleme
     }),
     sendingAmount: t.expose('sendingAmount', {
       type: 'Money',
-      description: 'The amount that the price is for, fees included.',
+      description: 'The amount to send, fees included.',
     }),
     receivingAmount: t.expose('receivingAmount', { type: 'Money', description: 'The amount that would arrive.' }),
     fees: t.expose('fees', { type: 'Money', description: 'All fees, in the sending currency.' }),

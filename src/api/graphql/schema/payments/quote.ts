@@ -71,10 +71,10 @@ builder.prismaObjectFields(Quote, (t) => ({
   // A caller who may see a quote may see its payment (visible.ts).
   transaction: t.relation('transaction', {
     type: Transaction,
-    description: 'The payment of the quote, which is created with it.',
+    description: 'The payment of the quote, created together with it.',
   }),
   paymentInstructions: t.json('paymentInstructions', [PaymentInstruction], {
-    description: 'The ways to fund the quote, of which any one can be used; empty if it is paid from an account.',
+    description: 'The ways to fund the quote. Use any one of them. Empty if the quote is paid from an account.',
   }),
 
   description: t.optional('description', 'String', {
@@ -103,7 +103,7 @@ const AccountSourceInput = builder.inputType('AccountSourceInput', {
     accountId: t.id({
       required: true,
       description:
-        'The account that pays: InternalAccount:…, or ExternalAccount:… of a bank, from which the money is pulled.',
+        'The account that pays: InternalAccount:…, or the ExternalAccount:… of a bank account, from which the money is pulled.',
     }),
   }),
 });
@@ -127,7 +127,7 @@ const PaymentSourceInput = builder.inputType('PaymentSourceInput', {
     account: t.field({ type: AccountSourceInput, description: 'The payment is made from an account.' }),
     realtimeFunding: t.field({
       type: RealtimeFundingSourceInput,
-      description: 'The payment is funded by a deposit from outside, for this payment alone.',
+      description: 'The payment is funded by a deposit from outside, made for this payment alone.',
     }),
   }),
 });
@@ -143,7 +143,7 @@ const AccountDestinationInput = builder.inputType('AccountDestinationInput', {
 });
 
 const UmaDestinationInput = builder.inputType('UmaDestinationInput', {
-  description: 'A UMA address that was looked up (`lookupId`) as the destination of a payment.',
+  description: 'A UMA address as the destination of a payment. It must have been looked up first (`lookupId`).',
   fields: (t) => ({
     umaAddress: t.string({ required: true, description: 'The UMA address that receives: $name@domain.' }),
     currency: t.field({
@@ -224,7 +224,7 @@ mutation('createQuote', {
 
 mutation('executeQuote', {
   description:
-    'Executes a quote before it expires. An internal account is debited immediately; from an external account, the money is pulled. The quote is then PROCESSING. If a policy requires an approval, the transaction waits for it as CREATED.',
+    'Executes a quote before it expires. An internal account is debited immediately; from an external account, the money is pulled. The quote is then PROCESSING. If a policy requires an approval, the transaction stays CREATED until it is given.',
   input: (t) => ({
     quoteId: t.id({ required: true, description: 'The quote to execute: Quote:…' }),
   }),

@@ -47,7 +47,7 @@ mutation('transferIn', {
     amount: t.field({
       type: AmountInput,
       description:
-        'The amount to pull, no more than the destination can hold. When left out, the provider pulls what the account offers; the sandbox pulls 10000 smallest units.',
+        'The amount to pull, no more than the destination can hold. If left out, the provider pulls what the account offers; the sandbox pulls 10000 smallest units.',
     }),
     description: t.string({ description: 'A note for the payment.' }),
     metadata: t.field({ type: [MetadataInput], description: newMetadata }),
@@ -101,12 +101,12 @@ mutation('transferInternal', {
     transferInternal(payments, viewer, { ...input, amount: givenAmount(amount), metadata: metadataOf(metadata) }, key),
 });
 
-/** Payments that await approval, by their platform (incoming ones) or by a second person (all others). */
+/** Payments that await approval: incoming payments by their platform, all others by a second person. */
 
 builder.prismaObjectFields(Transaction, (t) => ({
   approvalDueAt: t.optional('approvalDueAt', 'DateTime', {
     description:
-      'The time until which the payment must be approved or rejected; null if it needs no approval, and once an approval required by a policy has been given.',
+      'The latest time at which the payment can be approved or rejected; null if it needs no approval, or once an approval required by a policy has been given.',
   }),
   createdById: t.id({
     nullable: true,
@@ -125,15 +125,15 @@ builder.prismaObjectFields(Transaction, (t) => ({
   }),
   requestedReceiverInformation: t.json('requestedInformation', [RequiredField], {
     description:
-      'The information about the receiver that the sending side requires or accepts, to be given to approveTransaction.',
+      'The information about the receiver that the sending side requires or accepts. Pass it to approveTransaction.',
   }),
 }));
 
 mutation('approveTransaction', {
   description:
-    'Approves a payment before its `approvalDueAt`. A payment that a policy holds back (CREATED) must be approved with the permission APPROVE, by a token other than the one that requested it. If one of the two tokens created the other, directly or indirectly, or if the approving token is itself limited by a token policy that requires the approval, the result is a ForbiddenError. The checks made when the payment was requested are repeated. Approving an incoming payment (PENDING) needs TRANSACT. Information in the customer record need not be sent again; if mandatory information is missing, the payment fails with MISSING_MANDATORY_PAYEE_DATA. If the payment is not waiting for approval, the result is a ConflictError with the code TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL.',
+    'Approves a payment before its `approvalDueAt`. A payment that a policy holds back (CREATED) must be approved by a token with the permission APPROVE, other than the one that requested it. If one of the two tokens created the other, directly or indirectly, or if the approving token is itself limited by a token policy that requires the approval, the result is a ForbiddenError. The checks made when the payment was requested are repeated. Approving an incoming payment (PENDING) needs TRANSACT. Information in the customer record need not be sent again; if mandatory information is missing, the payment fails with MISSING_MANDATORY_PAYEE_DATA. If the payment is not waiting for approval, the result is a ConflictError with the code TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL.',
   input: (t) => ({
-    transactionId: t.id({ required: true, description: 'The payment that waits for an approval: Transaction:…' }),
+    transactionId: t.id({ required: true, description: 'The payment that is waiting for approval: Transaction:…' }),
     receiverCustomerInfo: t.field({
       type: [InformationFieldInput],
       description: `For an incoming payment: the information about the receiver that \`requestedReceiverInformation\` lists. At most ${maxFacts}.`,
@@ -148,8 +148,8 @@ mutation('rejectTransaction', {
   description:
     'Rejects a payment before its `approvalDueAt`. It becomes REJECTED, and money that was already taken is returned. A payment that a policy holds back needs APPROVE; an incoming payment needs TRANSACT.',
   input: (t) => ({
-    transactionId: t.id({ required: true, description: 'The payment that waits for an approval: Transaction:…' }),
-    reason: t.string({ description: 'Why the payment is rejected, for its timeline.' }),
+    transactionId: t.id({ required: true, description: 'The payment that is waiting for approval: Transaction:…' }),
+    reason: t.string({ description: 'Why the payment is rejected; shown in its timeline.' }),
   }),
   success: { row: { as: 'transaction', type: Transaction, description: 'The payment, which is now REJECTED.' } },
   resolve: (input, { payments, viewer }, key) => rejectTransaction(payments, viewer, input, key),
@@ -214,13 +214,13 @@ mutation('sandboxFundAccount', {
 
 mutation('sandboxSend', {
   description:
-    "Sandbox only: simulates the deposit for a real-time funded quote. A deposit of exactly the quoted amount is converted and delivered immediately. If the deposit is too small, too large or too late, the payment fails and the money is credited to the customer's account in that currency. If the quote is already paid, the code is CONFLICT. If the customer was deleted, the code is CUSTOMER_DELETED, and the money goes back to the payer.",
+    "Sandbox only: simulates the deposit for a real-time funded quote. A deposit of exactly the quoted amount is converted and delivered immediately. If the deposit is too small, too large or too late, the payment fails and the money is credited to the customer's account in that currency. If the quote has already been paid, the request is refused with CONFLICT. If the customer was deleted, it is refused with CUSTOMER_DELETED, and the money goes back to the payer.",
   input: (t) => ({
     quoteId: t.id({ required: true, description: 'The quote to fund: Quote:…' }),
     currency: t.field({
       type: 'CurrencyCode',
       required: true,
-      description: 'The currency of the deposit, which must be that of the quote.',
+      description: 'The currency of the deposit, which must be the sending currency of the quote.',
     }),
     amount: t.field({
       type: AmountInput,

@@ -23,7 +23,7 @@ import { RateDetailsType } from './pricing.ts';
 
 const Refund = builder.prismaObject('Transaction', {
   variant: 'Refund',
-  description: 'Money of a payment that goes back to its source.',
+  description: 'Money that goes back to the source of a payment.',
   fields: (t) => ({
     reference: t.required('refundReference', 'String', {
       description: 'The reference of the refund, by which both sides can identify it.',
@@ -158,21 +158,21 @@ interface Total {
 }
 
 export const TransactionTotal = builder.objectRef<Total>('TransactionTotal').implement({
-  description: 'The number and the sum of the payments that share a status, a direction and a currency.',
+  description: 'The number and total amount of payments with the same status, direction and currency.',
   fields: (t) => ({
     status: t.expose('status', { type: TransactionStatus, description: 'The status of these payments.' }),
     type: t.expose('type', { type: TransactionType, description: 'The direction of these payments.' }),
     count: t.exposeInt('count', { description: 'The number of these payments.' }),
     amount: t.money('amount', 'currency', {
       description:
-        "The sum of these payments on the customer's side: amounts sent by OUTGOING payments, fees included, and amounts received by INCOMING ones.",
+        "The total of these payments on the customer's side: the amounts sent, fees included, if they are OUTGOING, or the amounts received if they are INCOMING.",
     }),
   }),
 });
 
 builder.queryField('transactionTotals', (t) =>
   t.fromQuery([TransactionTotal], totalsOf(), {
-    description: 'The number and the sum of payments, by status, direction and currency.',
+    description: 'The number and total amount of payments, by status, direction and currency.',
     args: { filter: t.arg({ type: TransactionFilter, description: 'Counts only payments that match this filter.' }) },
   }),
 );
@@ -215,7 +215,7 @@ export const LedgerEntry = builder.prismaObject('Posting', {
     system: t.field({
       type: LedgerParty,
       nullable: true,
-      description: 'The party of the entry if it is not an account that the caller can see; null if `account` is set.',
+      description: 'The party to the entry, if it is not an account that the caller can see; null if `account` is set.',
       select: { system: true, account: { select: { customerId: true } } },
       resolve: ({ system, account }, _args, { viewer }) =>
         account ? (maySee('account', viewer, account) ? null : 'OTHER_ACCOUNT') : system,
@@ -252,7 +252,7 @@ builder.prismaObjectFields(Transaction, (t) => ({
     description: 'Every status that the payment went through, with the time and the reason.',
     only: ['type', ['OUTGOING_PAYMENT', 'INCOMING_PAYMENT']],
     orderBy: ['sequence'],
-    // Each version has an event: a caller who sees version 3 must be shown the event of that version.
+    // Every version has an event: a caller who sees version 3 of the payment must also be shown its event.
     completeBy: 'version',
   }),
   ledgerEntries: t.many(['journals', 'postings'], LedgerEntry, {

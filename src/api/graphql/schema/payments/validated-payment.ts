@@ -3,7 +3,7 @@ import type { Validated } from '../../../../domain/commands/command.ts';
 import { serverTime, ValidatedPayment } from '../mutation.ts';
 import { PolicyLimit, shownLimit } from '../platform/policies.ts';
 
-/** Defines the result of a dry run: the price of a payment, and the limits of policies as they would be after it. */
+/** Defines the result of a dry run: the price of a payment, and the policy limits as they would be after it. */
 
 /** Returns the amounts of the quote or transaction that would have been created. */
 function amountsOf({ row }: Validated) {
@@ -30,11 +30,11 @@ const amount = (of: 'sent' | 'received' | 'fees', description: string) =>
 
 ValidatedPayment.implement({
   description:
-    'The result of a dry run: the amounts with which the payment would be made if nothing changed before. The rate can still change, and the provider of the rail was not asked.',
+    'The result of a dry run: the amounts of the payment if it were made now. The rate can still change, and the provider behind the rail was not asked.',
   fields: (t) => ({
     sentAmount: t.field(amount('sent', 'The amount that the source would be debited, fees included.')),
     receivedAmount: t.field(amount('received', 'The amount that the destination would receive.')),
-    feesIncluded: t.field(amount('fees', 'All fees of the payment, which `sentAmount` includes.')),
+    feesIncluded: t.field(amount('fees', 'All fees of the payment. `sentAmount` includes them.')),
     exchangeRate: t.field({
       type: 'Decimal',
       nullable: true,
@@ -45,12 +45,12 @@ ValidatedPayment.implement({
     limits: t.field({
       type: [PolicyLimit],
       description:
-        'The limits of the policies that apply and that the viewer may see, with this payment counted. A quote that is not to be executed immediately is not counted.',
+        'The limits of the policies that apply to the payment and that the viewer may see, with this payment counted. A quote that is not to be executed immediately is not counted.',
       resolve: ({ limits }) => limits.map(shownLimit),
     }),
     approvalDueAt: t.optional('approvalDueAt', 'DateTime', {
       description:
-        'The time until which a second person would have to approve the payment, because a policy requires it; null if it needs no approval.',
+        'The latest time at which a second person could give the approval that a policy requires; null if the payment needs no approval.',
     }),
     serverTime: t.field(serverTime),
   }),

@@ -17,7 +17,8 @@ import { made, node } from '../words.ts';
 /** The settings of the caller's platform, as in REST's /config (decisions 56 and 73). */
 
 const PlatformCurrency = builder.objectRef<CurrencyTerms>('PlatformCurrency').implement({
-  description: 'A currency of the platform, with the terms of payments. New customers get an internal account in it.',
+  description:
+    'A currency of the platform, with the terms of payments in it. New customers get an internal account in each of these currencies.',
   fields: (t) => ({
     currency: t.currency('code', { description: 'The currency that these terms are for.' }),
     minAmount: t.money('minAmount', 'code', { description: 'The smallest amount of a payment in this currency.' }),
@@ -94,7 +95,8 @@ mutation('updatePlatform', {
     }),
     currencies: t.field({
       type: ['CurrencyCode'],
-      description: 'The codes of the currencies in which new customers get internal accounts. This replaces the list.',
+      description:
+        'The codes of the currencies in which new customers get internal accounts. They replace the current list.',
     }),
     trustedDocuments: t.field({
       type: TrustedDocumentPolicy,

@@ -23,11 +23,11 @@ import { Viewer } from './viewer.ts';
 
 /** Policies: which payments a token, a customer or the platform may make, and how much of each limit remains. */
 
-/** A limit, as read by a statement or as part of a refusal, with its time as a Date. */
+/** A limit, as read by a statement or as part of a refusal, with `renewsAt` as a Date. */
 export type Limit = Omit<LimitState, 'renewsAt'> & { readonly renewsAt: Date | null };
 
 export const PolicyLimit = builder.objectRef<Limit>('PolicyLimit').implement({
-  description: 'A limit of a policy, on an amount in one currency or on the number of payments, with its current use.',
+  description: 'A policy limit on an amount in one currency or on the number of payments, with its current usage.',
   fields: (t) => ({
     period: t.expose('period', { type: PolicyPeriod, description: 'The period over which payments are added up.' }),
     amount: t.money('amount', 'currency', {
@@ -75,23 +75,23 @@ const ApprovalThreshold = builder
 
 const PolicyApproval = builder.objectRef<StoredApproval>('PolicyApproval').implement({
   description:
-    'Which payments a second person must approve. The approval needs APPROVE and a token other than the one that began the payment.',
+    'Which payments a second person must approve. The approving token needs APPROVE, and must not be the one that began the payment.',
   fields: (t) => ({
     always: t.exposeBoolean('always', { description: 'Whether every payment needs an approval.' }),
     above: t.json('above', [ApprovalThreshold], {
       description:
-        'The amounts above which a payment needs an approval. If there are any, every payment in another currency needs one, too.',
+        'The amounts above which a payment needs an approval. If there are any, all payments in other currencies need an approval, too.',
     }),
     newReceivers: t.exposeBoolean('newReceivers', {
       description:
-        'Whether a payment needs an approval if no earlier payment of the subject to the same account or UMA address was delivered.',
+        'Whether a payment needs an approval if no earlier payment of the subject has been delivered to the same account or UMA address.',
     }),
     reserves: t.exposeBoolean('reserves', {
       description: 'Whether the money is taken from the account while the payment waits.',
     }),
     expiresInSeconds: t.exposeInt('expiresInSeconds', {
       description:
-        'How long a payment waits for its approval, in seconds; a payment from a quote waits no longer than the quote is valid. After that the payment is EXPIRED.',
+        'How long a payment waits for its approval, in seconds, before it becomes EXPIRED. A payment from a quote waits no longer than the quote is valid.',
     }),
   }),
 });
@@ -99,7 +99,7 @@ const PolicyApproval = builder.objectRef<StoredApproval>('PolicyApproval').imple
 const Policy = builder.prismaNode('Policy', {
   ...node(visiblePolicies),
   description:
-    'Limits the payments of a token (and of all tokens created by it), of a customer, or of the whole platform. A payment must be allowed by every policy that applies to it, and counts towards the limits of each: a transfer when it is made; a quote when it is executed or, if a deposit will execute it, when it is created.',
+    'Limits the payments of a token (and of all tokens created by it), of a customer, or of the whole platform. A payment must be allowed by every policy that applies to it, and counts towards the limits of each. A transfer counts when it is made; a quote counts when it is executed or, if a deposit will execute it, when it is created.',
   fields: (t) => ({
     subjectId: t.id({
       description: 'Whose payments the policy limits: ApiToken:…, ClientToken:…, Customer:… or Platform:…',
@@ -117,11 +117,11 @@ const Policy = builder.prismaNode('Policy', {
     receiverAccountIds: t.expose('receiverAccountIds', {
       type: ['ID'],
       description:
-        'The accounts to which the policy allows payments. A receiver in any of the three lists is allowed; if all three are empty, every receiver is.',
+        'The accounts to which the policy allows payments. A receiver in any of the three lists is allowed; if all three are empty, every receiver is allowed.',
     }),
     receiverCountries: t.exposeStringList('receiverCountries', {
       description:
-        'The countries (ISO 3166-1 alpha-2) to whose external accounts the policy allows payments. A wallet has no country.',
+        'The countries (ISO 3166-1 alpha-2) in which the policy allows payments to external accounts. A wallet has no country.',
     }),
     receiverUmaAddresses: t.exposeStringList('receiverUmaAddresses', {
       description: 'The UMA addresses to which the policy allows payments.',
@@ -145,7 +145,7 @@ const Policy = builder.prismaNode('Policy', {
     }),
     approval: t.json('approval', PolicyApproval, {
       nullable: true,
-      description: 'Which payments a second person must approve; null if they need no approval.',
+      description: 'Which payments a second person must approve; null if no payment needs an approval.',
     }),
     version: t.exposeInt('version', {
       description: 'The number of times that the policy was set. As `expectedVersion`, 0 stands for no policy.',
@@ -169,7 +169,7 @@ builder.objectField(Viewer, 'policies', (t) =>
   t.field({
     type: [Policy],
     description:
-      'The policies that limit the payments of the token: its own, those of the tokens that created it, and that of the platform. An app sees only its own and that of its customer.',
+      'The policies that limit the payments of the token: its own policy, those of the tokens that created it, and the policy of the platform. An app sees only its own policy and the policy of its customer.',
     ...executedRead,
     resolve: (viewer, _args, { payments }) => policiesOf(payments.database, viewer),
   }),
@@ -213,19 +213,19 @@ const PolicyApprovalInput = builder.inputType('PolicyApprovalInput', {
       required: true,
       defaultValue: [],
       description:
-        'The amounts above which a payment needs an approval. If any are given, so do all payments in unlisted currencies.',
+        'The amounts above which a payment needs an approval. If any are given, all payments in other currencies need an approval, too.',
     }),
     newReceivers: t.boolean({
       required: true,
       defaultValue: false,
       description:
-        'Whether a payment needs an approval if no earlier payment of the subject to the same account or UMA address was delivered.',
+        'Whether a payment needs an approval if no earlier payment of the subject has been delivered to the same account or UMA address.',
     }),
     reserves: t.boolean({
       required: true,
       defaultValue: true,
       description:
-        'Whether the money is taken from the account while the payment waits. Otherwise the account must have it when the payment is approved.',
+        'Whether the money is taken from the account while the payment waits. Otherwise the account must hold the money when the payment is approved.',
     }),
     expiresInSeconds: t.int({
       required: true,
@@ -237,7 +237,7 @@ const PolicyApprovalInput = builder.inputType('PolicyApprovalInput', {
 
 mutation('setPolicy', {
   description:
-    'Sets the policy on the payments of an API token, a client token, a customer or the platform. It replaces an earlier policy, and the payments that the earlier policy counted still count. A token that is limited by a policy, or was created by such a token, cannot set policies.',
+    'Sets the policy on the payments of an API token, a client token, a customer or the platform. It replaces any earlier policy, but payments that the earlier policy counted still count. A token that is limited by a policy, or was created by such a token, cannot set policies.',
   input: (t) => ({
     subjectId: t.id({
       required: true,
@@ -261,7 +261,7 @@ mutation('setPolicy', {
     }),
     receiverCountries: t.stringList({
       description:
-        'The countries (ISO 3166-1 alpha-2) to whose external accounts the policy allows payments. A wallet has no country.',
+        'The countries (ISO 3166-1 alpha-2) in which the policy allows payments to external accounts. A wallet has no country.',
     }),
     receiverUmaAddresses: t.stringList({ description: 'The UMA addresses to which the policy allows payments.' }),
     hoursFrom: t.string({
@@ -325,7 +325,7 @@ mutation('deletePolicy', {
 const factsOf = ({ refusal }: UserError) => refusal.details as Partial<ExceededLimit>;
 const moment = (text: string | null | undefined) => (text ? new Date(text) : null);
 
-/** Converts a limit in a refusal to its form in the schema. */
+/** Converts a limit in a refusal to the schema's form. */
 export const shownLimit = (limit: LimitState): Limit => ({ ...limit, renewsAt: moment(limit.renewsAt) });
 
 builder.objectFields(memberTypes.LimitExceededError, (t) => ({

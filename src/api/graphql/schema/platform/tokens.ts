@@ -108,7 +108,7 @@ mutation('createApiToken', {
     }),
     addresses: t.stringList({
       description:
-        'The address ranges from which the token is accepted, in CIDR notation, such as 203.0.113.0/24 or 2001:db8::/48. They must lie within those of the token that creates it, which are the default.',
+        'The address ranges from which the token is accepted, in CIDR notation, such as 203.0.113.0/24 or 2001:db8::/48. They must lie within the ranges of the token that creates it, which are the default.',
     }),
     documents: t.stringList({ description: documents }),
   }),
@@ -152,14 +152,14 @@ mutation('rotateApiToken', {
 
 mutation('revokeApiToken', {
   description:
-    'Revokes an API token and, by default, what it created: other tokens, including the one that replaces it, are revoked, and webhook endpoints are disabled. Revoked tokens can create nothing more. Within a second, requests with them are refused and their open streams are closed. The last token with MANAGE cannot be revoked (CONFLICT).',
+    'Revokes an API token and, by default, what it created: other tokens, including the one that replaces it, are revoked, and webhook endpoints are disabled. Revoked tokens cannot create anything more. Within a second, requests with them are refused and their open streams are closed. The last token with MANAGE cannot be revoked (CONFLICT).',
   input: (t) => ({
     tokenId: t.id({ required: true, description: 'The token to revoke: ApiToken:…' }),
     revokeDescendants: t.boolean({
       required: true,
       defaultValue: true,
       description:
-        'Whether to also revoke the tokens and disable the webhook endpoints that it created, directly or through those tokens.',
+        'Whether to also revoke the tokens and disable the webhook endpoints that this token created, directly or through other tokens.',
     }),
   }),
   success: {
@@ -262,7 +262,7 @@ export const ClientToken = builder.prismaNode('ClientToken', {
     permissions: t.expose('permissions', { type: [Permission], description: 'The permissions of the token.' }),
     grants: t.expose('grants', {
       type: [ClientGrant],
-      description: 'The rights of the token in addition to its permissions, for its customer.',
+      description: 'The rights that the token has in addition to its permissions. They apply to its customer.',
     }),
     trustedDocumentsOnly: t.exposeBoolean('trustedDocumentsOnly', {
       description: 'Whether the token was created for registered documents only (see `Platform.trustedDocuments`).',

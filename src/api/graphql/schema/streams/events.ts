@@ -92,7 +92,7 @@ export const Event = builder.prismaNode('Event', {
     transaction: t.field({
       type: Transaction,
       description:
-        'The transaction that changed, or to which the changed object belongs; null for events of other objects.',
+        'The transaction that changed, or to which the changed object belongs; null for events about other objects.',
       ...concerned('Transaction', visibleTransactions),
     }),
     account: t.field({
@@ -104,13 +104,14 @@ export const Event = builder.prismaNode('Event', {
     }),
     quote: t.field({
       type: Quote,
-      description: 'The quote that changed, or to which the changed object belongs; null for events of other objects.',
+      description:
+        'The quote that changed, or to which the changed object belongs; null for events about other objects.',
       ...concerned('Quote', visibleQuotes),
     }),
     customer: t.field({
       type: Customer,
       description:
-        'The customer that changed, or to which the changed object belongs; null for events of other objects.',
+        'The customer that changed, or to which the changed object belongs; null for events about other objects.',
       ...concerned('Customer', visibleCustomers),
     }),
     apiTokenId: t.id({
@@ -195,7 +196,7 @@ const events = listOf(Event, {
 builder.queryField('events', (t) =>
   t.page(events, {
     description:
-      'The feed as a list, oldest first: a log from which nothing is ever removed. It takes the same cursors as the subscriptions, whatever their age.',
+      'The feed as a list, oldest first: a log from which nothing is ever removed. It accepts the same cursors as the subscriptions, however old they are.',
   }),
 );
 
@@ -203,7 +204,7 @@ builder.subscriptionField('events', (t) =>
   t.field({
     type: Event,
     description:
-      'All changes that the caller may see, beginning with the next one or, with `after`, with the first one after that cursor.',
+      'All changes that the caller may see. The stream begins with the next change or, with `after`, with the first change after that cursor.',
     args: {
       after: t.arg.string({ description: afterDescription }),
       filter: t.arg({ type: EventFilter, description: 'Sends only events that match this filter.' }),

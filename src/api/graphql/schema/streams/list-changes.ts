@@ -47,12 +47,12 @@ function followList<Row, Filter extends object>(list: FollowedList<Row, Filter>)
   builder.subscriptionField(`${name}Changes`, (t) =>
     t.field({
       type: Changes,
-      description: `A live list of ${name}s: its first page, then every change that affects it. The filter is that of the query ${name}s. The page may already include a change that follows: ignore a row unless its \`version\` is higher than that of the row you have.`,
+      description: `A live list of ${name}s: its first page, then every change that affects it. The filter is the same as for the query ${name}s. The page may already include a change that is sent after it: ignore a row unless its \`version\` is higher than that of your copy.`,
       args: {
         filter: t.arg({
           type: filter,
           description:
-            "The rows to follow, as a filter of the list's query. Conditions on anything that can change while the row does not, such as the UMA address of its customer, are refused with INVALID_INPUT.",
+            "The rows to follow, as in the list's query. Conditions on anything that can change without the row itself changing, such as the UMA address of its customer, are refused with INVALID_INPUT.",
         }),
         snapshot: t.arg.boolean({
           required: true,
@@ -66,7 +66,7 @@ function followList<Row, Filter extends object>(list: FollowedList<Row, Filter>)
         }),
         after: t.arg.string({ description: afterDescription }),
       },
-      // The arguments above, which the compiler cannot follow through the type of the filter.
+      // These are the arguments above. The compiler cannot infer this through the type of the filter.
       subscribe: (_root, args, context) => watchList(context, read, args as unknown as ListArguments),
       resolve: (message) => message,
     }),
@@ -149,8 +149,8 @@ const columnsOf = oncePer(
 );
 
 /**
- * Returns the names of a type's fields that differ between two rows of its table, judged by the columns that the
- * fields read.
+ * Returns the names of a type's fields that differ between two rows of its table. A field differs if any column that it
+ * reads does.
  */
 function changedFields(
   schema: GraphQLSchema,

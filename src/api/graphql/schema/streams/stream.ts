@@ -62,8 +62,8 @@ export const afterDescription =
   'Resumes the stream after this cursor of the feed: sends every later change once and in order, but not the current state. A cursor that is too old is refused with CURSOR_EXPIRED.';
 
 /**
- * Returns the position after which a stream resumes, or undefined for a new stream. It is the one in `after`, unless a
- * later one is in the request's extensions or in Last-Event-ID: clients reconnect with their original `after`.
+ * Returns the position after which a stream resumes, or undefined for a new stream. This is `after`, unless the
+ * request's extensions or Last-Event-ID contain a later position: clients reconnect with their original `after`.
  * @throws GraphQLError INVALID_INPUT for a value that is not a cursor of this feed
  */
 export function positionAfter(
@@ -84,7 +84,7 @@ export function positionAfter(
   return position;
 }
 
-/** Refuses null (INVALID_INPUT) as the subject of a stream, which defaults to everything that the caller may see. */
+/** Refuses a null subject (INVALID_INPUT). Without a subject, a stream follows everything that the caller may see. */
 export function checkSubject(subject: unknown, name: string): void {
   if (subject === null) throw invalidInput(`${name} is null: leave it out to follow everything`, name);
 }

@@ -85,7 +85,7 @@ function follow<Noun extends FollowedNoun, Row, Args extends InputFieldMap>(
       description,
       args: { ...args(t.arg), after: t.arg.string({ description: afterDescription }) },
       subscribe: (_root, given, context) => {
-        // The arguments above, which the compiler cannot follow through the function that builds them.
+        // These are the arguments above. The compiler cannot infer this through the function that builds them.
         const { after, ...rest } = given as unknown as { readonly after: After };
         return open(rest as never, after, context);
       },
@@ -94,7 +94,7 @@ function follow<Noun extends FollowedNoun, Row, Args extends InputFieldMap>(
   );
 }
 
-/** Builds the fields with the statuses before a change, as recorded by the database, and after it. */
+/** Builds the fields with the status before a change, as recorded by the database, and the status after it. */
 function statuses<Noun extends FollowedNoun>(
   t: FieldBuilder<Noun>,
   type: EnumRef<Types, string>,
@@ -108,7 +108,7 @@ function statuses<Noun extends FollowedNoun>(
       description: `${before}, and for the current state at the start of the stream.`,
       resolve: ({ change }) => change?.previousStatus,
     }),
-    // Each noun with this status has a column for it.
+    // Every noun with this status has a column of that name.
     [name]: t.field({
       type,
       nullable,
@@ -297,12 +297,12 @@ function ends(
   };
 }
 
-/** The bounds, in milliseconds, on the delay until the next check of whether a rail still watches for a bank return. */
+/** The bounds, in milliseconds, on the delay before checking again whether a rail still watches for a bank return. */
 const lookMs = { least: 1_000, most: 60_000, afterFailure: 5_000 } as const;
 
 /**
- * Ends a stream of one transaction once nothing can follow the version that its reader has seen. When a rail stops
- * watching for a return, no status changes and no event is created, so this function polls.
+ * Ends a stream of one transaction once no further version can follow the one that its reader has seen. When a rail
+ * stops watching for a return, no status changes and no event is created, so this function polls.
  * @returns a function to call with each version that the reader is shown
  */
 function endWhenFinal(

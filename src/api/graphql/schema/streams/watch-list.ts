@@ -36,13 +36,13 @@ export interface ListArguments {
   readonly waitMs: number;
 }
 
-/** The longest wait for further changes, in milliseconds; meanwhile they queue in memory. */
+/** The longest wait for further changes, in milliseconds. Until it ends, changes queue in memory. */
 export const maxWaitMs = 1_000;
 const maxChanges = 50;
 /** After this many changes to other rows, a message without changes reports the position to the client. */
 const progressAfter = 1_000;
 
-/** Follows a list: sends its page if requested, then the effect of each change; with `after`, of each later change. */
+/** Follows a list: sends its page if requested, then the effect of each change (with `after`, since that cursor). */
 export async function watchList(
   context: Context,
   read: PageRead,
@@ -56,7 +56,7 @@ export async function watchList(
   const followed = await followFilter(context, read, filter ?? {});
   const wanted = filterOf(types, followed);
   if (resumeAfter !== undefined) await refuseExpired(resumeAfter, wanted, context);
-  // Read before the page: changes made meanwhile are in the page, and are sent again as changes.
+  // Read before the page: changes made in between are in the page, and are sent again as changes.
   const from = resumeAfter ?? (await feedHead(context.payments.database, context.viewer.platformId));
   // Without a cursor, a resumed stream starts with the page again until its client has acknowledged it.
   await context.resumePoint?.begin(snapshot && resumeAfter === undefined ? null : from.sequence);
@@ -75,7 +75,7 @@ interface Following {
   readonly first: ListMessage | undefined;
 }
 
-/** Returns the stream of a followed list's messages. Its `return` takes effect at once, like that of its channel. */
+/** Returns the stream of a followed list's messages. Its `return` takes effect immediately, like the channel's own. */
 function listStream(
   context: Context,
   channel: Channel<Event>,
@@ -102,7 +102,10 @@ function listStream(
     return { op: is ? (was ? 'UPDATE' : 'ENTER') : 'LEAVE', ...at(event), node: now, before };
   }
 
-  /** Returns the messages for some events: a single one if the follower collects changes, else one for each change. */
+  /**
+   * Returns the messages for some events: a single message if the follower collects changes, otherwise one for each
+   * change.
+   */
   async function messagesOf(events: readonly Event[]): Promise<ListMessage[]> {
     const all = await Promise.all(events.map(async (event) => ({ event, change: await changeOf(event) })));
     return (waitMs > 0 ? [all] : all.map((one) => [one])).flatMap((group) => {
@@ -115,7 +118,7 @@ function listStream(
     });
   }
 
-  /** Waits for the end of the current slot of `waitMs`: all followers of a list share slots, and thus messages. */
+  /** Waits for the end of the current slot of `waitMs`: all followers of a list share slots, and therefore messages. */
   const restOfSlot = () =>
     new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, waitMs - (Date.now() % waitMs));
@@ -153,8 +156,8 @@ function listStream(
 }
 
 /**
- * Merges the changes to each row into one, at the position of the last: clients store the rows of a message by id, and
- * would keep an arbitrary one of several. A row that entered and left again is left out.
+ * Merges the changes to each row into one, at the position of the last one, because clients store a message's rows by
+ * id and would keep an arbitrary one of several. A row that entered and left again is left out.
  */
 function eachRowOnce(changes: readonly ListChange[]): ListChange[] {
   const rows = new Map<unknown, ListChange | undefined>();
@@ -189,7 +192,7 @@ function sharedMessage(last: Event, place: Message, changes: readonly ListChange
   return message;
 }
 
-/** A list's filter for changes to rows, compiled from the conditions by which the list itself is read. */
+/** A list's filter for changed rows, compiled from the conditions with which the list itself is read. */
 interface FollowedFilter {
   readonly predicate: Predicate;
   /** The customer who owns all of the rows, if the filter names one. */
@@ -199,7 +202,7 @@ interface FollowedFilter {
 /**
  * Compiles the filter of a list.
  * @throws GraphQLError INVALID_INPUT, naming the condition, if a change to a row does not show whether the condition
- *   holds; NOT_FOUND for an id that the caller may not see, since no change would ever match
+ *   holds; NOT_FOUND for an id that the caller may not see, because no change would ever match
  */
 async function followFilter(context: Context, read: PageRead, filter: object): Promise<FollowedFilter> {
   const { viewer } = context;

@@ -17,8 +17,8 @@ export interface RowStream<Noun extends FollowedNoun> {
   readonly field: string;
   readonly isLast?: (event: Event) => boolean;
   /**
-   * Whether the row is in a final state, so that the event of its version is the last one, even if it is not written
-   * yet.
+   * Whether the row is in a final state, so that the event of its version is the last one, even if that event has not
+   * been written yet.
    */
   readonly hasEnded?: (row: SnapshotRows[Noun]) => boolean | Promise<boolean>;
   /**
@@ -43,8 +43,8 @@ interface OpenRow {
 
 /**
  * Opens a stream of some rows: the current state of each, then all of their changes, until every row has ended. The
- * current state is the latest event if there is one, and the changes start right after it, so that none is missed and
- * none is shown twice.
+ * current state is the latest event if there is one, and the changes start right after it, so that no change is missed
+ * or shown twice.
  */
 export async function watchRows<Noun extends FollowedNoun>(
   context: Context,
@@ -80,8 +80,8 @@ export async function watchRows<Noun extends FollowedNoun>(
   // The latest events were read together, after `head`: up to the last of them, the feed has no further events of these
   // rows.
   let from = head.sequence;
-  // The events of the current states all follow this position, from which a resumed stream repeats them until the first
-  // is acknowledged.
+  // All events of the current states come after this position. Until the client acknowledges the first one, a resumed
+  // stream repeats them from here.
   let before = head.sequence;
   for (const { sequence } of latest.values()) {
     if (sequence > from) from = sequence;
@@ -134,7 +134,7 @@ function rowsFollower<Noun extends FollowedNoun>(
     const show = (event: Event) => {
       const id = subjectIdOf(event);
       const state = open.get(id);
-      // The row has ended, while others have not.
+      // This row has ended, but others have not.
       if (!state) return {};
       state.onShown?.(event.version);
       if (ends(event)) open.delete(id);

@@ -2,7 +2,7 @@ import { invalid } from '../../../../core/refusal.ts';
 import { type Metadata, maxEntries } from '../../../../domain/commands/metadata.ts';
 import { builder } from '../builder.ts';
 
-/** Defines a platform's metadata on its records (decision 69) as a list, since GraphQL has no map type. */
+/** Defines a platform's metadata on its records (decision 69) as a list, because GraphQL has no map type. */
 
 interface Entry {
   readonly key: string;
@@ -24,7 +24,7 @@ export const noted = {
 } as const;
 
 export const MetadataInput = builder.inputType('MetadataInput', {
-  description: 'A key-value pair to store with an object, each key once.',
+  description: 'A key-value pair to store with an object. Each key may occur only once.',
   fields: (t) => ({
     key: t.string({
       required: true,

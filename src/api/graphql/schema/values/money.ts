@@ -54,7 +54,7 @@ builder.queryField('currencies', (t) =>
 
 export const AmountInput = builder.inputType('AmountInput', {
   description:
-    'An amount of money: set exactly one field. For an idempotency key, both forms of an amount are the same input.',
+    'An amount of money: set exactly one field. Both forms of an amount count as the same input for an idempotency key.',
   isOneOf: true,
   fields: (t) => ({
     units: t.field({

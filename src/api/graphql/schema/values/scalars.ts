@@ -43,7 +43,7 @@ function textParsers<T>(read: (text: string) => T | undefined, ...wrong: Constru
   return parsers<T>(parse, [Kind.STRING]);
 }
 
-/** Returns a function that returns a text unchanged if it passes a test, otherwise undefined. */
+/** Returns a function that returns text unchanged if it passes a test, and otherwise undefined. */
 const textThat = (passes: (text: string) => boolean) => (text: string) => (passes(text) ? text : undefined);
 
 builder.scalarType('BigInt', {
@@ -74,7 +74,7 @@ builder.scalarType('CurrencyCode', {
 });
 
 builder.scalarType('PathSegment', {
-  description: 'A step of a path into an input: the name of a field, or a position in a list, from 0.',
+  description: 'A step of a path into an input: the name of a field, or a position in a list, counted from 0.',
   serialize: (step) => step,
 });
 

@@ -65,7 +65,8 @@ const WebhookEndpoint = builder.prismaNode('WebhookEndpoint', {
       description: "The platform's own description of the endpoint; null if there is none.",
     }),
     version: t.exposeInt('version', {
-      description: 'Increases when its settings or its secret change, and when it is enabled or disabled.',
+      description:
+        'Increases when the settings or the secret of the endpoint change, and when it is enabled or disabled.',
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the endpoint was created.' }),
     failingSince: t.optional('failingSince', 'DateTime', {
@@ -119,7 +120,7 @@ const endpointIdDescription = 'The webhook endpoint: WebhookEndpoint:…';
 
 mutation('createWebhookEndpoint', {
   description:
-    'Creates a webhook endpoint. A test event is sent to its URL immediately; all events from then on are sent there, too.',
+    'Creates a webhook endpoint. A test event is sent to its URL immediately, followed by all events from then on.',
   input: (t) => ({
     url: t.string({
       required: true,
@@ -156,7 +157,7 @@ mutation('updateWebhookEndpoint', {
     }),
     enabled: t.boolean({
       description:
-        'False disables the endpoint, and its pending deliveries fail. True enables it: it receives events from now on, and those that it missed can be replayed.',
+        'False disables the endpoint, and its pending deliveries fail. True enables it: it receives events from now on, and events that it missed can be replayed.',
     }),
   }),
   success: { endpoint: { type: WebhookEndpoint, description: 'The changed endpoint.' } },
@@ -172,7 +173,7 @@ mutation('deleteWebhookEndpoint', {
 
 mutation('rotateWebhookSecret', {
   description:
-    'Replaces the signing secret of a webhook endpoint. For 24 hours, its events have two signatures, one by the new secret and one by the previous secret.',
+    'Replaces the signing secret of a webhook endpoint. For 24 hours, events are signed with both the new secret and the previous one.',
   input: (t) => ({ endpointId: t.id({ required: true, description: endpointIdDescription }) }),
   success: {
     endpoint: { type: WebhookEndpoint, description: 'The endpoint with the new secret.' },
@@ -200,7 +201,7 @@ mutation('sendTestWebhook', {
 });
 
 const FeedRangeInput = builder.inputType('FeedRangeInput', {
-  description: 'A part of the feed between two cursors, both exclusive. At least one of them is required.',
+  description: 'A part of the feed between two cursors, both exclusive. At least one cursor is required.',
   fields: (t) => ({
     after: t.string({ description: 'Only events after this cursor of the feed.' }),
     before: t.string({ description: 'Only events before this cursor of the feed.' }),
@@ -214,7 +215,7 @@ const ReplayedEventsInput = builder.inputType('ReplayedEventsInput', {
     eventId: t.id({ description: 'A single event: Event:…, or the id of its webhook.' }),
     between: t.field({
       type: FeedRangeInput,
-      description: "The events of the endpoint's types in a part of the feed, at most 10000.",
+      description: "The events of the endpoint's types in a part of the feed. At most 10000.",
     }),
   }),
 });
@@ -236,7 +237,7 @@ mutation('replayWebhookEvents', {
 
 mutation('resendWebhookDelivery', {
   description:
-    'Resends a delivery, whatever its outcome was. It keeps its id and its history of attempts. If its endpoint is disabled, the request is refused with CONFLICT.',
+    'Resends a delivery, whatever its outcome was. The delivery keeps its id and its history of attempts. If the endpoint is disabled, the request is refused with CONFLICT.',
   input: (t) => ({ deliveryId: t.id({ required: true, description: 'The delivery to resend: WebhookDelivery:…' }) }),
   success: { delivery: { type: WebhookDelivery, description: 'The delivery, which is now PENDING.' } },
   resolve: (input, { webhooks, viewer }, key) => resend(webhooks, viewer, input, key),
