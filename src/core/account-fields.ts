@@ -228,7 +228,8 @@ export const lettersOrDigits = numberField(
   written('4 to 34 letters or digits', { runs: [[alphanumeric, 4, 34]], capitals: true }),
   {
     differIn: 'spaces, dashes, letter case',
-    // If all letters of a number resemble digits, they are typing errors: banks that use letters also use other ones.
+    // If all letters of a number resemble digits, they are typing errors: banks that use letters also use other
+    // letters.
     check: (value, details, given) => {
       const [letter] = /^[OIL]*[0-9][0-9OIL]*$/.test(value) ? (/[OIL]/.exec(value) ?? []) : [];
       if (letter === undefined) return notZeros(value, details, given);

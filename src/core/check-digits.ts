@@ -66,8 +66,8 @@ export function clabeFault(value: string, details: AccountDetails): string | und
 }
 
 /**
- * The codes of Nigeria's commercial banks (Central Bank of Nigeria), by the bank's name without the words that most
- * of these names contain.
+ * The codes of Nigeria's commercial banks (Central Bank of Nigeria), keyed by bank name. Words that most of these names
+ * share are left out.
  */
 const nigerianBanks: Readonly<Record<string, string>> = {
   access: '044',

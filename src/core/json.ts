@@ -40,7 +40,7 @@ export function withoutNulls<T>(json: T): WithoutNulls<T> {
   return clean(json) as WithoutNulls<T>;
 }
 
-/** The maximum nesting depth of JSON, because the code that reads the values is recursive. */
+/** The maximum nesting depth of JSON. It is limited because the code that reads the values is recursive. */
 const maxDepth = 64;
 
 /**

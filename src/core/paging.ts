@@ -44,7 +44,7 @@ export interface OrderedRow {
 export interface RowOrder<Key> {
   /** The fields that order the rows, the most significant one first. */
   readonly fields: readonly string[];
-  /** Returns the key that a position names; undefined if the position belongs to another order. */
+  /** Returns the key that a position contains; undefined if the position belongs to another order. */
   readonly keyOf: (position: string) => Key | undefined;
   readonly textOf: (row: OrderedRow) => string;
   /** Returns Prisma's condition for the rows whose keys lie within a bound. */

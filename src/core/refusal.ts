@@ -113,7 +113,7 @@ export class Refusal extends Error {
   }
 }
 
-/** Creates the refusal of an input that is wrong at a path. */
+/** Creates the refusal for an input that is invalid at a path. */
 export function invalid(message: string, about?: FieldPath | RefusalDetails): Refusal {
   return new Refusal('INVALID_INPUT', message, about);
 }
@@ -143,13 +143,13 @@ export function pathsIn<Input>() {
   return <const Path extends PathIn<Input>>(...path: Path): Path => path;
 }
 
-/** A mapping from paths of a command's input to the paths of an API's requests, where the two differ. */
+/** A mapping from paths in a command's input to paths in an API's requests, where the two differ. */
 export type PathTable<Input = never> = readonly (readonly [
   from: [Input] extends [never] ? FieldPath : PathIn<Input>,
   to: FieldPath,
 ])[];
 
-/** Translates a path of a command's input for an API, using the longest matching prefix, if any. */
+/** Translates a path in a command's input for an API, using the longest matching prefix, if any. */
 export function translatePath(path: FieldPath, table: PathTable): FieldPath {
   const found = table
     .filter(([from]) => from.every((step, depth) => step === path[depth]))

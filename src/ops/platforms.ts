@@ -37,7 +37,7 @@ export function addPlatforms(program: Program): void {
     .action(withDatabase(limits));
 }
 
-/** Returns the platform with a name. @throws Failure */
+/** Returns the platform with the given name. @throws Failure */
 export async function platformNamed(database: Database, name: string): Promise<Tenant> {
   const platform = await findPlatform(database, name);
   if (!platform) throw new Failure(`There is no platform named ${JSON.stringify(name)}.`);

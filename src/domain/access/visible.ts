@@ -131,9 +131,9 @@ function idOf(bound: Exclude<Caller['bound'], { kind: 'PLATFORM' }>): string {
 }
 
 /**
- * Returns a function that runs a statement for a caller. The first three parameters of its text are the caller's
- * platform, and the customer and the transaction that the caller is bound to, each null if not bound. The call's own
- * values start at $4. The text restricts its rows with `visibleRow`.
+ * Returns a function that runs a statement for a caller. The first three parameters of the statement are the caller's
+ * platform, the customer that the caller is bound to, and the transaction that it is bound to. The last two are null if
+ * there is no such bound. The call's own values start at $4. The statement must restrict its rows with `visibleRow`.
  */
 export function forCaller<Row>(statement: Statement<Row>) {
   return (on: Queryable, { platformId, bound }: Scope, ...values: readonly unknown[]): Promise<Row[]> => {
@@ -183,7 +183,7 @@ const perTurn = {
   batchScheduleFn: (run: () => void) => void setImmediate(run),
 };
 
-/** Returns the SQL condition by which a `forCaller` statement selects the rows of an alias that the caller may see. */
+/** Returns the SQL condition for use in a `forCaller` statement: the rows of `alias` that the caller may see. */
 export function visibleRow(noun: Noun, alias: string): string {
   const { CUSTOMER: ofCustomer, PAYMENT: ofPayment } = rules[noun];
   const bound = (parameter: string, field: string | null) =>

@@ -157,7 +157,7 @@ export type Beneficiary =
       readonly address?: Address | null | undefined;
     };
 
-/** Returns the account owner's name in the characters that its rail transmits; undefined for a wallet. */
+/** Returns the account owner's name in the characters that the rail transmits; undefined for a wallet. */
 export function carriedOwner(type: ExternalAccountType, beneficiary: Beneficiary | null): string | undefined {
   const name = ownerName(beneficiary);
   const { characters }: AccountType = accountTypes[type];
@@ -198,7 +198,7 @@ const wallets: { readonly [Type in ExternalAccountType]?: string } = {
   BASE_WALLET: 'Base wallet',
 };
 
-/** Returns the display name of an account: its owner, or its kind. The SQL equivalent is account_name. */
+/** Returns an account's display name: the name of its owner, or its kind. The SQL equivalent is account_name. */
 export function displayName({ accountType, beneficiary, currency }: Account): string {
   // Stored in this form by createExternalAccount.
   const owner = ownerName(trustedJson<Beneficiary | null>(beneficiary));

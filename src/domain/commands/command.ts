@@ -60,7 +60,7 @@ export function connectedRail({ rails }: Pick<Payments, 'rails'>, tenant: Tenant
   return rail?.forPlatform?.(tenant.platformId) ?? rail;
 }
 
-/** The abilities that commands need from a rail, each with the words for its absence in a refusal. */
+/** The abilities that commands need from a rail, each with the wording for a refusal if the rail lacks it. */
 const abilities = {
   rate: 'does not convert currencies',
   payOut: 'does not pay out',
@@ -73,8 +73,8 @@ const abilities = {
 export type RailWith<Ability extends keyof typeof abilities> = Rail & Required<Pick<Rail, Ability>>;
 
 /**
- * Returns the rail of a tenant, with the parts that the command needs.
- * @throws Refusal SERVICE_UNAVAILABLE if no rail is connected, or it lacks one of the parts
+ * Returns a tenant's rail, which has the abilities that the command needs.
+ * @throws Refusal SERVICE_UNAVAILABLE if no rail is connected, or it lacks one of the abilities
  */
 export function railOf<Ability extends keyof typeof abilities>(
   payments: Payments,
@@ -87,13 +87,13 @@ export function railOf<Ability extends keyof typeof abilities>(
   if (missing) {
     throw new Refusal('SERVICE_UNAVAILABLE', `the rail of ${tenant.environment} platforms ${abilities[missing]}`);
   }
-  // The check above has found every needed part.
+  // The check above has ensured that the rail has every required ability.
   return rail as RailWith<Ability>;
 }
 
 /**
- * Returns the simulation of the outside world for a tenant.
- * @throws Refusal FORBIDDEN if its rail simulates nothing
+ * Returns a tenant's simulation of the outside world.
+ * @throws Refusal FORBIDDEN if the tenant's rail simulates nothing
  */
 export function simulationOf(payments: Payments, tenant: Tenant): Simulation {
   const simulation = connectedRail(payments, tenant)?.simulation;
@@ -107,7 +107,7 @@ export interface CommandResult<Row> {
   readonly replayed: boolean;
 }
 
-/** The plan of a command, without its claim. `result` is the uuid of the row to return. */
+/** A command's plan, excluding its claim. `result` is the uuid of the row to return. */
 export type CommandPlan = Omit<Plan, 'claim' | 'result'> & { readonly result: string };
 
 export interface Command<Type extends ResultType> extends RefusalOptions {
@@ -221,7 +221,7 @@ async function run<Type extends ResultType>(payments: Payments, caller: Caller, 
   }
 }
 
-/** Returns the plan of a command with the row of its result, and the version of that row that the caller expects. */
+/** Completes a command's plan with its result row, and the version of that row that the caller expects. */
 function withRow(
   { type, input }: Pick<Command<ResultType>, 'type' | 'input'>,
   { result: id, ...plan }: CommandPlan,
@@ -250,8 +250,8 @@ async function claimFor(caller: Caller, command: Command<ResultType>): Promise<C
 }
 
 /**
- * Returns an input in a comparable form, in which both forms of an amount are equal. Reads the currency only for a
- * decimal.
+ * Returns the input in a comparable form, in which the decimal and the integer form of the same amount are equal. Reads
+ * the currency only for a decimal.
  */
 async function comparableInput({
   input,

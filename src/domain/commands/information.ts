@@ -17,7 +17,7 @@ export type Information = Readonly<Record<string, string>>;
 
 export const maxFacts = 30;
 
-/** Returns why the value of a fact is refused, worded as the end of a sentence. `now` is the database's clock. */
+/** Returns the reason for refusing a fact's value, worded as the end of a sentence. `now` is the database's clock. */
 type Check = (value: string, now: Date) => string | undefined;
 
 const anyText: Check = () => undefined;

@@ -34,7 +34,7 @@ export interface Parties extends TransferParties {
   readonly platformFee: PlatformFeeTerms;
 }
 
-/** Returns the SQL that follows `from`: the account that a call names, if the caller may see it. */
+/** Returns the SQL after `from` that selects the account named by a call, if the caller may see it. */
 const namedAccount = (name: 'source' | 'destination') =>
   `public.account a where ${visibleRow('account', 'a')} and a.id = named.${name}`;
 
@@ -121,7 +121,7 @@ function feeOf(row: PlatformFeeRow | undefined): PlatformFeeTerms {
   return { fixedFee: BigInt(row?.fixedFee ?? 0), variableFeeRate: row?.variableFeeRate ?? '0' };
 }
 
-/** Returns the currency of an account; undefined if the caller can see none with that id. */
+/** Returns the currency of an account; undefined if the caller can see no account with that id. */
 export async function currencyOfNamed(on: Queryable, caller: Scope, id: string): Promise<string | undefined> {
   const { source } = await readTransferParties(on, caller, { source: accountNameIn(id), ids: 0 });
   return source?.currency;
@@ -131,7 +131,7 @@ function transferPartiesOf({ source, destination, ids }: TransferPartiesRow, nam
   return {
     source: source?.kind === names.source?.kind ? (source ?? undefined) : undefined,
     destination: destination?.kind === names.destination?.kind ? (destination ?? undefined) : undefined,
-    // Ids of the same microsecond may come in any order.
+    // Ids from the same microsecond may arrive out of order.
     ids: ids.sort(),
   };
 }

@@ -20,7 +20,7 @@ type Check = (value: never, path: FieldPath, now: Date) => unknown;
 const text = (maxLength: number) => (value: Text, path: FieldPath) => checkText(value, path, maxLength);
 
 /**
- * The checks of facts about a person, a company or an address, keyed by field name. A field has the same name in every
+ * The checks for facts about a person, a company or an address, keyed by field name. A field has the same name in every
  * input.
  */
 const checks: Readonly<Record<string, Check>> = {

@@ -126,8 +126,8 @@ function withName(details: CustomerDetails): CustomerDetails {
 }
 
 /**
- * Validates all details of a customer, and returns their columns. Omitted details get no column, so this works for new
- * and for changed customers. Null clears a column.
+ * Validates all of a customer's details, and returns their column values. Omitted details are left out, so this works
+ * for both new and changed customers. Null clears a column.
  * @throws Refusal INVALID_INPUT
  */
 export function detailColumns(details: CustomerDetails, now: Date): Partial<DetailColumns> {
@@ -179,7 +179,7 @@ export async function checkedIdentity(
   return rail?.checkIdentity && checkOf(await neededOf(payments, rail.checkIdentity(customer)));
 }
 
-/** Converts a rail's answer about an identity to its long form, which may state when to check again. */
+/** Converts a rail's answer about an identity to an object, which may contain the time until the next check. */
 export function checkOf(answer: IdentityAnswer): IdentityCheck {
   return typeof answer === 'string' ? { status: answer } : answer;
 }

@@ -24,7 +24,10 @@ export function feedCursor(cursors: Cursors, platformId: string, { sequence, epo
   return cursors.write(feed, platformId, epoch === null ? `${sequence}` : `${sequence}:${epoch}`);
 }
 
-/** Parses a cursor; undefined if malformed or another platform's. The position may not exist (`hasPosition`). */
+/**
+ * Parses a cursor; undefined if it is malformed or belongs to another platform. Its position may not exist
+ * (`hasPosition`).
+ */
 export function positionOf(cursors: Cursors, platformId: string, cursor: string): FeedPosition | undefined {
   const text = cursors.read(feed, platformId, cursor);
   return text === undefined ? undefined : feedPosition(text);
@@ -45,7 +48,7 @@ export class EventsUndone extends Error {
   }
 }
 
-/** The header field in which a caller says which changes its reads must include. Responses to writes have it, too. */
+/** The header field in which a caller says which changes its reads must include. Responses to writes carry it, too. */
 export const readAfterHeader = 'payments-read-after';
 
 /**

@@ -91,7 +91,7 @@ export interface Head {
   readonly sequence: bigint;
 }
 
-/** Listens for the notifications of sequencers on its own connection, which it replaces if none arrive. */
+/** Listens for sequencers' notifications on its own connection, and replaces the connection if none arrive. */
 export class FeedListener {
   readonly #connection: OwnConnection;
   /** Connects only once if several polls request it at the same time, so that a failure is counted once. */
@@ -162,7 +162,7 @@ const latestMs = 2_000;
  */
 export class Feed {
   readonly previous: PreviousEvents;
-  /** The rows that the filters of followed lists refer to. */
+  /** The rows that the filters of list subscriptions refer to. */
   readonly referred: ReferredRows;
   readonly #log: Logger;
   readonly #pool: Database['pool'];

@@ -13,7 +13,7 @@ export interface ResumeKey {
   readonly subject: string;
   /** The digest of the client's key, its platform and subject, and the operation. */
   readonly digest: Buffer;
-  /** The maximum number of keys of the subject; beyond it, only the most recently seen are kept. */
+  /** The maximum number of keys per subject. Beyond it, only the most recently seen keys are kept. */
   readonly most: number;
 }
 
@@ -59,9 +59,9 @@ const beginStatement = statement<{ key: Buffer }>(
 );
 
 /**
- * Stores acknowledgements from any of the client's connections. A connection that the client has abandoned may reach
- * this service after the client's newer one and take over the key, so what was sent on a connection does not show what
- * the client has received.
+ * Stores acknowledgements from any of the client's connections. An abandoned connection may reach this service after
+ * the client's newer connection, and take over the key. The events sent on a connection therefore do not show what the
+ * client has received.
  */
 const writeStatement = statement<{ key: Buffer }>(
   'write_resume_points',
@@ -98,7 +98,7 @@ const seenMs = 900_000;
  */
 const collectMs = 3;
 const maxBatch = 500;
-/** A subject's keys are counted each time it has begun this fraction of the maximum number of keys. */
+/** A subject's keys are counted whenever the subject has begun this fraction of the maximum number of keys. */
 const countedPart = 0.1;
 
 /** The resume points of this process's streams. Streams that open together share a statement, and so do updates. */
@@ -352,7 +352,7 @@ function byPlatform(points: Iterable<ResumePoint>): Map<string, ResumePoint[]> {
   return Map.groupBy(points, ({ key }) => key.platformId);
 }
 
-/** Returns the last point of each key, because a statement can insert a row only once. */
+/** Returns the last point for each key, because a statement can insert a row only once. */
 function distinct(points: readonly ResumePoint[]): Iterable<ResumePoint> {
   return new Map(points.map((point) => [point.key.digest.toString('hex'), point])).values();
 }

@@ -112,7 +112,7 @@ async function store(database: Database, client: pg.Client, { breaches, checkpoi
   }
 }
 
-/** A position of the primary: the end of its log, its timeline, and the time. */
+/** A position on the primary: the end of its log, its timeline, and the time. */
 interface Moment {
   readonly lsn: string;
   readonly history: string | null;
@@ -242,7 +242,7 @@ interface Found {
 
 /**
  * Reads the checkpoint, and determines whether an audit can continue from it.
- * @param history the primary's history (read_position); null if the server is not the one of the feed's epoch
+ * @param history the primary's history (read_position); null if the feed's epoch belongs to a different server
  */
 export async function findCheckpoint(client: pg.Client, history: string | null): Promise<Checkpoint> {
   const { rows } = await client.query<Found>(found);

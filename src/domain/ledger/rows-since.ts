@@ -14,7 +14,7 @@ import type { Scope } from './rule.ts';
 /** How much older a journal can be than its first event: a hundred times the duration of a transaction. */
 const margin = '5 minutes';
 
-/** The start of the rows since the checkpoint for each platform, and the payments to check now. */
+/** For each platform, where the rows since the checkpoint begin; also, the payments to check now. */
 const parameters = `
   since as (select * from unnest($1::uuid[], $2::bigint[], $3::uuid[]) as s(platform_id, sequence, first_journal)),
   chunk as (select * from unnest($4::uuid[], $5::uuid[]) as c(platform_id, id))`;
@@ -89,7 +89,8 @@ const beginnings = `select array_agg(platform_id) as platforms, array_agg(sequen
   ) beginnings`;
 
 /**
- * The number of payments checked at a time. Postgres expects fewer payments, and would join larger chunks row by row.
+ * The number of payments checked at a time. Postgres underestimates this number, and would join larger chunks row by
+ * row.
  */
 const chunkSize = 500;
 

@@ -10,8 +10,8 @@ import type { Operation } from '../access/operations.ts';
  */
 
 /**
- * Returns the id of a command's order. Identical idempotency keys produce identical ids. Without a key nothing shows
- * that a command repeats another, so the id is `fresh`.
+ * Returns the id of a command's order. Identical idempotency keys produce identical ids. Without a key, a repeated
+ * command cannot be recognized, so the id is `fresh`.
  */
 export function orderIdOfKey(
   caller: Caller,
@@ -24,7 +24,7 @@ export function orderIdOfKey(
     : derivedId(caller.platformId, keyedOperation(caller, operation), key);
 }
 
-/** Returns the id of a quote's order. It is known before the order exists, because a rate lock names it. */
+/** Returns the id of a quote's order. It is known before the order exists, because a rate lock refers to it. */
 export function orderIdOfQuote(quote: { readonly platformId: string; readonly id: string }): string {
   return derivedId(quote.platformId, 'quote', quote.id);
 }

@@ -16,7 +16,7 @@ import { connectedRail, type Payments, railOf } from '../commands/command.ts';
 import { lockOf } from '../commands/movements.ts';
 import { type Party, toRailAccount } from '../commands/parties.ts';
 
-/** A row of the function `lease_rail_orders`, without nesting. */
+/** A flat row, as returned by the function `lease_rail_orders`. */
 interface LeasedRow extends Lease {
   readonly id: string;
   readonly kind: RailOrderKind;
@@ -101,7 +101,7 @@ export async function leaseOrders(on: Queryable, limit: number): Promise<DueOrde
 }
 
 /**
- * Ends the leases of orders without an outcome, except leases that have changed, because the order was woken or
+ * Ends the leases of orders without an outcome. A lease that has changed is skipped, because its order was woken or
  * concluded in the meantime.
  */
 export const postponeOrders = postponing(orders);
@@ -130,7 +130,8 @@ export function renewLeases(on: Queryable, orders: readonly DueOrder[], log: Log
 }
 
 /**
- * Returns the delay before an order is first sent to its rail, in milliseconds: zero while a UMA receiver is unknown.
+ * Returns the delay before an order is first sent to its rail, in milliseconds: zero for a UMA address, because its
+ * receiver is not known yet.
  */
 export function firstAskMs(rail: Rail, railRequest: RailRequest): number {
   return railRequest.umaAddress === undefined ? wholeMs(rail.firstAskMs?.(railRequest) ?? 0) : 0;
@@ -256,8 +257,8 @@ const answerMs = 10_000;
 const afterMs = 1_000;
 
 /**
- * Waits for a rail's answer, without holding the slot of the request. A late answer is ignored. Characters that
- * Postgres cannot store are replaced by U+FFFD: some texts come from third parties, such as the payer.
+ * Waits for a rail's answer without holding the request's slot. A late answer is ignored. Characters that Postgres
+ * cannot store are replaced by U+FFFD, because some texts come from third parties, such as the payer.
  * @throws Error when the answer does not arrive in time
  */
 export async function railAnswer<Answer>(answer: Promise<Answer>): Promise<Answer> {

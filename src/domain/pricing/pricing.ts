@@ -323,8 +323,8 @@ export interface ReceivingLimits {
 }
 
 /**
- * Returns the range of receiving amounts of a conversion: a quote that locks such an amount stays within the limits of
- * its sending side (priceQuote). Undefined if nothing can be received.
+ * Returns the range of amounts that a conversion can deliver: a quote that locks a receiving amount in this range stays
+ * within the limits of its sending side (priceQuote). Undefined if nothing can be received.
  * @throws RangeError as priceQuote does
  */
 export function receivingLimits(request: Pick<PricingRequest, 'sending' | 'receiving' | 'rate' | 'platformFee'>) {

@@ -18,7 +18,7 @@ import { railAnswer } from '../orders/orders.ts';
 const askMs = 60_000;
 /** How far a query reaches back before the last deposit, in milliseconds: a provider may list deposits out of order. */
 const overlapMs = 120_000;
-/** The longest time for which the service waits for a deposit under way, in milliseconds: 31 days. */
+/** The longest that the service waits for a deposit under way, in milliseconds: 31 days. */
 const longestUnderWayMs = 31 * 86_400_000;
 
 interface DueConnection extends Lease {
@@ -102,7 +102,7 @@ async function ask(payments: Payments, { platformId, environment, depositsFrom }
   }
 }
 
-/** The maximum length of a provider's name for a deposit or an account. */
+/** The maximum length of the name by which a provider refers to a deposit or an account. */
 const longestName = 200;
 
 /** Returns whether a deposit can be stored (rail_deposit_sound). An invalid deposit does not block others. */

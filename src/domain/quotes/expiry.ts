@@ -28,8 +28,8 @@ export async function nextQuoteExpiry(payments: Payments): Promise<number | unde
 }
 
 /**
- * Marks up to `limit` quotes as EXPIRED after their expiry, with their transactions. The row lock decides a race with
- * an execution: whichever holds it first wins, and the other is refused.
+ * Marks up to `limit` quotes as EXPIRED after their expiry, along with their transactions. The row lock decides a race
+ * with an execution: whichever holds it first wins, and the other is refused.
  * @returns how many quotes were found, and how many of them expired now
  */
 export async function expireQuotes(payments: Payments, limit: number) {

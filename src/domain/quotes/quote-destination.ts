@@ -89,7 +89,7 @@ export function accountDestination(
   };
 }
 
-/** Returns where a quote delivers to: an account, or a UMA address. */
+/** Returns a quote's destination: an account, or a UMA address. */
 export function quotedDestination(quote: Pick<Quote, 'destinationUmaAddress'>, account: Account | null): Route {
   if (account) return routeTo(account);
   return { target: { account: undefined, umaAddress: quote.destinationUmaAddress ?? undefined }, ...outside };

@@ -67,7 +67,7 @@ export const createQuote = command((payments, caller, input: CreateQuote, idempo
   };
 });
 
-/** Returns whether planning a quote stores nothing at its rail: neither a locked rate nor payment instructions. */
+/** Returns whether planning a quote stores nothing with the rail: neither a locked rate nor payment instructions. */
 function readsOnly(payments: Payments, caller: Caller, { source }: CreateQuote): boolean {
   return source.kind === 'ACCOUNT' && connectedRail(payments, caller)?.lockRate === undefined;
 }

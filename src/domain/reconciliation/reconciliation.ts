@@ -81,7 +81,7 @@ async function compare(payments: Payments, tenant: Tenant, period: Period, id: s
   }
 }
 
-/** Returns the balances whose two sides differ by anything but the difference on record. */
+/** Returns the balances whose two sides differ by anything other than the difference on record. */
 async function wrongBalances({ prisma }: Transaction, platformId: string, balances: readonly BothBalances[]) {
   const closed = await prisma.reconciliationDifference.findMany({
     where: { platformId, fault: 'OTHER_BALANCE', closedAt: { not: null } },

@@ -160,7 +160,7 @@ interface SettledByHand {
   readonly stands: string;
   /** The parts of the difference as booked to DIFFERENCES. A negative amount is the operator's loss. */
   readonly differences: readonly Money[];
-  /** The shortfall of the external receiver; undefined if it got the promised amount. */
+  /** The external receiver's shortfall; undefined if it got the promised amount. */
   readonly short: Money | undefined;
 }
 
@@ -259,7 +259,9 @@ async function settle(payments: Payments, facts: ToSettle, operator: Operator & 
   throw endedMeanwhile(refusal);
 }
 
-/** Plans the delivery as promised, and the difference. If money is returned later, reconciliation finds it. */
+/**
+ * Plans delivery of the promised amount, with the difference booked separately. Reconciliation reports later returns.
+ */
 function planSettlement(
   { order, outcome, moved }: ToSettle,
   journal: Journal | undefined,

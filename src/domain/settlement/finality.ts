@@ -7,7 +7,7 @@ export interface Finality {
   readonly version: number;
   /** Whether the transaction can no longer change (prisma/functions/events/is_final.sql). */
   readonly isFinal: boolean;
-  /** The time until the rail is queried again, in milliseconds; null if it is not. */
+  /** The time until the rail is queried again, in milliseconds; null if it will not be. */
   readonly dueInMs: number | null;
 }
 

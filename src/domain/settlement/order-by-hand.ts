@@ -38,7 +38,7 @@ export async function withOrder<Done>(payments: Payments, id: string, work: (ord
 }
 
 /**
- * Queries the rail once more, through the method that sends nothing if the rail has such a method.
+ * Queries the rail once more, using the method that sends nothing if the rail has one.
  * @param advice text to append to the refusal if the rail cannot be queried
  * @returns undefined if the provider has no such payment
  * @throws RefusedByHand
@@ -55,7 +55,7 @@ export async function askWithoutSending(payments: Payments, order: DueOrder, adv
 
 /**
  * Commits an operator's decision together with the act.
- * @returns the database's refusal, if any: then nothing has changed
+ * @returns the database's refusal, if any; nothing has changed in that case
  */
 export function commitByHand(database: Database, group: PlanGroup, operator: Operator, facts: ActFacts) {
   return retryLostRaces(() =>
@@ -150,7 +150,7 @@ function waitsForPlatform({ receiver, incoming }: DueOrder): boolean {
 }
 
 /**
- * Queries the rail once more, through the method that sends nothing if the rail has such a method.
+ * Queries the rail once more, using the method that sends nothing if the rail has one.
  * @returns the rail's report, if the rail does not know the outcome
  * @throws RefusedByHand if the rail knows it
  */

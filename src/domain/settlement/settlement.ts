@@ -44,7 +44,7 @@ import { concludePayRequest, decideBySimulation, planPayRequestExpiry } from './
 const caseMs = 60_000;
 
 /**
- * The approximate number of orders for which rails are queried at a time: as many as a rail has connections
+ * The approximate number of orders for which rails are queried at once: as many as a rail has connections
  * (upstream-client.ts). With more, orders would wait for a connection until their time limit. A slow provider would
  * then answer none of them in time, and all would be sent again.
  */
@@ -242,8 +242,8 @@ async function waitForApproval({ database }: Payments, order: DueOrder): Promise
 }
 
 /**
- * Returns whether an order's receiver is a customer of this installation to whose platform the payment has not been
- * announced.
+ * Returns whether an order's receiver is a customer of this installation whose platform has not been told of the
+ * payment.
  */
 function isToAnnounce(order: DueOrder): order is DueOrder & { readonly receiver: Receiver } {
   return order.receiver !== undefined && !order.incoming && !order.lock && !isPull(order);

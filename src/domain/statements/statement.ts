@@ -16,8 +16,8 @@ export function past({ from, to }: Period, { madeAt }: { readonly madeAt: Date }
 }
 
 /**
- * Returns SQL for the version of an internal account at a moment: earlier postings have versions up to this one. As a
- * subquery it is computed once, not for each row. `account` has the columns platform_id and id.
+ * Returns SQL for an internal account's version at a moment: postings before that moment have versions up to this one.
+ * As a subquery, it is computed once, not for each row. `account` has the columns platform_id and id.
  */
 export function versionBefore(account: string, moment: string): string {
   return `(select account_version_before(${account}.platform_id, ${account}.id, ${moment}))`;

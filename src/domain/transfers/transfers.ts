@@ -114,7 +114,7 @@ export function newTransaction(
 }
 
 /**
- * Returns the parts that all declarations of transfers have in common. Both accounts have the currency of the amount.
+ * Returns the parts that all transfer declarations share. Both accounts have the currency of the amount.
  * @param customerPath the path of the account whose customer the transfer belongs to
  */
 function transferring(

@@ -49,7 +49,7 @@ export class ClientTokens {
   readonly #signingId: string | undefined;
 
   /**
-   * Takes the signing key. Without a key, no token can be minted, and no token is valid.
+   * @param key the signing key. Without it, no token can be minted, and no token is valid.
    * @param fallbacks other keys whose tokens are valid, too: the previous keys and the next key
    * @throws RangeError if a key is too short to be safe from guessing
    */

@@ -31,7 +31,7 @@ export interface NewClientToken {
   readonly permissions: readonly Permission[];
   /** Extra rights of a customer's app. */
   readonly grants?: readonly ClientGrant[] | null | undefined;
-  /** Whether it may send only registered documents, regardless of the platform's setting. */
+  /** Whether the token may send only registered documents, regardless of the platform's setting. */
   readonly trustedDocumentsOnly?: boolean | null | undefined;
   /**
    * The hashes of the registered documents to which the token is limited. By default, it has the list of its creator,
@@ -51,7 +51,8 @@ type Finder = (
 ) => Promise<{ readonly customerId: string | null } | null>;
 
 /**
- * The records that a client token can be bound to, each with its type of id, the code for an unknown id, and the query.
+ * The records that a client token can be bound to, each with its id type, the error code for an unknown id, and the
+ * query.
  */
 const targets = {
   customerId: {
@@ -277,7 +278,7 @@ export async function issueApiToken(
   return { apiToken: row, secret: credentials.secret, replayed };
 }
 
-/** The longest overlap in which a token and its replacement are both valid, in hours: 30 days. */
+/** The longest period during which a token and its replacement are both valid, in hours: 30 days. */
 export const maxOverlapHours = 720;
 
 /**

@@ -120,9 +120,8 @@ const ownerStatement = statement<{ isDeleted: boolean }>(
 );
 
 /**
- * Ensures that the caller's token is still valid and stays unrevoked until the transaction ends. Called before the
- * creation of objects that end with the token, because the token may have ended while its authentication was still
- * cached.
+ * Ensures that the caller's token is still valid and stays unrevoked until the transaction ends. Called before creating
+ * objects that end with the token, because the token may have ended while its authentication was still cached.
  * @returns the uuid of the API token, or null for the platform itself
  * @throws Refusal FORBIDDEN
  */
