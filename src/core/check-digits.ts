@@ -25,7 +25,7 @@ const ibanChecksum = checkDigits('its characters 3 and 4, the check digits, do',
 
 const nationalDigits = checkDigits('the national check digits within the number do', isSound);
 
-/** Checks an IBAN: country, length, positions of letters, check digits, and the national check digits. */
+/** Checks an IBAN: country, length, letter positions, check digits, and the national check digits. */
 export function ibanFault(value: string, details: AccountDetails): string | undefined {
   const { valid, errorCodes } = validateIBAN(value);
   if (valid) return undefined;

@@ -5,10 +5,10 @@
 
 import { formatDecimal } from './currencies.ts';
 
-/** The maximum number of significant digits of a rate: exact as a JSON number, so the printed rate is the rate used. */
+/** The maximum number of significant digits in a rate: exact as a JSON number, so the printed rate is the rate used. */
 export const rateDigits = 15;
 
-/** The maximum number of decimal places of a rate: as many as its database column has, numeric(32,18). */
+/** The maximum number of decimal places in a rate: as many as its database column has, numeric(32,18). */
 export const ratePlaces = 18;
 
 /** Every rate must be below ten to this power, because of the same column. */

@@ -55,7 +55,7 @@ function idOf(setting: Parameters<typeof keyId>[0], key: Uint8Array | string): s
   return `the key with the id ${keyId(setting, key)}`;
 }
 
-/** Hides the password of an address wherever it occurs, including the parameters. */
+/** Hides an address's password wherever it occurs, including in the parameters. */
 function withoutPassword(address: string | undefined): string | null {
   if (address === undefined) return null;
   const hidden = '***';

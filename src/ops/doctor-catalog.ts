@@ -3,7 +3,7 @@ import { type Catalog, expectedCatalog, readCatalog } from '../infra/database/mi
 import { hasNewerMigrations } from '../infra/database/migrations/migrate.ts';
 import type { Checks, Patient, Verdicts } from './doctor-checks.ts';
 
-/** The checks, each with a pattern for the facts that it covers and the danger of a difference. */
+/** The checks, each with a pattern for the facts it covers, and the danger that a difference poses. */
 const kinds: Readonly<Record<string, readonly [facts: RegExp, danger: string]>> = {
   objects: [/^there\b/, 'the service cannot work without it'],
   rights: [/^right\b/, 'requests fail, or the restrictions of docs/database-roles.md do not hold'],

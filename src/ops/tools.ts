@@ -35,7 +35,7 @@ export interface Tools extends Settings {
 type Work<Given, Args extends readonly unknown[]> = (given: Given, ...args: Args) => Promise<Answer>;
 
 /**
- * Creates the action of a command that needs only the settings. `from` may change the environment that they are read
+ * Creates the action for a command that needs only the settings. `from` may change the environment that they are read
  * from.
  */
 export function withSettings<Args extends unknown[]>(
@@ -54,7 +54,7 @@ export function withSettings<Args extends unknown[]>(
 }
 
 /**
- * Creates the action of a command on the database in the settings, which a running gateway may use at the same time.
+ * Creates the action for a command on the database in the settings, which a running gateway may use at the same time.
  */
 export function withDatabase<Args extends unknown[]>(work: Work<Tools, Args>) {
   return withSettings<Args>(async (given, ...args) => {
@@ -122,7 +122,7 @@ export function operatorOf(act: string, { by, reason }: Said): Operator {
   return { by: by ?? loginName(), act, ...(reason !== undefined && { reason }) };
 }
 
-/** Returns the name of the login, or its number if the machine has no name for it, as in some containers. */
+/** Returns the login name, or the user number if the machine has no name for it, as in some containers. */
 function loginName(): string {
   try {
     return userInfo().username;

@@ -3,15 +3,15 @@ import type { ClientGrant, Permission } from '../../infra/database/generated/cli
 import type { Caller } from './caller.ts';
 
 /**
- * The operations of all APIs, each with the permission that it needs. An operation's name is also the name of its
- * GraphQL mutation and the scope of its idempotency keys, so that a key means the same in every API.
+ * The operations of all APIs, each with the permission it requires. An operation's name is also the name of its GraphQL
+ * mutation and the scope of its idempotency keys, so that a key means the same thing in every API.
  * - `or`: an alternative permission. The command defines what the alternative permits.
  * - `client`: apps may run the operation, too, within the scope of their tokens. Otherwise only platforms may.
  * - `grant`: a customer's app may run it for that customer, even without the permission, if the platform granted this
  *   when it created the token.
  * - `reads`: it controls who reads the platform's events, so it also needs VIEW.
  * - `showsExisting`: it may return an existing record unchanged, which amounts to reading (decision 62).
- * - `changes`: it changes a record that its input names, and accepts the version that the caller expects.
+ * - `changes`: it changes a record named in its input, and accepts the version that the caller expects.
  */
 export const operations = {
   createCustomer: { permission: 'MANAGE' },

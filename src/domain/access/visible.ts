@@ -12,8 +12,8 @@ import type { Viewer } from './viewer.ts';
 export type Scope = Pick<Caller, 'platformId' | 'bound'>;
 
 /**
- * For each kind of bound, the field of a row that must match the caller's: its customer, or the transaction of its
- * payment. Null if a caller with that bound sees no rows.
+ * For each kind of bound, the row field that must match the caller's bound: the row's customer, or the transaction of
+ * its payment. Null if a caller with that bound sees no rows.
  */
 interface Rule<Field extends string = string> {
   readonly CUSTOMER: Field | null;
@@ -110,7 +110,7 @@ export function maySee(noun: Noun, { bound }: Pick<Scope, 'bound'>, row: Readonl
   return field !== null && row[field] === idOf(bound);
 }
 
-/** Returns whether callers with this kind of bound can see records of a kind at all. */
+/** Returns whether callers with such a bound can see any records of this kind. */
 export function seesAny(noun: Noun, { bound }: Pick<Scope, 'bound'>): boolean {
   return bound.kind === 'PLATFORM' || rules[noun][bound.kind] !== null;
 }

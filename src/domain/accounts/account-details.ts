@@ -17,7 +17,7 @@ export interface GivenAccount {
 }
 
 /**
- * Validates all details of an account against the rules of its type and the requested currency. In PRODUCTION, check
+ * Validates all of an account's details against the rules for its type and the requested currency. In PRODUCTION, check
  * digits must be valid, too; the sandbox's magic suffixes would break them.
  * @param now the database's clock, by which an invoice expires
  * @returns the details as stored, and the identifier of the account

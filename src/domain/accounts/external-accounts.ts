@@ -312,7 +312,7 @@ async function check({ database, rails }: Payments, due: DueCheck): Promise<void
   if (outcome.kind !== 'done') await postpone(database.pool, [{ lease: due, dueInMs: retryMs(attempts) }]);
 }
 
-/** Returns an account in the form that the rail checks, from the data that createExternalAccount stored. */
+/** Converts an account, as stored by createExternalAccount, to the form that the rail checks. */
 function accountToCheck(account: Account, railAccount: RailAccount): AccountToCheck {
   const beneficiary = trustedJson<Beneficiary | null>(account.beneficiary);
   return {

@@ -284,7 +284,7 @@ function approvalMove(payments: Payments, caller: Caller, found: PendingApproval
   };
 }
 
-/** Returns the data in the customer's record, keyed by the names of information fields. */
+/** Returns the data in the customer's record, keyed by information field name. */
 function informationOf(customer: Customer | null): Information {
   if (!customer) return {};
   const address = trustedJson<{ readonly country?: string } | null>(customer.address);

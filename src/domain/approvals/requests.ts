@@ -79,7 +79,9 @@ export function planApproval(caller: Caller, found: Approvable, expectedInMs: nu
   return mergePlans({ ...approved, journals: [left] }, directArrival(arrival, destination));
 }
 
-/** Plans the end of an unapproved payment: reserved money is refunded, and its order never reaches the rail. */
+/**
+ * Plans the end of an unapproved payment: reserved money is refunded, and the payment's order never reaches the rail.
+ */
 export function planEnd(
   waiting: Waiting,
   to: 'REJECTED' | 'EXPIRED',

@@ -114,7 +114,7 @@ export interface Command<Type extends ResultType> extends RefusalOptions {
   /** The operation, which determines the permission and the scope of idempotency keys. */
   readonly operation: Operation;
   readonly type: Type;
-  /** The input without the key: a repeat must match it. Its `expectedVersion` refers to the row of the result. */
+  /** The input, excluding the key. A repeat must match it. Its `expectedVersion` refers to the row of the result. */
   readonly input: object;
   readonly idempotencyKey: string | null | undefined;
   /**

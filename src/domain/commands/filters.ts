@@ -220,7 +220,9 @@ function ofCustomer<Where>(caller: Scope, where: Where): Where | typeof matchesN
   return seesAny('customer', caller) ? where : matchesNothing;
 }
 
-/** Returns a condition on an account, which matches no row if the id is malformed or not of the account's kind. */
+/**
+ * Returns a condition on an account, which matches no row if the id is malformed or names a different kind of account.
+ */
 function byAccount<Where>(
   id: Given<string>,
   where: (name: AccountName) => Where,

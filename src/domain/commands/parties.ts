@@ -13,7 +13,7 @@ export interface TransferParties {
   readonly ids: readonly string[];
 }
 
-/** The accounts that a command names, and the number of new ids that it needs. */
+/** The accounts named by a command, and the number of new ids it needs. */
 interface Named {
   readonly source?: AccountName | undefined;
   readonly destination?: AccountName | undefined;
@@ -27,7 +27,7 @@ export interface PlatformFeeTerms {
   readonly variableFeeRate: string;
 }
 
-/** The parties of a quote: its accounts, and the customer who is named in it or owns the source or the destination. */
+/** A quote's parties: its accounts, and the customer who is named in it or owns the source or the destination. */
 export interface Parties extends TransferParties {
   readonly customer: Customer | undefined;
   /** The platform's own fees in the sending currency. */
@@ -166,7 +166,7 @@ export function customerNotFound(path: FieldPath): never {
   throw new Refusal('USER_NOT_FOUND', 'no such customer', path);
 }
 
-/** An account that takes part in a payment, with the fields that its outcome needs. */
+/** An account that takes part in a payment, with the fields needed for the payment's outcome. */
 export type Party = Pick<
   Account,
   'id' | 'kind' | 'customerId' | 'currency' | 'accountType' | 'identifier' | 'accountInfo'

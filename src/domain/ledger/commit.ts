@@ -42,7 +42,7 @@ export interface ApprovalRequired {
   readonly reserves: boolean;
 }
 
-/** A plan's refusal by the database, with the facts that it saw under the lock. */
+/** The database's refusal of a plan, with the facts that it saw under the lock. */
 export type PlanRefusal =
   | { readonly code: 'QUOTE_NOT_FOUND' | 'TRANSACTION_NOT_FOUND'; readonly id: string }
   /** The approver is not independent of the requester of the payment. */
@@ -326,7 +326,7 @@ function serialize(batches: readonly (readonly PlanGroup[])[]): string {
   return JSON.stringify(plans, (_key, value: unknown) => (typeof value === 'bigint' ? value.toString() : value));
 }
 
-/** Renames the fields of a plan to the column names that the database functions use. */
+/** Renames a plan's fields to the column names that the database functions use. */
 function inColumns({
   claim,
   requireActive,

@@ -345,8 +345,8 @@ export async function performOrder(payments: Payments, order: DueOrder, settled:
 }
 
 /**
- * Queries the state of an order without sending it, if the rail supports that.
- * @returns undefined if the rail does not have the order
+ * Queries an order's state without sending the order, if the rail supports that.
+ * @returns undefined if the rail has no such order
  */
 export async function findOrder(payments: Payments, order: DueOrder): Promise<RailOutcome | undefined> {
   const find = connectedRail(payments, order)?.findOrder;

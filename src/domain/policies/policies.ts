@@ -29,7 +29,7 @@ import { checkCountry } from '../commands/people.ts';
 import { checkUmaAddress } from '../commands/uma-addresses.ts';
 import type { LimitState } from '../ledger/commit.ts';
 
-/** A limit of a policy, on an amount in one currency or on a number of payments. */
+/** A policy limit, on an amount in one currency or on a number of payments. */
 export interface GivenLimit {
   readonly period: LimitState['period'];
   readonly currency?: string | null | undefined;
@@ -312,7 +312,7 @@ function limitsOf(limits: readonly GivenLimit[], paths: FieldPath = at('limits')
   return stored;
 }
 
-/** Validates the approval rules of a policy, and returns them in their stored form (needs_approval.sql). */
+/** Validates a policy's approval rules, and returns them in their stored form (needs_approval.sql). */
 function approvalOf({ above, ...given }: GivenApproval): StoredApproval {
   if (!given.always && !given.newReceivers && above.length === 0)
     throw invalid('specify which payments need an approval', at('approval'));

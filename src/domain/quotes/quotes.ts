@@ -209,7 +209,7 @@ async function quotePrice(
 }
 
 /**
- * Returns the payment instructions of a real-time funded quote.
+ * Returns the payment instructions for a real-time funded quote.
  * @throws Refusal INVALID_CURRENCY if there are none: a quote that could never be paid is refused at once
  */
 async function instructions(payments: Payments, caller: Caller, quote: NewRow<Quote>, reference: string) {

@@ -14,7 +14,7 @@ import { type Difference, type Reconciled, reconcile, type Total } from './diffe
 
 /** Compares orders and balances with a provider's report, and stores every difference. Corrects nothing. */
 
-/** A difference as it was found. A side is undefined if it has no record. */
+/** A difference as found. A side is undefined if it has no record. */
 export interface Found extends Partial<Omit<Difference, 'fault'>> {
   readonly fault: ReconciliationFault;
   readonly currency?: string | undefined;

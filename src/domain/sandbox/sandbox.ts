@@ -159,7 +159,7 @@ function planLateDeposit(quote: Quote, arrived: Journal, amount: bigint): Altern
 }
 
 /**
- * Reads the quote of a deposit, and the customer's account for the money.
+ * Reads the quote that a deposit is for, and the customer's account that receives the money.
  * @throws Refusal QUOTE_NOT_FOUND, INVALID_INPUT, INVALID_CURRENCY
  */
 async function readFundable(payments: Payments, caller: Caller, input: SandboxSend) {

@@ -76,8 +76,8 @@ export function otherOutcome(outcome: RailOutcome, status: string): Contradictio
 }
 
 /**
- * Describes how the amount of a settled order differs from the ordered amount; undefined if it does not. For a locked
- * rate, the rail must report the amount. `sentCurrency`: the currency of a lock's sent amount.
+ * Describes how a settled order's amount differs from the ordered amount; undefined if it does not. For a locked rate,
+ * the rail must report the amount. `sentCurrency`: the currency of a lock's sent amount.
  */
 export function otherAmount(
   outcome: RailOutcome,
@@ -125,7 +125,7 @@ export function listCases({ prisma }: Pick<Database, 'prisma'>, { all } = { all:
 }
 
 /**
- * Closes the open cases of a payment after an investigation, without moving money.
+ * Closes a payment's open cases after an investigation, without moving money.
  * @param transactionId the payment, such as `Transaction:…`
  * @throws RefusedByHand
  */

@@ -19,8 +19,8 @@ import {
 import { concludeWithoutCredit, isCreditRefused, planFailure } from './outcomes.ts';
 
 /**
- * Runs work on the order of a payment under its lease, so that no worker processes it in the meantime. Afterwards, the
- * order is due again unless it has its outcome, so that the workers continue with it if the work was refused.
+ * Runs work on a payment's order under the order's lease, so that no worker processes it in the meantime. Afterwards,
+ * the order is due again unless it has its outcome, so that the workers continue with it if the work was refused.
  * @param id the payment: `Transaction:…`
  * @throws RefusedByHand
  */
@@ -125,8 +125,8 @@ interface ByHand {
 }
 
 /**
- * Ends the order of a payment that waits for its rail. Takes the order's lease, so that no worker processes it
- * meanwhile.
+ * Ends a payment's order that is waiting for its rail. Takes the order's lease, so that no worker processes it in the
+ * meantime.
  * @param id the payment: `Transaction:…`
  * @throws RefusedByHand
  */

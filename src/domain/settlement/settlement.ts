@@ -177,7 +177,7 @@ function postponeFailed(payments: Payments, order: DueOrder, error: unknown, mes
   return { lease: order, dueInMs };
 }
 
-/** Decides the next step of an order: plans to commit, or another query later. */
+/** Decides an order's next step: plans to commit, or another query later. */
 async function settle(payments: Payments, order: DueOrder, onOutcome: (outcome: RailOutcome) => void) {
   const { transaction, incoming } = order;
   const askRail = async (settled: boolean) => {

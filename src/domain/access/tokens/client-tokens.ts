@@ -116,7 +116,7 @@ function tokenIn(authorization: string): string | undefined {
 }
 
 /**
- * Verifies the signature of a token, but not its expiry, which is checked against the database's clock.
+ * Verifies a token's signature, but not its expiry, which is checked against the database's clock.
  * @returns the primary key of the token's row, or undefined if this service did not sign the token
  */
 async function verifySignature(token: string, keys: ReadonlyMap<string, Uint8Array>) {

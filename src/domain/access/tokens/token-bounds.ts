@@ -36,7 +36,7 @@ interface Bounds {
 }
 
 /**
- * Returns the bounds of a new token: the requested bounds, which must lie within those of the token that creates it.
+ * Returns a new token's bounds: those requested, which must lie within the bounds of the token that creates it.
  * @param now the database's clock
  * @throws Refusal INVALID_INPUT (expiry in the past), FORBIDDEN (beyond the creator's expiry, addresses or documents)
  */
