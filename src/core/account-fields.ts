@@ -5,7 +5,7 @@ import { canonicalText, foldedText, nameOfCharacter, textFault } from './texts.t
 
 export type AccountDetails = Readonly<Record<string, string | null | undefined>>;
 
-/** The format of a detail: the accepted notations, and the canonical form that is stored. */
+/** A detail's format: the accepted notations, and the canonical form that is stored. */
 export interface AccountForm {
   /** The format in words, for refusals and for people who fill in a form: "9 digits". */
   readonly form: string;
@@ -35,7 +35,7 @@ export interface AccountField extends AccountForm {
   readonly optional?: true;
   /** Returns why this optional detail is required given the other details; undefined if it is not. */
   requiredBeside?(details: AccountDetails): string | undefined;
-  /** How spellings of the same value may differ, in words. */
+  /** A description of how spellings of the same value may differ. */
   readonly differIn?: string;
   /** The form for comparisons, if it differs from the canonical form. */
   compared?(value: string): string;
@@ -66,7 +66,7 @@ const punctuation = String.raw`${spaces}.\/\(\)`;
 /** A run of characters in a number: the character class, and the minimum and maximum length. */
 type Run = readonly [characters: string, least: number, most?: number];
 
-/** Describes the notation of a number: runs of characters, with the characters of `between` allowed anywhere. */
+/** Describes how a number may be written: runs of characters, with the characters of `between` allowed anywhere. */
 interface Writing {
   readonly runs: readonly Run[];
   readonly between?: string;
@@ -88,7 +88,7 @@ const spoken = (character: string) =>
         ? 'a space'
         : nameOfCharacter(character);
 
-/** Creates the format of a number: accepted input, stored value, and an explanation of the first wrong character. */
+/** Creates a number's format: accepted input, stored value, and an explanation of the first wrong character. */
 export function written(form: string, { runs, between = spaces, capitals = false }: Writing): AccountForm {
   const gap = new RegExp(`[${between}]`, 'g');
   const body = runs.map(([characters, least, most = least]) => {
@@ -160,13 +160,13 @@ export function checkDigits(
   };
 }
 
-/** Refuses a number that consists of zeros only: no bank uses one. */
+/** Refuses a number that consists only of zeros, because no bank uses such a number. */
 export const notZeros: NonNullable<AccountForm['check']> = (value) =>
   /^0+$/.test(value) ? 'it is all zeros' : undefined;
 
 /** The default maximum number of characters of a detail. */
 const usualLength = 140;
-/** Defines an account number, which must not consist of zeros only. */
+/** Defines an account number, which must not consist only of zeros. */
 export const numberField = (
   description: string,
   form: AccountForm,
@@ -305,7 +305,7 @@ const cnpjForm = {
   check: checkDigits('its last 2 digits, the check digits, do', (value) => cnpjs.isValid(value)),
 };
 
-/** The formats of a Pix key by its type, as in the central bank's directory. */
+/** The Pix key formats by key type, as in the central bank's directory. */
 export const pixKeyForms = {
   CPF: cpfForm,
   CNPJ: cnpjForm,

@@ -251,7 +251,7 @@ export interface AccountIdentity {
   readonly bank: string | null;
 }
 
-/** Returns the identity of an account. Two accounts with the same identity are the same account. */
+/** Returns an account's identity. Two accounts with the same identity are the same account. */
 export function identityOf(type: ExternalAccountType, details: AccountDetails): AccountIdentity {
   const { fields, identifier, bank }: AccountType = accountTypes[type];
   const compared = (names: readonly string[]) =>

@@ -120,7 +120,7 @@ const nameOfBank = (name: string) => {
     : words;
 };
 
-/** Checks a Nigerian account number (NUBAN). Its 10th digit depends on the code of the bank, if that is known. */
+/** Checks a Nigerian account number (NUBAN). Its 10th digit depends on the bank code, if that is known. */
 export function nubanFault(value: string, details: AccountDetails): string | undefined {
   return /^0+$/.test(value) ? 'it is all zeros' : nubanChecksum(value, details, value);
 }

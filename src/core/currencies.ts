@@ -41,7 +41,7 @@ export function currencyOf(code: string): Currency | undefined {
   return byCode.get(code);
 }
 
-/** Returns the currency of a stored code. The tables accept only known codes. */
+/** Returns the currency with a stored code. The tables accept only known codes. */
 export function requiredCurrency(code: string): Currency {
   const currency = currencyOf(code);
   if (!currency) throw new Error(`unknown currency ${code}`);

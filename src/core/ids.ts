@@ -25,7 +25,7 @@ export type IdType =
 
 const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** Returns the public id of a row, the same in all APIs: `Type:uuid`. */
+/** Returns a row's public id, which is the same in all APIs: `Type:uuid`. */
 export function publicId(type: IdType, uuid: string): string {
   return `${type}:${uuid}`;
 }

@@ -84,7 +84,7 @@ const byChange: RowOrder<ChangeKey> = {
 
 export const rowOrders = { CREATED: byCreation, UPDATED: byChange } as const;
 
-/** Returns the Prisma arguments that read a page, with one row more than its size. */
+/** Returns the Prisma arguments that read a page, plus one extra row. */
 export function pageQuery<Where, Key>(where: Where, page: Page<Key>, order: RowOrder<Key>) {
   return {
     where: page.bound ? { AND: [where, order.within(page.bound)] } : where,

@@ -28,7 +28,7 @@ function originOf(name: string, environment: Screen['environment']): 'environmen
   return isSecret && environment[`${name}_FILE`] ? 'file' : 'default';
 }
 
-/** Formats a value without its secrets: for a key its id, for an address everything but the password. */
+/** Formats a value without revealing secrets: for a key its id, for an address everything except the password. */
 function shown(config: Config, name: keyof typeof settings): string | null {
   switch (name) {
     case 'DATABASE_URL':

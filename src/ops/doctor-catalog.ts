@@ -16,8 +16,8 @@ const kinds: Readonly<Record<string, readonly [facts: RegExp, danger: string]>> 
 };
 
 /**
- * Compares the database with the catalog of the migrations, once for all checks. Returns undefined if a newer version
- * has migrated the database.
+ * Compares the database with the migrations' catalog, once for all checks. Returns undefined if a newer version has
+ * migrated the database.
  */
 const differencesOf = oncePer(async ({ database }: Patient) => {
   if (await hasNewerMigrations(database.pool)) return undefined;

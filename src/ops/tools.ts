@@ -19,7 +19,7 @@ import { messageForUser } from '../server/print-error.ts';
 import { findKeys } from '../server/start/key-file.ts';
 import { verifiedDatabase } from '../server/start/prepare-database.ts';
 
-/** The context of a command that needs only the settings. */
+/** The context for a command that needs only the settings. */
 export interface Settings extends Job {
   readonly config: Config;
 }
@@ -101,21 +101,21 @@ export interface Said {
 
 export type Decided = Required<Said>;
 
-/** Adds the options of a command that changes something: its operator and reason, which the act records (`acts`). */
+/** Adds the options for a command that changes something: its operator and reason, which the act records (`acts`). */
 export function actOf(command: Program): Program {
   return command
     .option('--by <name>', 'who does it (default: your login on this machine)', textIn(200))
     .option('--reason <text>', 'why', textIn(1_000));
 }
 
-/** Adds the options of a command for which a person is responsible: who decides, and why. */
+/** Adds the options for a command for which a person is responsible: who decides, and why. */
 export function decisionOf(command: Program, why = 'why'): Program {
   return command
     .requiredOption('--by <name>', 'who decides it', textIn(200))
     .requiredOption('--reason <text>', why, textIn(1_000));
 }
 
-/** Returns the operator of an act: `act` is the command as typed. */
+/** Returns the operator for an act: `act` is the command as typed. */
 export function operatorOf(act: string, said: Decided): Operator & Decided;
 export function operatorOf(act: string, said: Said): Operator;
 export function operatorOf(act: string, { by, reason }: Said): Operator {

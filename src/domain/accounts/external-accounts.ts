@@ -353,7 +353,7 @@ export function ownerOf(account: Account): string | undefined {
 }
 
 /**
- * Returns the status of an external account.
+ * Returns an external account's status.
  * @throws Error for an internal account
  */
 export function statusOf(account: Account): ExternalAccountStatus {

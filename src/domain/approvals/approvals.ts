@@ -147,7 +147,7 @@ async function decide(
 }
 
 /**
- * Wakes the order of a payment that was approved or rejected. The decision is final even if this fails, so the caller
+ * Wakes the order for a payment that was approved or rejected. The decision is final even if this fails, so the caller
  * does not wait for it, and errors are only logged. An order that is not woken is processed at its deadline.
  */
 function wakeOrder({ database, log }: Payments, { platformId }: Caller, transactionId: string): void {

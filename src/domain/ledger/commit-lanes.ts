@@ -138,7 +138,7 @@ export class CommitLanes<Outcome> {
     await Promise.all(Array.from(accounts.values(), (ofAccount) => this.#commitEach(lane, ofAccount)));
   }
 
-  /** Commits the plans of one account in turn. If a plan times out, so do the account's other plans in the lane. */
+  /** Commits one account's plans in turn. If a plan times out, so do the account's other plans in the lane. */
   async #commitEach(lane: Lane<Outcome>, plans: readonly Waiting<Outcome>[]): Promise<void> {
     let lockTimeout: LockTimeout | undefined;
     for (const waiting of plans) {

@@ -89,8 +89,7 @@ const beginnings = `select array_agg(platform_id) as platforms, array_agg(sequen
   ) beginnings`;
 
 /**
- * The number of payments checked at a time. Postgres underestimates this number, and would join larger chunks row by
- * row.
+ * The number of payments checked at once. Postgres underestimates this number, and would join larger chunks row by row.
  */
 const chunkSize = 500;
 

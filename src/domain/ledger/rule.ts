@@ -21,7 +21,7 @@ export interface Scope {
 export interface Rule {
   readonly rule: string;
   /**
-   * Whether the rule is about single payments and their rows, so that it can be checked for some payments at a time.
+   * Whether the rule concerns single payments and their rows, so that it can be checked for a few payments at a time.
    */
   readonly ofPayments?: true;
   /** Returns the query for the rows of a scope that break the rule: none in a sound ledger. */

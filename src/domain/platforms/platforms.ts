@@ -34,7 +34,7 @@ import { deliveryRails, type PaymentRail } from '../pricing/delivery-rails.ts';
 const maxSandboxDomains = 20;
 
 /**
- * Returns the stored form of a UMA domain.
+ * Returns a UMA domain in its stored form.
  * @param path the path of the domain in the input
  * @throws Refusal INVALID_INPUT for anything other than a domain name
  */

@@ -76,7 +76,7 @@ export async function findDeposits(payments: Payments, limit: number): Promise<n
   return due.length;
 }
 
-/** Queries one provider. Returns where the period of the next query begins. */
+/** Queries one provider. Returns the start of the next query's period. */
 async function ask(payments: Payments, { platformId, environment, depositsFrom }: DueConnection): Promise<Date> {
   const rail = connectedRail(payments, { platformId, environment });
   if (!rail?.deposits) return depositsFrom;

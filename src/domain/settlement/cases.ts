@@ -148,8 +148,8 @@ export async function closeCases(database: Database, transactionId: string, oper
 }
 
 /**
- * Settles a payment by hand if its provider moved a different amount from the promised one (decision 95): the customer
- * and the receiver get the amounts of the payment, and the difference is booked to DIFFERENCES. Not offered by any API.
+ * Settles a payment by hand if its provider moved a different amount than promised (decision 95): the customer and the
+ * receiver get the amounts of the payment, and the difference is booked to DIFFERENCES. Not offered by any API.
  */
 
 interface SettledByHand {
@@ -165,8 +165,8 @@ interface SettledByHand {
 }
 
 /**
- * Settles the payment of a case. The rail is queried once more, and the amounts moved are taken from its answer; no
- * amount is entered by hand.
+ * Settles a case's payment. The rail is queried once more, and the amounts moved are taken from its answer; no amount
+ * is entered by hand.
  * @param id the payment: `Transaction:…`
  * @throws RefusedByHand
  */

@@ -68,7 +68,7 @@ export function commitByHand(database: Database, group: PlanGroup, operator: Ope
   );
 }
 
-/** Returns the uuid in the public id of a payment. @throws RefusedByHand */
+/** Returns the uuid in a payment's public id. @throws RefusedByHand */
 export function paymentUuid(id: string): string {
   const uuid = uuidOf(id, 'Transaction');
   if (uuid === undefined) throw new RefusedByHand(`${id} is not a transaction id (Transaction:…)`);
@@ -91,8 +91,7 @@ const firstStatement = statement<object>(
 /**
  * Takes the lease of a payment's order, even from a running worker: the database accepts that worker's outcome only if
  * it arrives before the operator's. One transaction makes the order the first that is due and leases it, so that no
- * other process can lease it. An order that has ended is left alone, because it may be waiting for a return of the
- * money.
+ * other process can lease it. An order that has ended is left alone, because its money may still be returned.
  */
 async function takeOrder({ database }: Payments, transactionId: string): Promise<DueOrder | undefined> {
   return inTransaction(database, async ({ client }) => {

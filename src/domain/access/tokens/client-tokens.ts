@@ -44,7 +44,7 @@ const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
  */
 export class ClientTokens {
   readonly #database: Database;
-  /** The keys by id. The header of a token contains the id of its key. */
+  /** The keys by id. A token's header contains the id of its key. */
   readonly #keys: ReadonlyMap<string, Uint8Array>;
   readonly #signingId: string | undefined;
 

@@ -24,8 +24,8 @@ export interface Ended {
 /**
  * Revokes an API token and, if requested, its descendants. An already revoked token may still have active descendants,
  * because it may have been revoked without them. Client tokens are locked in the order of their ids, the same order in
- * which the deletion of a customer locks them. Rows are updated by a list of their keys, because Postgres might read
- * the whole table for a join. Pending deliveries to the endpoints are abandoned afterwards.
+ * which a customer's deletion locks them. Rows are updated by a list of their keys, because Postgres might read the
+ * whole table for a join. Pending deliveries to the endpoints are abandoned afterwards.
  */
 const revokeStatement = forCaller(
   statement<
@@ -132,7 +132,7 @@ export const revokeClientToken = recordCommand(
   }),
 );
 
-/** Returns the version of a token. It changes only once, on revocation. */
+/** Returns a token's version, which changes only once, on revocation. */
 export function tokenVersion(isRevoked: boolean): number {
   return isRevoked ? 2 : 1;
 }

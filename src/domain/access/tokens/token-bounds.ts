@@ -142,7 +142,7 @@ export async function lockTokens(on: Queryable, { platformId }: Tenant): Promise
   await lockStatement(on, platformId);
 }
 
-/** Returns whether the customer of a new token is deleted. This cannot change until the transaction ends. */
+/** Returns whether a new token's customer is deleted. This cannot change until the transaction ends. */
 export async function isDeletedOwner(on: Queryable, { platformId }: Tenant, customerId: string): Promise<boolean> {
   const [owner] = await ownerStatement(on, platformId, customerId);
   return owner?.isDeleted ?? true;

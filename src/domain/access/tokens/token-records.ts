@@ -9,7 +9,7 @@ import { hashSecret } from './api-tokens.ts';
 export interface ApiTokenFilter extends ChangeFilter {
   readonly name?: Given<string>;
   readonly permission?: Given<Permission>;
-  /** The public id of the token that created this one. */
+  /** The public id of the token that created this token. */
   readonly createdById?: Given<string>;
 }
 
@@ -69,7 +69,7 @@ export interface NewApiToken {
   readonly replacesId?: string;
 }
 
-/** Stores a new token of a platform, with only the hash of its secret. */
+/** Stores a platform's new token, with only the hash of its secret. */
 export function storeApiToken(
   prisma: Prisma.TransactionClient,
   platformId: string,
