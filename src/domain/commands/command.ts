@@ -54,7 +54,7 @@ export interface Validated {
   readonly approvalDueAt: Date | null;
 }
 
-/** Returns the rail of a tenant's environment, or undefined if none is connected. */
+/** Returns the rail for a tenant's environment, or undefined if no rail is connected. */
 export function connectedRail({ rails }: Pick<Payments, 'rails'>, tenant: Tenant): Rail | undefined {
   const rail = rails[tenant.environment];
   return rail?.forPlatform?.(tenant.platformId) ?? rail;
@@ -275,7 +275,7 @@ const waits: Readonly<Record<LockTimeout['for'], string>> = {
 };
 
 function idOf(type: ResultType, row: SnapshotRows[ResultType]): string {
-  // The row is of the type `type`.
+  // The row has the type `type`.
   return type === 'Account' ? accountPublicId((row as Account).kind, row.id) : publicId(type, row.id);
 }
 
@@ -287,13 +287,13 @@ function toResult<Type extends ResultType>(outcome: Outcome, command: Command<Ty
       throw planRefusal(outcome.refusal, command, caller, outcome.replayed);
     case 'done':
       if (!outcome.row) throw new Error(`${command.operation} has no result`);
-      // The row has the type that the plan names, which is the type of the command.
+      // The row has the type named in the plan, which is the command's type.
       return { row: outcome.row as SnapshotRows[Type], replayed: outcome.replayed };
   }
 }
 
 /**
- * Converts the plan of a payment into one that awaits approval: the payment is CREATED, and its money is taken from the
+ * Converts a payment's plan into one that awaits approval: the payment is CREATED, and its money is taken from the
  * account only if a policy reserves it. Its order is due at the deadline, and the rail learns nothing of it before the
  * approval. A transfer to an internal account, which normally has no order, gets one that serves as a timer. A quote
  * that a deposit will execute needs none, because the quote itself expires.

@@ -84,7 +84,7 @@ function factFault({ name, value }: InformationField, isRepeated: boolean, now: 
 }
 
 /**
- * Refuses facts about a sender that do not apply to the destination of the payment. For an external account, only the
+ * Refuses facts about a sender that do not apply to the payment's destination. For an external account, only the
  * purpose applies; for an internal account, nothing does (specification 4.1). For a UMA address, a fact must have a
  * known name, or be requested by the receiver.
  * @param requested the fields that the receiver at a UMA address requests; undefined for an account

@@ -11,7 +11,7 @@ export interface Flow {
   readonly sendingCurrency: string;
   readonly sent: bigint;
   readonly fees: bigint;
-  /** The part of the fees that the platform earns, and the platform's account that receives it. */
+  /** The platform's part of the fees, and the platform account that receives it. */
   readonly platformFee: bigint;
   readonly platformAccountId?: string | null | undefined;
   readonly receivingCurrency: string;
@@ -68,7 +68,7 @@ export function debit(flow: Flow): Journal {
   };
 }
 
-/** Debits the source of a payment without fees or conversion. */
+/** Debits the source for a payment that has no fees and no conversion. */
 export function debitInFull(accountId: string, currency: string, amount: bigint, transactionId: string): Journal {
   return { kind: 'debit', transactionId, legs: move({ account: accountId }, clearing, { currency, amount }) };
 }

@@ -5,7 +5,7 @@ import { type Queryable, statement } from '../../infra/database/statement.ts';
 import type { RailAccount } from '../../rails/rail-parts.ts';
 import { type Scope, sharedForCallers, visibleRow } from '../access/visible.ts';
 
-/** The accounts of a command, and new ids for the rows that it will insert. */
+/** A command's accounts, and new ids for the rows that it will insert. */
 export interface TransferParties {
   readonly source: Account | undefined;
   readonly destination: Account | undefined;
@@ -146,7 +146,7 @@ export function idAt(parties: Pick<TransferParties, 'ids'>, position: number): s
   return id;
 }
 
-/** Parses the public id of an account. @throws Refusal ACCOUNT_NOT_FOUND for a malformed id */
+/** Parses an account's public id. @throws Refusal ACCOUNT_NOT_FOUND for a malformed id */
 export function accountName(id: string, path: FieldPath): AccountName {
   return accountNameIn(id) ?? accountNotFound(path);
 }

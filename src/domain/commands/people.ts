@@ -14,7 +14,7 @@ export interface Address {
 }
 
 type Text = string | null | undefined;
-/** Validates the value of one field. Its type depends on the field. */
+/** Validates one field's value, whose type depends on the field. */
 type Check = (value: never, path: FieldPath, now: Date) => unknown;
 
 const text = (maxLength: number) => (value: Text, path: FieldPath) => checkText(value, path, maxLength);

@@ -166,7 +166,7 @@ function definedColumns(columns: { [Name in keyof DetailColumns]?: unknown }): P
 }
 
 /**
- * Returns the result of the rail's identity check of a customer who is new or has a new name; undefined if the rail
+ * Returns the result of the rail's identity check for a customer who is new or has a new name; undefined if the rail
  * does not check identities.
  * @throws Refusal SERVICE_UNAVAILABLE
  */
@@ -199,8 +199,8 @@ export interface UpdateCustomer extends Expecting {
 }
 
 /**
- * Changes the details of a customer, but not its type. If the rail checks identities, a new name is checked just like
- * the name of a new customer.
+ * Changes a customer's details, but not its type. If the rail checks identities, a new name is checked just like a new
+ * customer's name.
  * @throws Refusal USER_NOT_FOUND, CUSTOMER_DELETED, INVALID_INPUT, INVALID_UMA_ADDRESS, UMA_ADDRESS_EXISTS,
  *   IDEMPOTENCY_MISMATCH
  */
@@ -254,7 +254,7 @@ export const updateCustomer = command((payments, caller, input: UpdateCustomer) 
 /**
  * Deletes a customer who holds no money and has no payment under way (decision 36). The customer's history is kept, but
  * the customer can no longer move money, and its UMA address becomes available again. The customer's client tokens are
- * revoked, and so are the client tokens of its quotes and transactions.
+ * revoked, and so are the client tokens for its quotes and transactions.
  * @throws Refusal USER_NOT_FOUND, CUSTOMER_DELETED (deleted before), CUSTOMER_IN_USE (with the obstacles),
  *   CUSTOMER_FROZEN, IDEMPOTENCY_MISMATCH
  */

@@ -17,7 +17,7 @@ export const feedStart: FeedPosition = { sequence: 0n, epoch: null };
 const feed = 'feed';
 
 /**
- * Returns the cursor of a position in a platform's feed, as used by subscriptions, `events`, timelines and
+ * Returns the cursor for a position in a platform's feed, as used by subscriptions, `events`, timelines and
  * `viewer.feedCursor`.
  */
 export function feedCursor(cursors: Cursors, platformId: string, { sequence, epoch }: FeedPosition): string {

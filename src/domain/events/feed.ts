@@ -14,7 +14,7 @@ import { maxBytes, newestEvents, RecentEvents } from './recent.ts';
 import { type FollowedNoun, latestEventsOf, PreviousEvents } from './row-events.ts';
 import { type EventFilter, type Hub, offer, type Subscriber, SubscriberIndex } from './subscribers.ts';
 
-/** The number of events that a replay delivers before it yields to the process's other work. */
+/** The number of events that a replay delivers before it yields to other work in the process. */
 const portion = 25;
 /** How long a reader may take for a page before the next replay gets its turn, in milliseconds. */
 const turnMs = 100;

@@ -26,7 +26,7 @@ interface Found {
   readonly hasEnded: boolean;
 }
 
-/** The lifetime of a key after its stream was last seen, as an SQL interval. */
+/** How long a key lives after its stream was last seen, as an SQL interval. */
 export const resumeKeyLife = `interval '1 hour'`;
 
 const keys = 'unnest($2::text[], $3::bytea[], $4::uuid[])';
@@ -139,7 +139,7 @@ export class ResumePoints {
     return point;
   }
 
-  /** Finds the state of the earlier stream with a point's key, and makes the point the owner of the key. */
+  /** Finds the state of the earlier stream that had a point's key, and makes the point the key's owner. */
   find(point: ResumePoint): Promise<Found | undefined> {
     return this.#opening.load(point);
   }

@@ -27,7 +27,7 @@ const step = `select case when pg_try_advisory_xact_lock(${stepLock}) then seque
  */
 export class Sequencer {
   readonly #log: Logger | undefined;
-  /** A connection of its own, because it might have to wait for one from the pool. */
+  /** A separate connection, because it might have to wait for one from the pool. */
   readonly #connection: OwnConnection;
 
   /** @param log gets a warning if the connection now leads to a different server */

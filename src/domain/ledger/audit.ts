@@ -48,7 +48,7 @@ export interface Audit {
   readonly coversUntil: Date;
   /** Why the audit checked all rows although an incremental audit was requested; null otherwise. */
   readonly whyAll: string | null;
-  /** Why the result could not be stored; undefined if it was. */
+  /** Why the result could not be stored; undefined if it was stored. */
   readonly storeError: unknown;
   /** Whether the next audit can continue from this one. */
   readonly isCheckpoint: boolean;
@@ -217,7 +217,7 @@ export interface Checkpoint {
   readonly epochId: number | null;
 }
 
-/** Identifies the version of the rules. If a rule has changed, old rows have not been checked against it. */
+/** Identifies the rules' version. If a rule has changed, old rows have not been checked against it. */
 const rulesDigest = createHash('sha256')
   .update(JSON.stringify(ledgerRules.map(({ rule, offenders }) => [rule, offenders(allRows)])))
   .digest();

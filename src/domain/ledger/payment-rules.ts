@@ -22,7 +22,7 @@ const booked = ({ journalsOfPayments }: Scope) => `booked as materialized (
 /**
  * Reads each payment with the facts that determine its legs.
  * - `funding_account_id`: the account that pays an outgoing payment. If the source is external, this is the internal
- *   account of its owner.
+ *   account of the source's owner.
  * - `debited`: the account must have been debited. A transfer is debited when it is created, and a payment of a quote
  *   when it is executed. A payment that awaits approval is debited if a policy reserves its money, and a pulled payment
  *   once the pull has settled, when it has a PAYOUT order. A payment that failed before that has no refund.
@@ -76,7 +76,7 @@ const payment = ({ payments }: Scope) => `payment as materialized (
   ) t
 )`;
 
-/** Computes the required sums of each payment's legs, on accounts and on system accounts. */
+/** Computes the required sums for each payment's legs, on accounts and on system accounts. */
 const expected = `expected as (
   select p.platform_id, p.id, e.account_id, e.system, e.currency, e.amount
   from payment p cross join lateral (values

@@ -78,7 +78,8 @@ export interface Spend {
   readonly transactionId: string;
   readonly kind: PaymentKind;
   /**
-   * The uuids of all subjects that may limit it: the platform, the sending customer, the token, and the token's makers.
+   * The uuids of all subjects that may limit the payment: the platform, the sending customer, the token, and the
+   * token's makers.
    */
   readonly subjects: readonly string[];
   /** The amount sent, in the smallest unit of its currency. */
@@ -241,7 +242,7 @@ export interface Money {
 }
 
 /**
- * The account of a leg. System accounts: OUTSIDE is the world beyond the rails, CLEARING is money on its way there,
+ * A leg's account. System accounts: OUTSIDE is the world beyond the rails, CLEARING is money on its way there,
  * LIQUIDITY is the other side of a conversion, FEES is what the service earns, SUSPENSE is money that neither arrived
  * nor came back, ADJUSTMENTS is the other side of operators' corrections, DIFFERENCES is the difference between what
  * providers have moved and what was promised.

@@ -11,7 +11,7 @@ import type { Scope } from './rule.ts';
  * event, however late it was committed, even if the clock was set back.
  */
 
-/** How much older a journal can be than its first event: a hundred times the duration of a transaction. */
+/** How much older a journal can be than its first event: a hundred times a transaction's duration. */
 const margin = '5 minutes';
 
 /** For each platform, where the rows since the checkpoint begin; also, the payments to check now. */
@@ -35,7 +35,7 @@ export const rowsSince: Scope = {
   deposits: ofChunk('rail_deposit', 'transaction_id'),
   journals: journalsSince,
   postings: postingsSince,
-  // Accounts that have changed, and accounts with a leg that bypassed the functions of the ledger.
+  // Accounts that have changed, and accounts with a leg that bypassed the ledger's functions.
   accountLegs: `(select p.* from (
       select a.platform_id, a.id, coalesce(b.version, 0) as version
       from account a left join audit_balance b on b.platform_id = a.platform_id and b.account_id = a.id
@@ -73,9 +73,7 @@ const paymentsSince = `seen as materialized (
   union select platform_id, transaction_id from rail_order where due_at is not null
   order by 1, 2`;
 
-/**
- * Selects where the new rows of each platform begin: at its first rows if the checkpoint does not contain the platform.
- */
+/** Selects where the new rows of each platform begin: at its first rows if the platform is not in the checkpoint. */
 const beginnings = `select array_agg(platform_id) as platforms, array_agg(sequence::text) as sequences, array_agg(first_journal) as journals
   from (
     select p.id as platform_id, coalesce(m.sequence, 0) as sequence, case when m.journal_at is null

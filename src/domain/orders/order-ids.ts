@@ -34,7 +34,7 @@ export function nextOrderId(order: { readonly platformId: string; readonly id: s
   return derivedId(order.platformId, 'next', order.id);
 }
 
-/** Returns the id of a deposit: the same whenever the rail reports the same reference. */
+/** Returns a deposit's id, which is the same whenever the rail reports the same reference. */
 export function depositId(platformId: string, reference: string): string {
   return derivedId(platformId, 'deposit', reference);
 }

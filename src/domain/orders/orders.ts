@@ -26,7 +26,10 @@ interface LeasedRow extends Lease {
   readonly transaction: Transaction;
   readonly source: Party | null;
   readonly destination: Party | null;
-  /** The internal account that pays an outgoing payment: if the source is external, an account of its owner. */
+  /**
+   * The internal account that pays an outgoing payment: if the source is external, an account that belongs to the
+   * source's owner.
+   */
   readonly fundingAccountId: string | null;
   readonly platformFee: bigint | null;
   /** The platform's account for its part of the fees, and whether it holds enough to return that part. */
@@ -333,7 +336,7 @@ function counterpartyAddress({ kind, transaction }: DueOrder): string | undefine
 }
 
 /**
- * Asks the rail of an order's platform to perform the order.
+ * Asks an order's rail to perform the order.
  * @param settled whether it has settled before
  * @throws any error that keeps the rail from answering
  */

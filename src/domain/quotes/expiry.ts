@@ -21,7 +21,7 @@ const nextExpiryStatement = statement<{ waitMs: number }>(
 /** The quotes whose failure to expire has been logged. They are retried silently. */
 const loggedQuotes = boundedCache<true>(10_000);
 
-/** Returns the number of milliseconds until the next open quote expires; undefined if there is none. */
+/** Returns the number of milliseconds until the next open quote expires; undefined if no quote is open. */
 export async function nextQuoteExpiry(payments: Payments): Promise<number | undefined> {
   const [row] = await nextExpiryStatement(payments.database.pool);
   return row?.waitMs;

@@ -196,7 +196,7 @@ export function checkCamtCurrency(code: string): void {
 
 const compact = (uuid: string) => uuid.replaceAll('-', '');
 
-/** The journals that reverse an earlier debit or credit. Their entries are marked as reversals. */
+/** The kinds of journals that reverse an earlier debit or credit. Their entries are marked as reversals. */
 const reversals: ReadonlySet<string> = new Set(['refund', 'return', 'resumption']);
 
 class CamtWriter {
