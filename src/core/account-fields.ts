@@ -192,9 +192,9 @@ export const text = (description: string, more: Partial<AccountField> = {}): Acc
   },
   ...more,
 });
-export const bankName = text('Name of the bank, for display only.', { optional: true });
+export const bankName = text('Bank name, for display only.', { optional: true });
 /** Defines a bank's name for accounts whose numbers are unique only within their bank. */
-export const identifyingBankName = text('Name of the bank, which is part of what identifies the account.', {
+export const identifyingBankName = text('Bank name, which is part of what identifies the account.', {
   differIn: 'spaces, dashes, letter case',
   compared: (value) => foldedText(value.normalize('NFKC')).replace(gapsOfPrint, ''),
 });
@@ -345,7 +345,7 @@ export const pixKey = text('The Pix key, in the format of its type.', {
 });
 
 export const pixTaxId = numberField(
-  'Tax number (CPF or CNPJ) of the owner of the Pix key.',
+  "The Pix key owner's tax number (CPF or CNPJ).",
   {
     form: `${cpf.form}, or ${cnpj.form}`,
     pattern: new RegExp(`${cpf.pattern.source}|${cnpj.pattern.source}`),

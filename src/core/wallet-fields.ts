@@ -44,7 +44,7 @@ const nobody = (key: Uint8Array) =>
 
 /** A Solana wallet address: a base-58 public key, without a checksum. */
 export const solanaAddress = address(
-  'Address of the wallet, 32 to 44 characters.',
+  'Wallet address, 32 to 44 characters.',
   '32 to 44 letters or digits',
   /^\s*(?:[0-9A-Za-z]\s*){32,44}$/,
   {
@@ -61,7 +61,7 @@ export const solanaAddress = address(
 
 /** A Tron wallet address, with its checksum. */
 export const tronAddress = address(
-  'Address of the wallet: T and 33 characters.',
+  'Wallet address: T and 33 characters.',
   'T and 33 letters or digits',
   /^\s*T\s*(?:[0-9A-Za-z]\s*){33}$/,
   {
@@ -96,7 +96,7 @@ export function eip55(digits: string): string {
 
 /** A wallet address on a chain that uses Ethereum's address format. */
 export const evmAddress = numberField(
-  'Address of the wallet: 0x and 40 hexadecimal digits.',
+  'Wallet address: 0x and 40 hexadecimal digits.',
   written('0x and 40 hexadecimal digits', {
     runs: [
       ['0', 1],
@@ -127,7 +127,7 @@ const wrongChecksum =
 
 /** A wallet address on the second-layer Bitcoin network: bech32m, all upper case or all lower case. */
 export const layer2Address = address(
-  'Address of the wallet, 20 to 120 characters.',
+  'Wallet address, 20 to 120 characters.',
   '20 to 120 letters or digits',
   /^\s*(?:[0-9A-Za-z]\s*){20,120}$/,
   {
