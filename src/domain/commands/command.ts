@@ -42,7 +42,7 @@ export interface Payments {
   readonly validateOnly?: ((validated: Validated) => void) | undefined;
 }
 
-/** The effects that a rolled-back command would have had. */
+/** What a rolled-back command would have done. */
 export interface Validated {
   readonly row: SnapshotRows[ResultType];
   /**
@@ -157,7 +157,7 @@ export function command<Input extends object, Type extends ResultType>(
  * Runs a command once per idempotency key. A repeat returns the first outcome.
  * @throws Refusal FORBIDDEN (the caller may not run it), IDEMPOTENCY_MISMATCH, CONFLICT (the object has a different
  *   version than expected, or the first call with the key is still running), SERVICE_UNAVAILABLE (a lock was not
- *   granted in time), and the refusals of the command
+ *   granted in time), and the command's own refusals
  */
 export function runCommand<Type extends ResultType>(
   payments: Payments,
@@ -203,7 +203,7 @@ async function run<Type extends ResultType>(payments: Payments, caller: Caller, 
   if (first) return toResult(first, command, caller);
 
   const planned = await command.plan().catch(async (error: unknown) => {
-    // A repeat returns the first outcome, whatever has changed since.
+    // A repeat returns the first outcome, regardless of what has changed since.
     const earlier = command.readsOnly && (await readFirst());
     if (earlier) return earlier;
     throw error;
@@ -294,7 +294,7 @@ function toResult<Type extends ResultType>(outcome: Outcome, command: Command<Ty
 
 /**
  * Converts a payment's plan into one that awaits approval: the payment is CREATED, and its money is taken from the
- * account only if a policy reserves it. Its order is due at the deadline, and the rail learns nothing of it before the
+ * account only if a policy reserves it. Its order is due at the deadline, and the rail is not told of it before the
  * approval. A transfer to an internal account, which normally has no order, gets one that serves as a timer. A quote
  * that a deposit will execute needs none, because the quote itself expires.
  */

@@ -248,8 +248,8 @@ export class ResumePoints {
 type State = 'open' | 'closed' | 'ended';
 
 /**
- * A client's progress in a stream that it resumes by a key. It is stored, so that any instance can resume the stream;
- * after a crash it may be slightly old.
+ * A client's progress in a stream that it resumes by a key. It is stored, so that any instance can resume the stream.
+ * After a crash, it may be slightly out of date.
  */
 export class ResumePoint {
   readonly key: ResumeKey;

@@ -337,7 +337,7 @@ function counterpartyAddress({ kind, transaction }: DueOrder): string | undefine
 
 /**
  * Asks an order's rail to perform the order.
- * @param settled whether it has settled before
+ * @param settled whether the order has settled before
  * @throws any error that keeps the rail from answering
  */
 export async function performOrder(payments: Payments, order: DueOrder, settled: boolean): Promise<RailOutcome> {

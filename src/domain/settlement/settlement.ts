@@ -66,7 +66,7 @@ export async function settleDueOrders(payments: Payments, limit: number): Promis
 }
 
 /**
- * Processes orders. Announcements are committed separately, because the time to approve a payment is counted from its
+ * Processes orders. Announcements are committed separately, because the approval period is counted from the payment's
  * id, which was created with the lease, and a rail may take a long time to answer.
  */
 async function settleOrders(payments: Payments, orders: readonly DueOrder[]): Promise<void> {
@@ -101,7 +101,7 @@ async function settleTogether(payments: Payments, orders: readonly DueOrder[]): 
       }
     }),
   );
-  // If an account cannot receive the money of a conclusion, another conclusion replaces it, until no account refuses
+  // If an account cannot receive a conclusion's money, another conclusion replaces it, until no account refuses
   // anything.
   for (let remaining: readonly Conclusion[] = concluded; remaining.length > 0; )
     remaining = await commitConcluded(payments, remaining, postponements);
@@ -276,7 +276,7 @@ function conclude(payments: Payments, order: DueOrder, outcome: CredibleOutcome)
   }
 }
 
-/** Asks the rail to perform an order. A failure says nothing about the outcome, so the rail is queried again. */
+/** Asks the rail to perform an order. A failure leaves the outcome unknown, so the rail is queried again. */
 async function perform(payments: Payments, order: DueOrder, settled: boolean): Promise<RailOutcome> {
   try {
     return await railAnswer(performOrder(payments, order, settled));
