@@ -5,7 +5,7 @@ import { invalidFieldsOf, Refusal } from '../core/refusal.ts';
 import { checkAccountInfo } from '../domain/accounts/account-details.ts';
 import type { ExternalAccountType } from '../infra/database/generated/client/client.ts';
 
-/** Generates docs/accounts.md from the declaration of the account types and their examples. */
+/** Generates docs/accounts.md from the declared account types and their examples. */
 export function accountsPage(): string {
   const kinds = Object.entries(accountTypes) as [ExternalAccountType, AccountType][];
   return `# External accounts
