@@ -9,7 +9,7 @@ The API token is in PAYMENTS_CLIENT_ID and PAYMENTS_CLIENT_SECRET; a sandbox on 
 PAYMENTS_URL is the default of --url.`;
 
 /**
- * Runs the commands of developers and operators, and prints the output. Loads the service only for operators' commands.
+ * Runs developers' and operators' commands, and prints the output. Loads the service only for operators' commands.
  * @returns the exit code: 0 on success, 1 if something is wrong or was refused, 2 for invalid arguments
  */
 export async function runCommands(args: readonly string[], screen: Screen): Promise<number> {

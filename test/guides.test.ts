@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import MarkdownIt from 'markdown-it';
 import { afterAll, describe, expect, test } from 'vitest';
 import { refusals } from '../src/core/refusal.ts';
 import { payOut } from './setup/acts.ts';
@@ -40,6 +41,15 @@ test('every guide with a program has a test here', () => {
     'docs/guides/server.md',
     'docs/guides/web.md',
   ]);
+});
+
+/** The length of a line of code that fits the column of the docs pages on a screen of 1440 pixels. */
+const columns = 107;
+
+test.each(['README.md', 'src/apps/client/README.md', ...guides])('the code of %s fits its column', (guide) => {
+  const blocks = new MarkdownIt().parse(readGuide(guide), {}).filter(({ tag }) => tag === 'code');
+  const lines = blocks.flatMap(({ content }) => content.split('\n'));
+  expect(lines.filter(({ length }) => length > columns)).toEqual([]);
 });
 
 describe('the quickstart', () => {

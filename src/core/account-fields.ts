@@ -5,7 +5,7 @@ import { canonicalText, foldedText, nameOfCharacter, textFault } from './texts.t
 
 export type AccountDetails = Readonly<Record<string, string | null | undefined>>;
 
-/** The format of a detail: the accepted notations, and the canonical form that is stored. */
+/** A detail's format: the accepted notations, and the canonical form that is stored. */
 export interface AccountForm {
   /** The format in words, for refusals and for people who fill in a form: "9 digits". */
   readonly form: string;
@@ -35,7 +35,7 @@ export interface AccountField extends AccountForm {
   readonly optional?: true;
   /** Returns why this optional detail is required given the other details; undefined if it is not. */
   requiredBeside?(details: AccountDetails): string | undefined;
-  /** How spellings of the same value may differ, in words. */
+  /** A description of how spellings of the same value may differ. */
   readonly differIn?: string;
   /** The form for comparisons, if it differs from the canonical form. */
   compared?(value: string): string;
@@ -43,12 +43,12 @@ export interface AccountField extends AccountForm {
   readonly formBy?: { readonly field: string; readonly forms: Readonly<Record<string, AccountForm>> };
 }
 
-/** Returns the form of a field, which may depend on another field, such as the country. */
+/** Returns a field's form, which may depend on another field, such as the country. */
 export function formOf(field: AccountField, details: AccountDetails): AccountForm {
   return field.formBy?.forms[details[field.formBy.field] ?? ''] ?? field;
 }
 
-/** Returns why a value does not have its format; undefined if it does. */
+/** Returns why a value does not match its format; undefined if it does. */
 export function formFault(field: AccountField, value: string, details: AccountDetails): string | undefined {
   if (value.length > field.maxLength) return `the value must have at most ${field.maxLength} characters`;
   const { pattern, form, explain } = formOf(field, details);
@@ -66,7 +66,7 @@ const punctuation = String.raw`${spaces}.\/\(\)`;
 /** A run of characters in a number: the character class, and the minimum and maximum length. */
 type Run = readonly [characters: string, least: number, most?: number];
 
-/** Describes the notation of a number: runs of characters, with the characters of `between` allowed anywhere. */
+/** Describes how a number may be written: runs of characters, with the characters of `between` allowed anywhere. */
 interface Writing {
   readonly runs: readonly Run[];
   readonly between?: string;
@@ -88,7 +88,7 @@ const spoken = (character: string) =>
         ? 'a space'
         : nameOfCharacter(character);
 
-/** Creates the format of a number: accepted input, stored value, and an explanation of the first wrong character. */
+/** Creates a number's format: accepted input, stored value, and an explanation of the first wrong character. */
 export function written(form: string, { runs, between = spaces, capitals = false }: Writing): AccountForm {
   const gap = new RegExp(`[${between}]`, 'g');
   const body = runs.map(([characters, least, most = least]) => {
@@ -160,13 +160,13 @@ export function checkDigits(
   };
 }
 
-/** Refuses a number that consists of zeros only: no bank uses one. */
+/** Refuses a number that consists only of zeros, because no bank uses such a number. */
 export const notZeros: NonNullable<AccountForm['check']> = (value) =>
   /^0+$/.test(value) ? 'it is all zeros' : undefined;
 
 /** The default maximum number of characters of a detail. */
 const usualLength = 140;
-/** Defines an account number, which must not consist of zeros only. */
+/** Defines an account number, which must not consist only of zeros. */
 export const numberField = (
   description: string,
   form: AccountForm,
@@ -192,9 +192,9 @@ export const text = (description: string, more: Partial<AccountField> = {}): Acc
   },
   ...more,
 });
-export const bankName = text('Name of the bank, for display only.', { optional: true });
+export const bankName = text('Bank name, for display only.', { optional: true });
 /** Defines a bank's name for accounts whose numbers are unique only within their bank. */
-export const identifyingBankName = text('Name of the bank, which is part of what identifies the account.', {
+export const identifyingBankName = text('Bank name, which is part of what identifies the account.', {
   differIn: 'spaces, dashes, letter case',
   compared: (value) => foldedText(value.normalize('NFKC')).replace(gapsOfPrint, ''),
 });
@@ -228,7 +228,8 @@ export const lettersOrDigits = numberField(
   written('4 to 34 letters or digits', { runs: [[alphanumeric, 4, 34]], capitals: true }),
   {
     differIn: 'spaces, dashes, letter case',
-    // If all letters of a number resemble digits, they are typing errors: banks that use letters also use other ones.
+    // If all letters of a number resemble digits, they are typing errors: banks that use letters also use other
+    // letters.
     check: (value, details, given) => {
       const [letter] = /^[OIL]*[0-9][0-9OIL]*$/.test(value) ? (/[OIL]/.exec(value) ?? []) : [];
       if (letter === undefined) return notZeros(value, details, given);
@@ -304,7 +305,7 @@ const cnpjForm = {
   check: checkDigits('its last 2 digits, the check digits, do', (value) => cnpjs.isValid(value)),
 };
 
-/** The formats of a Pix key by its type, as in the central bank's directory. */
+/** The Pix key formats by key type, as in the central bank's directory. */
 export const pixKeyForms = {
   CPF: cpfForm,
   CNPJ: cnpjForm,
@@ -344,7 +345,7 @@ export const pixKey = text('The Pix key, in the format of its type.', {
 });
 
 export const pixTaxId = numberField(
-  'Tax number (CPF or CNPJ) of the owner of the Pix key.',
+  "The Pix key owner's tax number (CPF or CNPJ).",
   {
     form: `${cpf.form}, or ${cnpj.form}`,
     pattern: new RegExp(`${cpf.pattern.source}|${cnpj.pattern.source}`),

@@ -83,7 +83,7 @@ export const accountTypes = {
     fields: {
       // The type comes first because forms ask for it first: the format of the key depends on it.
       pixKeyType: choice(
-        'The type of the Pix key: CPF, CNPJ, EMAIL, PHONE or RANDOM.',
+        'The Pix key type: CPF, CNPJ, EMAIL, PHONE or RANDOM.',
         ['CPF', 'CNPJ', 'EMAIL', 'PHONE', 'RANDOM'],
         'PixKeyType',
       ),
@@ -101,7 +101,7 @@ export const accountTypes = {
     characters: 'SEPA',
     fields: {
       iban: ibanField(ibanFault),
-      swiftBic: bicField('BIC of the bank; required if the country of the IBAN is outside SEPA.', {
+      swiftBic: bicField("The bank's BIC; required if the IBAN's country is outside SEPA.", {
         optional: true,
         requiredBeside: bicNeeded,
       }),
@@ -178,8 +178,8 @@ export const accountTypes = {
     currencies: ['SGD'],
     beneficiary: true,
     fields: {
-      bankName: text('Name of the bank.'),
-      swiftCode: bicField('BIC of the bank.'),
+      bankName: text('Bank name.'),
+      swiftCode: bicField("The bank's BIC."),
       accountNumber: lettersOrDigits,
     },
     identifier: ['accountNumber'],
@@ -251,7 +251,7 @@ export interface AccountIdentity {
   readonly bank: string | null;
 }
 
-/** Returns the identity of an account. Two accounts with the same identity are the same account. */
+/** Returns an account's identity. Two accounts with the same identity are the same account. */
 export function identityOf(type: ExternalAccountType, details: AccountDetails): AccountIdentity {
   const { fields, identifier, bank }: AccountType = accountTypes[type];
   const compared = (names: readonly string[]) =>

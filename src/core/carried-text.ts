@@ -42,7 +42,7 @@ export interface CarriedText {
   readonly lost: readonly string[];
 }
 
-/** Transliterates a text into the characters of a rail. Every lost character is reported. */
+/** Transliterates a text into the characters that a rail supports. Every lost character is reported. */
 export function carriedText(text: string, set: CharacterSetName): CarriedText {
   const { allowed, instead }: CharacterSet = characterSets[set];
   const lost: string[] = [];
@@ -56,7 +56,7 @@ export function carriedText(text: string, set: CharacterSetName): CarriedText {
   return { text: carried.replace(/ +/g, ' ').trim(), lost };
 }
 
-/** Returns an owner's name as its rail transmits it, with a warning; undefined if the name does not change. */
+/** Returns an owner's name as its rail transmits it, with a notice if that differs from the name. */
 export function carriedName(name: string, set: CharacterSetName): { readonly text: string; readonly notice?: string } {
   const { text, lost } = carriedText(name, set);
   const { nameLength } = characterSets[set];

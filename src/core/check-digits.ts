@@ -25,7 +25,7 @@ const ibanChecksum = checkDigits('its characters 3 and 4, the check digits, do',
 
 const nationalDigits = checkDigits('the national check digits within the number do', isSound);
 
-/** Checks an IBAN: country, length, positions of letters, check digits, and the national check digits. */
+/** Checks an IBAN: country, length, letter positions, check digits, and the national check digits. */
 export function ibanFault(value: string, details: AccountDetails): string | undefined {
   const { valid, errorCodes } = validateIBAN(value);
   if (valid) return undefined;
@@ -66,8 +66,8 @@ export function clabeFault(value: string, details: AccountDetails): string | und
 }
 
 /**
- * The codes of Nigeria's commercial banks (Central Bank of Nigeria), by the bank's name without the words that most
- * of these names contain.
+ * The codes of Nigeria's commercial banks (Central Bank of Nigeria), keyed by bank name. Words that most of these names
+ * share are left out.
  */
 const nigerianBanks: Readonly<Record<string, string>> = {
   access: '044',
@@ -120,7 +120,7 @@ const nameOfBank = (name: string) => {
     : words;
 };
 
-/** Checks a Nigerian account number (NUBAN). Its 10th digit depends on the code of the bank, if that is known. */
+/** Checks a Nigerian account number (NUBAN). Its 10th digit depends on the bank code, if that is known. */
 export function nubanFault(value: string, details: AccountDetails): string | undefined {
   return /^0+$/.test(value) ? 'it is all zeros' : nubanChecksum(value, details, value);
 }

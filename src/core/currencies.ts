@@ -41,14 +41,14 @@ export function currencyOf(code: string): Currency | undefined {
   return byCode.get(code);
 }
 
-/** Returns the currency of a stored code. The tables accept only known codes. */
+/** Returns the currency with a stored code. The tables accept only known codes. */
 export function requiredCurrency(code: string): Currency {
   const currency = currencyOf(code);
   if (!currency) throw new Error(`unknown currency ${code}`);
   return currency;
 }
 
-/** Returns the currency that an input names. @throws Refusal INVALID_CURRENCY */
+/** Returns the currency named in an input. @throws Refusal INVALID_CURRENCY */
 export function givenCurrency(code: string, path: FieldPath): Currency {
   const currency = currencyOf(code);
   if (!currency) throw new Refusal('INVALID_CURRENCY', `unknown currency ${JSON.stringify(code)}`, path);
@@ -61,10 +61,7 @@ export interface Money {
   readonly currency: Currency;
 }
 
-/**
- * Returns an amount in minor units with its currency.
- * @throws Error for an unknown code
- */
+/** Returns an amount in smallest units, together with its currency. @throws Error for an unknown code */
 export function money(amount: bigint, currency: string): Money {
   return { amount, currency: requiredCurrency(currency) };
 }
@@ -163,7 +160,7 @@ function isKnownLocale(locale: string): boolean {
 export type GivenAmount = bigint | { readonly decimal: string };
 
 /**
- * Converts a given amount to smallest units. Refuses an amount that is not positive or exceeds the limit of one
+ * Converts a given amount to smallest units. Refuses an amount that is not positive or exceeds the limit for one
  * payment. A decimal may have at most as many places as its currency, because nothing is rounded.
  * @throws Refusal INVALID_AMOUNT, AMOUNT_OUT_OF_RANGE
  */

@@ -40,7 +40,7 @@ export class Cursors {
     return cipher.update(bytesOf(position)).toString('base64url');
   }
 
-  /** Returns the position in a cursor; undefined if it is not a cursor of this list of this platform. */
+  /** Returns the position in a cursor; undefined if the cursor was not created for this list and platform. */
   read(list: string, platformId: string, cursor: string): string | undefined {
     const bytes = Buffer.from(cursor, 'base64url');
     // Other encodings of the same bytes are not valid cursors.

@@ -57,7 +57,7 @@ export class FaultStates {
   }
 }
 
-/** Returns an error's reason with its numbers masked: some, such as process ids, differ each time. */
+/** Returns an error's reason with its numbers masked, because some, such as process ids, differ each time. */
 function reasonOf(error: unknown): string {
   if (isDatabaseFault(error)) return 'the database';
   return String(error instanceof Error ? `${error.name}: ${error.message}` : error).replaceAll(/\d+/g, '0');

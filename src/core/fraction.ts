@@ -5,10 +5,10 @@
 
 import { formatDecimal } from './currencies.ts';
 
-/** The maximum number of significant digits of a rate: exact as a JSON number, so the printed rate is the rate used. */
+/** The maximum number of significant digits in a rate: exact as a JSON number, so the printed rate is the rate used. */
 export const rateDigits = 15;
 
-/** The maximum number of decimal places of a rate: as many as its database column has, numeric(32,18). */
+/** The maximum number of decimal places in a rate: as many as its database column has, numeric(32,18). */
 export const ratePlaces = 18;
 
 /** Every rate must be below ten to this power, because of the same column. */
@@ -99,7 +99,7 @@ export function toDecimal(value: Fraction, digits: number, places = Number.POSIT
   return formatDecimal(scaled, decimals).replace(/\.?0+$/, '');
 }
 
-/** Returns what is wrong with an exchange rate, in words that follow its name; undefined for a usable rate. */
+/** Returns what is wrong with an exchange rate, worded to follow its name; undefined if it is usable. */
 export function rateFault(rate: string): string | undefined {
   if (!isPlainDecimal(rate)) return 'must be a plain decimal such as "1.08695652"';
   const value = parseDecimal(rate);
@@ -110,7 +110,7 @@ export function rateFault(rate: string): string | undefined {
   return undefined;
 }
 
-/** Returns what is wrong with the rate of a variable fee, in words that follow its name; undefined if usable. */
+/** Returns what is wrong with a variable fee rate, worded to follow its name; undefined if it is usable. */
 export function variableFeeRateFault(rate: string): string | undefined {
   if (!isPlainDecimal(rate)) return 'must be a plain decimal such as "0.003"';
   const value = parseDecimal(rate);

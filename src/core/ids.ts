@@ -25,7 +25,7 @@ export type IdType =
 
 const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** Returns the public id of a row, the same in all APIs: `Type:uuid`. */
+/** Returns a row's public id, which is the same in all APIs: `Type:uuid`. */
 export function publicId(type: IdType, uuid: string): string {
   return `${type}:${uuid}`;
 }
@@ -62,7 +62,7 @@ export function accountPublicId(kind: 'INTERNAL' | 'EXTERNAL', uuid: string): st
   return publicId(kind === 'INTERNAL' ? 'InternalAccount' : 'ExternalAccount', uuid);
 }
 
-/** Returns a payment's reference, which is derived from its id. Both sides can find the payment by it. */
+/** Returns a payment's reference, which is derived from its id. Both sides can use it to find the payment. */
 export function paymentReference(uuid: string): string {
   return `PAY-${uuid.slice(-12).toUpperCase()}`;
 }

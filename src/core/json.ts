@@ -28,7 +28,7 @@ type WithoutNulls<T> = T extends readonly (infer Item)[]
     ? { [Name in keyof T]: WithoutNulls<Exclude<T[Name], null>> }
     : T;
 
-/** Returns JSON without the members of its objects that are null or undefined. */
+/** Returns JSON with all object members that are null or undefined removed. */
 export function withoutNulls<T>(json: T): WithoutNulls<T> {
   const clean = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(clean);
@@ -40,7 +40,7 @@ export function withoutNulls<T>(json: T): WithoutNulls<T> {
   return clean(json) as WithoutNulls<T>;
 }
 
-/** The maximum nesting depth of JSON, because the code that reads the values is recursive. */
+/** The maximum nesting depth of JSON. It is limited because the code that reads the values is recursive. */
 const maxDepth = 64;
 
 /**

@@ -12,7 +12,7 @@ export interface RequestSlot {
 
 const slots = new AsyncLocalStorage<RequestSlot>();
 
-/** Runs work in the slot of its request, which `outsideWait` releases while it waits. */
+/** Runs work in its request's slot, which `outsideWait` releases while it waits. */
 export function withSlot<Result>(slot: RequestSlot, work: () => Result): Result {
   return slots.run(slot, work);
 }
@@ -57,7 +57,7 @@ export interface ExpensiveTurns {
   endExpensive(platformId: string): void;
 }
 
-/** Runs expensive work when it may begin. Until then, other requests of the platform get this request's turn. */
+/** Runs expensive work once it may begin. Until then, the platform's other requests get this request's turn. */
 export async function inExpensiveTurn<Result>(turns: ExpensiveTurns, platformId: string, work: () => Promise<Result>) {
   const wait = turns.beginExpensive(platformId);
   if (wait) await turnlessWait(wait);

@@ -44,7 +44,7 @@ export interface OrderedRow {
 export interface RowOrder<Key> {
   /** The fields that order the rows, the most significant one first. */
   readonly fields: readonly string[];
-  /** Returns the key that a position names; undefined if the position belongs to another order. */
+  /** Returns the key that a position contains; undefined if the position belongs to another order. */
   readonly keyOf: (position: string) => Key | undefined;
   readonly textOf: (row: OrderedRow) => string;
   /** Returns Prisma's condition for the rows whose keys lie within a bound. */
@@ -84,7 +84,7 @@ const byChange: RowOrder<ChangeKey> = {
 
 export const rowOrders = { CREATED: byCreation, UPDATED: byChange } as const;
 
-/** Returns the Prisma arguments that read a page, with one row more than its size. */
+/** Returns the Prisma arguments that read a page, plus one extra row. */
 export function pageQuery<Where, Key>(where: Where, page: Page<Key>, order: RowOrder<Key>) {
   return {
     where: page.bound ? { AND: [where, order.within(page.bound)] } : where,

@@ -47,7 +47,7 @@ export const refusals = {
 
 export type RefusalCode = keyof typeof refusals;
 
-/** An invalid field of an input: its path in the command's input, and why it is invalid. */
+/** An invalid input field: its path in the command's input, and why it is invalid. */
 export interface InvalidField {
   readonly path: FieldPath;
   readonly code: RefusalCode;
@@ -94,8 +94,8 @@ export function outcomeUnknown(): Refusal {
 }
 
 /**
- * The error for a refused command, which each API presents in its own form. The command had no effect, except that with
- * OUTCOME_UNKNOWN it may have had one.
+ * The error for a refused command, which each API presents in its own form. The command had no effect, unless the code
+ * is OUTCOME_UNKNOWN: then it may have taken effect.
  */
 export class Refusal extends Error {
   readonly code: RefusalCode;
@@ -113,7 +113,7 @@ export class Refusal extends Error {
   }
 }
 
-/** Creates the refusal of an input that is wrong at a path. */
+/** Creates the refusal for an input that is invalid at a path. */
 export function invalid(message: string, about?: FieldPath | RefusalDetails): Refusal {
   return new Refusal('INVALID_INPUT', message, about);
 }
@@ -143,13 +143,13 @@ export function pathsIn<Input>() {
   return <const Path extends PathIn<Input>>(...path: Path): Path => path;
 }
 
-/** A mapping from paths of a command's input to the paths of an API's requests, where the two differ. */
+/** A mapping from paths in a command's input to paths in an API's requests, where the two differ. */
 export type PathTable<Input = never> = readonly (readonly [
   from: [Input] extends [never] ? FieldPath : PathIn<Input>,
   to: FieldPath,
 ])[];
 
-/** Translates a path of a command's input for an API, using the longest matching prefix, if any. */
+/** Translates a path in a command's input for an API, using the longest matching prefix, if any. */
 export function translatePath(path: FieldPath, table: PathTable): FieldPath {
   const found = table
     .filter(([from]) => from.every((step, depth) => step === path[depth]))
@@ -198,7 +198,7 @@ export function checkAll<Checks extends readonly (() => unknown)[]>(
     try {
       results.push(check());
     } catch (error) {
-      // An error without a path is not about a field, and stops the remaining checks.
+      // An error without a path does not concern a field, and stops the remaining checks.
       if (!(error instanceof Refusal) || !error.details.path) throw error;
       found.push(error);
     }
@@ -214,7 +214,10 @@ export function invalidFieldsOf({ code, message, details }: Refusal): readonly I
   return details.errors ?? (details.path ? [{ path: details.path, code, message }] : []);
 }
 
-/** Merges the refusals of one input. The code is the one that all of them share, or else INVALID_INPUT. */
+/**
+ * Merges the refusals for one input. If all of them have the same code, so does the result; otherwise it is
+ * INVALID_INPUT.
+ */
 function joinRefusals(first: Refusal, found: readonly Refusal[]): Refusal {
   const errors = found.flatMap(invalidFieldsOf);
   const code = errors.every((error) => error.code === first.code) ? first.code : 'INVALID_INPUT';

@@ -70,8 +70,8 @@ export function sealedWith(sealed: Uint8Array): string {
 }
 
 /**
- * Returns the id of a key: 8 hexadecimal digits of its SHA-256 hash. Stored ciphertexts and signed tokens contain the
- * id, and operators compare it. It reveals nothing about a random key.
+ * Returns a key's id: 8 hexadecimal digits of its SHA-256 hash. Stored ciphertexts and signed tokens contain the id,
+ * and operators compare it. It reveals nothing about a random key.
  * @param setting the setting that contains the key; a key that is used for both settings has two ids
  */
 export function keyId(setting: 'SECRET_KEY' | 'CLIENT_TOKEN_KEY', key: Uint8Array | string): string {

@@ -26,7 +26,7 @@ export function lengthOf(text: string): number {
   return length;
 }
 
-/** Returns the description of a character for a refusal: its code, and the character itself if it can be shown. */
+/** Describes a character for a refusal: its code, and the character itself if it can be shown. */
 export function nameOfCharacter(character: string): string {
   const code = `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
   return visible.test(character) ? `${JSON.stringify(character)} (${code})` : code;
@@ -62,7 +62,7 @@ function isRefused(character: string, before: string, isKey: boolean): boolean {
   return !(variationSelector.test(character) && varying.test(before));
 }
 
-/** The maximum length of each kind of text in characters, in every API. */
+/** The maximum length in characters of each kind of text, in every API. */
 export const longest = {
   name: 200,
   /** An address line. */

@@ -42,9 +42,9 @@ function strangeIn58(value: string): string | undefined {
 const nobody = (key: Uint8Array) =>
   key.every((byte) => byte === 0) ? 'nobody owns this address: money sent to it would be lost' : undefined;
 
-/** The address of a wallet on Solana: a base-58 public key, without a checksum. */
+/** A Solana wallet address: a base-58 public key, without a checksum. */
 export const solanaAddress = address(
-  'Address of the wallet, 32 to 44 characters.',
+  'Wallet address, 32 to 44 characters.',
   '32 to 44 letters or digits',
   /^\s*(?:[0-9A-Za-z]\s*){32,44}$/,
   {
@@ -59,9 +59,9 @@ export const solanaAddress = address(
   },
 );
 
-/** The address of a wallet on Tron, with its checksum. */
+/** A Tron wallet address, with its checksum. */
 export const tronAddress = address(
-  'Address of the wallet: T and 33 characters.',
+  'Wallet address: T and 33 characters.',
   'T and 33 letters or digits',
   /^\s*T\s*(?:[0-9A-Za-z]\s*){33}$/,
   {
@@ -94,9 +94,9 @@ export function eip55(digits: string): string {
   return `0x${letters.join('')}`;
 }
 
-/** The address of a wallet on a chain that uses Ethereum's address format. */
+/** A wallet address on a chain that uses Ethereum's address format. */
 export const evmAddress = numberField(
-  'Address of the wallet: 0x and 40 hexadecimal digits.',
+  'Wallet address: 0x and 40 hexadecimal digits.',
   written('0x and 40 hexadecimal digits', {
     runs: [
       ['0', 1],
@@ -125,9 +125,9 @@ const isCapital = (value: string) => value === value.toUpperCase();
 const wrongChecksum =
   'its last 6 characters, the checksum, do not match the rest: a character is wrong or two are swapped';
 
-/** The address of a wallet on the second-layer bitcoin network: bech32m, all upper case or all lower case. */
+/** A wallet address on the second-layer Bitcoin network: bech32m, all upper case or all lower case. */
 export const layer2Address = address(
-  'Address of the wallet, 20 to 120 characters.',
+  'Wallet address, 20 to 120 characters.',
   '20 to 120 letters or digits',
   /^\s*(?:[0-9A-Za-z]\s*){20,120}$/,
   {

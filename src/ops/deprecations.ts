@@ -29,7 +29,7 @@ function sinceOf(element: Deprecable): Date | undefined {
   return day === undefined ? undefined : new Date(day);
 }
 
-/** Returns the names of deprecated elements whose reason does not give the date. */
+/** Returns the names of deprecated elements whose reason contains no date. */
 export function undatedDeprecations(schema: DocumentNode): string[] {
   const undated: string[] = [];
   const look = (element: Deprecable) => {

@@ -3,7 +3,7 @@ import { type Catalog, expectedCatalog, readCatalog } from '../infra/database/mi
 import { hasNewerMigrations } from '../infra/database/migrations/migrate.ts';
 import type { Checks, Patient, Verdicts } from './doctor-checks.ts';
 
-/** The checks, each with a pattern for the facts that it covers and the danger of a difference. */
+/** The checks, each with a pattern for the facts it covers, and the danger that a difference poses. */
 const kinds: Readonly<Record<string, readonly [facts: RegExp, danger: string]>> = {
   objects: [/^there\b/, 'the service cannot work without it'],
   rights: [/^right\b/, 'requests fail, or the restrictions of docs/database-roles.md do not hold'],
@@ -16,8 +16,8 @@ const kinds: Readonly<Record<string, readonly [facts: RegExp, danger: string]>> 
 };
 
 /**
- * Compares the database with the catalog of the migrations, once for all checks. Returns undefined if a newer version
- * has migrated the database.
+ * Compares the database with the migrations' catalog, once for all checks. Returns undefined if a newer version has
+ * migrated the database.
  */
 const differencesOf = oncePer(async ({ database }: Patient) => {
   if (await hasNewerMigrations(database.pool)) return undefined;

@@ -236,5 +236,5 @@ export const serverChecks: Checks<Patient> = {
   },
 };
 
-/** The connections of an instance besides its two pools: feed and its replays, sequencer, readiness, metrics. */
+/** An instance's connections besides its two pools: feed and its replays, sequencer, readiness, metrics. */
 const connectionsBeside = 9;

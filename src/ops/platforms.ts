@@ -37,7 +37,7 @@ export function addPlatforms(program: Program): void {
     .action(withDatabase(limits));
 }
 
-/** Returns the platform with a name. @throws Failure */
+/** Returns the platform with the given name. @throws Failure */
 export async function platformNamed(database: Database, name: string): Promise<Tenant> {
   const platform = await findPlatform(database, name);
   if (!platform) throw new Failure(`There is no platform named ${JSON.stringify(name)}.`);
@@ -74,7 +74,7 @@ async function create({ payments }: Tools, name: string, { sandbox, ...said }: S
   return secretOnce({ id, name, environment }, `Platform ${name} (${environment}), ${id}`, { clientId, secret });
 }
 
-/** Returns the credentials of a newly created token. */
+/** Returns a newly created token's credentials. */
 export function secretOnce(about: object, head: string, credentials: { clientId: string; secret: string }): Answer {
   const authorization = basicAuthorization(credentials);
   const { clientId, secret } = credentials;

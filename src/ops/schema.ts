@@ -10,7 +10,7 @@ import { settingsPage } from '../server/start/settings-page.ts';
 import { accountsPage } from './accounts-page.ts';
 import { lasting, undatedDeprecations } from './deprecations.ts';
 
-/** The output of `npm run schema`, by its path in the project. */
+/** The output of `npm run schema`, keyed by path in the project. */
 const printed = {
   'schema.graphql': printedSchema,
   'docs/settings.md': settingsPage,

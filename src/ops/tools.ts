@@ -19,7 +19,7 @@ import { messageForUser } from '../server/print-error.ts';
 import { findKeys } from '../server/start/key-file.ts';
 import { verifiedDatabase } from '../server/start/prepare-database.ts';
 
-/** The context of a command that needs only the settings. */
+/** The context for a command that needs only the settings. */
 export interface Settings extends Job {
   readonly config: Config;
 }
@@ -35,7 +35,7 @@ export interface Tools extends Settings {
 type Work<Given, Args extends readonly unknown[]> = (given: Given, ...args: Args) => Promise<Answer>;
 
 /**
- * Creates the action of a command that needs only the settings. `from` may change the environment that they are read
+ * Creates the action for a command that needs only the settings. `from` may change the environment that they are read
  * from.
  */
 export function withSettings<Args extends unknown[]>(
@@ -54,7 +54,7 @@ export function withSettings<Args extends unknown[]>(
 }
 
 /**
- * Creates the action of a command on the database in the settings, which a running gateway may use at the same time.
+ * Creates the action for a command on the database in the settings, which a running gateway may use at the same time.
  */
 export function withDatabase<Args extends unknown[]>(work: Work<Tools, Args>) {
   return withSettings<Args>(async (given, ...args) => {
@@ -86,7 +86,7 @@ export function momentIn(text: string): Date {
   return moment;
 }
 
-/** Adds the required options of a period to a command. */
+/** Adds the required options for a period to a command. */
 export function periodOf(command: Program): Program {
   return command
     .requiredOption('--from <time>', 'the start of the period, such as 2026-01-01T00:00:00Z', momentIn)
@@ -101,28 +101,28 @@ export interface Said {
 
 export type Decided = Required<Said>;
 
-/** Adds the options of a command that changes something: its operator and reason, which the act records (`acts`). */
+/** Adds the options for a command that changes something: its operator and reason, which the act records (`acts`). */
 export function actOf(command: Program): Program {
   return command
     .option('--by <name>', 'who does it (default: your login on this machine)', textIn(200))
     .option('--reason <text>', 'why', textIn(1_000));
 }
 
-/** Adds the options of a command for which a person is responsible: who decides, and why. */
+/** Adds the options for a command for which a person is responsible: who decides, and why. */
 export function decisionOf(command: Program, why = 'why'): Program {
   return command
     .requiredOption('--by <name>', 'who decides it', textIn(200))
     .requiredOption('--reason <text>', why, textIn(1_000));
 }
 
-/** Returns the operator of an act: `act` is the command as typed. */
+/** Returns the operator for an act: `act` is the command as typed. */
 export function operatorOf(act: string, said: Decided): Operator & Decided;
 export function operatorOf(act: string, said: Said): Operator;
 export function operatorOf(act: string, { by, reason }: Said): Operator {
   return { by: by ?? loginName(), act, ...(reason !== undefined && { reason }) };
 }
 
-/** Returns the name of the login, or its number if the machine has no name for it, as in some containers. */
+/** Returns the login name, or the user number if the machine has no name for it, as in some containers. */
 function loginName(): string {
   try {
     return userInfo().username;

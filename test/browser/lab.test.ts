@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { buildSchema, parse, validate } from 'graphql';
-import type { Locator, Page } from 'playwright-core';
+import type { Locator, Page, WebSocketRoute } from 'playwright-core';
 import { format } from 'prettier';
 import { describe, expect, test } from 'vitest';
 import { journey } from '../../src/apps/lab/further-steps.ts';
@@ -70,7 +70,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
       expect.stringMatching(/^DeliveryClearing → Outside€[\d.]+$/),
     ]);
     await lab.open('Fund in real time: quote');
-    expect(await lab.run('"reference"')).toContain('Quote:');
+    expect(await lab.run('"reference"')).toMatch(/Quote:.*"accountNumber"/s);
     await lab.open('Fund in real time: deposit');
     expect(await lab.run('Transaction:')).not.toContain('code');
     await lab.open('UMA: look up');
@@ -83,6 +83,10 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     expect(await lab.run('Transaction:')).not.toContain('"code"');
     const failed = lab.event('Outgoing payment FAILED');
     await failed.first().waitFor();
+    // Only the event of a payment has a timeline.
+    const titleOf = (event: string) => lab.event(event).first().getByRole('button').getAttribute('title');
+    expect(await titleOf('Outgoing payment')).toBe('Open its timeline; take its cursor for Resume');
+    expect(await titleOf('Account status')).toBe('Take its cursor for Resume');
     await lab.event('Outgoing payment COMPLETED').first().click();
     await lab.isOpen('Timeline');
     await lab.run('"COMPLETED"');
@@ -120,6 +124,82 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     expect(asked.foreign).toEqual([]);
     expect(asked.refusedByPolicy).toEqual([]);
     expect(await runsInlineScripts(page)).toBe(false);
+    await page.close();
+  });
+
+  test('the front page and the lab say that they are not connected, and the front page counts again when it is', async () => {
+    const page = await started.browser.newPage();
+    let isAway = false;
+    let refusal = {};
+    const sockets: WebSocketRoute[] = [];
+    await page.routeWebSocket(/\/graphql$/, (socket) => {
+      if (isAway) return void socket.close(refusal);
+      socket.connectToServer();
+      sockets.push(socket);
+    });
+    await page.goto(started.gateway.url);
+    await page.locator('#statuses:not([aria-busy])').waitFor();
+    isAway = true;
+    await sockets[0]?.close();
+    const connection = page.locator('#connection');
+    await connection.getByText('not connected').waitFor();
+    // Shows an old count until it is connected again.
+    const count = page.locator('#statuses [data-status=COMPLETED] strong');
+    const before = await count.textContent();
+    await count.evaluate((number) => {
+      number.textContent = 'old';
+    });
+    isAway = false;
+    await expect.poll(() => connection.textContent()).toBe('');
+    await expect.poll(() => count.textContent()).toBe(before);
+    isAway = true;
+    refusal = { code: 4403, reason: 'send valid credentials' };
+    await page.goto(`${started.gateway.url}/lab`);
+    // The service's message looks like those of the page.
+    await page.getByRole('alert').getByText('send valid credentials.').waitFor();
+    await page.close();
+  });
+
+  test('says what is missing when a tab is sent too early, or the service is away, and keeps the focus on the tabs', async () => {
+    const page = await started.browser.newPage({ viewport: { width: 1024, height: 768 } });
+    await page.goto(`${started.gateway.url}/lab`);
+    const lab = labOf(page);
+    // A stream and a request without the id that an earlier tab provides are not sent.
+    for (const [tab, name] of [
+      ['Watch', 'transaction'],
+      ['Execute', 'quote'],
+    ] as const) {
+      await lab.open(tab);
+      expect(await lab.run(`the variable $${name} has no value yet`)).toContain('an earlier tab');
+    }
+    await lab.open('Deliveries');
+    await page.getByText('a test at first, then the payments').waitFor();
+    await page.route(/\/graphql$/, (route) => route.abort());
+    await lab.run('the service cannot be reached');
+
+    const open = page.getByRole('tab', { selected: true });
+    const hasFocus = () => open.evaluate((tab) => tab === document.activeElement);
+    const close = page.getByRole('button', { name: 'Close New tab' });
+    for (const end of [() => open.press('Delete'), () => close.press('Enter')]) {
+      await page.getByRole('button', { name: 'New tab', exact: true }).click();
+      await close.waitFor();
+      await end();
+      await lab.isOpen('Remove the endpoint');
+      await expect.poll(hasFocus).toBe(true);
+    }
+    // Beside the events, the tabs leave room for the document. The outline of its editor is not cut off.
+    const tabs = await page.getByRole('tablist').boundingBox();
+    expect(tabs?.height).toBeLessThan(150);
+    await page.keyboard.press('Tab');
+    const editor = page.locator('.lab-query .graphiql-editor');
+    await editor.focus();
+    expect(await editor.evaluate((element) => getComputedStyle(element).outlineOffset)).toBe('-3px');
+    // The whole text that was copied is in sight.
+    await page.getByRole('button', { name: 'Copy as curl' }).click();
+    const shown = await lab.copy.locator('pre').evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth);
+    expect(shown).toBe(0);
+    await page.keyboard.press('Escape');
+    expect(await lab.copied('Copy as code')).toContain('mutation RemoveWebhook($endpoint: ID!)');
     await page.close();
   });
 
@@ -341,7 +421,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await expect.poll(() => operations.allTextContents()).toEqual([expect.stringContaining('KYC_STATUS')]);
     await filter.fill('nothing like this');
     await page.getByText('No operation or webhook contains all of these words.').waitFor();
-    expect(await page.locator('.opblock:visible, .opblock-tag:visible').count()).toBe(0);
+    expect(await page.locator('.opblock:visible, .opblock-tag:visible, .models:visible').count()).toBe(0);
     // The focus is seen on each element, in the dark theme, too.
     await filter.fill('updateCustomer');
     for (const selector of ['.expand-operation', '.opblock-summary-control', '.copy-to-clipboard button']) {
@@ -349,6 +429,17 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
       const focused = page.locator(`${selector}:focus:visible`);
       expect(await focused.evaluate((element) => getComputedStyle(element).outlineStyle)).toBe('solid');
     }
+    // Without credentials, the console shows the refusal instead of the browser's own prompt.
+    const authorize = page.locator('.btn.authorize').first();
+    await authorize.click();
+    await page.getByText('Logout').click();
+    await page.getByText('its clientId is the username').waitFor();
+    await page.keyboard.press('Escape');
+    await page.locator('.modal-ux').waitFor({ state: 'detached' });
+    expect(await page.locator('.btn.authorize:focus').count()).toBe(1);
+    const unauthorized = page.locator('.opblock[id$="-updateCustomer"]');
+    await unauthorized.getByRole('button', { name: 'Execute', exact: true }).click();
+    await unauthorized.locator('.live-responses-table').getByText('UNAUTHORIZED').first().waitFor();
     expect(asked.foreign).toEqual([]);
     expect(asked.refusedByPolicy).toEqual([]);
     await page.close();
@@ -368,6 +459,9 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
       await page.keyboard.press('/');
       expect(await isFocused()).toBe(true);
     }
+    // The key selects the former words.
+    await page.keyboard.type('sort');
+    expect(await search.inputValue()).toBe('sort');
     // In the search field, `/` is an ordinary character.
     await search.fill('');
     await search.pressSequentially('rotate /key');

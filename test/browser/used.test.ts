@@ -137,6 +137,16 @@ describe.skipIf(browserPath === undefined)('on a sandbox that others have used',
       }
     }
     expect(wanted.length).toBeGreaterThan(60);
+    // Lines of code fit their column; only drawings, which cannot wrap, may scroll.
+    const page = await started.browser.newPage({ viewport: { width: 1440, height: 900 } });
+    for (const address of wanted.filter((one) => one.endsWith('.md'))) {
+      await page.goto(address);
+      const wide = await page
+        .locator('pre:not(.drawing)')
+        .evaluateAll((all) => all.filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.textContent));
+      expect(wide, address).toEqual([]);
+    }
+    await page.close();
     const openapi = `${proxy.url}/2025-10-13/openapi.json`;
     const { servers } = (await (await fetch(openapi)).json()) as Data;
     expect(new URL(servers[0].url, openapi).href).toBe(`${proxy.url}/2025-10-13`);

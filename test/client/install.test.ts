@@ -21,6 +21,7 @@ const declares = ({ code }: { readonly code: string }) => code.includes('declare
 
 test('npm installs the package and later others, every example on its page compiles in a strict app, and plain JavaScript follows a payment', async () => {
   const client = await installClient();
+  expect(client.output).toBe(`packed ${path.join(root, 'dist/payments-client.tgz')}\n`);
   expect(client.files.filter((name) => /(?<!\.d)\.ts$/.test(name))).toEqual([]);
 
   const pages = snippets.filter((one) => !declares(one)).map(({ kind, code }, at) => [`page-${at}.${kind}`, code]);

@@ -13,7 +13,11 @@ const database = await testDatabase();
 const gateway = await startChildGateway({ DATABASE_URL: database.url });
 afterAll(async () => {
   expect(await gateway.end('SIGTERM')).toBe(0);
-  expect(gateway.output()).not.toMatch(/Error|\.ts:\d/);
+  // On a busy machine the readiness check may find that the database responds too late.
+  const lines = gateway.output().split('\n');
+  expect(lines.filter((line) => !line.includes('"the database does not answer"'))).not.toContainEqual(
+    expect.stringMatching(/Error|\.ts:\d/),
+  );
 });
 
 const upgrade = (path: string) =>

@@ -29,13 +29,15 @@ export interface InstalledClient {
   readonly folder: string;
   /** The files of the package. */
   readonly files: readonly string[];
+  /** The output of the build. */
+  readonly output: string;
 }
 
 /** Builds the client and installs it, together with an app's libraries, for the duration of the test. */
 export async function installClient(): Promise<InstalledClient> {
   const folder = await mkdtemp(path.join(tmpdir(), 'client-package-'));
   onTestFinished(() => rm(folder, { recursive: true }));
-  await run(process.execPath, [path.join(root, 'src/apps/client/build/package.ts')]);
+  const { stdout: output } = await run(process.execPath, [path.join(root, 'src/apps/client/build/package.ts')]);
   const manifest = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
   const versions = { ...manifest.devDependencies, ...manifest.optionalDependencies, ...manifest.dependencies };
   await writeFile(path.join(folder, 'package.json'), '{ "type": "module" }');
@@ -45,7 +47,8 @@ export async function installClient(): Promise<InstalledClient> {
   const [, own = ''] = /^ {4}npm install (.*)$/m.exec(page) ?? [];
   for (const packages of [own.replace('…', root).split(' '), named])
     await run('npm', ['install', ...packages, '--no-audit', '--no-fund', '--prefer-offline'], { cwd: folder });
-  return { folder, files: await readdir(path.join(folder, 'node_modules/payments-client'), { recursive: true }) };
+  const files = await readdir(path.join(folder, 'node_modules/payments-client'), { recursive: true });
+  return { folder, files, output };
 }
 
 /**

@@ -123,7 +123,9 @@ function groupsOf(pages: readonly string[]): Groups {
 const searchKey = `addEventListener('keydown', (event) => {
   if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey || event.target.closest('input')) return;
   event.preventDefault();
-  document.querySelector('[type=search]').focus();
+  const search = document.querySelector('[type=search]');
+  search.focus();
+  search.select();
 });`;
 
 /** Builds a page that begins with its path (breadcrumbs), which ends with `here`, and the search. */
@@ -272,14 +274,21 @@ function renderMarkdown(text: string, file: string, known: ReadonlySet<string>) 
     if (tokens[index]?.tag === 'h2') sections.push({ title, anchor });
     return renderer.renderToken(tokens, index, options);
   };
-  // Tables and code that are wider than a phone scroll on their own, and can be reached with the keyboard.
+  // Tables and drawings that are wider than a phone scroll on their own, and can be reached with the keyboard. Lines of
+  // code wrap. A drawing has box characters, or columns.
   rules.table_open = (tokens, index, options, _env, renderer) => {
     tokens[index]?.attrSet('tabindex', '0');
     return renderer.renderToken(tokens, index, options);
   };
   for (const name of ['fence', 'code_block'] as const) {
     const render = rules[name];
-    rules[name] = (...given) => render?.(...given).replace('<pre', '<pre tabindex="0"') ?? '';
+    rules[name] = (...given) => {
+      const written = render?.(...given) ?? '';
+      return written.replace(
+        '<pre',
+        /[─│]|(?:\S {2,}\S.*){3}/.test(written) ? '<pre class="drawing" tabindex="0"' : '<pre tabindex="0"',
+      );
+    };
   }
   // Lets a long code break at its underscores, so that it does not widen its column.
   rules.text = (tokens, index) => escapeHtml(tokens[index]?.content ?? '').replaceAll(/_(?=\w)/g, '_<wbr>');

@@ -74,7 +74,7 @@ ${credentials(shown, port)}
 function sandboxNow({ sandbox }: Shown) {
   if (!sandbox) return '';
   return html`<section aria-labelledby="now">
-<h2 id="now">The sandbox now</h2>
+<h2 id="now">The sandbox now <small id="connection" role="status"></small></h2>
 <noscript>This part needs JavaScript.</noscript>
 <ul class="statuses" id="statuses" aria-busy="true">${statuses.map((status) => html`<li class="quiet" data-status="${status}"><strong>0</strong>${status}</li>`)}</ul>
 <ol class="rows" id="moves" aria-label="Payments that have moved"></ol>

@@ -30,7 +30,7 @@ export function restDocument(app: RestApp): Document {
   registry.registerComponent('securitySchemes', 'token', {
     type: 'http',
     scheme: 'basic',
-    description: 'The client id and the secret of an API token, joined by a colon.',
+    description: 'An API token: its clientId is the username, its secret the password.',
   });
   registry.registerComponent('parameters', 'IdempotencyKey', {
     name: 'Idempotency-Key',

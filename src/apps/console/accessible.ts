@@ -15,8 +15,16 @@ const parts = [
   ['.filter-container', 'search', 'Operations'],
 ] as const;
 
-/** Adds what Swagger UI lacks for screen readers: the parts of the page, names of its inputs, headings in order. */
+/**
+ * Adds what Swagger UI lacks for screen readers and the keyboard: the parts of the page, names of its inputs, headings
+ * in order, and the focus on the button that opened its dialog when the dialog is closed.
+ */
 export function makeAccessible(root: HTMLElement): void {
+  let opener: HTMLElement | null = null;
+  root.addEventListener('click', ({ target }) => {
+    const button = target instanceof Element && target.closest<HTMLElement>('.btn.authorize, .authorization__btn');
+    if (button && !button.closest('.modal-ux')) opener = button;
+  });
   const complete = () => {
     for (const [selector, role, name] of parts) {
       const part = root.querySelector(`${selector}:not([role])`);
@@ -29,6 +37,9 @@ export function makeAccessible(root: HTMLElement): void {
     // `searchIn` searches more than tags and paths.
     filter?.setAttribute('placeholder', 'Filter by any words');
     for (const heading of root.querySelectorAll('h3.opblock-tag, .models h4')) heading.ariaLevel = '2';
+    if (!opener || root.querySelector('.modal-ux')) return;
+    if (document.activeElement === document.body) opener.focus();
+    opener = null;
   };
   new MutationObserver(complete).observe(root, { childList: true, subtree: true });
 }

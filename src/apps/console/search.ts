@@ -39,7 +39,9 @@ export function searchIn(root: HTMLElement, { paths, webhooks }: SearchedDocumen
     // No element has the class `none`: without a result, all are hidden.
     const operations = ['.none', ...found.map(({ operationId }) => `[id$="-${operationId}"]`)].join();
     const groups = ['.none', ...found.flatMap(({ tags }) => tags.map((tag) => `[data-tag="${tag}"]`))].join();
-    style.textContent = `.opblock:not(${operations}), .webhooks:not(:has(${operations})), .opblock-tag-section:not(:has(${groups})) { display: none }`;
+    // Without a result, the message is directly below the filter.
+    const schemas = found.length === 0 ? '.swagger-ui section.models, ' : '';
+    style.textContent = `${schemas}.opblock:not(${operations}), .webhooks:not(:has(${operations})), .opblock-tag-section:not(:has(${groups})) { display: none }`;
     status.textContent = found.length === 0 ? 'No operation or webhook contains all of these words.' : '';
   });
 }

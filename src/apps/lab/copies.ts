@@ -48,7 +48,7 @@ export function asCurl(sent: Sent): string {
 export function asCode(sent: Sent): string {
   const { url, query, variables, authorization = 'Bearer …' } = sent;
   const parts = [
-    `const query = /* GraphQL */ ${'`'}\n${query.trim().replaceAll(/[`\\$]/g, '\\$&')}\n${'`'};`,
+    `const query = /* GraphQL */ ${'`'}\n${query.trim().replaceAll(/[`\\]|\$(?=\{)/g, '\\$&')}\n${'`'};`,
     `const variables = ${JSON.stringify(variables, null, 2)};`,
   ];
   if (isSubscription(sent)) {

@@ -47,12 +47,16 @@ export function EventPane({ feed, onPick }: EventPaneProps) {
           </button>
         )}
       </header>
-      {state === 'refused' && <p className="quiet">{reason}</p>}
+      {state === 'refused' && <p role="alert">{reason.replace(/[^.]$/, '$&.')}</p>}
       {events.length === 0 && state !== 'refused' && <p className="quiet">Nothing has happened yet.</p>}
       <ol>
         {events.map((event) => (
           <li key={event.id} data-transaction={paymentOf(event)}>
-            <button type="button" onClick={() => onPick(event)} title="Open its timeline; take its cursor for Resume">
+            <button
+              type="button"
+              onClick={() => onPick(event)}
+              title={paymentOf(event) ? 'Open its timeline; take its cursor for Resume' : 'Take its cursor for Resume'}
+            >
               <span>
                 {wordOf(event.type === 'TEST' ? 'WEBHOOK_TEST' : event.type)}{' '}
                 <b data-status={statusOf(event)}>{statusOf(event)}</b>

@@ -24,7 +24,7 @@ interface FeedView {
   /** The events, newest first. */
   readonly events: readonly FeedEvent[];
   /** The reason for the refusal. */
-  readonly reason?: string;
+  readonly reason: string;
 }
 
 /** The maximum number of events shown. */
@@ -34,7 +34,7 @@ const shown = 200;
 export class Feed {
   readonly #socket: Client;
   readonly #listeners = new Set<() => void>();
-  #view: FeedView = { state: 'connecting', events: [] };
+  #view: FeedView = { state: 'connecting', events: [], reason: '' };
   #stop: (() => void) | undefined;
 
   constructor(socket: Client) {

@@ -35,11 +35,16 @@ const shownMoves = 5;
 const countEveryMs = 500;
 
 const { sandbox } = readSettings();
-const [board, list, empty] = ['statuses', 'moves', 'no-moves'].map((id) => document.getElementById(id));
+const [board, list, empty, connection] = ['statuses', 'moves', 'no-moves', 'connection'].map((id) =>
+  document.getElementById(id),
+);
 if (sandbox) follow(basicAuthorization(sandbox.clientId, sandbox.secret));
 
 function follow(authorization: string): void {
   const client = openSocket(authorization);
+  const say = (state: string) => {
+    if (connection) connection.textContent = state;
+  };
   let isCounting = false;
   let hasMoved = false;
   // Counts again instead of adding up changes, since the totals and the stream do not begin at the same moment.
@@ -54,6 +59,11 @@ function follow(authorization: string): void {
     }
     isCounting = false;
   };
+  client.on('closed', () => say('not connected'));
+  client.on('connected', () => {
+    say('');
+    void count();
+  });
   client.subscribe<Moves>(
     { query: moves },
     {
@@ -65,7 +75,6 @@ function follow(authorization: string): void {
       complete: () => undefined,
     },
   );
-  void count();
 }
 
 /** Shows a payment that has moved. */

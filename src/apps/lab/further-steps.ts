@@ -23,9 +23,12 @@ const furtherSteps: readonly WrittenStep[] = [
           formatted
         }
         paymentInstructions {
-          __typename
           accountType
           reference
+          ... on UsAccountInstruction {
+            routingNumber
+            accountNumber
+          }
         }
         transaction {
           id
@@ -284,7 +287,8 @@ const furtherSteps: readonly WrittenStep[] = [
   },
   {
     title: 'Deliveries',
-    about: 'What was sent to the newest endpoints, and what they answered. Make a payment first.',
+    about:
+      'What was sent to the newest endpoints, and what they answered: a test at first, then the payments that you make.',
     docs: 'src/api/webhooks/README.md',
     query: `query Deliveries {
   webhookEndpoints(first: 5) {

@@ -2,6 +2,7 @@ import { type DocumentNode, getOperationAST, parse } from 'graphql';
 import type { Client } from 'graphql-ws';
 import { asPost } from '../client/operation.ts';
 import { openSocket } from './socket.ts';
+import { missingIn } from './step.ts';
 
 interface Request {
   readonly query: string;
@@ -165,7 +166,12 @@ export class Operations {
       running.observer?.complete();
     };
     abort.signal.addEventListener('abort', end);
-    if (isSubscription(request)) this.#follow(request, headers, { show, end, signal: abort.signal });
+    const missing = missingIn(request.variables ?? {});
+    if (missing !== undefined) {
+      const message = `the variable $${missing} has no value yet: send an earlier tab that provides it, or enter one`;
+      show(failure(new Error(message)));
+      end();
+    } else if (isSubscription(request)) this.#follow(request, headers, { show, end, signal: abort.signal });
     else {
       post(request, headers, abort.signal)
         .then((received) => {
@@ -246,6 +252,8 @@ function failure(error: unknown): Received {
 
 function messageOf(error: unknown): string {
   if (error instanceof CloseEvent) return `the connection was closed: ${error.reason || error.code}`;
+  // What `fetch` throws without a connection; each browser words it differently.
+  if (error instanceof TypeError) return 'the service cannot be reached: check that it is running, and send again';
   return error instanceof Error ? error.message : String(error);
 }
 

@@ -15,6 +15,12 @@ const open = {
 /** The name of a variable whose value responses can provide. */
 export type CarriedName = keyof typeof open;
 
+/** Returns the name of a variable that still has its placeholder. */
+export function missingIn(variables: Readonly<Record<string, unknown>>): string | undefined {
+  const placeholders: readonly unknown[] = Object.values(open);
+  return Object.keys(variables).find((name) => placeholders.includes(variables[name]));
+}
+
 /** The `data` of a response. Its shape follows the document. */
 // biome-ignore lint/suspicious/noExplicitAny: what a query answers depends on its text
 export type Data = any;

@@ -17,7 +17,7 @@ export interface TabBarProps {
   readonly onClose?: (index: number) => void;
 }
 
-/** Whether the tabs shown before the editor was loaded had the focus: then the tabs that replace them get it. */
+/** Whether the focus was on tabs that are gone, or on a tab that is closed: then the open tab gets it. */
 let hadFocus = false;
 
 /**
@@ -31,8 +31,9 @@ export function TabBar({ tabs, openIndex, running, onOpen, onAdd, onClose }: Tab
     const open = list.current?.querySelector<HTMLElement>('[aria-selected=true]');
     list.current?.closest('.lab-main')?.scrollTo(0, 0);
     bringIntoSight(open);
-    if (list.current?.contains(document.activeElement)) open?.focus();
-  }, [openIndex]);
+    if (hadFocus || list.current?.contains(document.activeElement)) open?.focus();
+    hadFocus = false;
+  }, [tabs[openIndex]?.id]);
   useLayoutEffect(() => {
     const shown = list.current;
     if (hadFocus) shown?.querySelector<HTMLElement>('[aria-selected=true]')?.focus();
@@ -45,6 +46,10 @@ export function TabBar({ tabs, openIndex, running, onOpen, onAdd, onClose }: Tab
     tab === tabs.find((other) => nameOf(other) === nameOf(tab)) ? stepOf(nameOf(tab)) : undefined;
   const isClosable = (tab: Tab | undefined) => onClose && tab && tabs.length > 1 && !stepIn(tab);
   const open = tabs[openIndex];
+  const close = () => {
+    hadFocus = true;
+    onClose?.(openIndex);
+  };
   const onKey = (event: KeyboardEvent) => {
     const last = tabs.length - 1;
     const to = {
@@ -53,7 +58,7 @@ export function TabBar({ tabs, openIndex, running, onOpen, onAdd, onClose }: Tab
       ...{ Home: 0, End: last },
     }[event.key];
     if (to !== undefined) onOpen(to);
-    else if (event.key === 'Delete' && isClosable(open)) onClose?.(openIndex);
+    else if (event.key === 'Delete' && isClosable(open)) close();
     else return;
     event.preventDefault();
   };
@@ -80,20 +85,14 @@ export function TabBar({ tabs, openIndex, running, onOpen, onAdd, onClose }: Tab
         })}
       </div>
       {isClosable(open) && (
-        <button
-          type="button"
-          className="lab-add"
-          aria-label={`Close ${open && titleOf(open)}`}
-          onClick={() => onClose?.(openIndex)}
-        >
+        <button type="button" className="lab-add" aria-label={`Close ${open && titleOf(open)}`} onClick={close}>
           ×
         </button>
       )}
-      {onAdd && (
-        <button type="button" className="lab-add" onClick={onAdd} aria-label="New tab" title="New tab">
-          +
-        </button>
-      )}
+      {/* Always there, so that the tabs keep their places when the editor is loaded. */}
+      <button type="button" className="lab-add" onClick={onAdd} disabled={!onAdd} aria-label="New tab" title="New tab">
+        +
+      </button>
     </div>
   );
 }

@@ -25,15 +25,15 @@ export interface Caller extends Tenant {
   readonly makers: readonly string[];
   readonly bound: Bound;
   /**
-   * The namespace of an app's idempotency keys, so that the platform's other apps can neither collide with these keys
-   * nor probe for them.
+   * The namespace of an app's idempotency keys. It keeps the platform's other apps from colliding with these keys or
+   * probing for them.
    */
   readonly keySpace?: string | undefined;
   /** The operator who acts on behalf of the platform, and the subject of the act. `runIdempotent` records both. */
   readonly operator?: (Operator & Pick<ActFacts, 'subject' | 'after'>) | undefined;
 }
 
-/** Returns the public id of the caller's token, as a payment stores it; null for the platform itself. */
+/** Returns the public id of the caller's token, as stored with payments; null for the platform itself. */
 export function tokenOf({ kind, tokenId }: Caller): string | null {
   return tokenId === null ? null : publicId(kind === 'CLIENT' ? 'ClientToken' : 'ApiToken', tokenId);
 }

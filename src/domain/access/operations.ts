@@ -3,15 +3,15 @@ import type { ClientGrant, Permission } from '../../infra/database/generated/cli
 import type { Caller } from './caller.ts';
 
 /**
- * The operations of all APIs, each with the permission that it needs. An operation's name is also the name of its
- * GraphQL mutation and the scope of its idempotency keys, so that a key means the same in every API.
+ * The operations of all APIs, each with the permission it requires. An operation's name is also the name of its GraphQL
+ * mutation and the scope of its idempotency keys, so that a key means the same thing in every API.
  * - `or`: an alternative permission. The command defines what the alternative permits.
  * - `client`: apps may run the operation, too, within the scope of their tokens. Otherwise only platforms may.
- * - `grant`: a customer's app may run it for that customer, even without the permission, if the platform granted this
- *   when it created the token.
+ * - `grant`: a customer's app may run it for that customer, even without the permission, if the platform included this
+ *   grant in the token.
  * - `reads`: it controls who reads the platform's events, so it also needs VIEW.
  * - `showsExisting`: it may return an existing record unchanged, which amounts to reading (decision 62).
- * - `changes`: it changes a record that its input names, and accepts the version that the caller expects.
+ * - `changes`: it changes a record named in its input, and accepts the version that the caller expects.
  */
 export const operations = {
   createCustomer: { permission: 'MANAGE' },
@@ -68,7 +68,7 @@ export const operationNames = Object.keys(operations) as readonly Operation[];
 
 /**
  * Refuses a caller who may not run an operation. Every command calls this first. The APIs call it before they validate
- * the input, so that a caller without permission learns nothing about the validity of the input.
+ * the input, so that a caller without permission learns nothing about whether the input is valid.
  * @throws Refusal FORBIDDEN
  */
 export function authorize(caller: Pick<Caller, 'kind' | 'permissions' | 'grants'>, name: Operation): void {
@@ -93,12 +93,12 @@ function requireGrant({ grants }: Pick<Caller, 'grants'>, grant: ClientGrant): v
   }
 }
 
-/** Returns whether an operation may return a record that existed before, and therefore needs VIEW. */
+/** Returns whether an operation may return a record that already existed, and therefore needs VIEW. */
 export function showsExisting(name: Operation): boolean {
   return 'showsExisting' in operations[name];
 }
 
-/** Returns whether an operation changes a record that its input names, and therefore accepts an expected version. */
+/** Returns whether an operation changes a record named in its input, and therefore accepts an expected version. */
 export function changesRecord(name: Operation): boolean {
   return 'changes' in operations[name];
 }

@@ -1,12 +1,12 @@
 import { columnName } from '../../infra/database/rows.ts';
 
-/** A rate limit: the average number of requests per second, and the size of a burst after a pause. */
+/** A rate limit: the average number of requests per second, and the burst size after a pause. */
 export interface Rate {
   readonly perSecond: number;
   readonly burst: number;
 }
 
-/** The rate limits of a platform, and of each of its API tokens and client tokens; null means no limit. */
+/** The rate limits for a platform, and for each of its API tokens and client tokens; null means no limit. */
 export interface Rates {
   readonly platform: Rate | null;
   readonly apiToken: Rate | null;
@@ -16,7 +16,7 @@ export interface Rates {
 /** Changes to a platform's own limits. Null restores the limit from the settings. */
 export type RateChanges = { readonly [limit in keyof Rates]?: Rate | null };
 
-/** The prefixes of the columns of `platform` that override the limits from the settings. */
+/** The prefixes of the `platform` columns that override the limits from the settings. */
 const prefixes = { platform: 'rate', apiToken: 'apiTokenRate', clientToken: 'clientTokenRate' } as const;
 const limits = Object.keys(prefixes) as (keyof Rates)[];
 

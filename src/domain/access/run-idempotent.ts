@@ -20,7 +20,7 @@ export interface StoredResult {
   readonly [fact: string]: unknown;
 }
 
-/** The work of a command, in its transaction. A Refusal rolls everything back, and is not stored. */
+/** A command's work, in its transaction. A Refusal rolls everything back, and is not stored. */
 type Effect<Answer> = (transaction: Transaction) => Promise<{ readonly result: StoredResult; readonly answer: Answer }>;
 
 export type Declared<Answer> = {

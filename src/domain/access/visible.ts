@@ -12,8 +12,8 @@ import type { Viewer } from './viewer.ts';
 export type Scope = Pick<Caller, 'platformId' | 'bound'>;
 
 /**
- * For each kind of bound, the field of a row that must match the caller's: its customer, or the transaction of its
- * payment. Null if a caller with that bound sees no rows.
+ * For each kind of bound, the row field that must match the caller's bound: the row's customer, or the transaction of
+ * its payment. Null if a caller with that bound sees no rows.
  */
 interface Rule<Field extends string = string> {
   readonly CUSTOMER: Field | null;
@@ -110,7 +110,7 @@ export function maySee(noun: Noun, { bound }: Pick<Scope, 'bound'>, row: Readonl
   return field !== null && row[field] === idOf(bound);
 }
 
-/** Returns whether callers with this kind of bound can see records of a kind at all. */
+/** Returns whether callers with such a bound can see any records of this kind. */
 export function seesAny(noun: Noun, { bound }: Pick<Scope, 'bound'>): boolean {
   return bound.kind === 'PLATFORM' || rules[noun][bound.kind] !== null;
 }
@@ -131,9 +131,9 @@ function idOf(bound: Exclude<Caller['bound'], { kind: 'PLATFORM' }>): string {
 }
 
 /**
- * Returns a function that runs a statement for a caller. The first three parameters of its text are the caller's
- * platform, and the customer and the transaction that the caller is bound to, each null if not bound. The call's own
- * values start at $4. The text restricts its rows with `visibleRow`.
+ * Returns a function that runs a statement for a caller. The first three parameters of the statement are the caller's
+ * platform, the customer that the caller is bound to, and the transaction that it is bound to. The last two are null if
+ * there is no such bound. The call's own values start at $4. The statement must restrict its rows with `visibleRow`.
  */
 export function forCaller<Row>(statement: Statement<Row>) {
   return (on: Queryable, { platformId, bound }: Scope, ...values: readonly unknown[]): Promise<Row[]> => {
@@ -183,7 +183,7 @@ const perTurn = {
   batchScheduleFn: (run: () => void) => void setImmediate(run),
 };
 
-/** Returns the SQL condition by which a `forCaller` statement selects the rows of an alias that the caller may see. */
+/** Returns the SQL condition for use in a `forCaller` statement: the rows of `alias` that the caller may see. */
 export function visibleRow(noun: Noun, alias: string): string {
   const { CUSTOMER: ofCustomer, PAYMENT: ofPayment } = rules[noun];
   const bound = (parameter: string, field: string | null) =>

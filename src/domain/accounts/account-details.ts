@@ -17,10 +17,10 @@ export interface GivenAccount {
 }
 
 /**
- * Validates all details of an account against the rules of its type and the requested currency. In PRODUCTION, check
+ * Validates all of an account's details against the rules for its type and the requested currency. In PRODUCTION, check
  * digits must be valid, too; the sandbox's magic suffixes would break them.
  * @param now the database's clock, by which an invoice expires
- * @returns the details as stored, and the identifier of the account
+ * @returns the details as stored, and the account's identifier
  * @throws Refusal INVALID_BANK_ACCOUNT with the field and its form, INVALID_CURRENCY
  */
 export function checkAccountInfo(
@@ -55,7 +55,7 @@ interface WarnedAccount extends Pick<GivenAccount, 'accountType' | 'details'> {
 /**
  * Returns warnings about an accepted account, for whoever is about to pay it: a name that its rail transmits with
  * different characters and, in the sandbox, details that PRODUCTION would refuse.
- * @param createdAt the time of its creation
+ * @param createdAt when it was created
  */
 export function accountWarnings(account: WarnedAccount, environment: Environment, createdAt: Date): InvalidField[] {
   const name = nameFault(account);
@@ -69,7 +69,7 @@ export function accountWarnings(account: WarnedAccount, environment: Environment
   ];
 }
 
-/** Returns how an account's rail alters the name of the owner; undefined if it transmits the name unchanged. */
+/** Returns how an account's rail alters the owner's name; undefined if it transmits the name unchanged. */
 export function nameFault({ accountType, beneficiary }: Omit<WarnedAccount, 'details'>) {
   const { characters }: AccountType = accountTypes[accountType];
   if (!characters || !beneficiary) return undefined;
@@ -157,7 +157,7 @@ export type Beneficiary =
       readonly address?: Address | null | undefined;
     };
 
-/** Returns the account owner's name in the characters that its rail transmits; undefined for a wallet. */
+/** Returns the account owner's name in the characters that the rail transmits; undefined for a wallet. */
 export function carriedOwner(type: ExternalAccountType, beneficiary: Beneficiary | null): string | undefined {
   const name = ownerName(beneficiary);
   const { characters }: AccountType = accountTypes[type];
@@ -176,9 +176,7 @@ type SaidOfOwner = Pick<
   'explanation' | 'comparedName' | 'verification' | 'verifiedName'
 >;
 
-/**
- * Explains the status of an account: the rail's explanation, and the names if they differ; null if there is neither.
- */
+/** Explains an account's status: the rail's explanation, and the names if they differ; null if there is neither. */
 export function reasonOf(check: SaidOfOwner, name: string | undefined): string | null {
   const { explanation, comparedName = name, verification, verifiedName } = check;
   const differs = verification === 'NOT_MATCHED' || verification === 'PARTIAL_MATCH';
@@ -198,7 +196,7 @@ const wallets: { readonly [Type in ExternalAccountType]?: string } = {
   BASE_WALLET: 'Base wallet',
 };
 
-/** Returns the display name of an account: its owner, or its kind. The SQL equivalent is account_name. */
+/** Returns an account's display name: the name of its owner, or its kind. The SQL equivalent is account_name. */
 export function displayName({ accountType, beneficiary, currency }: Account): string {
   // Stored in this form by createExternalAccount.
   const owner = ownerName(trustedJson<Beneficiary | null>(beneficiary));

@@ -51,7 +51,7 @@ export interface CreateExternalAccount {
 const at = pathsIn<CreateExternalAccount & UpdateExternalAccount>();
 
 /**
- * Registers an external bank account or wallet (specification 4.8). In the sandbox it is ACTIVE at once unless its
+ * Registers an external bank account or wallet (specification 4.8). In the sandbox, it is ACTIVE at once unless its
  * suffix selects another status. If the rail needs more time for its check, it is asked again later
  * (`checkDueAccounts`).
  * @throws Refusal INVALID_BANK_ACCOUNT, INVALID_CURRENCY, INVALID_INPUT, USER_NOT_FOUND, CONFLICT (it exists),
@@ -312,7 +312,7 @@ async function check({ database, rails }: Payments, due: DueCheck): Promise<void
   if (outcome.kind !== 'done') await postpone(database.pool, [{ lease: due, dueInMs: retryMs(attempts) }]);
 }
 
-/** Returns an account in the form that the rail checks, from the data that createExternalAccount stored. */
+/** Converts an account, as stored by createExternalAccount, to the form that the rail checks. */
 function accountToCheck(account: Account, railAccount: RailAccount): AccountToCheck {
   const beneficiary = trustedJson<Beneficiary | null>(account.beneficiary);
   return {
@@ -353,7 +353,7 @@ export function ownerOf(account: Account): string | undefined {
 }
 
 /**
- * Returns the status of an external account.
+ * Returns an external account's status.
  * @throws Error for an internal account
  */
 export function statusOf(account: Account): ExternalAccountStatus {

@@ -6,7 +6,7 @@ import { connectedRail, type Payments } from '../commands/command.ts';
 import type { NewRow } from '../ledger/plan.ts';
 
 /**
- * Creates rows of internal accounts, one per currency, for a customer or, without a customerId, for the platform
+ * Creates rows for internal accounts, one per currency, for a customer or, without a customerId, for the platform
  * itself.
  */
 export async function newInternalAccounts(

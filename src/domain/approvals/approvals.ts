@@ -147,7 +147,7 @@ async function decide(
 }
 
 /**
- * Wakes the order of a payment that was approved or rejected. The decision is final even if this fails, so the caller
+ * Wakes the order for a payment that was approved or rejected. The decision is final even if this fails, so the caller
  * does not wait for it, and errors are only logged. An order that is not woken is processed at its deadline.
  */
 function wakeOrder({ database, log }: Payments, { platformId }: Caller, transactionId: string): void {
@@ -284,7 +284,7 @@ function approvalMove(payments: Payments, caller: Caller, found: PendingApproval
   };
 }
 
-/** Returns the data in the customer's record, keyed by the names of information fields. */
+/** Returns the data in the customer's record, keyed by information field name. */
 function informationOf(customer: Customer | null): Information {
   if (!customer) return {};
   const address = trustedJson<{ readonly country?: string } | null>(customer.address);

@@ -58,7 +58,7 @@ export interface DirectPayment {
 }
 
 /**
- * Plans the receiving transaction of a payment to an internal account that belongs to another customer or to the
+ * Plans the receiving transaction for a payment to an internal account that belongs to another customer or to the
  * platform. The platform itself ordered the payment, so no approval is needed.
  */
 export function directArrival(payment: DirectPayment, to: Pick<Party, 'id' | 'customerId' | 'currency'>): Plan {
@@ -112,7 +112,7 @@ export function receiverMove(
   };
 }
 
-/** Creates the journals of an incoming payment: the money is credited here, or passed on to an external account. */
+/** Creates the journals for an incoming payment: the money is credited here, or passed on to an external account. */
 export function arrivalJournals({ transaction, destination }: Incoming): Journal[] {
   const { id, receivedCurrency } = transaction;
   const amount = receivedAmount(transaction);

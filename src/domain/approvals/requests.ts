@@ -31,7 +31,9 @@ const reservedStatement = statement<object>(
   'select from journal where platform_id = $1 and transaction_id = $2 limit 1',
 );
 
-/** Returns whether a payment that awaits approval has reserved its money: before approval, it has no other journal. */
+/**
+ * Returns whether a payment that awaits approval has its money reserved. No other journal can exist before approval.
+ */
 export async function isMoneyReserved(on: Queryable, { platformId, id }: Transaction): Promise<boolean> {
   return (await reservedStatement(on, platformId, id)).length > 0;
 }
@@ -77,7 +79,9 @@ export function planApproval(caller: Caller, found: Approvable, expectedInMs: nu
   return mergePlans({ ...approved, journals: [left] }, directArrival(arrival, destination));
 }
 
-/** Plans the end of an unapproved payment: reserved money is refunded, and its order never reaches the rail. */
+/**
+ * Plans the end of an unapproved payment: reserved money is refunded, and the payment's order never reaches the rail.
+ */
 export function planEnd(
   waiting: Waiting,
   to: 'REJECTED' | 'EXPIRED',

@@ -42,7 +42,7 @@ export interface Payments {
   readonly validateOnly?: ((validated: Validated) => void) | undefined;
 }
 
-/** The effects that a rolled-back command would have had. */
+/** What a rolled-back command would have done. */
 export interface Validated {
   readonly row: SnapshotRows[ResultType];
   /**
@@ -54,13 +54,13 @@ export interface Validated {
   readonly approvalDueAt: Date | null;
 }
 
-/** Returns the rail of a tenant's environment, or undefined if none is connected. */
+/** Returns the rail for a tenant's environment, or undefined if no rail is connected. */
 export function connectedRail({ rails }: Pick<Payments, 'rails'>, tenant: Tenant): Rail | undefined {
   const rail = rails[tenant.environment];
   return rail?.forPlatform?.(tenant.platformId) ?? rail;
 }
 
-/** The abilities that commands need from a rail, each with the words for its absence in a refusal. */
+/** The abilities that commands need from a rail, each with the wording for a refusal if the rail lacks it. */
 const abilities = {
   rate: 'does not convert currencies',
   payOut: 'does not pay out',
@@ -73,8 +73,8 @@ const abilities = {
 export type RailWith<Ability extends keyof typeof abilities> = Rail & Required<Pick<Rail, Ability>>;
 
 /**
- * Returns the rail of a tenant, with the parts that the command needs.
- * @throws Refusal SERVICE_UNAVAILABLE if no rail is connected, or it lacks one of the parts
+ * Returns a tenant's rail, which has the abilities that the command needs.
+ * @throws Refusal SERVICE_UNAVAILABLE if no rail is connected, or it lacks one of the abilities
  */
 export function railOf<Ability extends keyof typeof abilities>(
   payments: Payments,
@@ -87,13 +87,13 @@ export function railOf<Ability extends keyof typeof abilities>(
   if (missing) {
     throw new Refusal('SERVICE_UNAVAILABLE', `the rail of ${tenant.environment} platforms ${abilities[missing]}`);
   }
-  // The check above has found every needed part.
+  // The check above has ensured that the rail has every required ability.
   return rail as RailWith<Ability>;
 }
 
 /**
- * Returns the simulation of the outside world for a tenant.
- * @throws Refusal FORBIDDEN if its rail simulates nothing
+ * Returns a tenant's simulation of the outside world.
+ * @throws Refusal FORBIDDEN if the tenant's rail simulates nothing
  */
 export function simulationOf(payments: Payments, tenant: Tenant): Simulation {
   const simulation = connectedRail(payments, tenant)?.simulation;
@@ -107,14 +107,14 @@ export interface CommandResult<Row> {
   readonly replayed: boolean;
 }
 
-/** The plan of a command, without its claim. `result` is the uuid of the row to return. */
+/** A command's plan, excluding its claim. `result` is the uuid of the row to return. */
 export type CommandPlan = Omit<Plan, 'claim' | 'result'> & { readonly result: string };
 
 export interface Command<Type extends ResultType> extends RefusalOptions {
   /** The operation, which determines the permission and the scope of idempotency keys. */
   readonly operation: Operation;
   readonly type: Type;
-  /** The input without the key: a repeat must match it. Its `expectedVersion` refers to the row of the result. */
+  /** The input, excluding the key. A repeat must match it. Its `expectedVersion` refers to the row of the result. */
   readonly input: object;
   readonly idempotencyKey: string | null | undefined;
   /**
@@ -157,7 +157,7 @@ export function command<Input extends object, Type extends ResultType>(
  * Runs a command once per idempotency key. A repeat returns the first outcome.
  * @throws Refusal FORBIDDEN (the caller may not run it), IDEMPOTENCY_MISMATCH, CONFLICT (the object has a different
  *   version than expected, or the first call with the key is still running), SERVICE_UNAVAILABLE (a lock was not
- *   granted in time), and the refusals of the command
+ *   granted in time), and the command's own refusals
  */
 export function runCommand<Type extends ResultType>(
   payments: Payments,
@@ -203,7 +203,7 @@ async function run<Type extends ResultType>(payments: Payments, caller: Caller, 
   if (first) return toResult(first, command, caller);
 
   const planned = await command.plan().catch(async (error: unknown) => {
-    // A repeat returns the first outcome, whatever has changed since.
+    // A repeat returns the first outcome, regardless of what has changed since.
     const earlier = command.readsOnly && (await readFirst());
     if (earlier) return earlier;
     throw error;
@@ -221,7 +221,7 @@ async function run<Type extends ResultType>(payments: Payments, caller: Caller, 
   }
 }
 
-/** Returns the plan of a command with the row of its result, and the version of that row that the caller expects. */
+/** Completes a command's plan with its result row, and the version of that row that the caller expects. */
 function withRow(
   { type, input }: Pick<Command<ResultType>, 'type' | 'input'>,
   { result: id, ...plan }: CommandPlan,
@@ -250,8 +250,8 @@ async function claimFor(caller: Caller, command: Command<ResultType>): Promise<C
 }
 
 /**
- * Returns an input in a comparable form, in which both forms of an amount are equal. Reads the currency only for a
- * decimal.
+ * Returns the input in a comparable form, in which the decimal and the integer form of the same amount are equal. Reads
+ * the currency only for a decimal.
  */
 async function comparableInput({
   input,
@@ -275,7 +275,7 @@ const waits: Readonly<Record<LockTimeout['for'], string>> = {
 };
 
 function idOf(type: ResultType, row: SnapshotRows[ResultType]): string {
-  // The row is of the type `type`.
+  // The row has the type `type`.
   return type === 'Account' ? accountPublicId((row as Account).kind, row.id) : publicId(type, row.id);
 }
 
@@ -287,14 +287,14 @@ function toResult<Type extends ResultType>(outcome: Outcome, command: Command<Ty
       throw planRefusal(outcome.refusal, command, caller, outcome.replayed);
     case 'done':
       if (!outcome.row) throw new Error(`${command.operation} has no result`);
-      // The row has the type that the plan names, which is the type of the command.
+      // The row has the type named in the plan, which is the command's type.
       return { row: outcome.row as SnapshotRows[Type], replayed: outcome.replayed };
   }
 }
 
 /**
- * Converts the plan of a payment into one that awaits approval: the payment is CREATED, and its money is taken from the
- * account only if a policy reserves it. Its order is due at the deadline, and the rail learns nothing of it before the
+ * Converts a payment's plan into one that awaits approval: the payment is CREATED, and its money is taken from the
+ * account only if a policy reserves it. Its order is due at the deadline, and the rail is not told of it before the
  * approval. A transfer to an internal account, which normally has no order, gets one that serves as a timer. A quote
  * that a deposit will execute needs none, because the quote itself expires.
  */

@@ -35,8 +35,8 @@ import {
 
 /**
  * List filters, which are the same in every API. Given fields are combined with AND, a list of values matches any of
- * them, and date ranges include both ends. A malformed id, or an id of another platform, matches nothing. So does a
- * condition on data that the caller may not see, because a match would reveal it.
+ * them, and date ranges include both ends. A malformed id, or an id that belongs to another platform, matches nothing.
+ * So does a condition on data that the caller may not see, because a match would reveal it.
  */
 
 export interface QuoteFilter extends CreationFilter {
@@ -66,7 +66,7 @@ export interface TransactionFilter extends ChangeFilter {
   readonly executed?: Given<boolean>;
 }
 
-/** A range of the amount sent or received in a currency, in its smallest units. Both ends are inclusive. */
+/** A range for the amount sent or received in a currency, in smallest units. Both ends are inclusive. */
 export interface AmountRange {
   readonly currency: string;
   readonly min?: Given<bigint>;
@@ -189,7 +189,7 @@ export function whereAccounts(caller: Scope, filter: Given<AccountFilter>): Pris
 
 /**
  * Matches payments that have begun. A quote's payment is PENDING until the quote is executed or funded. If it is
- * EXPIRED, it has begun only if its approval timed out. The SQL must match the condition of the index
+ * EXPIRED, it has begun only if its approval timed out. The SQL must match the condition on the index
  * transaction_begun.
  */
 const begun: Prisma.TransactionWhereInput = {
@@ -220,7 +220,9 @@ function ofCustomer<Where>(caller: Scope, where: Where): Where | typeof matchesN
   return seesAny('customer', caller) ? where : matchesNothing;
 }
 
-/** Returns a condition on an account, which matches no row if the id is malformed or not of the account's kind. */
+/**
+ * Returns a condition on an account, which matches no row if the id is malformed or names a different kind of account.
+ */
 function byAccount<Where>(
   id: Given<string>,
   where: (name: AccountName) => Where,

@@ -17,7 +17,7 @@ export type Information = Readonly<Record<string, string>>;
 
 export const maxFacts = 30;
 
-/** Returns why the value of a fact is refused, worded as the end of a sentence. `now` is the database's clock. */
+/** Returns the reason for refusing a fact's value, worded as the end of a sentence. `now` is the database's clock. */
 type Check = (value: string, now: Date) => string | undefined;
 
 const anyText: Check = () => undefined;
@@ -84,7 +84,7 @@ function factFault({ name, value }: InformationField, isRepeated: boolean, now: 
 }
 
 /**
- * Refuses facts about a sender that do not apply to the destination of the payment. For an external account, only the
+ * Refuses facts about a sender that do not apply to the payment's destination. For an external account, only the
  * purpose applies; for an internal account, nothing does (specification 4.1). For a UMA address, a fact must have a
  * known name, or be requested by the receiver.
  * @param requested the fields that the receiver at a UMA address requests; undefined for an account

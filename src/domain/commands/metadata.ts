@@ -9,8 +9,8 @@ export const maxEntries = 20;
 const maxKeyLength = 40;
 
 /**
- * Validates all entries of the given metadata, and returns the value of its column: null for no entries, undefined if
- * not given. Only platforms may give it, so that their servers can rely on its contents.
+ * Validates all entries of the given metadata, and returns the value for its column: null if there are no entries,
+ * undefined if no metadata is given. Only platforms may set metadata, so that their servers can rely on it.
  * @throws Refusal INVALID_INPUT with the path of the entry; FORBIDDEN for an app
  */
 export function checkMetadata(caller: Pick<Caller, 'kind'>, given: Metadata | null | undefined, path: FieldPath) {

@@ -11,7 +11,7 @@ export interface Flow {
   readonly sendingCurrency: string;
   readonly sent: bigint;
   readonly fees: bigint;
-  /** The part of the fees that the platform earns, and the platform's account that receives it. */
+  /** The platform's part of the fees, and the platform account that receives it. */
   readonly platformFee: bigint;
   readonly platformAccountId?: string | null | undefined;
   readonly receivingCurrency: string;
@@ -23,7 +23,8 @@ export interface Flow {
 }
 
 /**
- * Returns the amounts and accounts of an outgoing payment, without the platform's fees. `lock` is the rail's rate lock.
+ * Returns the amounts and accounts of an outgoing payment, excluding the platform's fees. `lock` is the rail's rate
+ * lock.
  */
 export function flowOf(transaction: Transaction, sourceAccountId: string | null, lock: RateLock | undefined): Flow {
   const { id, sentAmount, sentCurrency, receivedAmount } = transaction;
@@ -67,7 +68,7 @@ export function debit(flow: Flow): Journal {
   };
 }
 
-/** Debits the source of a payment without fees or conversion. */
+/** Debits the source for a payment that has no fees and no conversion. */
 export function debitInFull(accountId: string, currency: string, amount: bigint, transactionId: string): Journal {
   return { kind: 'debit', transactionId, legs: move({ account: accountId }, clearing, { currency, amount }) };
 }
@@ -105,9 +106,8 @@ export function refundOf({ id, sentAmount }: Pick<Transaction, 'id' | 'sentAmoun
 }
 
 /**
- * Credits money from outside to an internal account. `times` is the number of deposits of the same amount in one
- * plan. They share a journal, because the auditor reports a second journal of this kind for a payment as money
- * credited twice.
+ * Credits external money to an internal account. `times` is how many deposits of the same amount the plan makes. They
+ * share a journal, because the auditor reports a second journal of this kind for a payment as a double credit.
  */
 export function deposit(
   accountId: string,
@@ -126,8 +126,8 @@ export function transfer(accountId: string, currency: string, amount: bigint, tr
 }
 
 /**
- * Takes the money of a payment that awaits approval from its source, as a debit does. Even the money of a transfer to
- * an internal account waits in CLEARING.
+ * Takes a payment's money from its source while the payment awaits approval, as a debit does. Even for a transfer to an
+ * internal account, the money waits in CLEARING.
  */
 export function reservation(journal: Journal): Journal {
   const legs = journal.legs.map((leg) =>
@@ -165,8 +165,8 @@ export interface Moves {
 }
 
 /**
- * Books to DIFFERENCES how far the amounts that the provider moved differ from the promised amounts. A debit is a loss
- * for the operator (decision 95). Returns undefined if the amounts agree.
+ * Books to DIFFERENCES any difference between the amounts that the provider moved and the promised amounts. A debit is
+ * a loss for the operator (decision 95). Returns undefined if the amounts agree.
  */
 export function difference(transactionId: string, promised: Moves, moved: Moves): Journal | undefined {
   const legs = (['out', 'in'] as const).flatMap((side): Leg[] => {
@@ -178,7 +178,7 @@ export function difference(transactionId: string, promised: Moves, moved: Moves)
   return legs.length > 0 ? { kind: 'difference', transactionId, legs } : undefined;
 }
 
-/** Passes money from outside on to an external account. Its arrival and its departure are separate journals. */
+/** Passes incoming money on to an external account. Its arrival and its departure are separate journals. */
 export function passage(currency: string, amount: bigint, transactionId: string): Journal[] {
   return [
     { kind: 'arrival', transactionId, legs: move(outside, clearing, { currency, amount }) },
@@ -217,8 +217,8 @@ function conversion(flow: Flow, direction: 1n | -1n): Leg[] {
 
 function platformShare(flow: Flow): Leg[] {
   if (flow.platformFee === 0n || !flow.platformAccountId) return [];
-  // Exempt from the balance limit: the payment has been delivered, and a full account of the platform must not prevent
-  // that from being booked.
+  // Exempt from the balance limit: the payment has been delivered, and a full platform account must not prevent that
+  // from being booked.
   const account = { account: flow.platformAccountId, exempt: true } as const;
   return move({ system: 'FEES' }, account, { currency: flow.sendingCurrency, amount: flow.platformFee });
 }
@@ -244,7 +244,7 @@ export function storedLock({ reference, sent, received, rate, fees }: RateLock):
   return { reference, sent: String(sent), received: String(received), rate, fees: String(fees) };
 }
 
-/** Returns the rate lock that a quote stores, or undefined. */
+/** Returns a quote's stored rate lock, or undefined if the quote has none. */
 export function lockOf(stored: Prisma.JsonValue | undefined): RateLock | undefined {
   if (stored === null || stored === undefined) return undefined;
   const { reference, sent, received, rate, fees } = trustedJson<StoredLock>(stored);

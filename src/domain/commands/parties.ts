@@ -5,7 +5,7 @@ import { type Queryable, statement } from '../../infra/database/statement.ts';
 import type { RailAccount } from '../../rails/rail-parts.ts';
 import { type Scope, sharedForCallers, visibleRow } from '../access/visible.ts';
 
-/** The accounts of a command, and new ids for the rows that it will insert. */
+/** A command's accounts, and new ids for the rows that it will insert. */
 export interface TransferParties {
   readonly source: Account | undefined;
   readonly destination: Account | undefined;
@@ -13,7 +13,7 @@ export interface TransferParties {
   readonly ids: readonly string[];
 }
 
-/** The accounts that a command names, and the number of new ids that it needs. */
+/** The accounts named by a command, and the number of new ids it needs. */
 interface Named {
   readonly source?: AccountName | undefined;
   readonly destination?: AccountName | undefined;
@@ -27,14 +27,14 @@ export interface PlatformFeeTerms {
   readonly variableFeeRate: string;
 }
 
-/** The parties of a quote: its accounts, and the customer who is named in it or owns the source or the destination. */
+/** A quote's parties: its accounts, and the customer who is named in it or owns the source or the destination. */
 export interface Parties extends TransferParties {
   readonly customer: Customer | undefined;
   /** The platform's own fees in the sending currency. */
   readonly platformFee: PlatformFeeTerms;
 }
 
-/** Returns the SQL that follows `from`: the account that a call names, if the caller may see it. */
+/** Returns the SQL after `from` that selects the account named by a call, if the caller may see it. */
 const namedAccount = (name: 'source' | 'destination') =>
   `public.account a where ${visibleRow('account', 'a')} and a.id = named.${name}`;
 
@@ -121,7 +121,7 @@ function feeOf(row: PlatformFeeRow | undefined): PlatformFeeTerms {
   return { fixedFee: BigInt(row?.fixedFee ?? 0), variableFeeRate: row?.variableFeeRate ?? '0' };
 }
 
-/** Returns the currency of an account; undefined if the caller can see none with that id. */
+/** Returns the currency of an account; undefined if the caller can see no account with that id. */
 export async function currencyOfNamed(on: Queryable, caller: Scope, id: string): Promise<string | undefined> {
   const { source } = await readTransferParties(on, caller, { source: accountNameIn(id), ids: 0 });
   return source?.currency;
@@ -131,7 +131,7 @@ function transferPartiesOf({ source, destination, ids }: TransferPartiesRow, nam
   return {
     source: source?.kind === names.source?.kind ? (source ?? undefined) : undefined,
     destination: destination?.kind === names.destination?.kind ? (destination ?? undefined) : undefined,
-    // Ids of the same microsecond may come in any order.
+    // Ids from the same microsecond may arrive out of order.
     ids: ids.sort(),
   };
 }
@@ -146,7 +146,7 @@ export function idAt(parties: Pick<TransferParties, 'ids'>, position: number): s
   return id;
 }
 
-/** Parses the public id of an account. @throws Refusal ACCOUNT_NOT_FOUND for a malformed id */
+/** Parses an account's public id. @throws Refusal ACCOUNT_NOT_FOUND for a malformed id */
 export function accountName(id: string, path: FieldPath): AccountName {
   return accountNameIn(id) ?? accountNotFound(path);
 }
@@ -166,7 +166,7 @@ export function customerNotFound(path: FieldPath): never {
   throw new Refusal('USER_NOT_FOUND', 'no such customer', path);
 }
 
-/** An account that takes part in a payment, with the fields that its outcome needs. */
+/** An account that takes part in a payment, with the fields needed for the payment's outcome. */
 export type Party = Pick<
   Account,
   'id' | 'kind' | 'customerId' | 'currency' | 'accountType' | 'identifier' | 'accountInfo'

@@ -14,13 +14,13 @@ export interface Address {
 }
 
 type Text = string | null | undefined;
-/** Validates the value of one field. Its type depends on the field. */
+/** Validates one field's value, whose type depends on the field. */
 type Check = (value: never, path: FieldPath, now: Date) => unknown;
 
 const text = (maxLength: number) => (value: Text, path: FieldPath) => checkText(value, path, maxLength);
 
 /**
- * The checks of facts about a person, a company or an address, keyed by field name. A field has the same name in every
+ * The checks for facts about a person, a company or an address, keyed by field name. A field has the same name in every
  * input.
  */
 const checks: Readonly<Record<string, Check>> = {

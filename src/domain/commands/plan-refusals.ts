@@ -21,7 +21,7 @@ export interface RefusalOptions {
   readonly conflict?: { readonly code?: RefusalCode; readonly reason?: string };
 }
 
-/** Turns a refusal by the database into the refusal that the caller gets, with the path of the input that caused it. */
+/** Turns the database's refusal into the refusal that the caller gets, with the path of the input that caused it. */
 export function planRefusal(refusal: PlanRefusal, options: RefusalOptions, caller: Caller, replayed: boolean): Refusal {
   if (refusal.code === 'OTHER_VERSION') {
     const { type, id, version } = refusal;

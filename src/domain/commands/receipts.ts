@@ -36,7 +36,7 @@ const receiptStatement = statement<{
   'select created_at, refusal, result from idempotency_record where platform_id = $1 and operation = $2 and key = $3',
 );
 
-/** Reads the receipt of a key. There is none while the first call is still running. */
+/** Reads the receipt for a key. There is none while the first call is still running. */
 export async function readReceipt(
   payments: Payments,
   caller: Caller,

@@ -22,7 +22,7 @@ const machines: ReadonlySet<string> = new Set([
 const fictional = ['test', 'example', 'example.com', 'example.net', 'example.org'] as const;
 
 /**
- * Returns the canonical form of a domain name: lower-case ASCII, with internationalized names in Punycode. Returns
+ * Returns a domain name in canonical form: lower-case ASCII, with internationalized names in Punycode. Returns
  * undefined for anything else, such as a bare host, an IP address, a port or a local network name.
  */
 export function normalDomain(domain: string): string | undefined {

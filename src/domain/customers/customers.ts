@@ -126,8 +126,8 @@ function withName(details: CustomerDetails): CustomerDetails {
 }
 
 /**
- * Validates all details of a customer, and returns their columns. Omitted details get no column, so this works for new
- * and for changed customers. Null clears a column.
+ * Validates all of a customer's details, and returns their column values. Omitted details are left out, so this works
+ * for both new and changed customers. Null clears a column.
  * @throws Refusal INVALID_INPUT
  */
 export function detailColumns(details: CustomerDetails, now: Date): Partial<DetailColumns> {
@@ -166,7 +166,7 @@ function definedColumns(columns: { [Name in keyof DetailColumns]?: unknown }): P
 }
 
 /**
- * Returns the result of the rail's identity check of a customer who is new or has a new name; undefined if the rail
+ * Returns the result of the rail's identity check for a customer who is new or has a new name; undefined if the rail
  * does not check identities.
  * @throws Refusal SERVICE_UNAVAILABLE
  */
@@ -179,7 +179,7 @@ export async function checkedIdentity(
   return rail?.checkIdentity && checkOf(await neededOf(payments, rail.checkIdentity(customer)));
 }
 
-/** Converts a rail's answer about an identity to its long form, which may state when to check again. */
+/** Converts a rail's answer about an identity to an object, which may contain the time until the next check. */
 export function checkOf(answer: IdentityAnswer): IdentityCheck {
   return typeof answer === 'string' ? { status: answer } : answer;
 }
@@ -199,8 +199,8 @@ export interface UpdateCustomer extends Expecting {
 }
 
 /**
- * Changes the details of a customer, but not its type. If the rail checks identities, a new name is checked just like
- * the name of a new customer.
+ * Changes a customer's details, but not its type. If the rail checks identities, a new name is checked just like a new
+ * customer's name.
  * @throws Refusal USER_NOT_FOUND, CUSTOMER_DELETED, INVALID_INPUT, INVALID_UMA_ADDRESS, UMA_ADDRESS_EXISTS,
  *   IDEMPOTENCY_MISMATCH
  */
@@ -254,7 +254,7 @@ export const updateCustomer = command((payments, caller, input: UpdateCustomer) 
 /**
  * Deletes a customer who holds no money and has no payment under way (decision 36). The customer's history is kept, but
  * the customer can no longer move money, and its UMA address becomes available again. The customer's client tokens are
- * revoked, and so are the client tokens of its quotes and transactions.
+ * revoked, and so are the client tokens for its quotes and transactions.
  * @throws Refusal USER_NOT_FOUND, CUSTOMER_DELETED (deleted before), CUSTOMER_IN_USE (with the obstacles),
  *   CUSTOMER_FROZEN, IDEMPOTENCY_MISMATCH
  */

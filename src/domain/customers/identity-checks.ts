@@ -76,7 +76,7 @@ async function check(payments: Payments, due: DueCheck): Promise<void> {
   );
 }
 
-/** Ends the lease, with or without the time of the next check. Returns false if another worker has since taken it. */
+/** Ends the lease, and schedules the next check, if any. Returns false if another worker has since taken the lease. */
 async function isOurs(client: Queryable, due: DueCheck, checkInMs: number | undefined): Promise<boolean> {
   const { platformId, customer, leasedUntil } = due;
   if (checkInMs === undefined) return (await endStatement(client, platformId, customer.id, leasedUntil)).length > 0;

@@ -127,8 +127,8 @@ export function only<T>(...messages: readonly T[]): AsyncIterableIterator<T> {
 }
 
 /**
- * Maps the messages of a channel, after the values of `firsts`. If `map` returns no `value`, the message is skipped; if
- * it returns `last`, the channel ends. `return` releases the channel at once.
+ * Yields the values of `firsts`, then the mapped messages of a channel. If `map` returns no `value`, the message is
+ * skipped; if it returns `last`, the channel ends. `return` releases the channel at once.
  */
 export function mapChannel<T, U>(
   channel: Channel<T>,

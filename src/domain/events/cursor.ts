@@ -17,14 +17,17 @@ export const feedStart: FeedPosition = { sequence: 0n, epoch: null };
 const feed = 'feed';
 
 /**
- * Returns the cursor of a position in a platform's feed, as used by subscriptions, `events`, timelines and
+ * Returns the cursor for a position in a platform's feed, as used by subscriptions, `events`, timelines and
  * `viewer.feedCursor`.
  */
 export function feedCursor(cursors: Cursors, platformId: string, { sequence, epoch }: FeedPosition): string {
   return cursors.write(feed, platformId, epoch === null ? `${sequence}` : `${sequence}:${epoch}`);
 }
 
-/** Parses a cursor; undefined if malformed or another platform's. The position may not exist (`hasPosition`). */
+/**
+ * Parses a cursor; undefined if it is malformed or belongs to another platform. Its position may not exist
+ * (`hasPosition`).
+ */
 export function positionOf(cursors: Cursors, platformId: string, cursor: string): FeedPosition | undefined {
   const text = cursors.read(feed, platformId, cursor);
   return text === undefined ? undefined : feedPosition(text);
@@ -45,7 +48,7 @@ export class EventsUndone extends Error {
   }
 }
 
-/** The header field in which a caller says which changes its reads must include. Responses to writes have it, too. */
+/** The header field in which a caller says which changes its reads must include. Responses to writes carry it, too. */
 export const readAfterHeader = 'payments-read-after';
 
 /**

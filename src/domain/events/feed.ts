@@ -14,7 +14,7 @@ import { maxBytes, newestEvents, RecentEvents } from './recent.ts';
 import { type FollowedNoun, latestEventsOf, PreviousEvents } from './row-events.ts';
 import { type EventFilter, type Hub, offer, type Subscriber, SubscriberIndex } from './subscribers.ts';
 
-/** The number of events that a replay delivers before it yields to the process's other work. */
+/** The number of events that a replay delivers before it yields to other work in the process. */
 const portion = 25;
 /** How long a reader may take for a page before the next replay gets its turn, in milliseconds. */
 const turnMs = 100;
@@ -91,7 +91,7 @@ export interface Head {
   readonly sequence: bigint;
 }
 
-/** Listens for the notifications of sequencers on its own connection, which it replaces if none arrive. */
+/** Listens for sequencers' notifications on its own connection, and replaces the connection if none arrive. */
 export class FeedListener {
   readonly #connection: OwnConnection;
   /** Connects only once if several polls request it at the same time, so that a failure is counted once. */
@@ -162,7 +162,7 @@ const latestMs = 2_000;
  */
 export class Feed {
   readonly previous: PreviousEvents;
-  /** The rows that the filters of followed lists refer to. */
+  /** The rows that the filters of list subscriptions refer to. */
   readonly referred: ReferredRows;
   readonly #log: Logger;
   readonly #pool: Database['pool'];

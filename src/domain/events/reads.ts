@@ -71,7 +71,9 @@ const hasPositionStatement = statement<{ found: boolean }>(
      where platform_id = $1 and sequence = $2 and epoch is not distinct from $3::int) as found`,
 );
 
-/** Returns whether a position exists in a platform's feed: false if a restore of the database has undone its event. */
+/**
+ * Returns whether a position exists in a platform's feed: false if its event was lost when the database was restored.
+ */
 export async function hasPosition(on: Queryable, platformId: string, { sequence, epoch }: FeedPosition) {
   if (sequence === feedStart.sequence) return epoch === feedStart.epoch;
   const [row] = await asPlatform(platformId, () => hasPositionStatement(on, platformId, sequence.toString(), epoch));
@@ -119,7 +121,10 @@ export class FeedReads {
     return events;
   }
 
-  /** Reads a page of a replay: the next events with the filter's subject and types, which include all wanted events. */
+  /**
+   * Reads a page for a replay: the next events that have the filter's subject and types. They include all wanted
+   * events.
+   */
   async page(platformId: string, after: bigint, end: bigint, { subject, types }: EventFilter): Promise<Page> {
     // There is an index on subjects, but none on types.
     const spanEnd = after + BigInt(pageSpan);

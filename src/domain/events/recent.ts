@@ -77,7 +77,7 @@ export class RecentEvents {
   #drop(): void {
     this.#memory.used -= this.#sizes[this.#start] ?? 0;
     this.#start += 1;
-    // Cutting the arrays copies them, so this is done so rarely that each event is copied about once.
+    // Cutting the arrays copies them, so this is done only rarely: each event is copied about once.
     if (this.#start < newestEvents && this.#count > 0) return;
     this.#events = this.#events.slice(this.#start);
     this.#sizes = this.#sizes.slice(this.#start);

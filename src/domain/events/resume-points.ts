@@ -13,7 +13,7 @@ export interface ResumeKey {
   readonly subject: string;
   /** The digest of the client's key, its platform and subject, and the operation. */
   readonly digest: Buffer;
-  /** The maximum number of keys of the subject; beyond it, only the most recently seen are kept. */
+  /** The maximum number of keys per subject. Beyond it, only the most recently seen keys are kept. */
   readonly most: number;
 }
 
@@ -26,7 +26,7 @@ interface Found {
   readonly hasEnded: boolean;
 }
 
-/** The lifetime of a key after its stream was last seen, as an SQL interval. */
+/** How long a key lives after its stream was last seen, as an SQL interval. */
 export const resumeKeyLife = `interval '1 hour'`;
 
 const keys = 'unnest($2::text[], $3::bytea[], $4::uuid[])';
@@ -59,9 +59,9 @@ const beginStatement = statement<{ key: Buffer }>(
 );
 
 /**
- * Stores acknowledgements from any of the client's connections. A connection that the client has abandoned may reach
- * this service after the client's newer one and take over the key, so what was sent on a connection does not show what
- * the client has received.
+ * Stores acknowledgements from any of the client's connections. An abandoned connection may reach this service after
+ * the client's newer connection, and take over the key. The events sent on a connection therefore do not show what the
+ * client has received.
  */
 const writeStatement = statement<{ key: Buffer }>(
   'write_resume_points',
@@ -98,7 +98,7 @@ const seenMs = 900_000;
  */
 const collectMs = 3;
 const maxBatch = 500;
-/** A subject's keys are counted each time it has begun this fraction of the maximum number of keys. */
+/** A subject's keys are counted whenever the subject has begun this fraction of the maximum number of keys. */
 const countedPart = 0.1;
 
 /** The resume points of this process's streams. Streams that open together share a statement, and so do updates. */
@@ -139,7 +139,7 @@ export class ResumePoints {
     return point;
   }
 
-  /** Finds the state of the earlier stream with a point's key, and makes the point the owner of the key. */
+  /** Finds the state of the earlier stream that had a point's key, and makes the point the key's owner. */
   find(point: ResumePoint): Promise<Found | undefined> {
     return this.#opening.load(point);
   }
@@ -248,8 +248,8 @@ export class ResumePoints {
 type State = 'open' | 'closed' | 'ended';
 
 /**
- * A client's progress in a stream that it resumes by a key. It is stored, so that any instance can resume the stream;
- * after a crash it may be slightly old.
+ * A client's progress in a stream that it resumes by a key. It is stored, so that any instance can resume the stream.
+ * After a crash, it may be slightly out of date.
  */
 export class ResumePoint {
   readonly key: ResumeKey;
@@ -352,7 +352,7 @@ function byPlatform(points: Iterable<ResumePoint>): Map<string, ResumePoint[]> {
   return Map.groupBy(points, ({ key }) => key.platformId);
 }
 
-/** Returns the last point of each key, because a statement can insert a row only once. */
+/** Returns the last point for each key, because a statement can insert a row only once. */
 function distinct(points: readonly ResumePoint[]): Iterable<ResumePoint> {
   return new Map(points.map((point) => [point.key.digest.toString('hex'), point])).values();
 }

@@ -10,7 +10,7 @@ import type { Subject } from './subscribers.ts';
 /** The nouns for which every change has an event. */
 export type FollowedNoun = 'Transaction' | 'Quote' | 'Account' | 'Customer';
 
-/** How the events of a noun's rows are found: by an indexed id of the feed, and by type. */
+/** How to find the events of a noun's rows: by one of the feed's indexed ids, and by type. */
 export const eventsOfNoun = {
   Transaction: { of: 'transaction', types: ['OUTGOING_PAYMENT', 'INCOMING_PAYMENT'] },
   // A quote has one transaction.
@@ -74,7 +74,7 @@ const maxBatch = 200;
 
 /**
  * Finds the previous event of the same row for each event. Several are read in one statement, and each is read once for
- * all followers.
+ * all subscribers.
  */
 export class PreviousEvents {
   readonly #known = new WeakMap<Event, Promise<Event | undefined>>();

@@ -7,7 +7,7 @@ import type { Database } from '../../infra/database/database.ts';
 export const stepLock = 0x66656564;
 /** The maximum number of changes that one step sequences. */
 const batchSize = 2_000;
-/** The time that a new connection may take, in milliseconds. */
+/** How long a new connection may take, in milliseconds. */
 const connectMs = 5_000;
 
 /** The message in the log and in `doctor` until an operator has marked the restore. */
@@ -27,7 +27,7 @@ const step = `select case when pg_try_advisory_xact_lock(${stepLock}) then seque
  */
 export class Sequencer {
   readonly #log: Logger | undefined;
-  /** A connection of its own, because it might have to wait for one from the pool. */
+  /** A separate connection, because it might have to wait for one from the pool. */
   readonly #connection: OwnConnection;
 
   /** @param log gets a warning if the connection now leads to a different server */

@@ -48,7 +48,7 @@ export interface Audit {
   readonly coversUntil: Date;
   /** Why the audit checked all rows although an incremental audit was requested; null otherwise. */
   readonly whyAll: string | null;
-  /** Why the result could not be stored; undefined if it was. */
+  /** Why the result could not be stored; undefined if it was stored. */
   readonly storeError: unknown;
   /** Whether the next audit can continue from this one. */
   readonly isCheckpoint: boolean;
@@ -112,7 +112,7 @@ async function store(database: Database, client: pg.Client, { breaches, checkpoi
   }
 }
 
-/** A position of the primary: the end of its log, its timeline, and the time. */
+/** A position on the primary: the end of its log, its timeline, and the time. */
 interface Moment {
   readonly lsn: string;
   readonly history: string | null;
@@ -217,7 +217,7 @@ export interface Checkpoint {
   readonly epochId: number | null;
 }
 
-/** Identifies the version of the rules. If a rule has changed, old rows have not been checked against it. */
+/** Identifies the rules' version. If a rule has changed, old rows have not been checked against it. */
 const rulesDigest = createHash('sha256')
   .update(JSON.stringify(ledgerRules.map(({ rule, offenders }) => [rule, offenders(allRows)])))
   .digest();
@@ -242,7 +242,7 @@ interface Found {
 
 /**
  * Reads the checkpoint, and determines whether an audit can continue from it.
- * @param history the primary's history (read_position); null if the server is not the one of the feed's epoch
+ * @param history the primary's history (read_position); null if the feed's epoch belongs to a different server
  */
 export async function findCheckpoint(client: pg.Client, history: string | null): Promise<Checkpoint> {
   const { rows } = await client.query<Found>(found);

@@ -41,8 +41,8 @@ export function divideIntoBatches(groups: readonly PlanGroup[]): number[][] {
 }
 
 /**
- * Returns the conflict keys of a group. Most keys are both read and written. Rows that many plans read and few plans
- * change (customers, and external accounts that take part) share one key.
+ * Returns a group's conflict keys. Most keys are both read and written. Rows that many plans read and few plans change
+ * (customers, and external accounts that take part) share one key.
  */
 function keysOf(group: PlanGroup): ConflictKeys {
   const keys = noKeys();

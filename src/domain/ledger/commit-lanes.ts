@@ -46,7 +46,7 @@ interface Commit<Outcome> {
 
 /** The maximum number of plans in one transaction. It is limited because the first plan waits for the last. */
 const maxPlans = 16;
-/** There is one lane for this many connections of the pool; the other connections are for reading. */
+/** The number of pool connections for each lane. A lane uses one of them; the others are for reading. */
 const connectionsPerLane = 3;
 /** A transaction that takes longer than this, in milliseconds, probably waits for another process's locks. */
 const slowMs = 50;
@@ -59,8 +59,8 @@ const slowMs = 50;
  * - The next lane is used only when the previous one has a full transaction waiting, or is slow, because a few full
  *   transactions cost less than many small ones.
  * - Plans on the same account share a lane, so that transactions of this process do not wait for each other.
- * - A plan that has waited as long as a request would wait for a connection is not begun any more, because its caller
- *   is about to get an unknown outcome.
+ * - A plan that has waited as long as a request would wait for a connection is no longer begun, because its caller is
+ *   about to get an unknown outcome.
  */
 export class CommitLanes<Outcome> {
   readonly #lanes: readonly Lane<Outcome>[];
@@ -138,7 +138,7 @@ export class CommitLanes<Outcome> {
     await Promise.all(Array.from(accounts.values(), (ofAccount) => this.#commitEach(lane, ofAccount)));
   }
 
-  /** Commits the plans of one account in turn. If a plan times out, so do the account's other plans in the lane. */
+  /** Commits one account's plans in turn. If a plan times out, so do the account's other plans in the lane. */
   async #commitEach(lane: Lane<Outcome>, plans: readonly Waiting<Outcome>[]): Promise<void> {
     let lockTimeout: LockTimeout | undefined;
     for (const waiting of plans) {

@@ -11,15 +11,13 @@ import { divideIntoBatches } from './batches.ts';
 import { CommitLanes, LockTimeout } from './commit-lanes.ts';
 import type { Alternative, Plan, PlanGroup, PlatformPlan, ResultType } from './plan.ts';
 
-/** The outcome of a plan. `replayed` means that it repeats the outcome of the first call with the idempotency key. */
+/** A plan's outcome. `replayed` means that it repeats the outcome of the first call with the idempotency key. */
 export type Outcome =
   | { readonly kind: 'done'; readonly replayed: boolean; readonly row: SnapshotRows[ResultType] | undefined }
   | { readonly kind: 'refused'; readonly replayed: boolean; readonly refusal: PlanRefusal }
   | { readonly kind: 'mismatch' };
 
-/**
- * A limit of a policy, with the used and remaining parts: amounts as digits of smallest units, or numbers of payments.
- */
+/** A policy limit, with the used and remaining parts: amounts as digits of smallest units, or numbers of payments. */
 export interface LimitState {
   readonly period: 'PAYMENT' | 'DAY' | 'MONTH' | 'LAST_24_HOURS' | 'LAST_30_DAYS';
   readonly currency: string | null;
@@ -42,17 +40,20 @@ export interface ApprovalRequired {
   readonly reserves: boolean;
 }
 
-/** A plan's refusal by the database, with the facts that it saw under the lock. */
+/** The database's refusal of a plan, with the facts that it saw under the lock. */
 export type PlanRefusal =
   | { readonly code: 'QUOTE_NOT_FOUND' | 'TRANSACTION_NOT_FOUND'; readonly id: string }
-  /** The approver is not independent of the requester of the payment. */
+  /** The approver is not independent of the payment's requester. */
   | { readonly code: 'FORBIDDEN'; readonly id: string }
   | ApprovalRequired
   | { readonly code: 'LOOKUP_REQUEST_NOT_FOUND'; readonly id: string }
   | { readonly code: 'QUOTE_EXPIRED'; readonly id: string; readonly expiresAt: string }
   /** The row that the plan changes has a different version than its caller expects. */
   | { readonly code: 'OTHER_VERSION'; readonly type: ResultType; readonly id: string; readonly version: number }
-  /** `type` is the type of the record with this id. It is absent for an order to the rail, which no API shows. */
+  /**
+   * `type` is the type of the record with this id. It is absent for an order to the rail, because no API exposes
+   * orders.
+   */
   | {
       readonly code: 'CONFLICT';
       readonly type?: 'Quote' | 'Transaction' | 'ExternalAccount';
@@ -326,7 +327,7 @@ function serialize(batches: readonly (readonly PlanGroup[])[]): string {
   return JSON.stringify(plans, (_key, value: unknown) => (typeof value === 'bigint' ? value.toString() : value));
 }
 
-/** Renames the fields of a plan to the column names that the database functions use. */
+/** Renames a plan's fields to the column names that the database functions use. */
 function inColumns({
   claim,
   requireActive,

@@ -2,8 +2,8 @@ import { maxBalance } from '../../core/checks.ts';
 import type { Rule, Scope } from './rule.ts';
 
 /**
- * The auditor's rules about payments: on every account, the journals of a payment must add up to the sums that its row
- * and status require. They detect money that was booked to the wrong account, even though every journal balances.
+ * The auditor's rules about payments: on every account, a payment's journals must add up to the sums that its row and
+ * status require. They detect money that was booked to the wrong account, even though every journal balances.
  */
 
 /**
@@ -22,10 +22,10 @@ const booked = ({ journalsOfPayments }: Scope) => `booked as materialized (
 /**
  * Reads each payment with the facts that determine its legs.
  * - `funding_account_id`: the account that pays an outgoing payment. If the source is external, this is the internal
- *   account of its owner.
- * - `debited`: the account must have been debited. A transfer is debited when it is created, and a payment of a quote
- *   when it is executed. A payment that awaits approval is debited if a policy reserves its money, and a pulled payment
- *   once the pull has settled, when it has a PAYOUT order. A payment that failed before that has no refund.
+ *   account of the source's owner.
+ * - `debited`: the account must have been debited. A transfer is debited when it is created, and a quote's payment when
+ *   the quote is executed. A payment that awaits approval is debited if a policy reserves its money, and a pulled
+ *   payment once the pull has settled, when it has a PAYOUT order. A payment that failed before that has no refund.
  * - `gone`: it has been debited, and the money has not been returned.
  * - `locked`: the amount that the rail takes, in the sending currency, if it converts the money itself (decision 83).
  * - `waiting`: the amount that waits in CLEARING until the rail has moved it.
@@ -76,7 +76,7 @@ const payment = ({ payments }: Scope) => `payment as materialized (
   ) t
 )`;
 
-/** Computes the required sums of each payment's legs, on accounts and on system accounts. */
+/** Computes the required sums for each payment's legs, on accounts and on system accounts. */
 const expected = `expected as (
   select p.platform_id, p.id, e.account_id, e.system, e.currency, e.amount
   from payment p cross join lateral (values

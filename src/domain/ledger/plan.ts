@@ -78,7 +78,8 @@ export interface Spend {
   readonly transactionId: string;
   readonly kind: PaymentKind;
   /**
-   * The uuids of all subjects that may limit it: the platform, the sending customer, the token, and the token's makers.
+   * The uuids of all subjects that may limit the payment: the platform, the sending customer, the token, and the
+   * token's makers.
    */
   readonly subjects: readonly string[];
   /** The amount sent, in the smallest unit of its currency. */
@@ -95,9 +96,9 @@ export interface Spend {
 }
 
 /**
- * The plan to carry out instead of one that is too late for its quote, as the database decides under the quote's lock.
- * It changes nothing that the replaced plan does not name. It may itself be too late, and may have an alternative in
- * turn.
+ * The plan to carry out if the database, holding the quote's lock, finds that the original plan is too late for its
+ * quote. It changes nothing that the original plan does not name. It may itself be too late, and may have an
+ * alternative in turn.
  */
 export interface Alternative extends Pick<Plan, 'quotes' | 'transactions' | 'journals'> {
   /** Quotes that must be EXPIRED and not paid yet. They are locked but not changed. */
@@ -159,7 +160,10 @@ export interface TransactionMove {
   >;
   /** Whether the refund that `set` starts waits in suspense, so that it has no settlement time yet. */
   readonly refundWaits?: boolean | undefined;
-  /** Whether it pays a refund that waits in suspense. The plan is refused if none waits. `to` is the current status. */
+  /**
+   * Whether the move pays a refund that waits in suspense. The plan is refused if none waits. `to` is the current
+   * status.
+   */
   readonly paysRefund?: boolean | undefined;
   /** When settlement is expected, in milliseconds from now. */
   readonly expectedInMs?: number | undefined;
@@ -238,7 +242,7 @@ export interface Money {
 }
 
 /**
- * The account of a leg. System accounts: OUTSIDE is the world beyond the rails, CLEARING is money on its way there,
+ * A leg's account. System accounts: OUTSIDE is the world beyond the rails, CLEARING is money on its way there,
  * LIQUIDITY is the other side of a conversion, FEES is what the service earns, SUSPENSE is money that neither arrived
  * nor came back, ADJUSTMENTS is the other side of operators' corrections, DIFFERENCES is the difference between what
  * providers have moved and what was promised.

@@ -11,10 +11,10 @@ import type { Scope } from './rule.ts';
  * event, however late it was committed, even if the clock was set back.
  */
 
-/** How much older a journal can be than its first event: a hundred times the duration of a transaction. */
+/** How much older a journal can be than its first event: a hundred times a transaction's duration. */
 const margin = '5 minutes';
 
-/** The start of the rows since the checkpoint for each platform, and the payments to check now. */
+/** For each platform, where the rows since the checkpoint begin; also, the payments to check now. */
 const parameters = `
   since as (select * from unnest($1::uuid[], $2::bigint[], $3::uuid[]) as s(platform_id, sequence, first_journal)),
   chunk as (select * from unnest($4::uuid[], $5::uuid[]) as c(platform_id, id))`;
@@ -35,7 +35,7 @@ export const rowsSince: Scope = {
   deposits: ofChunk('rail_deposit', 'transaction_id'),
   journals: journalsSince,
   postings: postingsSince,
-  // Accounts that have changed, and accounts with a leg that bypassed the functions of the ledger.
+  // Accounts that have changed, and accounts with a leg that bypassed the ledger's functions.
   accountLegs: `(select p.* from (
       select a.platform_id, a.id, coalesce(b.version, 0) as version
       from account a left join audit_balance b on b.platform_id = a.platform_id and b.account_id = a.id
@@ -73,9 +73,7 @@ const paymentsSince = `seen as materialized (
   union select platform_id, transaction_id from rail_order where due_at is not null
   order by 1, 2`;
 
-/**
- * Selects where the new rows of each platform begin: at its first rows if the checkpoint does not contain the platform.
- */
+/** Selects where the new rows of each platform begin: at its first rows if the platform is not in the checkpoint. */
 const beginnings = `select array_agg(platform_id) as platforms, array_agg(sequence::text) as sequences, array_agg(first_journal) as journals
   from (
     select p.id as platform_id, coalesce(m.sequence, 0) as sequence, case when m.journal_at is null
@@ -89,7 +87,7 @@ const beginnings = `select array_agg(platform_id) as platforms, array_agg(sequen
   ) beginnings`;
 
 /**
- * The number of payments checked at a time. Postgres expects fewer payments, and would join larger chunks row by row.
+ * The number of payments checked at once. Postgres underestimates this number, and would join larger chunks row by row.
  */
 const chunkSize = 500;
 

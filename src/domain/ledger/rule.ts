@@ -5,14 +5,14 @@ export interface Scope {
   readonly quotes: string;
   /** Events as stored, including all events of the payments. */
   readonly eventsOfPayments: string;
-  /** The deposits at providers that the payments have credited. */
+  /** The provider deposits that the payments have credited. */
   readonly deposits: string;
   readonly journals: string;
   /** The legs of these journals, and legs without a journal. */
   readonly postings: string;
   /** Legs on accounts: for each account, all legs after its balance in `balances`. */
   readonly accountLegs: string;
-  /** Known states of accounts (`audit_balance`): each a balance, and the version that the account had then. */
+  /** Known account states (`audit_balance`): each is a balance, with the account's version at that time. */
   readonly balances: string;
   /** The last checked event of each platform's feed (`audit_mark`). */
   readonly marks: string;
@@ -21,7 +21,7 @@ export interface Scope {
 export interface Rule {
   readonly rule: string;
   /**
-   * Whether the rule is about single payments and their rows, so that it can be checked for some payments at a time.
+   * Whether the rule concerns single payments and their rows, so that it can be checked for a few payments at a time.
    */
   readonly ofPayments?: true;
   /** Returns the query for the rows of a scope that break the rule: none in a sound ledger. */

@@ -10,8 +10,8 @@ import type { Operation } from '../access/operations.ts';
  */
 
 /**
- * Returns the id of a command's order. Identical idempotency keys produce identical ids. Without a key nothing shows
- * that a command repeats another, so the id is `fresh`.
+ * Returns the id of a command's order. Identical idempotency keys produce identical ids. Without a key, a repeated
+ * command cannot be recognized, so the id is `fresh`.
  */
 export function orderIdOfKey(
   caller: Caller,
@@ -24,17 +24,17 @@ export function orderIdOfKey(
     : derivedId(caller.platformId, keyedOperation(caller, operation), key);
 }
 
-/** Returns the id of a quote's order. It is known before the order exists, because a rate lock names it. */
+/** Returns the id of a quote's order. It is known before the order exists, because a rate lock refers to it. */
 export function orderIdOfQuote(quote: { readonly platformId: string; readonly id: string }): string {
   return derivedId(quote.platformId, 'quote', quote.id);
 }
 
-/** Returns the id of the order that follows another, such as a payout after its pull. */
+/** Returns the id of the order that follows this one, such as a payout after its pull. */
 export function nextOrderId(order: { readonly platformId: string; readonly id: string }): string {
   return derivedId(order.platformId, 'next', order.id);
 }
 
-/** Returns the id of a deposit: the same whenever the rail reports the same reference. */
+/** Returns a deposit's id, which is the same whenever the rail reports the same reference. */
 export function depositId(platformId: string, reference: string): string {
   return derivedId(platformId, 'deposit', reference);
 }

@@ -16,7 +16,7 @@ import { connectedRail, type Payments, railOf } from '../commands/command.ts';
 import { lockOf } from '../commands/movements.ts';
 import { type Party, toRailAccount } from '../commands/parties.ts';
 
-/** A row of the function `lease_rail_orders`, without nesting. */
+/** A flat row, as returned by the function `lease_rail_orders`. */
 interface LeasedRow extends Lease {
   readonly id: string;
   readonly kind: RailOrderKind;
@@ -26,7 +26,10 @@ interface LeasedRow extends Lease {
   readonly transaction: Transaction;
   readonly source: Party | null;
   readonly destination: Party | null;
-  /** The internal account that pays an outgoing payment: if the source is external, an account of its owner. */
+  /**
+   * The internal account that pays an outgoing payment: if the source is external, an account that belongs to the
+   * source's owner.
+   */
   readonly fundingAccountId: string | null;
   readonly platformFee: bigint | null;
   /** The platform's account for its part of the fees, and whether it holds enough to return that part. */
@@ -101,7 +104,7 @@ export async function leaseOrders(on: Queryable, limit: number): Promise<DueOrde
 }
 
 /**
- * Ends the leases of orders without an outcome, except leases that have changed, because the order was woken or
+ * Ends the leases of orders without an outcome. A lease that has changed is skipped, because its order was woken or
  * concluded in the meantime.
  */
 export const postponeOrders = postponing(orders);
@@ -130,7 +133,8 @@ export function renewLeases(on: Queryable, orders: readonly DueOrder[], log: Log
 }
 
 /**
- * Returns the delay before an order is first sent to its rail, in milliseconds: zero while a UMA receiver is unknown.
+ * Returns the delay before an order is first sent to its rail, in milliseconds: zero for a UMA address, because its
+ * receiver is not known yet.
  */
 export function firstAskMs(rail: Rail, railRequest: RailRequest): number {
   return railRequest.umaAddress === undefined ? wholeMs(rail.firstAskMs?.(railRequest) ?? 0) : 0;
@@ -256,8 +260,8 @@ const answerMs = 10_000;
 const afterMs = 1_000;
 
 /**
- * Waits for a rail's answer, without holding the slot of the request. A late answer is ignored. Characters that
- * Postgres cannot store are replaced by U+FFFD: some texts come from third parties, such as the payer.
+ * Waits for a rail's answer without holding the request's slot. A late answer is ignored. Characters that Postgres
+ * cannot store are replaced by U+FFFD, because some texts come from third parties, such as the payer.
  * @throws Error when the answer does not arrive in time
  */
 export async function railAnswer<Answer>(answer: Promise<Answer>): Promise<Answer> {
@@ -332,8 +336,8 @@ function counterpartyAddress({ kind, transaction }: DueOrder): string | undefine
 }
 
 /**
- * Asks the rail of an order's platform to perform the order.
- * @param settled whether it has settled before
+ * Asks an order's rail to perform the order.
+ * @param settled whether the order has settled before
  * @throws any error that keeps the rail from answering
  */
 export async function performOrder(payments: Payments, order: DueOrder, settled: boolean): Promise<RailOutcome> {
@@ -344,8 +348,8 @@ export async function performOrder(payments: Payments, order: DueOrder, settled:
 }
 
 /**
- * Queries the state of an order without sending it, if the rail supports that.
- * @returns undefined if the rail does not have the order
+ * Queries an order's state without sending the order, if the rail supports that.
+ * @returns undefined if the rail has no such order
  */
 export async function findOrder(payments: Payments, order: DueOrder): Promise<RailOutcome | undefined> {
   const find = connectedRail(payments, order)?.findOrder;

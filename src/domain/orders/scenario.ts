@@ -10,7 +10,7 @@ export type GivenScenario = { readonly [K in keyof Scenario]?: Scenario[K] | nul
 /** The path to a scenario, which has this name in every input. */
 const at = pathsIn<{ readonly sandboxScenario: Scenario }>();
 
-/** The possible failure reasons of a payment that a deposit funds (specification 2.6, 7.1). */
+/** The possible failure reasons for a payment funded by a deposit (specification 2.6, 7.1). */
 const depositFailures: readonly FailureReason[] = ['QUOTE_EXPIRED', 'QUOTE_EXECUTION_FAILED'];
 
 /**

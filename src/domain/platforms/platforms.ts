@@ -30,11 +30,11 @@ import { readProfile } from '../customers/customers.ts';
 import { commitPlanOn } from '../ledger/commit.ts';
 import { deliveryRails, type PaymentRail } from '../pricing/delivery-rails.ts';
 
-/** The maximum number of domains of a sandbox platform, so that no platform can take them all. */
+/** The maximum number of domains per sandbox platform, so that no platform can take all of them. */
 const maxSandboxDomains = 20;
 
 /**
- * Returns the stored form of a UMA domain.
+ * Returns a UMA domain in its stored form.
  * @param path the path of the domain in the input
  * @throws Refusal INVALID_INPUT for anything other than a domain name
  */
@@ -172,7 +172,7 @@ function umaDomainOf(name: string): string {
 }
 
 export interface PlatformSettings extends Expecting {
-  /** The domain of the UMA addresses of new customers: the platform's own (decision 61). */
+  /** The domain for new customers' UMA addresses. It is the platform's own (decision 61). */
   readonly umaDomain?: string | null | undefined;
   /** The currencies of new customers' internal accounts; replaces the list. */
   readonly currencies?: readonly string[] | null | undefined;

@@ -29,7 +29,7 @@ import { checkCountry } from '../commands/people.ts';
 import { checkUmaAddress } from '../commands/uma-addresses.ts';
 import type { LimitState } from '../ledger/commit.ts';
 
-/** A limit of a policy, on an amount in one currency or on a number of payments. */
+/** A policy limit, on an amount in one currency or on a number of payments. */
 export interface GivenLimit {
   readonly period: LimitState['period'];
   readonly currency?: string | null | undefined;
@@ -121,7 +121,7 @@ export const setPolicy = recordCommand((database, caller, input: SetPolicy) => (
 }));
 
 /**
- * Deletes the policy of an API token, a client token, a customer or the platform, with everything that it has counted.
+ * Deletes the policy of an API token, a client token, a customer or the platform, along with everything it has counted.
  * @returns its id, or null if there was none
  * @throws Refusal FORBIDDEN (a policy limits the caller's token or one that created it), INVALID_INPUT, USER_NOT_FOUND,
  *   TOKEN_NOT_FOUND
@@ -312,7 +312,7 @@ function limitsOf(limits: readonly GivenLimit[], paths: FieldPath = at('limits')
   return stored;
 }
 
-/** Validates the approval rules of a policy, and returns them in their stored form (needs_approval.sql). */
+/** Validates a policy's approval rules, and returns them in their stored form (needs_approval.sql). */
 function approvalOf({ above, ...given }: GivenApproval): StoredApproval {
   if (!given.always && !given.newReceivers && above.length === 0)
     throw invalid('specify which payments need an approval', at('approval'));
@@ -343,7 +343,7 @@ const limitsStatement = statement<{ id: string; limits: readonly LimitState[] }>
   'select id, limits_of(platform_id, id) as limits from policy where platform_id = $1',
 );
 
-/** Reads the limits of all policies of a platform, with their used and remaining parts. */
+/** Reads the limits of all of a platform's policies, with the used and remaining part of each limit. */
 export async function limitsOfPolicies({ pool }: Database, platformId: string) {
   const rows = await limitsStatement(pool, platformId);
   return new Map(rows.map(({ id, limits }) => [id, limits]));

@@ -8,7 +8,7 @@ export const paymentRails = {
   SPEI: 'SPEI, in Mexico.',
   PIX: 'Pix, in Brazil.',
   UPI: 'UPI, in India.',
-  BANK_TRANSFER: 'A bank transfer through the usual system of the country.',
+  BANK_TRANSFER: "A bank transfer through the country's usual system.",
   LIGHTNING: 'The Lightning network.',
   SOLANA: 'The Solana network.',
   TRON: 'The Tron network.',

@@ -22,8 +22,8 @@ const at = pathsIn<RatesQuery>();
 
 /**
  * Returns indicative rates for an amount (smallest units of the source). Destinations for which the amount is out of
- * range are omitted, unless requested by name; duplicates are returned once. An amount outside the limits of every
- * payment is refused.
+ * range are omitted, unless requested by name; duplicates are returned once. An amount outside the limits that apply to
+ * every payment is refused.
  * @throws Refusal INVALID_CURRENCY, INVALID_AMOUNT, AMOUNT_OUT_OF_RANGE
  */
 export async function readExchangeRates(payments: Payments, caller: Caller, query: RatesQuery) {

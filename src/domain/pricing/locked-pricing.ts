@@ -26,7 +26,7 @@ import { type PricingStep, stepOf } from './pricing-steps.ts';
  * The platform's variable fee is charged on the amount sent minus all fixed fees, as in pricing.ts.
  */
 
-/** Returns the amount to lock at the rail. `listed` is the price at the rail's indicative rates. */
+/** Returns the amount to lock with the rail. `listed` is the price at the rail's indicative rates. */
 export function amountToLock({ lockedSide, lockedAmount }: PricingRequest, listed: Pricing): bigint {
   return lockedSide === 'SENDING' ? lockedAmount - listed.platformFee : lockedAmount;
 }

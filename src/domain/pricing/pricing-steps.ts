@@ -2,7 +2,7 @@ import { type Currency, formatMajor } from '../../core/currencies.ts';
 import { type Fraction, rateDigits, tenTo, toDecimal, toExactDecimal, toRatio } from '../../core/fraction.ts';
 import type { RateTerms } from '../../rails/rail.ts';
 
-/** The roundings behind the amounts of a quote, stored with the quote to explain every unit. */
+/** The roundings behind a quote's amounts, stored with the quote to explain every unit. */
 
 export interface PricingStep {
   readonly step:
@@ -47,7 +47,7 @@ interface CurrencyPair {
   readonly receiving: Currency;
 }
 
-/** The numbers behind one side of a quote: the terms of pricing.ts. */
+/** The numbers behind one side of a quote, as defined in pricing.ts. */
 interface Computation {
   readonly request: CurrencyPair & { readonly lockedAmount: bigint };
   readonly fixedFees: bigint;

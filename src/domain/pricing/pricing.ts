@@ -158,7 +158,7 @@ function pricing(terms: Terms, send: bigint, receive: bigint, fees: VariableFees
   };
 }
 
-/** The variable fees of a quote in smallest units of the sending currency. */
+/** A quote's variable fees, in smallest units of the sending currency. */
 interface VariableFees {
   /** The amount that the fees are charged on: send − F. */
   readonly charged: bigint;
@@ -244,7 +244,7 @@ export interface PricingRequest {
   readonly lockedSide: 'SENDING' | 'RECEIVING';
   /** Smallest units of the locked side's currency. */
   readonly lockedAmount: bigint;
-  /** The terms of the rail; its rate is used unchanged. */
+  /** The rail's terms; its rate is used unchanged. */
   readonly rate: RateTerms;
   readonly platformFee: PlatformFeeTerms;
 }
@@ -265,7 +265,7 @@ export interface Terms {
   readonly steps: readonly PricingStep[];
 }
 
-/** Reads the terms of a request. @throws RangeError when the terms themselves are invalid */
+/** Reads a request's terms. @throws RangeError when the terms themselves are invalid */
 export function readTerms(request: PricingRequest): Terms {
   const { sending, receiving, rate: railTerms, platformFee } = request;
   assertSound('rate', rateFault(railTerms.rate));
@@ -323,8 +323,8 @@ export interface ReceivingLimits {
 }
 
 /**
- * Returns the range of receiving amounts of a conversion: a quote that locks such an amount stays within the limits of
- * its sending side (priceQuote). Undefined if nothing can be received.
+ * Returns the range of amounts that a conversion can deliver: a quote that locks a receiving amount in this range stays
+ * within the limits of its sending side (priceQuote). Undefined if nothing can be received.
  * @throws RangeError as priceQuote does
  */
 export function receivingLimits(request: Pick<PricingRequest, 'sending' | 'receiving' | 'rate' | 'platformFee'>) {

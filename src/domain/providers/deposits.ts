@@ -18,7 +18,7 @@ import { railAnswer } from '../orders/orders.ts';
 const askMs = 60_000;
 /** How far a query reaches back before the last deposit, in milliseconds: a provider may list deposits out of order. */
 const overlapMs = 120_000;
-/** The longest time for which the service waits for a deposit under way, in milliseconds: 31 days. */
+/** The longest that the service waits for a deposit under way, in milliseconds: 31 days. */
 const longestUnderWayMs = 31 * 86_400_000;
 
 interface DueConnection extends Lease {
@@ -76,7 +76,7 @@ export async function findDeposits(payments: Payments, limit: number): Promise<n
   return due.length;
 }
 
-/** Queries one provider. Returns where the period of the next query begins. */
+/** Queries one provider. Returns the start of the next query's period. */
 async function ask(payments: Payments, { platformId, environment, depositsFrom }: DueConnection): Promise<Date> {
   const rail = connectedRail(payments, { platformId, environment });
   if (!rail?.deposits) return depositsFrom;
@@ -102,7 +102,7 @@ async function ask(payments: Payments, { platformId, environment, depositsFrom }
   }
 }
 
-/** The maximum length of a provider's name for a deposit or an account. */
+/** The maximum length of the name by which a provider refers to a deposit or an account. */
 const longestName = 200;
 
 /** Returns whether a deposit can be stored (rail_deposit_sound). An invalid deposit does not block others. */

@@ -20,8 +20,8 @@ const storeStatement = statement<object>(
 );
 
 /**
- * Stores a webhook of a platform's provider, once per id, for later processing. Only webhooks that the rail verifies as
- * coming from its provider are stored.
+ * Stores a webhook from a platform's provider, once per id, for later processing. Only webhooks that the rail verifies
+ * as coming from its provider are stored.
  * @param platformId as in the URL: `Platform:…`
  * @returns undefined if there is no such platform, its rail does not support webhooks, or this is not from its provider
  * @throws whatever the rail throws if it cannot verify the webhook
@@ -69,7 +69,7 @@ const doneStatement = statement<object>(
 );
 
 /**
- * Processes up to `limit` stored webhooks of providers. Each is leased for 30 seconds: if a process dies, another takes
+ * Processes up to `limit` stored provider webhooks. Each is leased for 30 seconds: if a process dies, another takes
  * over. The effect is committed in the transaction that marks the webhook as done; a second attempt changes nothing.
  * @returns the number processed
  */

@@ -23,7 +23,7 @@ interface StartOptions {
 }
 
 /**
- * Plans the statuses and the order of a quote's only execution, before its expiry (specification 3.1, decision 50).
+ * Plans the statuses and the order for a quote's only execution, before its expiry (specification 3.1, decision 50).
  * @param expectedInMs the estimated time until the money arrives, in milliseconds
  */
 function begin(

@@ -21,15 +21,15 @@ const nextExpiryStatement = statement<{ waitMs: number }>(
 /** The quotes whose failure to expire has been logged. They are retried silently. */
 const loggedQuotes = boundedCache<true>(10_000);
 
-/** Returns the number of milliseconds until the next open quote expires; undefined if there is none. */
+/** Returns the number of milliseconds until the next open quote expires; undefined if no quote is open. */
 export async function nextQuoteExpiry(payments: Payments): Promise<number | undefined> {
   const [row] = await nextExpiryStatement(payments.database.pool);
   return row?.waitMs;
 }
 
 /**
- * Marks up to `limit` quotes as EXPIRED after their expiry, with their transactions. The row lock decides a race with
- * an execution: whichever holds it first wins, and the other is refused.
+ * Marks up to `limit` quotes as EXPIRED after their expiry, along with their transactions. The row lock decides a race
+ * with an execution: whichever holds it first wins, and the other is refused.
  * @returns how many quotes were found, and how many of them expired now
  */
 export async function expireQuotes(payments: Payments, limit: number) {

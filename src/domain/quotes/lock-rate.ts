@@ -30,8 +30,8 @@ export interface ToLock {
 }
 
 /**
- * Locks the rate of a quote at its rail, before the quote is stored (decision 83). No money moves, so there is nothing
- * to undo if the quote is then refused: its lock expires unused.
+ * Locks a quote's rate with the rail, before the quote is stored (decision 83). No money moves, so there is nothing to
+ * undo if the quote is then refused: its lock expires unused.
  * @returns undefined for a quote without a lock: the rail does not lock rates, nothing is converted, or the money does
  *   not go from an internal account to an account that the rail knows
  * @throws Refusal AMOUNT_OUT_OF_RANGE, INVALID_BANK_ACCOUNT, INVALID_CURRENCY (the rail refuses), SERVICE_UNAVAILABLE
@@ -74,7 +74,7 @@ export async function lockRate(payments: Payments, caller: Caller, quote: ToLock
 }
 
 /**
- * Returns whether the rail locks the rate of a quote. It does so for a conversion of money that goes from an internal
+ * Returns whether the rail locks a quote's rate. It does so for a conversion of money that goes from an internal
  * account to a known account, and for any payment to a UMA address that the rail has found.
  * @throws Refusal INVALID_INPUT (such an address would be paid from an external account, but a pull takes longer than a
  *   lock lasts)
@@ -95,7 +95,9 @@ function umaOf({ to, parties, sender }: ToLock): UmaPayment | undefined {
   return { address: to.elsewhere, sender: { customerId, customerType, name, information: sender } };
 }
 
-/** Returns the id of the order that will execute a quote. It is determined first, because the rail's lock names it. */
+/**
+ * Returns the id of the order that will execute a quote. It is determined first, because the rail's lock refers to it.
+ */
 export function orderOfQuote(
   caller: Caller,
   { immediatelyExecute }: CreateQuote,

@@ -55,7 +55,7 @@ export interface Destination {
   readonly accounts: readonly string[];
   /** The internal account that receives; undefined if the money leaves, or only the lookup knows the receiver. */
   readonly internalAccountId: string | undefined;
-  /** The range of amounts that can arrive, in smallest units; undefined if only the limits of the rate apply. */
+  /** The range of amounts that can arrive, in smallest units; undefined if only the rate's limits apply. */
   readonly limits: { readonly min: bigint; readonly max: bigint } | undefined;
   readonly information: Information;
   /** The path of the currency or the account in the input. */
@@ -89,7 +89,7 @@ export function accountDestination(
   };
 }
 
-/** Returns where a quote delivers to: an account, or a UMA address. */
+/** Returns a quote's destination: an account, or a UMA address. */
 export function quotedDestination(quote: Pick<Quote, 'destinationUmaAddress'>, account: Account | null): Route {
   if (account) return routeTo(account);
   return { target: { account: undefined, umaAddress: quote.destinationUmaAddress ?? undefined }, ...outside };

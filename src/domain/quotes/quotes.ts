@@ -67,7 +67,7 @@ export const createQuote = command((payments, caller, input: CreateQuote, idempo
   };
 });
 
-/** Returns whether planning a quote stores nothing at its rail: neither a locked rate nor payment instructions. */
+/** Returns whether planning a quote stores nothing with the rail: neither a locked rate nor payment instructions. */
 function readsOnly(payments: Payments, caller: Caller, { source }: CreateQuote): boolean {
   return source.kind === 'ACCOUNT' && connectedRail(payments, caller)?.lockRate === undefined;
 }
@@ -209,7 +209,7 @@ async function quotePrice(
 }
 
 /**
- * Returns the payment instructions of a real-time funded quote.
+ * Returns the payment instructions for a real-time funded quote.
  * @throws Refusal INVALID_CURRENCY if there are none: a quote that could never be paid is refused at once
  */
 async function instructions(payments: Payments, caller: Caller, quote: NewRow<Quote>, reference: string) {

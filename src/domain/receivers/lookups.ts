@@ -25,7 +25,7 @@ export interface LookUpReceiver {
   readonly senderUmaAddress?: string | null | undefined;
 }
 
-/** A currency of a lookup, as stored. Amounts are in its smallest unit, as digits. */
+/** A lookup's currency, as stored. Amounts are in its smallest unit, as digits. */
 export interface LookupCurrency {
   readonly code: string;
   readonly estimatedExchangeRate: string | null;
@@ -113,7 +113,7 @@ export async function lookUpReceiver(
 }
 
 /**
- * Finds the receiver, and returns the row of the lookup.
+ * Finds the receiver, and returns the lookup's row.
  * @throws Refusal INVALID_UMA_ADDRESS, UMA_NOT_FOUND, USER_NOT_FOUND, RATE_LIMITED, SERVICE_UNAVAILABLE
  */
 async function findReceiver(
@@ -175,7 +175,7 @@ interface SendingCurrency {
 
 /**
  * Returns the receiver's currencies, each with its price in the platform's first currency, and with the range of
- * amounts that can arrive whatever the sending currency.
+ * amounts that can arrive regardless of the sending currency.
  */
 function pricedCurrencies(
   rail: RailWith<'rate'>,

@@ -10,8 +10,8 @@ import { railAnswer } from '../orders/orders.ts';
 
 /**
  * Compares the amount that a platform's provider should hold according to the books with the provider's balance. In the
- * books this is all money that came in from outside minus all money that went out. Payments under way may be counted on
- * one side only, so the difference is a range.
+ * books, this amount is all external money that came in, minus all money that went out. Payments under way may be
+ * counted on one side only, so the difference is a range.
  */
 
 /** The two sides of a balance, in smallest units. */

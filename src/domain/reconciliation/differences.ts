@@ -13,13 +13,13 @@ import { connectedRail, type Payments } from '../commands/command.ts';
 import { railAnswer } from '../orders/orders.ts';
 
 /**
- * Compares the movements that a provider reports with the orders of the service. It reports every difference, and
- * corrects none.
+ * Compares the movements that a provider reports with the service's orders. It reports every difference, and corrects
+ * none.
  */
 
 /** A difference between the two books. A side is undefined if it has no record. */
 export interface Difference {
-  /** The uuid of the order; undefined for a movement without one. */
+  /** The uuid of the order; undefined for a movement without an order. */
   readonly orderId: string | undefined;
   readonly transactionId: string | undefined;
   readonly reference: string | undefined;
@@ -165,14 +165,15 @@ const depositsStatement = statement<{
 interface DepositsHere {
   /** The credited deposits, in the form of orders. */
   readonly credited: readonly OrderHere[];
-  /** The movements. Movements of deposits name the deposit instead of an order. */
+  /** The movements. Those that belong to deposits name the deposit instead of an order. */
   readonly movements: readonly RailMovement[];
   /** The references of uncredited deposits, which await an operator (`deposits list`) or have been closed by one. */
   readonly open: ReadonlySet<string>;
 }
 
 /**
- * Reads the deposits of a period, and the deposits that movements name. A deposit is found by the provider's reference.
+ * Reads the deposits of a period, and the deposits that movements name. Deposits are looked up by the provider's
+ * reference.
  */
 async function readDeposits(
   on: Queryable,

@@ -14,7 +14,7 @@ import { type Difference, type Reconciled, reconcile, type Total } from './diffe
 
 /** Compares orders and balances with a provider's report, and stores every difference. Corrects nothing. */
 
-/** A difference as it was found. A side is undefined if it has no record. */
+/** A difference as found. A side is undefined if it has no record. */
 export interface Found extends Partial<Omit<Difference, 'fault'>> {
   readonly fault: ReconciliationFault;
   readonly currency?: string | undefined;
@@ -81,7 +81,7 @@ async function compare(payments: Payments, tenant: Tenant, period: Period, id: s
   }
 }
 
-/** Returns the balances whose two sides differ by anything but the difference on record. */
+/** Returns the balances whose two sides differ by anything other than the difference on record. */
 async function wrongBalances({ prisma }: Transaction, platformId: string, balances: readonly BothBalances[]) {
   const closed = await prisma.reconciliationDifference.findMany({
     where: { platformId, fault: 'OTHER_BALANCE', closedAt: { not: null } },

@@ -39,8 +39,8 @@ const receiverStatement = forCaller(
 );
 
 /**
- * Announces a payment from an external UMA address to a customer (sandbox only). It goes through the full approval
- * flow.
+ * Announces a payment from an external UMA address to a customer (sandbox only). The payment goes through the full
+ * approval flow.
  * @throws Refusal FORBIDDEN, INVALID_INPUT, INVALID_UMA_ADDRESS, INVALID_AMOUNT, AMOUNT_OUT_OF_RANGE, INVALID_CURRENCY,
  *   USER_NOT_FOUND, USER_NOT_READY, IDEMPOTENCY_MISMATCH
  */

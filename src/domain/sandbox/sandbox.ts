@@ -137,10 +137,10 @@ async function planDeposit(payments: Payments, caller: Caller, input: SandboxSen
 }
 
 /**
- * Plans the handling of a deposit after its quote's expiry. Nothing is converted: the money goes to the customer's
- * account in the sending currency, as part of the payment that it was meant for. A payment not yet marked EXPIRED fails
- * with QUOTE_EXPIRED. A payment that is already marked stays EXPIRED, because that status is terminal and the payment's
- * streams have ended. It takes one deposit; any further deposit is refused with CONFLICT.
+ * Plans how to handle a deposit that arrives after its quote's expiry. Nothing is converted: the money goes to the
+ * customer's account in the sending currency, as part of the payment that it was meant for. A payment not yet marked
+ * EXPIRED fails with QUOTE_EXPIRED. A payment that is already marked stays EXPIRED, because that status is terminal and
+ * the payment's streams have ended. The payment takes only one deposit; any further deposit is refused with CONFLICT.
  * @param arrived the journal of the deposit, to the customer's account
  * @param amount the total that arrived, in smallest units of the sending currency
  */
@@ -159,7 +159,7 @@ function planLateDeposit(quote: Quote, arrived: Journal, amount: bigint): Altern
 }
 
 /**
- * Reads the quote of a deposit, and the customer's account for the money.
+ * Reads the quote that a deposit is for, and the customer's account that receives the money.
  * @throws Refusal QUOTE_NOT_FOUND, INVALID_INPUT, INVALID_CURRENCY
  */
 async function readFundable(payments: Payments, caller: Caller, input: SandboxSend) {

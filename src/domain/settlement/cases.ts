@@ -76,8 +76,8 @@ export function otherOutcome(outcome: RailOutcome, status: string): Contradictio
 }
 
 /**
- * Describes how the amount of a settled order differs from the ordered amount; undefined if it does not. For a locked
- * rate, the rail must report the amount. `sentCurrency`: the currency of a lock's sent amount.
+ * Describes how a settled order's amount differs from the ordered amount; undefined if it does not. For a locked rate,
+ * the rail must report the amount. `sentCurrency`: the currency of a lock's sent amount.
  */
 export function otherAmount(
   outcome: RailOutcome,
@@ -125,7 +125,7 @@ export function listCases({ prisma }: Pick<Database, 'prisma'>, { all } = { all:
 }
 
 /**
- * Closes the open cases of a payment after an investigation, without moving money.
+ * Closes a payment's open cases after an investigation, without moving money.
  * @param transactionId the payment, such as `Transaction:…`
  * @throws RefusedByHand
  */
@@ -148,8 +148,8 @@ export async function closeCases(database: Database, transactionId: string, oper
 }
 
 /**
- * Settles a payment by hand if its provider moved a different amount from the promised one (decision 95): the customer
- * and the receiver get the amounts of the payment, and the difference is booked to DIFFERENCES. Not offered by any API.
+ * Settles a payment by hand if its provider moved a different amount than promised (decision 95): the customer and the
+ * receiver get the amounts of the payment, and the difference is booked to DIFFERENCES. Not offered by any API.
  */
 
 interface SettledByHand {
@@ -160,13 +160,13 @@ interface SettledByHand {
   readonly stands: string;
   /** The parts of the difference as booked to DIFFERENCES. A negative amount is the operator's loss. */
   readonly differences: readonly Money[];
-  /** The shortfall of the external receiver; undefined if it got the promised amount. */
+  /** The external receiver's shortfall; undefined if it got the promised amount. */
   readonly short: Money | undefined;
 }
 
 /**
- * Settles the payment of a case. The rail is queried once more, and the amounts moved are taken from its answer; no
- * amount is entered by hand.
+ * Settles a case's payment. The rail is queried once more, and the amounts moved are taken from its answer; no amount
+ * is entered by hand.
  * @param id the payment: `Transaction:…`
  * @throws RefusedByHand
  */
@@ -259,7 +259,9 @@ async function settle(payments: Payments, facts: ToSettle, operator: Operator & 
   throw endedMeanwhile(refusal);
 }
 
-/** Plans the delivery as promised, and the difference. If money is returned later, reconciliation finds it. */
+/**
+ * Plans delivery of the promised amount, with the difference booked separately. Reconciliation reports later returns.
+ */
 function planSettlement(
   { order, outcome, moved }: ToSettle,
   journal: Journal | undefined,

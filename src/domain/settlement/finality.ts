@@ -7,7 +7,7 @@ export interface Finality {
   readonly version: number;
   /** Whether the transaction can no longer change (prisma/functions/events/is_final.sql). */
   readonly isFinal: boolean;
-  /** The time until the rail is queried again, in milliseconds; null if it is not. */
+  /** The time until the rail is queried again, in milliseconds; null if it will not be. */
   readonly dueInMs: number | null;
 }
 
@@ -27,7 +27,7 @@ export async function finalityOf({ pool }: Pick<Database, 'pool'>, platformId: s
   return finality;
 }
 
-/** Returns whether a row shows the final version of its transaction, after which nothing changes. */
+/** Returns whether a row is the final version of its transaction, after which nothing changes. */
 export async function isFinal(
   database: Pick<Database, 'pool'>,
   { platformId, id, version }: Pick<Transaction, 'platformId' | 'id' | 'version'>,

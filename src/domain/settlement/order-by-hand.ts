@@ -19,8 +19,8 @@ import {
 import { concludeWithoutCredit, isCreditRefused, planFailure } from './outcomes.ts';
 
 /**
- * Runs work on the order of a payment under its lease, so that no worker processes it in the meantime. Afterwards, the
- * order is due again unless it has its outcome, so that the workers continue with it if the work was refused.
+ * Runs work on a payment's order under the order's lease, so that no worker processes it in the meantime. Afterwards,
+ * the order is due again unless it has its outcome, so that the workers continue with it if the work was refused.
  * @param id the payment: `Transaction:…`
  * @throws RefusedByHand
  */
@@ -38,7 +38,7 @@ export async function withOrder<Done>(payments: Payments, id: string, work: (ord
 }
 
 /**
- * Queries the rail once more, through the method that sends nothing if the rail has such a method.
+ * Queries the rail once more, using the method that sends nothing if the rail has one.
  * @param advice text to append to the refusal if the rail cannot be queried
  * @returns undefined if the provider has no such payment
  * @throws RefusedByHand
@@ -55,7 +55,7 @@ export async function askWithoutSending(payments: Payments, order: DueOrder, adv
 
 /**
  * Commits an operator's decision together with the act.
- * @returns the database's refusal, if any: then nothing has changed
+ * @returns the database's refusal, if any; nothing has changed in that case
  */
 export function commitByHand(database: Database, group: PlanGroup, operator: Operator, facts: ActFacts) {
   return retryLostRaces(() =>
@@ -68,7 +68,7 @@ export function commitByHand(database: Database, group: PlanGroup, operator: Ope
   );
 }
 
-/** Returns the uuid in the public id of a payment. @throws RefusedByHand */
+/** Returns the uuid in a payment's public id. @throws RefusedByHand */
 export function paymentUuid(id: string): string {
   const uuid = uuidOf(id, 'Transaction');
   if (uuid === undefined) throw new RefusedByHand(`${id} is not a transaction id (Transaction:…)`);
@@ -91,8 +91,7 @@ const firstStatement = statement<object>(
 /**
  * Takes the lease of a payment's order, even from a running worker: the database accepts that worker's outcome only if
  * it arrives before the operator's. One transaction makes the order the first that is due and leases it, so that no
- * other process can lease it. An order that has ended is left alone, because it may be waiting for a return of the
- * money.
+ * other process can lease it. An order that has ended is left alone, because its money may still be returned.
  */
 async function takeOrder({ database }: Payments, transactionId: string): Promise<DueOrder | undefined> {
   return inTransaction(database, async ({ client }) => {
@@ -125,8 +124,8 @@ interface ByHand {
 }
 
 /**
- * Ends the order of a payment that waits for its rail. Takes the order's lease, so that no worker processes it
- * meanwhile.
+ * Ends a payment's order that is waiting for its rail. Takes the order's lease, so that no worker processes it in the
+ * meantime.
  * @param id the payment: `Transaction:…`
  * @throws RefusedByHand
  */
@@ -150,7 +149,7 @@ function waitsForPlatform({ receiver, incoming }: DueOrder): boolean {
 }
 
 /**
- * Queries the rail once more, through the method that sends nothing if the rail has such a method.
+ * Queries the rail once more, using the method that sends nothing if the rail has one.
  * @returns the rail's report, if the rail does not know the outcome
  * @throws RefusedByHand if the rail knows it
  */

@@ -83,7 +83,7 @@ const openStatuses = ['PENDING', 'PROCESSING'] as const;
 
 type Settled = Pick<Extract<RailOutcome, { kind: 'settled' }>, 'watchMs' | 'information'>;
 
-/** Plans what follows from a delivered order: the payout of a pulled payment, or the end of a payment. */
+/** Plans what follows once an order is delivered: the payout of a pulled payment, or the end of a payment. */
 export function planDelivery(order: DueOrder, { watchMs, information }: Settled): PlanGroup {
   if (isPull(order)) return groupOf(order, planPayout(flowOfOrder(order), order));
   const { transaction, incoming } = order;
@@ -235,7 +235,7 @@ export function planClose(order: DueOrder): PlanGroup {
   return groupOf(order, { orders: [{ id: order.id, dueInMs: null }] });
 }
 
-/** Returns the default failure reason of the receiving side; a transferIn has the reason of an outgoing payment. */
+/** Returns the receiving side's default failure reason; a transferIn uses that of an outgoing payment. */
 function defaultReason({ transaction }: DueOrder): FailureReason {
   return transaction.type === 'INCOMING' && transaction.sourceKind === 'ACCOUNT'
     ? 'QUOTE_EXECUTION_FAILED'
@@ -280,7 +280,7 @@ function combineSides(platformId: string, plan: Plan, otherPlatformId: string, o
   return [{ platformId, plan: mergePlans(plan, other) }];
 }
 
-/** The conclusion of an order: its rail's answer, if it was queried, and the plans that follow. */
+/** An order's conclusion: its rail's answer, if it was queried, and the plans that follow. */
 export interface Conclusion {
   readonly order: DueOrder;
   readonly outcome: RailOutcome | undefined;

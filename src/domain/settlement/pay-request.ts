@@ -68,7 +68,7 @@ const decisions: Readonly<Record<'APPROVE' | 'REJECT', Decision>> = {
 };
 
 /**
- * Decides on a waiting incoming payment if its scenario specifies a decision. A decision that was made earlier stands.
+ * Decides on a waiting incoming payment if its scenario specifies a decision. An earlier decision remains in force.
  * @returns when to process the order again: at once after a decision
  */
 export async function decideBySimulation(payments: Payments, order: DueOrder, leftMs: number): Promise<Postponement> {

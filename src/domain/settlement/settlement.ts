@@ -44,7 +44,7 @@ import { concludePayRequest, decideBySimulation, planPayRequestExpiry } from './
 const caseMs = 60_000;
 
 /**
- * The approximate number of orders for which rails are queried at a time: as many as a rail has connections
+ * The approximate number of orders for which rails are queried at once: as many as a rail has connections
  * (upstream-client.ts). With more, orders would wait for a connection until their time limit. A slow provider would
  * then answer none of them in time, and all would be sent again.
  */
@@ -66,7 +66,7 @@ export async function settleDueOrders(payments: Payments, limit: number): Promis
 }
 
 /**
- * Processes orders. Announcements are committed separately, because the time to approve a payment is counted from its
+ * Processes orders. Announcements are committed separately, because the approval period is counted from the payment's
  * id, which was created with the lease, and a rail may take a long time to answer.
  */
 async function settleOrders(payments: Payments, orders: readonly DueOrder[]): Promise<void> {
@@ -101,7 +101,7 @@ async function settleTogether(payments: Payments, orders: readonly DueOrder[]): 
       }
     }),
   );
-  // If an account cannot receive the money of a conclusion, another conclusion replaces it, until no account refuses
+  // If an account cannot receive a conclusion's money, another conclusion replaces it, until no account refuses
   // anything.
   for (let remaining: readonly Conclusion[] = concluded; remaining.length > 0; )
     remaining = await commitConcluded(payments, remaining, postponements);
@@ -177,7 +177,7 @@ function postponeFailed(payments: Payments, order: DueOrder, error: unknown, mes
   return { lease: order, dueInMs };
 }
 
-/** Decides the next step of an order: plans to commit, or another query later. */
+/** Decides an order's next step: plans to commit, or another query later. */
 async function settle(payments: Payments, order: DueOrder, onOutcome: (outcome: RailOutcome) => void) {
   const { transaction, incoming } = order;
   const askRail = async (settled: boolean) => {
@@ -242,8 +242,8 @@ async function waitForApproval({ database }: Payments, order: DueOrder): Promise
 }
 
 /**
- * Returns whether an order's receiver is a customer of this installation to whose platform the payment has not been
- * announced.
+ * Returns whether an order's receiver is a customer of this installation whose platform has not been told of the
+ * payment.
  */
 function isToAnnounce(order: DueOrder): order is DueOrder & { readonly receiver: Receiver } {
   return order.receiver !== undefined && !order.incoming && !order.lock && !isPull(order);
@@ -276,7 +276,7 @@ function conclude(payments: Payments, order: DueOrder, outcome: CredibleOutcome)
   }
 }
 
-/** Asks the rail to perform an order. A failure says nothing about the outcome, so the rail is queried again. */
+/** Asks the rail to perform an order. A failure leaves the outcome unknown, so the rail is queried again. */
 async function perform(payments: Payments, order: DueOrder, settled: boolean): Promise<RailOutcome> {
   try {
     return await railAnswer(performOrder(payments, order, settled));

@@ -36,7 +36,7 @@ interface Onward {
   readonly ids: readonly string[];
 }
 
-/** The result of a release. `paid-before`: the refund had already been paid, and nothing was done. */
+/** A release's result. `paid-before`: the refund had already been paid, and nothing was done. */
 interface Release {
   readonly kind: 'paid' | 'paid-before';
   readonly suspended: SuspendedRefund;

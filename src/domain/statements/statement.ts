@@ -16,14 +16,14 @@ export function past({ from, to }: Period, { madeAt }: { readonly madeAt: Date }
 }
 
 /**
- * Returns SQL for the version of an internal account at a moment: earlier postings have versions up to this one. As a
- * subquery it is computed once, not for each row. `account` has the columns platform_id and id.
+ * Returns SQL for an internal account's version at a moment: postings before that moment have versions up to this one.
+ * As a subquery, it is computed once, not for each row. `account` has the columns platform_id and id.
  */
 export function versionBefore(account: string, moment: string): string {
   return `(select account_version_before(${account}.platform_id, ${account}.id, ${moment}))`;
 }
 
-/** Returns SQL for the balance of an internal account (with platform_id and id) at a version. */
+/** Returns SQL for an internal account's balance at a version. `account` has the columns platform_id and id. */
 export function balanceAt(account: string, version: string): string {
   return `coalesce((select p.balance_after from posting p where p.platform_id = ${account}.platform_id and p.account_id = ${account}.id
     and p.account_version <= ${version} order by p.account_version desc limit 1), 0)`;
@@ -80,7 +80,7 @@ const headStatement = forCaller(
 );
 
 /**
- * Reads the head of a statement from one snapshot.
+ * Reads a statement's head from one snapshot.
  * @throws Refusal ACCOUNT_NOT_FOUND for an account that is external or not visible to the caller; INVALID_INPUT
  */
 export async function readStatementHead(
@@ -114,8 +114,8 @@ const entriesStatement = forCaller(
 );
 
 /**
- * Reads the entries of a statement in chunks, oldest first. Postings never change, and their versions decide which of
- * them belong to the statement, so all entries match the snapshot of the head.
+ * Reads a statement's entries in chunks, oldest first. Postings never change, and their versions decide which of them
+ * belong to the statement, so all entries match the snapshot of the head.
  */
 export async function* statementEntries(
   { pool }: Pick<Database, 'pool'>,
@@ -196,7 +196,7 @@ export function checkCamtCurrency(code: string): void {
 
 const compact = (uuid: string) => uuid.replaceAll('-', '');
 
-/** The journals that reverse an earlier debit or credit. Their entries are marked as reversals. */
+/** The kinds of journals that reverse an earlier debit or credit. Their entries are marked as reversals. */
 const reversals: ReadonlySet<string> = new Set(['refund', 'return', 'resumption']);
 
 class CamtWriter {

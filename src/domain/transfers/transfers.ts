@@ -42,7 +42,7 @@ const sourcePath = at('sourceAccountId');
 const destinationPath = at('destinationAccountId');
 
 /**
- * Validates the input fields of a transfer, and reads both accounts, which must be of the given kinds.
+ * Validates a transfer's input fields, and reads both accounts, which must be of the given kinds.
  * @throws Refusal ACCOUNT_NOT_FOUND, INVALID_INPUT, INVALID_CURRENCY, FORBIDDEN (metadata of an app)
  */
 async function readAccounts(
@@ -85,7 +85,7 @@ interface TransferRow extends Pick<NewRow<Transaction>, 'metadata' | 'customerId
   readonly description?: string | null | undefined;
 }
 
-/** Creates the row of a new transfer, without its type. */
+/** Creates a new transfer's row, excluding its type. */
 export function newTransaction(
   { platformId }: Pick<Caller, 'platformId'>,
   parties: Pick<TransferParties, 'ids'>,
@@ -114,7 +114,7 @@ export function newTransaction(
 }
 
 /**
- * Returns the parts that all declarations of transfers have in common. Both accounts have the currency of the amount.
+ * Returns the parts that all transfer declarations share. Both accounts have the currency of the amount.
  * @param customerPath the path of the account whose customer the transfer belongs to
  */
 function transferring(
@@ -145,8 +145,8 @@ function ownersOf(...accounts: readonly Account[]): string[] {
 }
 
 /**
- * Returns the rows of a transfer that a rail moves: its transaction, and the order to the rail. The expected settlement
- * is computed from the database's time, which the id contains.
+ * Returns the rows for a transfer that a rail carries out: its transaction, and the order to the rail. The expected
+ * settlement is computed from the database's time, which the id contains.
  */
 function railRows(
   rail: Rail,

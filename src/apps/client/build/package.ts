@@ -77,4 +77,6 @@ await cp(path.join(root, 'LICENSE'), path.join(folder, 'LICENSE'));
 // A packed file, since npm replaces a folder that it has installed by a link to it when it installs another package.
 const packing = spawnSync('npm', ['pack', folder, '--silent'], { cwd: path.dirname(folder), encoding: 'utf8' });
 if (packing.status !== 0) throw new Error(packing.stderr);
-await rename(path.join(folder, '..', packing.stdout.trim()), path.join(folder, '../payments-client.tgz'));
+const packed = path.join(folder, '../payments-client.tgz');
+await rename(path.join(folder, '..', packing.stdout.trim()), packed);
+console.log(`packed ${packed}`);

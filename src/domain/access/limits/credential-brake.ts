@@ -17,9 +17,9 @@ interface Attempts {
 }
 
 /**
- * Slows down the guessing of credentials. For each address, only a limited number of wrong credentials per minute are
- * looked up. Beyond that limit, all unknown credentials from the address are refused without a lookup, even valid ones
- * that have not been used before.
+ * Slows down credential guessing. For each address, only a limited number of wrong credentials per minute are looked
+ * up. Beyond that limit, all unknown credentials from the address are refused without a lookup, even valid ones that
+ * have not been used before.
  */
 export class CredentialBrake {
   readonly #rate: Rate;

@@ -79,7 +79,7 @@ export class RateLimits {
     this.#now = now;
   }
 
-  /** Counts a request. A refused request counts against no limit. */
+  /** Counts a request. A refused request does not count against any limit. */
   count(viewer: Viewer): RateDecision {
     return take(this.#quotasOf(viewer), () => 1);
   }
@@ -140,7 +140,7 @@ const owners = {
 function refusalOf(lacking: readonly Quota[], wantedOf: (rate: Rate) => number): RateLimited {
   const waits = lacking.map(({ bucket, rate }) => secondsUntil(wantedOf(rate), bucket.tokens, rate));
   const longest = waits.indexOf(Math.max(...waits));
-  // At least one bucket lacks tokens; otherwise the request would not have been refused.
+  // At least one bucket is short of tokens; otherwise the request would not have been refused.
   const { name, rate } = lacking[longest] as Quota;
   return new RateLimited(
     `${owners[name]} has made too many requests: at most ${rate.perSecond} a second, in bursts of up to ${rate.burst}`,
@@ -150,8 +150,8 @@ function refusalOf(lacking: readonly Quota[], wantedOf: (rate: Rate) => number):
 
 /**
  * Returns the header fields RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers): all limits, and the
- * state of the one with the fewest requests left. `w` is the number of seconds in which an empty bucket fills up, `t`
- * the number of seconds until the bucket of that limit is full.
+ * state of the limit with the fewest requests left. `w` is the number of seconds an empty bucket takes to fill up, and
+ * `t` the number of seconds until that limit's bucket is full.
  */
 export function rateLimitFields([first, second]: readonly Quota[]): { policy: string; state: string } | undefined {
   if (!first) return undefined;
@@ -167,7 +167,7 @@ function policyOf({ name, rate }: Quota): string {
   return `"${name}";q=${rate.burst};w=${Math.ceil(rate.burst / rate.perSecond)}`;
 }
 
-/** The number of resources (sockets, streams) that each API token and each client token may hold at a time. */
+/** The number of resources (sockets, streams) that each API token and each client token may hold at once. */
 export interface Cap {
   readonly apiToken: number;
   readonly clientToken: number;

@@ -5,10 +5,11 @@ import type { Clock } from './rate-limits.ts';
 
 /** The number of refusals to one source that are sent immediately, and the number per second after that. */
 const refusalRate = { atOnce: 50, perSecond: 20 } as const;
-/** The longest delay of a refusal, in milliseconds: less than clients usually wait for a response. */
+/** The longest that a refusal is delayed, in milliseconds: less than clients usually wait for a response. */
 const maxWaitMs = 12_000;
 /**
- * Refusals that would wait longer are spread over the last part of that delay, which has this length in milliseconds.
+ * The length of the last part of that delay, in milliseconds. Refusals that would wait longer are spread over this
+ * part.
  */
 const spreadMs = 3_000;
 /** The golden ratio: the fractional parts of its multiples are evenly distributed, however many there are. */
@@ -49,9 +50,9 @@ export class RefusalPace {
   }
 
   /**
-   * Returns the delay of the next refusal to a source, in milliseconds. The first refusals are not delayed. Refusals of
-   * requests that arrive together are sent at different times; otherwise all their clients would retry at the same
-   * moment.
+   * Returns how long to delay the next refusal to a source, in milliseconds. The first refusals are not delayed. When
+   * requests arrive together, their refusals are sent at different times; otherwise all the clients would retry at the
+   * same moment.
    */
   next(key: string): number {
     const now = this.#now();

@@ -44,12 +44,12 @@ const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
  */
 export class ClientTokens {
   readonly #database: Database;
-  /** The keys by id. The header of a token contains the id of its key. */
+  /** The keys by id. A token's header contains the id of its key. */
   readonly #keys: ReadonlyMap<string, Uint8Array>;
   readonly #signingId: string | undefined;
 
   /**
-   * Takes the signing key. Without a key, no token can be minted, and no token is valid.
+   * @param key the signing key. Without it, no token can be minted, and no token is valid.
    * @param fallbacks other keys whose tokens are valid, too: the previous keys and the next key
    * @throws RangeError if a key is too short to be safe from guessing
    */
@@ -116,7 +116,7 @@ function tokenIn(authorization: string): string | undefined {
 }
 
 /**
- * Verifies the signature of a token, but not its expiry, which is checked against the database's clock.
+ * Verifies a token's signature, but not its expiry, which is checked against the database's clock.
  * @returns the primary key of the token's row, or undefined if this service did not sign the token
  */
 async function verifySignature(token: string, keys: ReadonlyMap<string, Uint8Array>) {

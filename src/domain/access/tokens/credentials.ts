@@ -79,7 +79,7 @@ export class Credentials {
   }
 }
 
-/** Returns the cache key of a header: a digest, so that no cache contains secrets. */
+/** Returns the cache key for a header: a digest, so that no cache contains secrets. */
 function digestOf(authorization: string): string {
   return hash('sha256', authorization, 'base64');
 }

@@ -23,7 +23,7 @@ import { storeApiToken } from './token-records.ts';
 /** The maximum lifetime of a client token, in seconds: one day. */
 export const maxClientSeconds = 86_400;
 
-/** The input of a new client token. Exactly one of the three ids is given. */
+/** The input for a new client token. Exactly one of the three ids must be given. */
 export interface NewClientToken {
   readonly customerId?: string | null | undefined;
   readonly quoteId?: string | null | undefined;
@@ -31,19 +31,16 @@ export interface NewClientToken {
   readonly permissions: readonly Permission[];
   /** Extra rights of a customer's app. */
   readonly grants?: readonly ClientGrant[] | null | undefined;
-  /** Whether it may send only registered documents, regardless of the platform's setting. */
+  /** Whether the token may send only registered documents, regardless of the platform's setting. */
   readonly trustedDocumentsOnly?: boolean | null | undefined;
-  /**
-   * The hashes of the registered documents to which the token is limited. By default, it has the list of its creator,
-   * if the creator has one.
-   */
+  /** The hashes of the registered documents that the token is limited to. Defaults to its creator's list, if any. */
   readonly documents?: readonly string[] | null | undefined;
   readonly expiresInSeconds: number;
 }
 
 const at = pathsIn<NewClientToken>();
 
-/** Finds the record that a token is to be bound to, with its customer. */
+/** Finds the record that a token is to be bound to, along with its customer. */
 type Finder = (
   prisma: Prisma.TransactionClient,
   caller: Caller,
@@ -51,7 +48,8 @@ type Finder = (
 ) => Promise<{ readonly customerId: string | null } | null>;
 
 /**
- * The records that a client token can be bound to, each with its type of id, the code for an unknown id, and the query.
+ * The records that a client token can be bound to, each with its id type, the error code for an unknown id, and the
+ * query.
  */
 const targets = {
   customerId: {
@@ -229,21 +227,18 @@ function checkPermissions(caller: Caller, permissions: readonly Permission[]): v
 export interface NewServerToken {
   readonly name: string;
   readonly permissions: readonly Permission[];
-  /** When it expires. By default it expires with the token that creates it, or never. */
+  /** When it expires. By default, it expires when its creator does, if ever. */
   readonly expiresAt?: Date | null | undefined;
-  /** The address ranges that it is accepted from, in CIDR notation. Defaults to those of its creator. */
+  /** The address ranges that it is accepted from, in CIDR notation. Defaults to its creator's ranges. */
   readonly addresses?: readonly string[] | null | undefined;
-  /**
-   * The hashes of the registered documents to which the token is limited. By default, it has the list of its creator,
-   * if the creator has one.
-   */
+  /** The hashes of the registered documents that the token is limited to. Defaults to its creator's list, if any. */
   readonly documents?: readonly string[] | null | undefined;
 }
 
 /**
  * Issues a token for a server. The secret is returned here and stored nowhere. The token expires no later than the
- * token that creates it, is accepted only from addresses from which its creator is accepted, and may send only
- * documents that its creator may send.
+ * token that creates it, is accepted only from addresses that its creator is accepted from, and may send only documents
+ * that its creator may send.
  * @throws Refusal INVALID_INPUT, FORBIDDEN (the caller lacks a permission, or its token is no longer valid), CONFLICT
  *   (the idempotency key has already created a token)
  */
@@ -277,7 +272,7 @@ export async function issueApiToken(
   return { apiToken: row, secret: credentials.secret, replayed };
 }
 
-/** The longest overlap in which a token and its replacement are both valid, in hours: 30 days. */
+/** The longest period during which a token and its replacement are both valid, in hours: 30 days. */
 export const maxOverlapHours = 720;
 
 /**

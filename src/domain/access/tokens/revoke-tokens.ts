@@ -24,8 +24,8 @@ export interface Ended {
 /**
  * Revokes an API token and, if requested, its descendants. An already revoked token may still have active descendants,
  * because it may have been revoked without them. Client tokens are locked in the order of their ids, the same order in
- * which the deletion of a customer locks them. Rows are updated by a list of their keys, because Postgres might read
- * the whole table for a join. Pending deliveries to the endpoints are abandoned afterwards.
+ * which a customer's deletion locks them. Rows are updated by a list of their keys, because Postgres might read the
+ * whole table for a join. Pending deliveries to the endpoints are abandoned afterwards.
  */
 const revokeStatement = forCaller(
   statement<
@@ -74,8 +74,8 @@ const revokeStatement = forCaller(
 
 /**
  * Revokes a server's token and, unless the input says otherwise, everything that it created: tokens are revoked, and
- * webhook endpoints disabled. Within seconds, all requests with these tokens are refused, and their open connections
- * are closed. Revoking a token again is not an error.
+ * webhook endpoints are disabled. Within seconds, all requests with these tokens are refused, and their open
+ * connections are closed. Revoking a token again is not an error.
  * @returns how many other tokens were revoked and how many endpoints were disabled with it
  * @throws Refusal TOKEN_NOT_FOUND, CONFLICT (no token with MANAGE would be left)
  */
@@ -132,7 +132,7 @@ export const revokeClientToken = recordCommand(
   }),
 );
 
-/** Returns the version of a token. It changes only once, on revocation. */
+/** Returns a token's version, which changes only once, on revocation. */
 export function tokenVersion(isRevoked: boolean): number {
   return isRevoked ? 2 : 1;
 }

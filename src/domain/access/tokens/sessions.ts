@@ -24,7 +24,7 @@ export const endings = {
   narrowed: { code: 'FORBIDDEN', message: 'the token no longer permits an open operation' },
 } as const;
 
-/** Returns whether a token would permit its holder to begin an operation that is already open. */
+/** Returns whether a token would still permit its holder to begin an operation that is already open. */
 export type CouldBegin = (viewer: Viewer) => Promise<boolean>;
 
 /** A connection that stays open: a WebSocket or an event stream. */

@@ -36,7 +36,7 @@ interface Bounds {
 }
 
 /**
- * Returns the bounds of a new token: the requested bounds, which must lie within those of the token that creates it.
+ * Returns a new token's bounds: those requested, which must lie within the bounds of the token that creates it.
  * @param now the database's clock
  * @throws Refusal INVALID_INPUT (expiry in the past), FORBIDDEN (beyond the creator's expiry, addresses or documents)
  */
@@ -120,9 +120,8 @@ const ownerStatement = statement<{ isDeleted: boolean }>(
 );
 
 /**
- * Ensures that the caller's token is still valid and stays unrevoked until the transaction ends. Called before the
- * creation of objects that end with the token, because the token may have ended while its authentication was still
- * cached.
+ * Ensures that the caller's token is still valid and stays unrevoked until the transaction ends. Called before creating
+ * objects that end with the token, because the token may have ended while its authentication was still cached.
  * @returns the uuid of the API token, or null for the platform itself
  * @throws Refusal FORBIDDEN
  */
@@ -143,7 +142,7 @@ export async function lockTokens(on: Queryable, { platformId }: Tenant): Promise
   await lockStatement(on, platformId);
 }
 
-/** Returns whether the customer of a new token is deleted. This cannot change until the transaction ends. */
+/** Returns whether a new token's customer is deleted. This cannot change until the transaction ends. */
 export async function isDeletedOwner(on: Queryable, { platformId }: Tenant, customerId: string): Promise<boolean> {
   const [owner] = await ownerStatement(on, platformId, customerId);
   return owner?.isDeleted ?? true;

@@ -5,11 +5,11 @@ import type { ApiToken, ClientToken, Permission, Prisma } from '../../../infra/d
 import { statement } from '../../../infra/database/statement.ts';
 import { hashSecret } from './api-tokens.ts';
 
-/** A filter for API tokens. Its fields combine with AND; both ends of a range of date-times are inclusive. */
+/** A filter for API tokens. Its fields are combined with AND; date-time ranges include both ends. */
 export interface ApiTokenFilter extends ChangeFilter {
   readonly name?: Given<string>;
   readonly permission?: Given<Permission>;
-  /** The public id of the token that created this one. */
+  /** The public id of the token that created this token. */
   readonly createdById?: Given<string>;
 }
 
@@ -37,7 +37,7 @@ function createdBetween(after: Given<Date>, before: Given<Date>): Prisma.ApiToke
   return { createdAt: { ...(after && { gte: after }), ...(before && { lte: before }) } };
 }
 
-/** Converts a row to the record of its token (decision 27), without its secret. */
+/** Converts a row to its token's record (decision 27), which excludes the secret. */
 export function apiTokenRecord(row: ApiToken & { readonly replacedBy?: { readonly id: string } | null }) {
   return {
     id: publicId('ApiToken', row.id),
@@ -69,7 +69,7 @@ export interface NewApiToken {
   readonly replacesId?: string;
 }
 
-/** Stores a new token of a platform, with only the hash of its secret. */
+/** Stores a platform's new token, with only the hash of its secret. */
 export function storeApiToken(
   prisma: Prisma.TransactionClient,
   platformId: string,
@@ -110,7 +110,7 @@ export function whereClientTokens(filter: ClientTokenFilter): Prisma.ClientToken
   };
 }
 
-/** Converts a row to the record of its token, without the token itself. Exactly one of the three ids is set. */
+/** Converts a row to its token's record, which excludes the token itself. Exactly one of the three ids is set. */
 export function clientTokenRecord(row: ClientToken) {
   const { customerId, quoteId, transactionId, createdById, revokedAt } = row;
   return {
