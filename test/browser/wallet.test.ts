@@ -522,7 +522,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     // A page that cannot be read is asked for again when somebody presses the button.
     let asked = 0;
     await page.route('**/graphql', (route) => {
-      if (/History/.test(route.request().postData() ?? '')) asked += 1;
+      if (/"after":"/.test(route.request().postData() ?? '')) asked += 1;
       return route.abort();
     });
     await more.scrollIntoViewIfNeeded();

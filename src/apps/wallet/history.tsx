@@ -1,5 +1,6 @@
 import { useQuery } from '@apollo/client/react';
 import { useEffect, useRef, useState } from 'react';
+import { flushSync } from 'react-dom';
 import { History, type HistoryQuery } from '../client/generated/documents.ts';
 import { focused, PaymentStatus } from './pay.tsx';
 import { breakable, locale, reasonOf, statusText, timeText } from './service.ts';
@@ -38,8 +39,11 @@ export function More({ page: { hasNextPage, endCursor }, loading, fetchMore }: M
   const [isFocused, setFocused] = useState(false);
   const read = () => {
     if (loading) return;
-    setFailure(undefined);
-    fetchMore({ variables: { after: endCursor } }).catch((error) => setFailure(reasonOf(error)));
+    fetchMore({ variables: { after: endCursor } }).then(
+      () => setFailure(undefined),
+      // At once, so that nothing is read in between.
+      (error) => flushSync(() => setFailure(reasonOf(error))),
+    );
   };
   // biome-ignore lint/correctness/useExhaustiveDependencies: `read` is new on every render, but what it fetches changes only with the cursor
   useEffect(() => {
