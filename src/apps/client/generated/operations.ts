@@ -60,7 +60,7 @@ export type AmountRange = {
 
 /** A wallet on Base. */
 export type BaseWalletInput = {
-  /** Address of the wallet: 0x and 40 hexadecimal digits. */
+  /** Wallet address: 0x and 40 hexadecimal digits. */
   address: string;
 };
 
@@ -104,7 +104,7 @@ export type CadAccountInput = {
   accountNumber: string;
   /** Institution number, 3 digits. */
   bankCode: string;
-  /** Name of the bank, for display only. */
+  /** Bank name, for display only. */
   bankName?: string | null | undefined;
   /** Transit number, 5 digits. */
   branchCode: string;
@@ -122,7 +122,7 @@ export type CancelQuoteInput = {
 
 /** A bank account in Mexico. */
 export type ClabeAccountInput = {
-  /** Name of the bank, for display only. */
+  /** Bank name, for display only. */
   bankName?: string | null | undefined;
   /** CLABE, 18 digits. */
   clabeNumber: string;
@@ -393,7 +393,7 @@ export type FollowedTransactionsInput =
 export type GbpAccountInput = {
   /** Account number, 8 digits. */
   accountNumber: string;
-  /** Name of the bank, for display only. */
+  /** Bank name, for display only. */
   bankName?: string | null | undefined;
   /** Sort code, 6 digits. */
   sortCode: string;
@@ -401,11 +401,11 @@ export type GbpAccountInput = {
 
 /** A bank account with an IBAN, in the euro area. */
 export type IbanAccountInput = {
-  /** Name of the bank, for display only. */
+  /** Bank name, for display only. */
   bankName?: string | null | undefined;
   /** IBAN, 15 to 34 characters. */
   iban: string;
-  /** BIC of the bank; required if the country of the IBAN is outside SEPA. */
+  /** The bank's BIC; required if the IBAN's country is outside SEPA. */
   swiftBic?: string | null | undefined;
 };
 
@@ -473,7 +473,7 @@ export type KycStatus =
 
 /** A wallet on the second-layer Bitcoin network. */
 export type Layer2WalletInput = {
-  /** Address of the wallet, 20 to 120 characters. */
+  /** Wallet address, 20 to 120 characters. */
   address: string;
 };
 
@@ -550,7 +550,7 @@ export type MetadataInput = {
 export type NgnAccountInput = {
   /** Account number (NUBAN), 10 digits. */
   accountNumber: string;
-  /** Name of the bank, which is part of what identifies the account. */
+  /** Bank name, which is part of what identifies the account. */
   bankName: string;
   /** The purpose of payments to the account: GIFT, SELF, GOODS_OR_SERVICES, EDUCATION, HEALTH_OR_MEDICAL, REAL_ESTATE_PURCHASE, TAX_PAYMENT, LOAN_PAYMENT, UTILITY_BILL, DONATION, TRAVEL, OTHER. */
   purposeOfPayment: PurposeOfPayment;
@@ -585,23 +585,23 @@ export type Permission =
 export type PhpAccountInput = {
   /** Account number. */
   accountNumber: string;
-  /** Name of the bank, which is part of what identifies the account. */
+  /** Bank name, which is part of what identifies the account. */
   bankName: string;
 };
 
 /** A Pix key in Brazil. */
 export type PixAccountInput = {
-  /** Name of the bank, for display only. */
+  /** Bank name, for display only. */
   bankName?: string | null | undefined;
   /** The Pix key, in the format of its type. */
   pixKey: string;
-  /** The type of the Pix key: CPF, CNPJ, EMAIL, PHONE or RANDOM. */
+  /** The Pix key type: CPF, CNPJ, EMAIL, PHONE or RANDOM. */
   pixKeyType: PixKeyType;
-  /** Tax number (CPF or CNPJ) of the owner of the Pix key. */
+  /** The Pix key owner's tax number (CPF or CNPJ). */
   taxId: string;
 };
 
-/** The type of the Pix key: CPF, CNPJ, EMAIL, PHONE or RANDOM. */
+/** The Pix key type: CPF, CNPJ, EMAIL, PHONE or RANDOM. */
 export type PixKeyType =
   /** The tax number of a company in Brazil: 14 characters. */
   | 'CNPJ'
@@ -629,7 +629,7 @@ export type PolicyPeriod =
 
 /** A wallet on Polygon. */
 export type PolygonWalletInput = {
-  /** Address of the wallet: 0x and 40 hexadecimal digits. */
+  /** Wallet address: 0x and 40 hexadecimal digits. */
   address: string;
 };
 
@@ -827,15 +827,15 @@ export type SandboxStep =
 export type SgdAccountInput = {
   /** Account number. */
   accountNumber: string;
-  /** Name of the bank. */
+  /** Bank name. */
   bankName: string;
-  /** BIC of the bank. */
+  /** The bank's BIC. */
   swiftCode: string;
 };
 
 /** A wallet on Solana. */
 export type SolanaWalletInput = {
-  /** Address of the wallet, 32 to 44 characters. */
+  /** Wallet address, 32 to 44 characters. */
   address: string;
 };
 
@@ -946,7 +946,7 @@ export type TransferOutInput = {
 
 /** A wallet on Tron. */
 export type TronWalletInput = {
-  /** Address of the wallet: T and 33 characters. */
+  /** Wallet address: T and 33 characters. */
   address: string;
 };
 
@@ -970,7 +970,7 @@ export type UsAccountInput = {
   accountCategory: AccountCategory;
   /** Account number, 4 to 17 digits. */
   accountNumber: string;
-  /** Name of the bank, for display only. */
+  /** Bank name, for display only. */
   bankName?: string | null | undefined;
   /** ABA routing number, 9 digits. */
   routingNumber: string;
