@@ -56,7 +56,7 @@ export function restDocument(app: RestApp): Document {
         title: 'Payments',
         version: restVersion,
         description:
-          'Quotes, transfers, accounts and customers. Amounts are integers in the smallest unit of their currency. In requests, null means the same as leaving a field out; in a PATCH it clears the field. The GraphQL API serves the same data, with the same ids, cursors and idempotency keys.',
+          'Quotes, transfers, accounts and customers. Amounts are integers in the smallest unit of their currency. In requests, null is equivalent to omitting the field; in a PATCH it clears the field. The GraphQL API serves the same data, with the same ids, cursors and idempotency keys.',
         license: { name: 'MIT', url: 'https://opensource.org/license/mit' },
       },
       // Relative to the document, so that it is also correct behind a proxy that serves the API under a prefix.
@@ -135,8 +135,8 @@ const webhooks = {
       transaction: TransactionSchema,
       requestedReceiverCustomerInfoFields: listed(
         z.object({
-          name: z.string().describe('The name of the information, such as FULL_NAME.'),
-          mandatory: z.boolean().describe('Whether an approval must contain this information.'),
+          name: z.string().describe('The name of the field, such as FULL_NAME.'),
+          mandatory: z.boolean().describe('Whether an approval must contain this field.'),
         }),
       )
         .optional()

@@ -261,7 +261,7 @@ async function readPage<Filter, Where, Row extends OrderedRow, Item>(
   const pageRows = rows.slice(0, page.size);
   const last = pageRows.at(-1);
   const hasMore = rows.length > page.size;
-  // The only page of a list needs no count.
+  // A list that fits on one page needs no count.
   const isOnlyPage = !hasMore && page.bound === undefined;
   const totalCount = isOnlyPage ? pageRows.length : await countUnlessLong(list, where);
   return {

@@ -52,9 +52,9 @@ export const builder = new SchemaBuilder<SchemaConfig>({
     idFieldOptions: { description: 'The public id of the object: its type, a colon and a UUID.' },
     edgesFieldOptions: {
       nullable: { list: false, items: false },
-      description: 'The items of the page, each with its cursor.',
+      description: 'The items on the page, each with its cursor.',
     },
-    nodesOnConnection: { description: 'The items of the page, without their cursors.' },
+    nodesOnConnection: { description: 'The items on the page, without their cursors.' },
     pageInfoFieldOptions: {
       description: 'The cursors at both ends of the page, and whether the list continues beyond them.',
     },
@@ -64,8 +64,8 @@ export const builder = new SchemaBuilder<SchemaConfig>({
     },
     hasNextPageFieldOptions: { description: 'Whether the list has items after this page.' },
     hasPreviousPageFieldOptions: { description: 'Whether the list has items before this page.' },
-    startCursorFieldOptions: { description: 'The cursor of the first item of the page; null if the page is empty.' },
-    endCursorFieldOptions: { description: 'The cursor of the last item of the page; null if the page is empty.' },
+    startCursorFieldOptions: { description: 'The cursor of the first item on the page; null if the page is empty.' },
+    endCursorFieldOptions: { description: 'The cursor of the last item on the page; null if the page is empty.' },
     nodeTypeOptions: { description: 'An object with a public id, which can be read with `node`.' },
     pageInfoTypeOptions: { description: 'The position of a page in its list.' },
   },
@@ -78,16 +78,16 @@ export const builder = new SchemaBuilder<SchemaConfig>({
 
 builder.queryType({
   description:
-    'Everything that can be read. Lists are Relay connections, newest first unless `sortOrder` is ASC; the feed of events is oldest first.',
+    'Everything you can read. Lists are Relay connections, newest first unless `sortOrder` is ASC; the feed of events is oldest first.',
   authScopes: { permission: 'VIEW' },
 });
 builder.mutationType({
   description:
-    'Everything that can be done. Every mutation accepts an `idempotencyKey` (transfers require one) and returns its success payload or its refusal as data. Without VIEW, a token can select only the object that the mutation created or moved, such as a new payment, and the id of the object that it changed. Everything else, such as the customer of a payment, needs VIEW.',
+    'Everything you can do. Every mutation accepts an `idempotencyKey` (transfers require one) and returns its success payload or its refusal as data. Without VIEW, a token can select only the object that the mutation created or moved, such as a new payment, and the id of the object that it changed. Everything else, such as the customer of a payment, needs VIEW.',
 });
 builder.subscriptionType({
   description:
-    'Everything that can be followed, over WebSocket (graphql-transport-ws) or server-sent events. Each change is delivered once and in order.',
+    'Everything you can subscribe to, over WebSocket (graphql-transport-ws) or server-sent events. Each change is delivered once and in order.',
   authScopes: { permission: 'VIEW' },
 });
 

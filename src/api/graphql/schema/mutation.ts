@@ -22,7 +22,7 @@ export const serverTime = {
   type: 'DateTime',
   extensions: { costs: 'read' },
   description:
-    'The current time of the service, whose clock decides what has expired. Base countdowns on it rather than on the device clock.',
+    "The service's current time; its clock determines what has expired. Base countdowns on it rather than on the device clock.",
   resolve: async (_parent: unknown, _args: object, { payments }: Context) =>
     (await readClock(payments.database.pool)).now,
 } as const;
@@ -54,8 +54,7 @@ export const SandboxScenarioInput = builder.inputType('SandboxScenarioInput', {
       description: 'The step that `delayMs` and `failureReason` apply to; SETTLEMENT by default.',
     }),
     delayMs: t.int({
-      description:
-        'The duration of the step in milliseconds, 0 to 3600000. When left out, the step takes its usual time.',
+      description: 'The duration of the step in milliseconds, 0 to 3600000. If omitted, the step takes its usual time.',
     }),
     failureReason: t.field({
       type: FailureReason,
@@ -66,7 +65,7 @@ export const SandboxScenarioInput = builder.inputType('SandboxScenarioInput', {
     approval: t.field({
       type: SandboxApproval,
       description:
-        "For sandboxReceiveUma: the platform's decision, so that no approval request has to be answered. If a decision was already made, it stands.",
+        "For sandboxReceiveUma: the platform's decision, so that you need not respond to an approval request. A decision that was already made stands.",
     }),
     deposit: t.field({
       type: SandboxDeposit,

@@ -234,7 +234,7 @@ builder.objectFields(memberTypes.CustomerInUseError, (t) => ({
   balances: t.field({
     type: ['Money'],
     nullable: true,
-    description: "The balances of the customer's internal accounts that are not empty. Null without VIEW.",
+    description: "The balances of the customer's non-empty internal accounts. Null without VIEW.",
     resolve: (error) => useOf(error).balances?.map(({ amount, currency }) => money(BigInt(amount), currency)),
   }),
   paymentsUnderWay: t.int({

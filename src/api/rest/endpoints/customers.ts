@@ -198,7 +198,7 @@ function detailsOf(body: z.infer<typeof CreateCustomerBody> | z.infer<typeof Upd
   return { customerType, ...businessInfo, address, beneficialOwners };
 }
 
-/** Adds the endpoints of customers (specification 4.11, decision 47). */
+/** Adds the customer endpoints (specification 4.11, decision 47). */
 export function customerEndpoints(app: RestApp, payments: Payments): void {
   const endpoints = new Endpoints(app, 'Customers');
 
@@ -220,7 +220,7 @@ export function customerEndpoints(app: RestApp, payments: Payments): void {
 
   addPagedList(endpoints, 'listCustomers', {
     summary: 'List customers',
-    description: 'The customers that match all given filters, in pages.',
+    description: 'The customers that match all given filters, paginated.',
     at: '/customers',
     filters: {
       platformCustomerId: z.string().optional().describe('Only the customer with this platformCustomerId.'),
@@ -252,7 +252,7 @@ export function customerEndpoints(app: RestApp, payments: Payments): void {
 
   endpoints.command('updateCustomer', {
     summary: 'Change a customer',
-    description: 'Fields that are left out stay unchanged. In the sandbox, changing the name also sets the KYC status.',
+    description: 'Omitted fields stay unchanged. In the sandbox, changing the name also sets the KYC status.',
     at: 'patch /customers/{customerId}',
     params,
     body: UpdateCustomerBody,

@@ -22,7 +22,7 @@ import { checkNamedAccount } from './accounts.ts';
 
 const params = z.object({ quoteId: id('Quote', 'The id of the quote.') });
 
-/** Adds the endpoints of quotes (specification 4.1 to 4.3, decision 67). */
+/** Adds the quote endpoints (specification 4.1 to 4.3, decision 67). */
 export function quoteEndpoints(app: RestApp, payments: Payments): void {
   const { database } = payments;
   const endpoints = new Endpoints(app, 'Quotes');
@@ -46,7 +46,7 @@ export function quoteEndpoints(app: RestApp, payments: Payments): void {
 
   addPagedList(endpoints, 'listQuotes', {
     summary: 'List quotes',
-    description: 'The quotes that match all given filters, in pages.',
+    description: 'The quotes that match all given filters, paginated.',
     at: '/quotes',
     filters: {
       customerId: z.string().optional().describe('Only quotes whose sender is this customer.'),
@@ -111,7 +111,7 @@ const SourceInput = z
       .openapi('AccountSourceInput'),
     z
       .strictObject({
-        sourceType: z.literal('REALTIME_FUNDING').describe('Pay by a deposit from outside for this payment alone.'),
+        sourceType: z.literal('REALTIME_FUNDING').describe('Pay by an external deposit made solely for this payment.'),
         customerId: id('Customer', 'The customer who makes the deposit.'),
         currency: z
           .string()
@@ -137,7 +137,7 @@ const DestinationInput = z
         currency: z
           .string()
           .optional()
-          .describe("The currency that arrives; the receiver's preferred one when left out."),
+          .describe("The currency that arrives; the receiver's preferred one if omitted."),
       })
       .openapi('UmaDestinationInput'),
   ])
@@ -168,7 +168,7 @@ const CreateQuoteBody = z
       example: 'USD',
     }),
     receivingCurrencyCode: z.string().optional().openapi({
-      description: "The currency that arrives; the receiver's preferred one when left out.",
+      description: "The currency that arrives; the receiver's preferred one if omitted.",
       example: 'EUR',
     }),
     senderCustomerInfo: information

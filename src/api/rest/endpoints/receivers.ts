@@ -28,7 +28,7 @@ const ReceiverCurrencySchema = z
   })
   .openapi('ReceiverCurrency', { description: 'A currency that a receiver accepts.' });
 
-const supportedCurrencies = 'The currencies that the receiver accepts, the preferred one first.';
+const supportedCurrencies = 'The currencies that the receiver accepts, starting with the preferred one.';
 
 const LookupSchema = z
   .object({
@@ -64,13 +64,13 @@ const UmaLookupSchema = z
     ).describe(supportedCurrencies),
     requiredPayerDataFields: listed(
       z.object({
-        name: z.string().describe('The name of the information, such as FULL_NAME.'),
+        name: z.string().describe('The name of the field, such as FULL_NAME.'),
         mandatory: z.boolean().describe('Whether the payment fails without this information.'),
       }),
     ).describe('All information about the sender that the receiver requests.'),
   })
   .openapi('UmaLookup', {
-    description: 'A lookup with additional fields for clients of the older form of this request.',
+    description: 'A lookup with additional fields for clients that use the older form of this request.',
   });
 
 const query = z.strictObject({
@@ -100,7 +100,7 @@ export function receiverEndpoints(app: RestApp, payments: Payments): void {
     query,
     errors: [404],
   } as const;
-  const about = 'The currencies and limits of the receiver.';
+  const about = "The receiver's currencies and limits.";
   const lookUp = async (
     viewer: Viewer,
     { receiverUmaAddress: umaAddress, ...sender }: z.infer<typeof query> & { readonly receiverUmaAddress: string },
@@ -150,7 +150,7 @@ async function senderOf(payments: Payments, viewer: Viewer, { customerId, platfo
 }
 
 /**
- * Converts a row to the record of a lookup: the fields of specification 2.10 and the fields added by decision 11. The
+ * Converts a row to a lookup record: the fields of specification 2.10 and the fields added by decision 11. The
  * constraints are those of the preferred currency; `min` and `max` are in its smallest unit.
  * @throws UnrepresentableAmount beyond 2^53
  */

@@ -16,7 +16,7 @@ import { TransactionSchema } from '../schemas/payment-schemas.ts';
 import { InternalAccountSchema } from './accounts.ts';
 import { CustomerSchema } from './customers.ts';
 
-/** Adds the endpoints of the sandbox (specification 4.7, decision 53). */
+/** Adds the sandbox endpoints (specification 4.7, decision 53). */
 export function sandboxEndpoints(app: RestApp, payments: Payments): void {
   const { database } = payments;
   const endpoints = new Endpoints(app, 'Sandbox');

@@ -59,7 +59,7 @@ const TransferInBody = transferBody(
   ['ExternalAccount', 'The external account to pull from.'],
   receiver,
   amountInput(
-    'The amount, in the smallest unit of the currency. When left out, the provider pulls what the account offers; the sandbox pulls 10000.',
+    'The amount, in the smallest unit of the currency. If omitted, the provider pulls what the account offers; the sandbox pulls 10000.',
   ).optional(),
 );
 
@@ -70,7 +70,7 @@ const paths: PathTable<Transfer> = [
   [['destinationAccountId'], ['destination', 'accountId']],
 ];
 
-/** Adds the endpoints of transfers (specification 4.6, 4.12; decision 63). */
+/** Adds the transfer endpoints (specification 4.6, 4.12; decision 63). */
 export function transferEndpoints(app: RestApp, payments: Payments): void {
   const { database } = payments;
   const endpoints = new Endpoints(app, 'Transfers');

@@ -175,6 +175,6 @@ export const personFields = {
 };
 export const companyFields = {
   legalName: text(longest.name).describe('Legal name.'),
-  registrationNumber: text(longest.number).optional().describe('Number in the company register.'),
+  registrationNumber: text(longest.number).optional().describe('Company registration number.'),
   taxId: text(longest.number).optional().describe('Tax number.'),
 };

@@ -10,7 +10,7 @@ import { AmountSchema, amount, CurrencySchema, id, listed, metadata, rate, time 
 
 // Defines the schemas of quotes and transactions in responses (specification 2.3 to 2.7).
 
-const currencyCode = z.string().openapi({ description: 'The code of the currency.', example: 'USD' });
+const currencyCode = z.string().openapi({ description: 'The currency code.', example: 'USD' });
 
 const AccountSource = z
   .object({
@@ -23,7 +23,7 @@ const AccountSource = z
 
 const RealtimeFundingSource = z
   .object({
-    sourceType: z.literal('REALTIME_FUNDING').describe('The type of the source: a deposit for this payment alone.'),
+    sourceType: z.literal('REALTIME_FUNDING').describe('The type of the source: a deposit made for this payment only.'),
     customerId: id('Customer', 'The customer who makes the deposit.').optional(),
     currency: currencyCode,
   })
@@ -66,8 +66,8 @@ export const PaymentInstructionSchema = z
   .object({
     accountType: z.enum(ExternalAccountType).describe('The type of the account or wallet to pay to.'),
     accountNumber: z.string().optional().describe('The account number to pay to.'),
-    routingNumber: z.string().optional().describe('The ABA routing number of the bank.'),
-    bankName: z.string().optional().describe('The name of the bank to pay to.'),
+    routingNumber: z.string().optional().describe("The bank's ABA routing number."),
+    bankName: z.string().optional().describe('The name of the bank that holds the account.'),
     referenceCode: z.string().optional().describe('The reference that the payment must contain exactly.'),
     address: z.string().optional().describe('The address of the wallet to pay to.'),
     invoice: z.string().optional().describe('The Lightning invoice to pay.'),
@@ -85,10 +85,10 @@ export const PaymentInstructionSchema = z
 const RateDetailsSchema = z
   .object({
     counterpartyMultiplier: rate('Smallest units of the receiving currency per millisatoshi.').optional(),
-    counterpartyFixedFee: amount('The fixed fee of the receiving side, in the receiving currency.').optional(),
+    counterpartyFixedFee: amount("The receiving side's fixed fee, in the receiving currency.").optional(),
     serviceApiMultiplier: rate('Millisatoshi per smallest unit of the sending currency.').optional(),
-    serviceApiFixedFee: amount('The fixed fee of the service, in the sending currency.').optional(),
-    serviceApiVariableFeeRate: rate('The variable fee of the service as a fraction: 0.003 is 0.3 %.').optional(),
+    serviceApiFixedFee: amount("The service's fixed fee, in the sending currency.").optional(),
+    serviceApiVariableFeeRate: rate("The service's variable fee as a fraction: 0.003 is 0.3 %.").optional(),
     serviceApiVariableFeeAmount: amount('The variable fee as an amount, in the sending currency.').optional(),
   })
   .openapi('RateDetails', { description: 'The parts of a price: multipliers and fees.' });
@@ -108,7 +108,7 @@ export const QuoteSchema = z
     sendingCurrency: CurrencySchema,
     receivingCurrency: CurrencySchema,
     totalSendingAmount: amount(
-      'The amount that the source is debited, fees included, in the smallest unit of the sending currency.',
+      'The amount debited from the source, fees included, in the smallest unit of the sending currency.',
     ),
     totalReceivingAmount: amount('The exact amount that arrives, in the smallest unit of the receiving currency.'),
     exchangeRate,
@@ -150,7 +150,7 @@ export const TransactionSchema = z
     decidedById: id('ApiToken', 'The token that approved or rejected the payment.').optional(),
     refund: z
       .object({
-        reference: z.string().describe('The reference of the refund, for reconciliation.'),
+        reference: z.string().describe("The refund's reference, for reconciliation."),
         initiatedAt: time('When the refund was started.'),
         settledAt: time('When the refund arrived.').optional(),
       })

@@ -65,7 +65,7 @@ const BusinessDetails = builder.prismaObject('Customer', {
   fields: (t) => ({
     legalName: t.required('name', 'String', { description: "The company's legal name." }),
     registrationNumber: t.optional('registrationNumber', 'String', {
-      description: 'Number in the company register, if known.',
+      description: 'Company registration number, if known.',
     }),
     taxId: t.optional('taxId', 'String', { description: 'Tax number, if known.' }),
     address: t.json('address', AddressType, { nullable: true, description: 'Postal address, if known.' }),
@@ -126,7 +126,7 @@ builder.queryFields((t) => ({
 }));
 
 const IndividualDetailsInput = builder.inputType('IndividualDetailsInput', {
-  description: 'The details of a person. Every field may be left out.',
+  description: 'The details of a person. All fields are optional.',
   fields: (t) => ({
     fullName: t.string({ description: "The person's full name." }),
     birthDate: t.field({ type: 'Date', description: "The person's date of birth." }),
@@ -155,7 +155,7 @@ const BeneficialOwnerInput = builder.inputType('BeneficialOwnerInput', {
 });
 
 const companyFields = (t: InputBuilder) => ({
-  registrationNumber: t.string({ description: "The company's number in the company register." }),
+  registrationNumber: t.string({ description: "The company's registration number." }),
   taxId: t.string({ description: "The company's tax number." }),
   address: t.field({ type: AddressInput, description: "The company's postal address." }),
   beneficialOwners: t.field({
@@ -173,7 +173,7 @@ const BusinessDetailsInput = builder.inputType('BusinessDetailsInput', {
 });
 
 const BusinessChangesInput = builder.inputType('BusinessChangesInput', {
-  description: 'The details of a company to change. Fields that are left out stay as they are.',
+  description: 'The details of a company to change. Omitted fields stay as they are.',
   fields: (t) => ({ legalName: t.string({ description: "The company's legal name." }), ...companyFields(t) }),
 });
 
@@ -221,7 +221,7 @@ mutation('createCustomer', {
   input: (t) => ({
     platformCustomerId: t.string({ required: true, description: "The platform's own id for the customer." }),
     umaAddress: t.string({
-      description: "The customer's UMA address, $name@domain, in the domain of the platform. Generated if left out.",
+      description: "The customer's UMA address, $name@domain, in the domain of the platform. Generated if omitted.",
     }),
     details: t.field({
       type: CustomerDetailsInput,
@@ -240,7 +240,7 @@ mutation('createCustomer', {
 
 mutation('updateCustomer', {
   description:
-    'Changes a customer. Fields that are left out stay as they are, and the type cannot be changed. In the sandbox, the identity check is decided again when the name changes.',
+    'Changes a customer. Omitted fields stay as they are, and the type cannot be changed. In the sandbox, the identity check is decided again when the name changes.',
   input: (t) => ({
     customerId: t.id({ required: true, description: 'The customer to change: Customer:…' }),
     umaAddress: t.string({

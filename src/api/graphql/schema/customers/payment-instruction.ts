@@ -13,7 +13,7 @@ interface Member<Field extends string> {
   readonly fields: Readonly<Record<Field, string>>;
 }
 
-const bankName = 'The name of the bank to pay to.';
+const bankName = 'The name of the bank that holds the account.';
 const accountNumber = 'The account number to pay to.';
 const address = 'The address to pay to, which is unique to the account or payment.';
 const assetType = 'The code of the asset to send, such as USDC.';
@@ -25,7 +25,7 @@ const members: { readonly [K in Kind]: Member<FieldOf<K>> } = {
     description: 'Pay in by US bank transfer.',
     fields: {
       accountNumber,
-      routingNumber: 'The ABA routing number of the bank, 9 digits.',
+      routingNumber: "The bank's ABA routing number, 9 digits.",
       accountCategory: 'The category of the bank account to pay to.',
       bankName,
     },
@@ -38,7 +38,7 @@ const members: { readonly [K in Kind]: Member<FieldOf<K>> } = {
   IBAN: {
     type: 'IbanInstruction',
     description: 'Pay in by bank transfer in euros.',
-    fields: { iban: 'The IBAN to pay to.', swiftBic: 'The BIC of the bank to pay to.' },
+    fields: { iban: 'The IBAN to pay to.', swiftBic: 'The BIC of the bank that holds the account.' },
   },
   NGN_ACCOUNT: {
     type: 'NgnAccountInstruction',
@@ -54,8 +54,8 @@ const members: { readonly [K in Kind]: Member<FieldOf<K>> } = {
     type: 'CadAccountInstruction',
     description: 'Pay in by Canadian bank transfer.',
     fields: {
-      bankCode: 'The institution number of the bank, 3 digits.',
-      branchCode: 'The transit number of the branch, 5 digits.',
+      bankCode: "The bank's institution number, 3 digits.",
+      branchCode: "The branch's transit number, 5 digits.",
       accountNumber,
       bankName,
     },
@@ -63,12 +63,12 @@ const members: { readonly [K in Kind]: Member<FieldOf<K>> } = {
   GBP_ACCOUNT: {
     type: 'GbpAccountInstruction',
     description: 'Pay in by British bank transfer.',
-    fields: { sortCode: 'The sort code of the bank, 6 digits with dashes.', accountNumber, bankName },
+    fields: { sortCode: "The bank's sort code, 6 digits with dashes.", accountNumber, bankName },
   },
   SGD_ACCOUNT: {
     type: 'SgdAccountInstruction',
     description: 'Pay in by Singapore bank transfer.',
-    fields: { accountNumber, swiftCode: 'The BIC of the bank to pay to.', bankName },
+    fields: { accountNumber, swiftCode: 'The BIC of the bank that holds the account.', bankName },
   },
   PIX: {
     type: 'PixInstruction',
@@ -76,7 +76,7 @@ const members: { readonly [K in Kind]: Member<FieldOf<K>> } = {
     fields: {
       pixKey: 'The Pix key to pay to.',
       pixKeyType: 'The type of the Pix key.',
-      taxId: 'The tax number of the owner of the Pix key.',
+      taxId: "The Pix key owner's tax number.",
     },
   },
   UPI: {

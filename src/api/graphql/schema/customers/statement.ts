@@ -106,5 +106,5 @@ builder.prismaObjectFields(InternalAccount, (t) => ({
 builder.prismaObjectFields(Customer, (t) => ({
   accounts: t.page(accounts, { of: ['accounts'], description: 'The internal and external accounts of the customer.' }),
   transactions: t.page(transactions, { of: ['transactions'], description: 'The payments of the customer.' }),
-  quotes: t.page(quotes, { of: ['quotes'], description: 'The quotes whose sender is the customer.' }),
+  quotes: t.page(quotes, { of: ['quotes'], description: 'The quotes in which the customer is the sender.' }),
 }));

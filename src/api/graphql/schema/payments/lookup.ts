@@ -45,7 +45,7 @@ export const Lookup = builder.prismaNode('Lookup', {
       resolve: () => 'UMA' as const,
     }),
     supportedCurrencies: t.json('currencies', [ReceiverCurrency], {
-      description: 'The currencies that the receiver accepts, the preferred one first.',
+      description: 'The currencies that the receiver accepts, starting with the preferred one.',
     }),
     requiredPayerFields: t.json('requiredFields', [RequiredField], {
       description: "The information about the sender that a quote's `senderCustomerInfo` must or may contain.",

@@ -43,7 +43,7 @@ const umaDescription = 'The full name of the party if its side gave one, otherwi
 
 export const PaymentSource = builder.prismaInterface('Transaction', {
   variant: 'PaymentSource',
-  description: 'Where the money of a payment comes from: an account, a UMA address or a deposit from outside.',
+  description: 'Where the money of a payment comes from: an account, a UMA address or an external deposit.',
   ...variantsBy<Transaction>('sourceKind', {
     ACCOUNT: 'AccountSource',
     UMA_ADDRESS: 'UmaSource',
@@ -164,7 +164,7 @@ builder.prismaObject('Transaction', {
 
 builder.prismaObject('Transaction', {
   variant: 'RealtimeFundingSource',
-  description: 'A deposit from outside as the source of a payment. It is made for this payment alone.',
+  description: 'An external deposit as the source of a payment. It is made solely for this payment.',
   interfaces: [PaymentSource],
   fields: (t) => ({
     displayName: t.string({

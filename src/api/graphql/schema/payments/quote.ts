@@ -33,7 +33,7 @@ builder.prismaObjectFields(Quote, (t) => ({
   sendingCurrency: t.currency('sendingCurrency', { description: 'The currency of the amount sent.' }),
   receivingCurrency: t.currency('receivingCurrency', { description: 'The currency of the amount received.' }),
   totalSendingAmount: t.money('totalSendingAmount', 'sendingCurrency', {
-    description: 'The amount that the source is debited, fees included.',
+    description: 'The amount debited from the source, fees included.',
   }),
   totalReceivingAmount: t.money('totalReceivingAmount', 'receivingCurrency', {
     description: 'The exact amount that the destination receives.',
@@ -109,7 +109,7 @@ const AccountSourceInput = builder.inputType('AccountSourceInput', {
 });
 
 const RealtimeFundingSourceInput = builder.inputType('RealtimeFundingSourceInput', {
-  description: "A deposit from outside as the source: the quote's `paymentInstructions` say where to send it.",
+  description: "An external deposit as the source: the quote's `paymentInstructions` say where to send it.",
   fields: (t) => ({
     customerId: t.id({ required: true, description: 'The customer who makes the deposit: Customer:…' }),
     currency: t.field({
@@ -127,7 +127,7 @@ const PaymentSourceInput = builder.inputType('PaymentSourceInput', {
     account: t.field({ type: AccountSourceInput, description: 'The payment is made from an account.' }),
     realtimeFunding: t.field({
       type: RealtimeFundingSourceInput,
-      description: 'The payment is funded by a deposit from outside, made for this payment alone.',
+      description: 'The payment is funded by an external deposit made solely for this payment.',
     }),
   }),
 });
@@ -148,7 +148,7 @@ const UmaDestinationInput = builder.inputType('UmaDestinationInput', {
     umaAddress: t.string({ required: true, description: 'The UMA address that receives: $name@domain.' }),
     currency: t.field({
       type: 'CurrencyCode',
-      description: "The currency to receive; the receiver's first currency when left out.",
+      description: "The currency to receive; the receiver's first currency if omitted.",
     }),
   }),
 });

@@ -47,7 +47,7 @@ mutation('transferIn', {
     amount: t.field({
       type: AmountInput,
       description:
-        'The amount to pull, no more than the destination can hold. If left out, the provider pulls what the account offers; the sandbox pulls 10000 smallest units.',
+        'The amount to pull, no more than the destination can hold. If omitted, the provider pulls what the account offers; the sandbox pulls 10000 smallest units.',
     }),
     description: t.string({ description: 'A note for the payment.' }),
     metadata: t.field({ type: [MetadataInput], description: newMetadata }),
@@ -101,7 +101,7 @@ mutation('transferInternal', {
     transferInternal(payments, viewer, { ...input, amount: givenAmount(amount), metadata: metadataOf(metadata) }, key),
 });
 
-/** Payments that await approval: incoming payments by their platform, all others by a second person. */
+/** Approvals: the platform approves its incoming payments; a second person approves all other payments. */
 
 builder.prismaObjectFields(Transaction, (t) => ({
   approvalDueAt: t.optional('approvalDueAt', 'DateTime', {
@@ -111,7 +111,7 @@ builder.prismaObjectFields(Transaction, (t) => ({
   createdById: t.id({
     nullable: true,
     description:
-      'The token that began the payment by making the transfer or executing the quote: ApiToken:… or ClientToken:… Null for payments from outside and for quotes that were not executed. An app sees only its own token.',
+      'The token that began the payment by making the transfer or executing the quote: ApiToken:… or ClientToken:… Null for payments that began outside the service and for quotes that were not executed. An app sees only its own token.',
     select: { createdBy: true },
     resolve: ({ createdBy }, _args, { viewer }) =>
       viewer.kind === 'PLATFORM' || createdBy === tokenOf(viewer) ? createdBy : null,
@@ -157,7 +157,7 @@ mutation('rejectTransaction', {
 
 mutation('sandboxReceiveUma', {
   description:
-    'Sandbox only: simulates an incoming payment from an outside UMA address to a customer. It is PENDING until it is approved or rejected.',
+    'Sandbox only: simulates an incoming payment from an external UMA address to a customer. It is PENDING until it is approved or rejected.',
   input: (t) => ({
     senderUmaAddress: t.string({
       required: true,
@@ -243,11 +243,11 @@ mutation('sandboxSetExternalAccountStatus', {
     accountId: t.id({ required: true, description: 'The account to change: ExternalAccount:…' }),
     status: t.field({
       type: ExternalAccountStatus,
-      description: 'The new status of the account; no change when left out.',
+      description: 'The new status of the account; no change if omitted.',
     }),
     beneficiaryVerificationStatus: t.field({
       type: BeneficiaryVerificationStatus,
-      description: "The new status of the owner's verification; no change when left out. For bank accounts only.",
+      description: "The new status of the owner's verification; no change if omitted. For bank accounts only.",
     }),
     reason: t.string({ description: "The account's new `statusReason`: at most 500 characters." }),
   }),

@@ -26,7 +26,7 @@ const Refund = builder.prismaObject('Transaction', {
   description: 'Money that goes back to the source of a payment.',
   fields: (t) => ({
     reference: t.required('refundReference', 'String', {
-      description: 'The reference of the refund, by which both sides can identify it.',
+      description: "The refund's reference, by which both sides can identify it.",
     }),
     amount: t.money('refundAmount', firstOf('sentCurrency', 'receivedCurrency'), {
       description: 'The amount that goes back to the source.',
@@ -75,7 +75,7 @@ builder.prismaObjectFields(Transaction, (t) => ({
   sentAmount: t.money('sentAmount', 'sentCurrency', {
     nullable: true,
     description:
-      'The amount that the source is debited, fees included; null if unknown, for example for payments from UMA addresses.',
+      'The amount debited from the source, fees included; null if unknown, for example for payments from UMA addresses.',
   }),
   receivedAmount: t.money('receivedAmount', 'receivedCurrency', {
     nullable: true,

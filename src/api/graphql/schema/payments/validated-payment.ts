@@ -32,7 +32,7 @@ ValidatedPayment.implement({
   description:
     'The result of a dry run: the amounts of the payment if it were made now. The rate can still change, and the provider behind the rail was not asked.',
   fields: (t) => ({
-    sentAmount: t.field(amount('sent', 'The amount that the source would be debited, fees included.')),
+    sentAmount: t.field(amount('sent', 'The amount that would be debited from the source, fees included.')),
     receivedAmount: t.field(amount('received', 'The amount that the destination would receive.')),
     feesIncluded: t.field(amount('fees', 'All fees of the payment. `sentAmount` includes them.')),
     exchangeRate: t.field({

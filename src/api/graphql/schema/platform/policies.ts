@@ -91,7 +91,7 @@ const PolicyApproval = builder.objectRef<StoredApproval>('PolicyApproval').imple
     }),
     expiresInSeconds: t.exposeInt('expiresInSeconds', {
       description:
-        'How long a payment waits for its approval, in seconds, before it becomes EXPIRED. A payment from a quote waits no longer than the quote is valid.',
+        'How long a payment waits for approval, in seconds, before it becomes EXPIRED. A payment from a quote waits no longer than the quote is valid.',
     }),
   }),
 });
@@ -117,7 +117,7 @@ const Policy = builder.prismaNode('Policy', {
     receiverAccountIds: t.expose('receiverAccountIds', {
       type: ['ID'],
       description:
-        'The accounts to which the policy allows payments. A receiver in any of the three lists is allowed; if all three are empty, every receiver is allowed.',
+        'The accounts to which the policy allows payments. A receiver on any of the three lists is allowed; if all three are empty, every receiver is allowed.',
     }),
     receiverCountries: t.exposeStringList('receiverCountries', {
       description:
@@ -230,7 +230,7 @@ const PolicyApprovalInput = builder.inputType('PolicyApprovalInput', {
     expiresInSeconds: t.int({
       required: true,
       defaultValue: 86_400,
-      description: `How long a payment waits for its approval, in seconds: 1 to ${maxApprovalSeconds}; a payment from a quote waits no longer than the quote is valid. After that the payment is EXPIRED.`,
+      description: `How long a payment waits for approval, in seconds: 1 to ${maxApprovalSeconds}; a payment from a quote waits no longer than the quote is valid. After that the payment is EXPIRED.`,
     }),
   }),
 });
@@ -253,7 +253,7 @@ mutation('setPolicy', {
     }),
     kinds: t.field({
       type: [PaymentKind],
-      description: 'The kinds of payments that the policy allows; all when left out.',
+      description: 'The kinds of payments that the policy allows; all if omitted.',
     }),
     receiverAccountIds: t.idList({
       description:
@@ -265,7 +265,7 @@ mutation('setPolicy', {
     }),
     receiverUmaAddresses: t.stringList({ description: 'The UMA addresses to which the policy allows payments.' }),
     hoursFrom: t.string({
-      description: 'The time of day from which the policy allows payments, HH:MM; all day when left out.',
+      description: 'The time of day from which the policy allows payments, HH:MM; all day if omitted.',
     }),
     hoursTo: t.string({
       description:
@@ -284,7 +284,7 @@ mutation('setPolicy', {
     }),
     approval: t.field({
       type: PolicyApprovalInput,
-      description: 'Which payments a second person must approve; none when left out.',
+      description: 'Which payments a second person must approve; none if omitted.',
     }),
   }),
   success: { policy: { type: Policy, description: 'The policy.' } },

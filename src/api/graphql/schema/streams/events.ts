@@ -72,7 +72,7 @@ function subjectOf(event: EventRow): object | null {
 export const Event = builder.prismaNode('Event', {
   ...node(visibleEvents, 'The public id of the event: Event:…, the same as in webhooks.'),
   description:
-    'A change in the feed. The object that changed is shown as of the change, and related objects in their current state.',
+    'A change in the feed. The changed object is returned as of the change; related objects are returned in their current state.',
   fields: (t) => ({
     cursor: t.string({
       description: 'The position of the event in the feed: pass it as `after` to continue from there.',
@@ -98,7 +98,7 @@ export const Event = builder.prismaNode('Event', {
     account: t.field({
       type: Account,
       nullable: true,
-      description: 'The account that changed; null if something else did.',
+      description: 'The account that changed; null for events about other objects.',
       ...made(changedRow('Account')),
       resolve: (event) => snapshotOf(event, 'Account'),
     }),
@@ -132,7 +132,7 @@ export const Event = builder.prismaNode('Event', {
 });
 
 const EventFilter = builder.inputType('EventFilter', {
-  description: 'Conditions on events. An event must match all that are given.',
+  description: 'Conditions on events. An event must match all given conditions.',
   fields: (t) => ({
     types: t.field({ type: [EventType], description: 'Events of any of these types.' }),
     customerId: t.id(found('index', 'Events that concern this customer: Customer:…')),

@@ -27,7 +27,7 @@ import { type ListArguments, type ListChange, type ListMessage, maxWaitMs, watch
 
 /** Defines the streams of lists: a page, and the changes to it. */
 
-const ListOperationType = enumOf('ListOperation', 'The effect of a change on a followed list.', {
+const ListOperationType = enumOf('ListOperation', 'The effect of a change on a live list.', {
   ENTER: 'The row is now in the list and was not before: it is new, or did not match the filter.',
   UPDATE: 'The row was in the list, still is, and has changed.',
   LEAVE: 'The row no longer matches the filter.',
@@ -52,7 +52,7 @@ function followList<Row, Filter extends object>(list: FollowedList<Row, Filter>)
         filter: t.arg({
           type: filter,
           description:
-            "The rows to follow, as in the list's query. Conditions on anything that can change without the row itself changing, such as the UMA address of its customer, are refused with INVALID_INPUT.",
+            "Which rows to include, as in the list's query. Conditions on anything that can change without the row itself changing, such as the UMA address of its customer, are refused with INVALID_INPUT.",
         }),
         snapshot: t.arg.boolean({
           required: true,
@@ -78,7 +78,7 @@ function changesType<Row, Filter>({ name, type, list: { connection, read }, filt
   const edge = edgeOf(type);
   if (!edge) throw new Error(`${Name} has no list`);
   const Change = builder.objectRef<ListChange>(`${Name}Change`).implement({
-    description: `A change in a followed list of ${name}s.`,
+    description: `A change in a live list of ${name}s.`,
     fields: (t) => ({
       op: t.expose('op', { type: ListOperationType, description: 'The effect of the change on the list.' }),
       changed: t.stringList({
@@ -104,7 +104,7 @@ function changesType<Row, Filter>({ name, type, list: { connection, read }, filt
     }),
   });
   return builder.objectRef<ListMessage>(`${Name}Changes`).implement({
-    description: `A message of a followed list of ${name}s: its first page, or some changes in the order of the feed.`,
+    description: `A message about a live list of ${name}s: its first page, or some changes in feed order.`,
     fields: (t) => {
       const { filter: _filter, after: _after, before: _before, last: _last, ...args } = listArgs(t.arg, filter);
       return {
@@ -112,7 +112,7 @@ function changesType<Row, Filter>({ name, type, list: { connection, read }, filt
           description:
             'The position of the message in the feed: pass it as `after` to resume the stream. It also advances while the list does not change.',
         }),
-        changes: t.expose('changes', { type: [Change], description: 'The changes, in the order of the feed.' }),
+        changes: t.expose('changes', { type: [Change], description: 'The changes, in feed order.' }),
         snapshot: t.field({
           type: connection,
           nullable: true,

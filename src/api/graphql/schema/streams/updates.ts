@@ -130,7 +130,7 @@ async function followAll<Noun extends FollowedNoun>(
 }
 
 const FollowedAccountsInput = builder.inputType('FollowedAccountsInput', {
-  description: 'The accounts that a stream follows: set exactly one field.',
+  description: 'The accounts that a stream covers: set exactly one field.',
   isOneOf: true,
   fields: (t) => ({
     accountId: t.id({ description: 'A single account: InternalAccount:… or ExternalAccount:…' }),
@@ -166,7 +166,7 @@ follow('Account', Account, {
   args: (t) => ({
     of: t({
       type: FollowedAccountsInput,
-      description: 'The accounts to follow; by default all that the caller may see.',
+      description: 'The accounts to watch; by default all that the caller may see.',
     }),
   }),
   open: async ({ of }, after, context) => {
@@ -188,7 +188,7 @@ follow('Customer', Customer, {
       after: 'The status of the identity check after this change.',
     }),
   args: (t) => ({
-    customerId: t.id({ description: 'The customer to follow: Customer:… By default all that the caller may see.' }),
+    customerId: t.id({ description: 'The customer to watch: Customer:… By default all that the caller may see.' }),
   }),
   open: async ({ customerId }, after, context) => {
     checkSubject(customerId, 'customerId');
@@ -205,7 +205,7 @@ follow('Customer', Customer, {
 
 follow('Quote', Quote, {
   description:
-    'The current state of a quote, then every change of its status, including its expiry (which the service decides). Completes after a terminal status.',
+    'The current state of a quote, then every change of its status, including its expiry (which the service decides). Completes once the status is terminal.',
   message: 'A change to a quote; the first message of a stream is its current state.',
   fields: (t) => ({
     ...statuses(t, QuoteStatus, 'status', {
@@ -217,7 +217,7 @@ follow('Quote', Quote, {
       resolve: ({ row }) => terminalQuoteStatuses.has(row.status),
     }),
   }),
-  args: (t) => ({ quoteId: t.id({ required: true, description: 'The quote to follow: Quote:…' }) }),
+  args: (t) => ({ quoteId: t.id({ required: true, description: 'The quote to watch: Quote:…' }) }),
   open: ({ quoteId }, after, context) =>
     watchRows(context, after, {
       noun: 'Quote',
@@ -234,7 +234,7 @@ const StreamEnd = enumOf('StreamEnd', 'When a stream of named transactions compl
 });
 
 const FollowedTransactionsInput = builder.inputType('FollowedTransactionsInput', {
-  description: 'The transactions that a stream follows: set exactly one field.',
+  description: 'The transactions that a stream covers: set exactly one field.',
   isOneOf: true,
   fields: (t) => ({
     transactionId: t.id({ description: 'A single transaction: Transaction:…' }),
@@ -261,7 +261,7 @@ follow('Transaction', Transaction, {
   args: (t) => ({
     of: t({
       type: FollowedTransactionsInput,
-      description: 'The transactions to follow; by default all that the caller may see.',
+      description: 'The transactions to watch; by default all that the caller may see.',
     }),
     until: t({
       type: StreamEnd,
