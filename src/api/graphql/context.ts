@@ -37,7 +37,7 @@ export interface Context {
   readonly webhooks: Webhooks;
   /** The end of the feed, read before anything else in the operation (graphql/server/replica-reads.ts). */
   feedHead?: FeedPosition;
-  /** The token that says which writes the operation's reads must include; if left out, they include all writes. */
+  /** The token that determines which writes the operation's reads must include; if omitted, they include all writes. */
   readAfter?: string | undefined;
   /** Whether graphql-js executes the operation through Prisma alone (graphql/reading/stock.ts). */
   readonly isStock?: boolean;

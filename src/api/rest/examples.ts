@@ -6,7 +6,7 @@ interface Example {
   readonly value: object;
 }
 
-/** Returns an id of this type that differs from that of `exampleId`. */
+/** Returns an id of this type that differs from the one `exampleId` returns. */
 const another = (type: string) => exampleId(type).replace(/.$/, '3');
 
 const [customer, account, payee] = ['Customer', 'InternalAccount', 'ExternalAccount'].map(exampleId);

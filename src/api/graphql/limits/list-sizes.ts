@@ -164,7 +164,7 @@ type FoundBy = 'one' | 'index' | 'created' | 'updated' | 'any' | 'kind';
 
 declare module 'graphql' {
   interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
-    /** The price of the field without its subfields: 1 by default. */
+    /** The price of the field, excluding its subfields: 1 by default. */
     price?: number;
     /**
      * The extra cost of searching for the list's rows, and whether the list belongs to a parent that narrows the

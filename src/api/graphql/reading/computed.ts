@@ -20,7 +20,7 @@ export interface Select {
   readonly [name: string]: true | { readonly select: Select };
 }
 
-/** The part of the context that a computed field's resolver receives: the caller, and the cursors of the instance. */
+/** The part of the context that a computed field's resolver receives: the caller and the instance's cursors. */
 interface Known {
   readonly viewer: Viewer;
   readonly payments: { readonly cursors: Cursors };

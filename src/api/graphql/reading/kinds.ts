@@ -111,7 +111,7 @@ export const entriesOf =
     }),
   });
 
-/** Reads a list column as the entries of a domain table for its values. Values without an entry are left out. */
+/** Reads a list column by looking up its values in a domain table. Values without an entry are omitted. */
 export const fromTable =
   (column: string, table: ReadonlyMap<string, object>): MadeRead =>
   () =>
@@ -198,7 +198,7 @@ export const rowSeen =
     };
   };
 
-/** The rows of a relation that a field shows, and their order. */
+/** Which of a relation's rows a field returns, and in what order. */
 export interface ManyOptions {
   /** The columns that order them, beginning with those of the first relation. */
   readonly orderBy: readonly string[];
@@ -209,7 +209,7 @@ export interface ManyOptions {
   readonly completeBy?: string;
 }
 
-/** All rows that a relation leads to or, with a second relation, the rows that this one leads to from there. */
+/** All rows that a relation leads to. With a second relation, the rows that it leads to from those rows. */
 export const rowsAt =
   ([first = '', second]: readonly string[], { orderBy, only, visible, completeBy }: ManyOptions): MadeRead =>
   ({ model }) => {
@@ -237,7 +237,7 @@ export const rowsAt =
     };
   };
 
-/** Finds the rows that any of these relations of a row leads to. */
+/** Finds the rows that any of a row's given relations leads to. */
 export function rowsBelow(
   model: string | undefined,
   relations: readonly string[],
@@ -289,7 +289,7 @@ export const limitsOf: MadeRead = () => ({
     ({ row }, alias) =>
       `jsonb_array_elements(limits_of(${row}.platform_id, ${row}.id)) with ordinality as ${alias}(value, position)`,
   ),
-  // The policy stores its usage, so the payments of a whole window rarely have to be added up.
+  // The policy stores its usage, so a whole window's payments rarely have to be added up.
   costs: 'past',
 });
 

@@ -50,7 +50,7 @@ export type Sql = readonly Piece[];
 
 let lastPart = 0;
 
-/** SQL that is fixed when the plan is made; a run includes it or leaves it out as a whole. */
+/** SQL that is fixed when the plan is made; a run includes or omits it as a whole. */
 export class Part {
   readonly sql: Sql;
   /** Whether a GraphQLError within the part replaces only this part, so that the rest of the statement still runs. */
@@ -92,7 +92,7 @@ export function joinSql(parts: readonly Sql[], separator: string): Sql {
   return mergeText(parts.flatMap((part, at) => (at === 0 ? part : [separator, ...part])));
 }
 
-/** Returns the text of SQL that has no parts, in a run. */
+/** Returns a run's text for SQL that has no parts. */
 export function textOfRun(pieces: Sql, run: Run): string {
   const text = (piece: Piece): string => {
     if (typeof piece === 'string') return piece;

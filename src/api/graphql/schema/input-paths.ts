@@ -47,8 +47,8 @@ export function argumentPath(schema: GraphQLSchema, name: Operation, path: Field
 }
 
 /**
- * Completes a path into a value. Commands take the content of a @oneOf input without the enclosing field, and a map
- * where the schema has a list of entries.
+ * Extends a command's path to match the schema: commands take the content of a @oneOf input without its enclosing
+ * field, and a map where the schema has a list of entries.
  */
 function pathInType(path: FieldPath, type: GraphQLInputType, value: unknown): FieldPath {
   const nullable = getNullableType(type);

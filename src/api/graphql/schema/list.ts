@@ -51,7 +51,7 @@ export interface Identified {
   readonly id: string;
 }
 
-/** The edge type of a list, and the function that creates a cursor for an edge outside a page. */
+/** A list's edge type, and the function that creates a cursor for an edge that is not on a page. */
 interface ListEdge {
   readonly options: { readonly type: EdgeRef; readonly description: string };
   readonly cursorOf: (payments: Payments, row: Identified) => string;
@@ -78,7 +78,7 @@ interface ListOptions<Filter> {
   readonly where?: (viewer: Viewer, filter: Filter | null | undefined) => object;
   /** Whether the list can also be ordered by the last change of its rows. */
   readonly isOrdered?: boolean;
-  /** The sort key, if the list has only one order and that is not by id. */
+  /** The sort key of a list that has only one order, if that order is not by id. */
   readonly key?: PageKey;
   /** The name of the list in its cursors, if it is not `name`. */
   readonly cursors?: string;

@@ -17,7 +17,7 @@ import { edgeOf, type Identified } from './list.ts';
 import { Transaction } from './nouns.ts';
 import { asUserError, type MemberName, memberNameOf, memberTypes } from './refusals.ts';
 
-/** Defines the field with the service's current time, for every type with times that an app may count down to. */
+/** Defines the field for the service's current time, used by every type with a time that apps may count down to. */
 export const serverTime = {
   type: 'DateTime',
   extensions: { costs: 'read' },

@@ -225,7 +225,7 @@ builder.objectField(memberTypes.ConflictError, 'existing', (t) =>
   }),
 );
 
-/** Returns the details of a CUSTOMER_IN_USE refusal; none for a caller who may not read them. */
+/** Returns the details of a CUSTOMER_IN_USE refusal; empty for a caller who may not read them. */
 function useOf({ refusal }: { readonly refusal: { readonly details: object } }): Partial<CustomerUse> {
   return refusal.details;
 }

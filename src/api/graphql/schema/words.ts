@@ -99,7 +99,7 @@ declare global {
         parts: { readonly [Name in keyof Value & string]: Steps },
         options: Options,
       ): FieldRef<Types, Value, Kind>;
-      /** The content of a JSON column, in the form that the domain writes. */
+      /** The content of a JSON column, in the form written by the domain. */
       json(
         path: (keyof ParentShape & string) | readonly [keyof ParentShape & string, ...string[]],
         type: TypeParam<Types>,
@@ -148,7 +148,7 @@ declare global {
         visible: Visible,
         options: Omit<Options, 'nullable'>,
       ): FieldRef<Types, never, Kind>;
-      /** All rows that a relation leads to or, with a second relation, all rows that this one leads to from there. */
+      /** All rows that a relation leads to. With a second relation, all rows that it leads to from those rows. */
       many(
         relations: string | readonly string[],
         type: ObjectRef<Types, unknown>,
@@ -179,7 +179,7 @@ type Words = PothosSchemaTypes.RootFieldBuilder<SchemaTypes, Row>;
 type Given<Name extends keyof Words> = Words[Name] extends (...given: infer Arguments) => unknown ? Arguments : never;
 
 /**
- * The part of a field builder that the methods need. The compiler cannot follow Pothos' types through shared methods.
+ * The part of a field builder that the methods need. The compiler cannot infer Pothos' types through shared methods.
  */
 interface Builder {
   field(options: object): never;

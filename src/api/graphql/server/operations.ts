@@ -33,8 +33,8 @@ import { type Farewell, holdStream, type StreamMessage, sharedResults, streamMes
 import { timeOperation, withTimeLimit } from './time-operation.ts';
 
 /**
- * The maximum number of streams that open at a time. Without it, clients would time out when all reconnect after a
- * restart.
+ * The maximum number of streams that may be opening at once. Without this limit, clients would time out when they all
+ * reconnect after a restart.
  */
 const maxOpenings = 256;
 
@@ -66,11 +66,11 @@ export interface OperationsOptions {
   readonly replicas?: Replicas | undefined;
   /** The maximum number of open subscriptions per token, and of resume keys per subject. */
   readonly streams: TokenCap;
-  /** Waits for a message's turn among all the work of its platform. */
+  /** Waits for a message's turn among all of its platform's work. */
   readonly takeTurn: TakeTurn;
   /** Counts the extra requests that an expensive document stands for. Returns an error if they exceed the limit. */
   readonly countMore: (context: Context, requests: number) => Promise<GraphQLError | undefined>;
-  /** Limits how many expensive documents of a platform are executed at a time. */
+  /** Limits how many of a platform's expensive documents are executed at once. */
   readonly expensive: ExpensiveTurns;
   /** Authenticates the caller. Throws a GraphQLError if the credentials are invalid. */
   readonly contextOf: (transport: Transport) => Promise<Context>;

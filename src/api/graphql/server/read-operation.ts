@@ -59,7 +59,7 @@ function operationOf(json: unknown): SentOperation {
     if (value != null && typeof value !== 'string') throw badRequest(`${name} must be a string`);
   for (const [name, value] of Object.entries({ variables, extensions }))
     if (value != null && !isJsonObject(value)) throw badRequest(`${name} must be a JSON object`);
-  // The type of each was checked.
+  // Each member's type has been checked.
   return { query, documentId, variables, operationName, extensions } as SentOperation;
 }
 

@@ -30,8 +30,8 @@ export const socketLimits = {
 
 /**
  * "Try again later": the reader was too slow, the token has too many sockets or requests, the database is unreachable,
- * or the server is stopping. Stock clients reconnect after this code and after 1012, but take 4429 (too many
- * requests) as final.
+ * or the server is stopping. Stock clients reconnect after this code and after 1012, but treat 4429 (too many requests)
+ * as final.
  */
 export const closeTryAgain = 1013;
 export const closeRestart = 1012;
@@ -44,7 +44,7 @@ export type Extra = {
    * The socket's TCP connection. The request that opened it is not kept: it would take as much memory as the socket.
    */
   readonly connection: Socket;
-  /** The address of the client, in the form that limits count. */
+  /** The client address that rate limits are keyed on. */
   readonly address: string;
   authorization?: string;
   session?: Session;

@@ -300,8 +300,8 @@ function createdRecord({ warnings: found, ...row }: Awaited<ReturnType<typeof cr
 }
 
 /**
- * Checks the currency and owner that a request gives next to an account's id: callers may send accounts back in the
- * form in which responses show them. An unknown account is ignored here, because the command refuses it.
+ * Checks the currency and owner that a request gives next to an account's id: callers may send accounts back exactly as
+ * responses return them. An unknown account is ignored here, because the command refuses it.
  * @throws Refusal INVALID_CURRENCY, INVALID_INPUT
  */
 export async function checkNamedAccount(

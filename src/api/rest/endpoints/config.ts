@@ -147,7 +147,7 @@ const UpdateConfigBody = z
 
 type CurrencySetting = NonNullable<z.infer<typeof UpdateConfigBody>['supportedCurrencies']>[number];
 
-/** Refuses settings of a currency that differ from what GET returns. */
+/** Refuses currency settings that differ from those returned by GET. */
 function checkOffered({ currencyCode: _code, ...given }: CurrencySetting, position: number): void {
   for (const [name, value] of Object.entries(given)) {
     const offered = settings[name as keyof typeof settings];

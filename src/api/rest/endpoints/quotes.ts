@@ -37,7 +37,7 @@ export function quoteEndpoints(app: RestApp, payments: Payments): void {
     body: CreateQuoteBody,
     answer: [201, QuoteSchema, 'The new quote.'],
     run: async (body, { viewer, key }) => {
-      // The refusals of this conversion already name fields of the request.
+      // Refusals from this conversion already name the request's fields.
       const input = await toQuoteInput(payments, viewer, body);
       return withRequestPaths(quotePaths(body), createQuote(payments, viewer, input, key));
     },
@@ -145,7 +145,10 @@ const DestinationInput = z
 
 const information = facts();
 
-/** Creates the error for a field that only some forms of the body require. It is reported together with the others. */
+/**
+ * Creates the error for a field that only some forms of the body require. It is reported together with all other
+ * errors.
+ */
 function requiredIn(field: string) {
   return {
     path: [field],
@@ -221,7 +224,7 @@ function quotePaths(body: Body): PathTable<CreateQuote> {
 }
 
 /**
- * Converts a body to the command's input. Parties that it leaves out come from its lookup, and values that it contains
+ * Converts a body to the command's input. Parties that the body omits are taken from its lookup, and values that appear
  * twice must agree (decision 24).
  * @throws Refusal INVALID_INPUT, INVALID_CURRENCY, LOOKUP_REQUEST_NOT_FOUND
  */

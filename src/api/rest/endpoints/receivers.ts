@@ -86,7 +86,7 @@ const query = z.strictObject({
 
 const paths: PathTable<LookUpReceiver> = [[['umaAddress'], ['receiverUmaAddress']]];
 
-/** Adds the lookup of receivers on two paths, one of them for older clients (specification 4.14, decision 11). */
+/** Adds the receiver lookup on two paths, one of them for older clients (specification 4.14, decision 11). */
 export function receiverEndpoints(app: RestApp, payments: Payments): void {
   const endpoints = new Endpoints(app, 'Receivers');
   const shared = {
@@ -185,8 +185,8 @@ function lookupRecord(row: Lookup) {
 }
 
 /**
- * Adds the fields that clients of the older request form expect to the record of a lookup: each currency as `currency`,
- * and every field that the receiver requests, with whether it is required (decision 11).
+ * Adds to a lookup record the fields that clients of the older request form expect: each currency as `currency`, and
+ * every field that the receiver requests, including whether it is required (decision 11).
  * @throws UnrepresentableAmount beyond 2^53
  */
 function umaLookupRecord(row: Lookup) {

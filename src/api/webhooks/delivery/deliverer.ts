@@ -40,7 +40,7 @@ export class Deliverer {
   readonly #webhooks: Webhooks;
   readonly #sender: Sender;
   readonly #attempts = new Set<Promise<void>>();
-  /** Called when an attempt has ended, so that another can start. */
+  /** Called when an attempt has ended, so that the next one can start. */
   onAttemptEnd: () => void = () => undefined;
 
   constructor(webhooks: Webhooks) {
@@ -206,7 +206,7 @@ function attributesOf({ id, platformId, endpointId, begun, event }: LeasedDelive
 const deferring: ReadonlySet<number> = new Set([202, 409]);
 const answering: ReadonlySet<number> = new Set([200, 202, 403, 409, 422]);
 
-/** A reason that can be stored. Any other text is dropped, so that the rejection still counts. */
+/** A reason that can be stored. Text that cannot be stored is dropped, so that the rejection still counts. */
 const reason = z
   .string()
   .transform(canonicalText)
@@ -224,8 +224,8 @@ const namesLength = 400;
 type QuestionAnswer = Decision | { readonly kind: 'defer' };
 
 /**
- * Reads the response to an approval request (decision 33). Undefined without a response, in which case the payment ends
- * at its deadline.
+ * Reads the response to an approval request (decision 33). Undefined if there was no response, in which case the
+ * payment ends at its deadline.
  */
 function questionAnswer(
   outcome: Pick<Outcome, 'responseStatus' | 'timedOut' | 'answer'>,

@@ -9,7 +9,9 @@ import type { Webhooks } from '../webhooks.ts';
 import { type RelatedFields, relatedFields, relatedRows } from './bodies.ts';
 import type { Outcome } from './sender.ts';
 
-/** The maximum number of attempts to one endpoint at a time, over all processes; simultaneous leases can exceed it. */
+/**
+ * The maximum number of concurrent attempts to one endpoint, across all processes; simultaneous leases can exceed it.
+ */
 const maxInFlight = 8;
 /** The same for an endpoint that is failing: enough to notice its recovery, too few to delay other endpoints. */
 const maxInFlightWhileFailing = 2;

@@ -66,7 +66,7 @@ function followList<Row, Filter extends object>(list: FollowedList<Row, Filter>)
         }),
         after: t.arg.string({ description: afterDescription }),
       },
-      // These are the arguments above. The compiler cannot infer this through the type of the filter.
+      // These are the same arguments as above; the compiler cannot infer that through the filter's type.
       subscribe: (_root, args, context) => watchList(context, read, args as unknown as ListArguments),
       resolve: (message) => message,
     }),

@@ -85,7 +85,7 @@ function follow<Noun extends FollowedNoun, Row, Args extends InputFieldMap>(
       description,
       args: { ...args(t.arg), after: t.arg.string({ description: afterDescription }) },
       subscribe: (_root, given, context) => {
-        // These are the arguments above. The compiler cannot infer this through the function that builds them.
+        // These are the same arguments as above; the compiler cannot infer that through the function that builds them.
         const { after, ...rest } = given as unknown as { readonly after: After };
         return open(rest as never, after, context);
       },
@@ -118,7 +118,7 @@ function statuses<Noun extends FollowedNoun>(
   };
 }
 
-/** Follows all rows of a noun that the caller may see or, if a customer is given, all rows of that customer. */
+/** Watches all rows of a noun that the caller may see or, if a customer is given, all of that customer's rows. */
 async function followAll<Noun extends FollowedNoun>(
   noun: Noun,
   customerId: string | null | undefined,
@@ -301,8 +301,8 @@ function ends(
 const lookMs = { least: 1_000, most: 60_000, afterFailure: 5_000 } as const;
 
 /**
- * Ends a stream of one transaction once no further version can follow the one that its reader has seen. When a rail
- * stops watching for a return, no status changes and no event is created, so this function polls.
+ * Ends a single-transaction stream once its reader has seen the last possible version. When a rail stops watching for a
+ * return, no status changes and no event is created, so this function polls.
  * @returns a function to call with each version that the reader is shown
  */
 function endWhenFinal(

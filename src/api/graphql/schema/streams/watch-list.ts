@@ -42,7 +42,7 @@ const maxChanges = 50;
 /** After this many changes to other rows, a message without changes reports the position to the client. */
 const progressAfter = 1_000;
 
-/** Follows a list: sends its page if requested, then the effect of each change (with `after`, since that cursor). */
+/** Watches a list: sends its page if requested, then the effect of each change (with `after`, since that cursor). */
 export async function watchList(
   context: Context,
   read: PageRead,
@@ -75,7 +75,7 @@ interface Following {
   readonly first: ListMessage | undefined;
 }
 
-/** Returns the stream of a followed list's messages. Its `return` takes effect immediately, like the channel's own. */
+/** Returns the message stream of a watched list. Its `return` takes effect immediately, like the channel's own. */
 function listStream(
   context: Context,
   channel: Channel<Event>,
@@ -157,7 +157,7 @@ function listStream(
 
 /**
  * Merges the changes to each row into one, at the position of the last one, because clients store a message's rows by
- * id and would keep an arbitrary one of several. A row that entered and left again is left out.
+ * id and would keep an arbitrary one of several. A row that entered and then left is omitted.
  */
 function eachRowOnce(changes: readonly ListChange[]): ListChange[] {
   const rows = new Map<unknown, ListChange | undefined>();
@@ -192,7 +192,7 @@ function sharedMessage(last: Event, place: Message, changes: readonly ListChange
   return message;
 }
 
-/** A list's filter for changed rows, compiled from the conditions with which the list itself is read. */
+/** A list's filter for changed rows, compiled from the same conditions that read the list. */
 interface FollowedFilter {
   readonly predicate: Predicate;
   /** The customer who owns all of the rows, if the filter names one. */

@@ -17,7 +17,7 @@ export interface RowStream<Noun extends FollowedNoun> {
   readonly field: string;
   readonly isLast?: (event: Event) => boolean;
   /**
-   * Whether the row is in a final state, so that the event of its version is the last one, even if that event has not
+   * Whether the row is in a final state, so that no event follows the one for this version, even if that event has not
    * been written yet.
    */
   readonly hasEnded?: (row: SnapshotRows[Noun]) => boolean | Promise<boolean>;
@@ -91,7 +91,7 @@ export async function watchRows<Noun extends FollowedNoun>(
   return open.size === 0 ? only(...firsts) : follow(from, subject, firsts);
 }
 
-/** Returns the functions that show the current states of a stream's rows and follow the rows that are still open. */
+/** Returns the functions that emit the current states of a stream's rows and watch the rows that are still open. */
 function rowsFollower<Noun extends FollowedNoun>(
   context: Context,
   { noun, isLast, endLater }: RowStream<Noun>,
