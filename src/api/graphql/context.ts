@@ -17,7 +17,7 @@ export interface Context {
   readonly clientTokens: ClientTokens;
   /** The maximum age of a stream's cursor, in days. */
   readonly retentionDays: number;
-  /** Closes the connection of a reader that falls behind or cannot be served, so that it reconnects and resumes. */
+  /** Closes the connection of a reader that falls behind, or whose stream fails, so that it reconnects and resumes. */
   readonly closeForRetry: () => void;
   /**
    * Whether the client has left or the time is up. If so, no read or mutation begins, but a running command completes.

@@ -55,8 +55,8 @@ export const ErrorBody = z
           .array(
             z.object({
               field: z.string().describe('The field, as a dot path.'),
-              constraint: z.string().describe('The rule that the field breaks: required, type, format, minimum, …'),
-              message: z.string().describe('The values that are valid, or the reason why this one is refused.'),
+              constraint: z.string().describe('The violated constraint: required, type, format, minimum, …'),
+              message: z.string().describe('Which values are valid, or why this one was refused.'),
             }),
           )
           .optional()

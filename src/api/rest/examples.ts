@@ -178,7 +178,7 @@ export const examples: Readonly<Record<string, Readonly<Record<string, Example>>
     documents: { summary: 'Apps may send any document', value: { trustedDocuments: 'OPTIONAL' } },
   },
   testWebhook: {
-    ofSettings: { summary: 'To the endpoint of the settings', value: {} },
+    ofSettings: { summary: 'To the endpoint in the settings', value: {} },
     registered: { summary: 'To another endpoint', value: { url: 'http://127.0.0.1:3000/webhooks' } },
   },
   createToken: {

@@ -80,7 +80,7 @@ export function argumentReader({ document, operationName, variables }: SentDocum
   return (value) => valueFromASTUntyped(value, sent);
 }
 
-/** Returns the cost of a field itself: its price, the values in its list arguments, and the search for its rows. */
+/** Returns a field's own cost: its price, the values in its list arguments, and the search for its rows. */
 export function ownCostOf(argumentValue: ArgumentReader, field: FieldNode, definition: Definition) {
   let [cost, isVariable] = [definition.extensions.price ?? 1, false];
   const search: Record<string, unknown> = {};

@@ -26,7 +26,7 @@ interface Known {
   readonly payments: { readonly cursors: Cursors };
 }
 
-/** The resolver of a computed field, which is synchronous. */
+/** A computed field's resolver, which is synchronous. */
 type Resolve = (row: unknown, args: object, context: Known) => unknown;
 
 type Field = GraphQLField<unknown, unknown>;

@@ -85,7 +85,7 @@ const eachOf = (list: (env: Env, alias: string) => string): Extract<Read, { kind
 
 const isNull = (json: string): Sql => [`coalesce(jsonb_typeof(${json}), 'null') = 'null'`];
 
-/** The content of a JSON value: text, an object or a list, according to the field's type. */
+/** A JSON value's content: text, an object or a list, depending on the field's type. */
 export const inJson =
   (path: Steps): MadeRead =>
   ({ model, field }) => {
@@ -283,7 +283,7 @@ export const valueFields: Readonly<Record<string, Readonly<Record<string, Read>>
   },
 };
 
-/** The limits of a policy, each with its current usage as computed by a database function. */
+/** A policy's limits, each with its current usage as computed by a database function. */
 export const limitsOf: MadeRead = () => ({
   ...eachOf(
     ({ row }, alias) =>

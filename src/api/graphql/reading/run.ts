@@ -98,7 +98,7 @@ class BoundRun extends Binding implements Run, Notes {
   }
 }
 
-/** The plan of a query that the database answers entirely: a statement that returns its `data` as JSON. */
+/** A query's plan, if the database can answer the query entirely: a statement that returns its `data` as JSON. */
 interface QueryPlan {
   readonly statement: PlanStatement;
   readonly operation: OperationDefinitionNode;
@@ -130,7 +130,7 @@ const documentInfoOf = oncePer(
   },
 );
 
-/** Returns the plan of a query, cached after its first use; undefined if a field is resolved in JavaScript. */
+/** Returns a query's plan, cached after its first use; undefined if a field is resolved in JavaScript. */
 function planQuery({ schema, document, operationName, variableValues }: ExecutionArgs): QueryPlan | undefined {
   const { number, directiveVariables } = documentInfoOf(document, () => [document]);
   const directiveValues = directiveVariables.map((name) => conditionKey(variableValues?.[name])).join(' ');
@@ -170,7 +170,7 @@ function makePlan({ schema, document, operationName, variableValues }: Execution
 }
 
 /**
- * Runs the plan of a query.
+ * Runs a query's plan.
  * @returns its `data`, as JSON
  * @throws LeftToExecutor if the executor must run the query, which reports errors in the variables or arguments
  */

@@ -28,7 +28,7 @@ export interface Run extends Binding {
   note(value: unknown): number;
   /** Adds a requirement that is checked before the statement runs. If it does not hold, the run throws its refusal. */
   require(requirement: Requirement): void;
-  /** Returns the SQL of the JSON that stands for an error (finish.ts). */
+  /** Returns the SQL for the JSON that stands for an error (finish.ts). */
   refuse(error: GraphQLError): string;
 }
 
@@ -129,7 +129,7 @@ export class PlanStatement {
     this.#sql = sql;
   }
 
-  /** Returns the text of the statement for a run, and binds the run's values. */
+  /** Returns the statement's text for a run, and binds the run's values. */
   textFor(run: Run): string {
     const draft = new StatementDraft();
     draft.add(this.#sql, run);

@@ -91,7 +91,7 @@ builder.subscriptionType({
   authScopes: { permission: 'VIEW' },
 });
 
-/** Adds an enum, given its values and their descriptions. */
+/** Adds an enum with the given values and their descriptions. */
 export const enumOf = <Name extends string>(
   name: string,
   description: string,

@@ -5,7 +5,7 @@ export const SortOrder = enumOf('SortOrder', 'The order of a list.', { ASC: 'Old
 
 export const ClientGrant = enumOf(
   'ClientGrant',
-  'Rights that a client token can have in addition to its permissions. They apply to the customer that it is bound to.',
+  'Rights that a client token can have in addition to its permissions. They apply to the customer that the token is bound to.',
   {
     LOOK_UP_RECEIVERS: 'Look up receivers at UMA addresses (lookUpReceiver), and create quotes from those lookups.',
     ADD_BENEFICIARIES: 'Register external accounts for the customer (createExternalAccount).',

@@ -20,7 +20,7 @@ import {
  * and include both ends: `createdAfter`/`createdBefore`, `updatedAfter`/`updatedBefore`, and for amounts `min`/`max`.
  */
 
-/** Describes a filter field that finds rows without a search. Filtering by any other field costs more. */
+/** Describes a filter field that needs no search to find its rows. Filtering by any other field costs more. */
 export const found = (foundBy: GraphQLInputFieldExtensions['foundBy'], description: string) =>
   ({ description, extensions: { foundBy } }) as const;
 

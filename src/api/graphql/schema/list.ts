@@ -23,7 +23,7 @@ export const pageArgs = (t: ArgBuilder) => ({
   }),
 });
 
-/** Creates the arguments of a list: its page, its filter and its order. */
+/** Creates a list's arguments: page, filter and order. */
 export const listArgs = <Filter>(t: ArgBuilder, filter: InputObjectRef<Types, Filter>) => ({
   ...pageArgs(t),
   filter: t({ type: filter, description: 'Returns only items that match this filter.' }),

@@ -124,7 +124,7 @@ interface SuccessField {
   readonly nullable?: boolean;
 }
 
-/** Builds the edge fields of a success: one for each row that belongs to a list, and one for a quote's payment. */
+/** Builds a success's edge fields: one for each row that belongs to a list, and one for a quote's payment. */
 function edgesIn<Success, Field>(
   success: Readonly<Record<string, SuccessField>>,
   make: (options: object) => Field,

@@ -78,7 +78,7 @@ builder.queryFields((t) => ({
     nullable: { list: false, items: true },
     description:
       "The objects with these ids, in the same order; null for each id that is unknown. The selection's cost is counted for every id, including repeated ids, although those are read only once.",
-    args: { ids: t.arg.idList({ required: true, description: 'The public ids of the objects.' }) },
+    args: { ids: t.arg.idList({ required: true, description: "The objects' public ids." }) },
     resolve: (_root, { ids }, context, info) =>
       (ids as readonly string[]).map((id) => stockNode(id, nodeTypes, context, info)),
   }),

@@ -36,15 +36,15 @@ interface Group {
 }
 
 interface Follower {
-  /** Executes the document for one payload of its stream, or takes another follower's result. Returns JSON. */
+  /** Executes the document for one payload of its stream, or takes another subscriber's result. Returns JSON. */
   textOf(payload: unknown): Promise<string>;
   leave(): void;
 }
 
 /**
  * Executes each event once for all subscriptions that get the same result, because they have the same document and
- * variables, and callers with the same visibility and permissions. A thousand followers of a subject thus cost only one
- * execution and serialization.
+ * variables, and callers with the same visibility and permissions. A thousand subscribers to a subject thus cost only
+ * one execution and serialization.
  * @param serialize writes the JSON that clients get
  * @param takeTurn waits for an execution's turn among its platform's work
  * @returns the function by which a subscription joins others with the same results
@@ -57,7 +57,7 @@ export function sharedResults(
 
   async function run(args: ExecutionArgs, payload: unknown): Promise<string> {
     const { platformId } = contextIn(args).viewer;
-    // All followers have the same platform, so it does not matter whose this is.
+    // All subscribers have the same platform, so it does not matter whose this is.
     const turn = await takeTurn(platformId);
     const result = await inTurn(turn, () =>
       asPlatform(platformId, async () => execute({ ...args, rootValue: payload })),

@@ -22,7 +22,7 @@ export const socketLimits = {
   operations: 20,
   frameBytes: 64 * 1024,
   initSeconds: 3,
-  /** The time limit for a client to answer the close of its socket. */
+  /** How long a client may take to acknowledge the close of its socket. */
   closeMs: 1_000,
   /** The maximum number of bytes buffered for one reader. */
   bufferedBytes: 1024 * 1024,
@@ -51,7 +51,7 @@ export type Extra = {
   /** The name and version that the client gave for itself. */
   client?: ClientFacts | undefined;
   /**
-   * The slots of operations. An operation that the client has ended keeps its slot until the service has ended it as
+   * The slots for operations. An operation that the client has ended keeps its slot until the service has ended it as
    * well.
    */
   readonly places: Slots;
@@ -116,7 +116,7 @@ export async function openSession(
   return true;
 }
 
-/** Counts a socket against the limits of its token. Returns the error of a socket beyond the limit. */
+/** Counts a socket against its token's limits. Returns the error for a socket beyond the limit. */
 function admitSocket({ limits, sockets }: SocketOptions, socket: WebSocket, viewer: Viewer): RateLimited | undefined {
   const { refusal } = limits.count(viewer);
   if (refusal) return refusal;
@@ -138,9 +138,8 @@ export async function countOperation(
 }
 
 /**
- * Renews the session of a socket with the credentials in a ping. Closes the socket if they are invalid, belong to
- * another subject, or do not permit an open operation. If they cannot be checked now, the old credentials remain in
- * effect.
+ * Renews a socket's session with the credentials in a ping. Closes the socket if they are invalid, belong to another
+ * subject, or do not permit an open operation. If they cannot be checked now, the old credentials remain in effect.
  */
 export async function renewSession(
   { credentials }: SocketOptions,

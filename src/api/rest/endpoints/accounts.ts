@@ -119,7 +119,7 @@ const ExternalAccountSchema = z
     id: id('ExternalAccount', 'The id of the account.'),
     status: z
       .enum(ExternalAccountStatus)
-      .describe('The status of the account. Only an ACTIVE account can make or receive payments.'),
+      .describe("The account's status. Only an ACTIVE account can make or receive payments."),
     statusReason: z
       .string()
       .optional()
@@ -146,7 +146,7 @@ const ExternalAccountSchema = z
     frozenAt: time('When the operator of the service froze the account; absent if it is not frozen.').optional(),
     metadata,
   })
-  .openapi('ExternalAccount', { description: 'A bank account or wallet outside this service.' });
+  .openapi('ExternalAccount', { description: 'A bank account or wallet held elsewhere.' });
 
 const accountFields = {
   currency: z.string().openapi({ description: "The currency's ISO 4217 or asset code.", example: 'EUR' }),

@@ -78,7 +78,7 @@ const ConfigSchema = z
         minAmount: amount("The smallest payment amount, in the currency's smallest unit."),
         maxAmount: amount("The largest payment amount, in the currency's smallest unit."),
         requiredCounterpartyFields: listed(requiredField).describe(
-          'The information about the counterparty that payments in this currency require or accept.',
+          'The counterparty information that payments in this currency require or accept.',
         ),
         enabledTransactionTypes: listed(z.enum(TransactionType)).describe('The enabled payment directions.'),
         ...requiredByProvider,
@@ -130,7 +130,7 @@ const UpdateConfigBody = z
           minAmount: fixedAmount,
           maxAmount: fixedAmount,
           requiredCounterpartyFields: listOf(requiredField)
-            .describe('The information about the counterparty that payments in this currency require or accept.')
+            .describe('The counterparty information that payments in this currency require or accept.')
             .optional(),
           enabledTransactionTypes: listOf(z.enum(TransactionType))
             .describe('The enabled payment directions.')

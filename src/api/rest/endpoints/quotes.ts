@@ -106,7 +106,7 @@ const SourceInput = z
         sourceType: z.literal('ACCOUNT').describe('Pay from an account.'),
         accountId: id('InternalAccount', 'The account that pays. From an external account, the money is pulled first.'),
         customerId: id('Customer', 'The owner of the account; optional, and checked if given.').optional(),
-        currency: z.string().optional().describe('The currency of the account; optional, and checked if given.'),
+        currency: z.string().optional().describe("The account's currency; optional, and checked if given."),
       })
       .openapi('AccountSourceInput'),
     z
@@ -127,7 +127,7 @@ const DestinationInput = z
       .strictObject({
         destinationType: z.literal('ACCOUNT').describe('Pay to an account.'),
         accountId: id('ExternalAccount', 'The account that receives.'),
-        currency: z.string().optional().describe('The currency of the account; optional, and checked if given.'),
+        currency: z.string().optional().describe("The account's currency; optional, and checked if given."),
       })
       .openapi('AccountDestinationInput'),
     z
@@ -177,9 +177,9 @@ const CreateQuoteBody = z
     senderCustomerInfo: information
       .optional()
       .describe(
-        "Information about the sender, by name. A UMA address requires the lookup's requiredPayerFields and PURPOSE_OF_PAYMENT; an external account requires PURPOSE_OF_PAYMENT.",
+        "Sender information, by name. A UMA address requires the lookup's requiredPayerFields and PURPOSE_OF_PAYMENT; an external account requires PURPOSE_OF_PAYMENT.",
       ),
-    senderUserInfo: information.optional().describe('Another name for senderCustomerInfo.'),
+    senderUserInfo: information.optional().describe('An alias of senderCustomerInfo.'),
     immediatelyExecute: z
       .boolean()
       .optional()

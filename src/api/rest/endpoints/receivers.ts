@@ -23,8 +23,8 @@ const ReceiverCurrencySchema = z
     estimatedExchangeRate: rate(
       "Units of the platform's first currency per unit of this currency, in major units. This is an estimate; only a quote locks a rate.",
     ).optional(),
-    min: amount('The smallest amount that can be received, in the smallest unit of the currency.'),
-    max: amount('The largest amount that can be received, in the smallest unit of the currency.'),
+    min: amount("The smallest amount that can be received, in the currency's smallest unit."),
+    max: amount("The largest amount that can be received, in the currency's smallest unit."),
   })
   .openapi('ReceiverCurrency', { description: 'A currency that a receiver accepts.' });
 
@@ -34,7 +34,7 @@ const LookupSchema = z
   .object({
     id: id('Lookup', 'The id of the lookup.'),
     lookupId: id('Lookup', 'The same as `id`. A quote to the receiver must refer to it, within ten minutes.'),
-    receiverUmaAddress: z.string().describe('The UMA address of the receiver: $name@domain, in lower case.'),
+    receiverUmaAddress: z.string().describe("The receiver's UMA address: $name@domain, in lower case."),
     receiver: z
       .object({
         handle: z.string().describe('The same as `receiverUmaAddress`.'),
@@ -43,11 +43,11 @@ const LookupSchema = z
       })
       .describe('The receiver.'),
     supportedCurrencies: listed(ReceiverCurrencySchema).describe(supportedCurrencies),
-    requiredPayerFields: listed(z.string()).describe('The required information about the sender: FULL_NAME, …'),
+    requiredPayerFields: listed(z.string()).describe('The required sender information: FULL_NAME, …'),
     constraints: z
       .object({ minAmount: AmountSchema, maxAmount: AmountSchema })
       .optional()
-      .describe('The smallest and the largest amount in the preferred currency.'),
+      .describe('The smallest and largest amounts in the preferred currency.'),
     createdAt: time('When the lookup was made.'),
   })
   .openapi('Lookup', {
@@ -67,7 +67,7 @@ const UmaLookupSchema = z
         name: z.string().describe('The name of the field, such as FULL_NAME.'),
         mandatory: z.boolean().describe('Whether the payment fails without this information.'),
       }),
-    ).describe('All information about the sender that the receiver requests.'),
+    ).describe('All sender information that the receiver requests.'),
   })
   .openapi('UmaLookup', {
     description: 'A lookup with additional fields for clients that use the older form of this request.',

@@ -57,7 +57,7 @@ export function sandboxEndpoints(app: RestApp, payments: Payments): void {
     at: 'post /sandbox/internal-accounts/{accountId}/fund',
     params: z.object({ accountId: id('InternalAccount', 'The id of the account.') }),
     body: z
-      .strictObject({ amount: amountInput('The amount, in the smallest unit of the currency.', maxFunding) })
+      .strictObject({ amount: amountInput("The amount, in the currency's smallest unit.", maxFunding) })
       .openapi('FundAccount'),
     answer: [200, InternalAccountSchema, 'The account with its new balance.'],
     errors: [404, 410],
@@ -93,9 +93,9 @@ export function sandboxEndpoints(app: RestApp, payments: Payments): void {
 
 const ReceiveUmaBody = z
   .strictObject({
-    senderUmaAddress: z.string().describe('The UMA address of the sender, $name@domain.'),
+    senderUmaAddress: z.string().describe("The sender's UMA address, $name@domain."),
     receivingCurrencyCode: z.string().openapi({ description: 'The currency that arrives.', example: 'USD' }),
-    receivingCurrencyAmount: amountInput('The amount that arrives, in the smallest unit of the currency.'),
+    receivingCurrencyAmount: amountInput("The amount that arrives, in the currency's smallest unit."),
     receiverUmaAddress: z.string().optional().describe("The receiving customer's UMA address. Set this or customerId."),
     customerId: id('Customer', 'The receiving customer. Set this or receiverUmaAddress.').optional(),
   })

@@ -114,7 +114,7 @@ export function transactionEndpoints(app: RestApp, payments: Payments): void {
       .strictObject({
         receiverCustomerInfo: facts()
           .optional()
-          .describe('The information about the receiver that the sending side requests, by name.'),
+          .describe('The receiver information that the sending side requests, by name.'),
       })
       .openapi('ApproveTransaction'),
     isBodyOptional: true,

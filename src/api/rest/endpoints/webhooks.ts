@@ -50,8 +50,8 @@ const DeliverySchema = z
     id: id('WebhookDelivery', 'The id of the delivery.'),
     endpointId: id('WebhookEndpoint', 'The endpoint that the webhook is delivered to.'),
     webhookId: id('Webhook', 'The id of the webhook: the same in every attempt and at every endpoint.'),
-    type: z.enum(EventType).describe('The type of the event.'),
-    status: z.enum(WebhookDeliveryStatus).describe('The status of the delivery.'),
+    type: z.enum(EventType).describe("The event's type."),
+    status: z.enum(WebhookDeliveryStatus).describe("The delivery's status."),
     attempts: z
       .array(
         z.object({

@@ -14,7 +14,7 @@ const currencyCode = z.string().openapi({ description: 'The currency code.', exa
 
 const AccountSource = z
   .object({
-    sourceType: z.literal('ACCOUNT').describe('The type of the source: an account.'),
+    sourceType: z.literal('ACCOUNT').describe('The source type: an account.'),
     accountId: id('InternalAccount', 'The account that pays.'),
     customerId: id('Customer', 'The customer who owns the account.').optional(),
     currency: currencyCode,
@@ -23,7 +23,7 @@ const AccountSource = z
 
 const RealtimeFundingSource = z
   .object({
-    sourceType: z.literal('REALTIME_FUNDING').describe('The type of the source: a deposit made for this payment only.'),
+    sourceType: z.literal('REALTIME_FUNDING').describe('The source type: a deposit made for this payment only.'),
     customerId: id('Customer', 'The customer who makes the deposit.').optional(),
     currency: currencyCode,
   })
@@ -31,7 +31,7 @@ const RealtimeFundingSource = z
 
 const UmaSource = z
   .object({
-    sourceType: z.literal('UMA_ADDRESS').describe('The type of the source: a UMA address.'),
+    sourceType: z.literal('UMA_ADDRESS').describe('The source type: a UMA address.'),
     umaAddress: z.string().describe('The UMA address: $name@domain.'),
     currency: currencyCode,
   })
@@ -43,7 +43,7 @@ const SourceSchema = z
 
 const AccountDestination = z
   .object({
-    destinationType: z.literal('ACCOUNT').describe('The type of the destination: an account.'),
+    destinationType: z.literal('ACCOUNT').describe('The destination type: an account.'),
     accountId: id('ExternalAccount', 'The account that receives.'),
     currency: currencyCode,
   })
@@ -51,7 +51,7 @@ const AccountDestination = z
 
 const UmaDestination = z
   .object({
-    destinationType: z.literal('UMA_ADDRESS').describe('The type of the destination: a UMA address.'),
+    destinationType: z.literal('UMA_ADDRESS').describe('The destination type: a UMA address.'),
     umaAddress: z.string().describe('The UMA address: $name@domain.'),
     currency: currencyCode,
   })
@@ -100,7 +100,7 @@ const exchangeRate = rate(
 export const QuoteSchema = z
   .object({
     quoteId: id('Quote', 'The id of the quote.'),
-    status: z.enum(QuoteStatus).describe('The status of the quote.'),
+    status: z.enum(QuoteStatus).describe("The quote's status."),
     createdAt: time('When the quote was created.'),
     expiresAt: time("When the quote expires, by the service's clock. Until then it can be executed or funded."),
     source: SourceSchema,
@@ -128,7 +128,7 @@ export const QuoteSchema = z
 export const TransactionSchema = z
   .object({
     id: id('Transaction', 'The id of the transaction.'),
-    status: z.enum(TransactionStatus).describe('The status of the transaction.'),
+    status: z.enum(TransactionStatus).describe("The transaction's status."),
     type: z.enum(TransactionType).describe('The direction of the payment, as seen by the customer.'),
     sentAmount: AmountSchema.optional(),
     receivedAmount: AmountSchema.optional(),

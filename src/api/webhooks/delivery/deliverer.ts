@@ -17,7 +17,7 @@ import { webhookId, webhookText } from './bodies.ts';
 import { type LeasedDelivery, leaseDeliveries, recordHealth, releaseDelivery, settleDelivery } from './deliveries.ts';
 import { isDelivered, isGone, type Outcome, Sender, signedHeaders } from './sender.ts';
 
-/** The maximum number of attempts that this process runs at a time. */
+/** The maximum number of attempts that this process runs at once. */
 const maxAttempts = 256;
 /** The maximum number of deliveries that one step leases. */
 const batchSize = 64;

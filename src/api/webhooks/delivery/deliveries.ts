@@ -23,7 +23,7 @@ export interface LeasedDelivery extends RelatedFields, Lease {
   readonly endpointId: string;
   /** The number of this attempt, from 1, including attempts that died with their process. */
   readonly begun: number;
-  /** The failed attempts since the delivery began or was replayed. */
+  /** The number of failed attempts since the delivery began or was replayed. */
   readonly tries: number;
   readonly question: boolean;
   readonly url: string;
@@ -169,7 +169,7 @@ const failedStatement = statement<{ status: string }>(
 /**
  * Updates an endpoint's health: a success clears its failures; days of failures, or the status 410, disable it. A
  * failure counts only if its attempt began after every successful one: an older attempt that fails late says nothing
- * about the present.
+ * about the endpoint's current state.
  */
 export async function recordHealth(
   { payments, pace }: Webhooks,

@@ -45,8 +45,8 @@ export class Sender {
   readonly #stopping = new AbortController();
 
   constructor(pace: Pace, resolve: Resolver) {
-    // Separate agents for this machine and for public addresses, so that a connection to this machine never serves a
-    // request to a public address. They ignore the environment's proxy settings, and `request` follows no redirects.
+    // Separate agents for this machine and for public addresses, so that a connection to this machine is never used for
+    // a request to a public address. They ignore the environment's proxy settings, and `request` follows no redirects.
     const agent = (allowed: (address: string) => boolean) =>
       new Agent({
         connect: { lookup: checkedLookup(resolve, allowed), timeout: pace.connectMs },

@@ -104,7 +104,7 @@ async function rangeOf(
     return { after: event.sequence - 1n, before: event.sequence + 1n, named: true };
   }
   if (!hasRange) throw invalid('name one event, or a range with one or two cursors', at('eventId'));
-  /** Returns the sequence of the event at a cursor. */
+  /** Returns the sequence number of the event at a cursor. */
   const sequenceAt = async (field: 'after' | 'before', cursor: string | null | undefined) => {
     if (cursor === null || cursor === undefined) return undefined;
     const position = positionOf(cursors, caller.platformId, cursor);

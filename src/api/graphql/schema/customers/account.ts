@@ -27,7 +27,7 @@ import { PaymentInstruction } from './payment-instruction.ts';
 
 const BeneficiaryVerifiedData = builder.prismaObject('Account', {
   variant: 'BeneficiaryVerifiedData',
-  description: 'Details about the owner of an account, as reported by the payment rail.',
+  description: "Details about an account's owner, as reported by the payment rail.",
   fields: (t) => ({
     fullName: t.optional('beneficiaryVerifiedName', 'String', {
       description: "The owner's name in the bank's records; null if it was not reported.",
@@ -120,7 +120,7 @@ builder.prismaInterfaceFields(Account, (t) => ({
     ...alsoInDatabase('account_number'),
     resolve: maskedNumber,
   }),
-  currency: t.currency('currency', { description: 'The currency of the account.' }),
+  currency: t.currency('currency', { description: "The account's currency." }),
   owner: t.field(owner),
   customer: t.relation('customer', {
     type: Customer,
@@ -147,13 +147,13 @@ builder.prismaObjectFields(InternalAccount, (t) => ({
 
 builder.prismaObjectFields(ExternalAccount, (t) => ({
   status: t.required('status', ExternalAccountStatus, {
-    description: 'The status of the account. Only an ACTIVE account can pay or be paid.',
+    description: "The account's status. Only an ACTIVE account can pay or be paid.",
   }),
   statusReason: t.optional('statusReason', 'String', {
     description:
       'The human-readable reason for the status and the verification result, including the compared names if they differ; null if there is nothing to explain.',
   }),
-  accountInfo: t.sameRow(ExternalAccountInfo, { description: 'The details of the account, which depend on its type.' }),
+  accountInfo: t.sameRow(ExternalAccountInfo, { description: "The account's details, which depend on its type." }),
   platformAccountId: t.optional('platformAccountId', 'String', {
     description: "The platform's own id for the account; null if it has none.",
   }),
@@ -192,17 +192,17 @@ export const accounts = listOf(Account, {
 
 builder.queryFields((t) => ({
   account: t.byId(Account, ['InternalAccount', 'ExternalAccount'], { word: 'account' }),
-  accounts: t.page(accounts, { description: 'The accounts of the platform and of its customers.' }),
+  accounts: t.page(accounts, { description: 'The accounts of the platform and its customers.' }),
 }));
 
 mutation('createExternalAccount', {
   description:
-    'Registers a bank account or wallet to pay to or to pull money from. In the sandbox it is ACTIVE immediately, unless its magic suffix says otherwise. A client token that is bound to a customer needs the grant ADD_BENEFICIARIES, and registers accounts for that customer.',
+    'Registers a bank account or wallet that money can be sent to or pulled from. In the sandbox it is ACTIVE immediately, unless its magic suffix says otherwise. A client token that is bound to a customer needs the grant ADD_BENEFICIARIES, and registers accounts for that customer.',
   input: (t) => ({
     currency: t.field({
       type: 'CurrencyCode',
       required: true,
-      description: 'The currency of the account, as an ISO 4217 or asset code.',
+      description: "The account's currency, as an ISO 4217 or asset code.",
     }),
     accountInfo: t.field({
       type: ExternalAccountInfoInput,
@@ -211,7 +211,7 @@ mutation('createExternalAccount', {
     }),
     beneficiary: t.field({
       type: BeneficiaryInput,
-      description: 'The owner of the account: required for bank accounts, not allowed for wallets.',
+      description: "The account's owner: required for bank accounts, not allowed for wallets.',
     }),
     customerId: t.id({
       description:

@@ -105,9 +105,9 @@ builder.prismaObjectFields(Customer, (t) => ({
   }),
   createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the customer was created.' }),
   updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When the customer last changed.' }),
-  name: t.optional('name', 'String', { description: 'The full or legal name of the customer, if known.' }),
+  name: t.optional('name', 'String', { description: "The customer's full or legal name, if known." }),
   metadata: t.entries('metadata', MetadataEntry, ['key', 'value'], noted),
-  details: t.sameRow(CustomerDetails, { description: 'The details of the customer, which depend on its type.' }),
+  details: t.sameRow(CustomerDetails, { description: "The customer's details, which depend on its type." }),
 }));
 
 export const customers = listOf(Customer, {
@@ -122,7 +122,7 @@ export const customers = listOf(Customer, {
 
 builder.queryFields((t) => ({
   customer: t.byId(Customer, ['Customer'], { word: 'customer' }),
-  customers: t.page(customers, { description: 'The customers of the platform.' }),
+  customers: t.page(customers, { description: "The platform's customers." }),
 }));
 
 const IndividualDetailsInput = builder.inputType('IndividualDetailsInput', {
@@ -217,11 +217,11 @@ function detailsOf(input: DetailsInput): Details {
 }
 
 mutation('createCustomer', {
-  description: 'Creates a customer, with an internal account in each currency of the platform.',
+  description: "Creates a customer, with an internal account in each of the platform's currencies.",
   input: (t) => ({
     platformCustomerId: t.string({ required: true, description: "The platform's own id for the customer." }),
     umaAddress: t.string({
-      description: "The customer's UMA address, $name@domain, in the domain of the platform. Generated if omitted.",
+      description: "The customer's UMA address, $name@domain, in the platform's domain. Generated if omitted.",
     }),
     details: t.field({
       type: CustomerDetailsInput,
@@ -244,7 +244,7 @@ mutation('updateCustomer', {
   input: (t) => ({
     customerId: t.id({ required: true, description: 'The customer to change: Customer:…' }),
     umaAddress: t.string({
-      description: "The customer's new UMA address, $name@domain, in the domain of the platform.",
+      description: "The customer's new UMA address, $name@domain, in the platform's domain.",
     }),
     details: t.field({
       type: CustomerChangesInput,

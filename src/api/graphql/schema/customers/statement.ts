@@ -104,7 +104,7 @@ builder.prismaObjectFields(InternalAccount, (t) => ({
 
 /** A customer's lists. Each is read by the same SQL statement as the customer itself. */
 builder.prismaObjectFields(Customer, (t) => ({
-  accounts: t.page(accounts, { of: ['accounts'], description: 'The internal and external accounts of the customer.' }),
-  transactions: t.page(transactions, { of: ['transactions'], description: 'The payments of the customer.' }),
+  accounts: t.page(accounts, { of: ['accounts'], description: "The customer's internal and external accounts." }),
+  transactions: t.page(transactions, { of: ['transactions'], description: "The customer's payments." }),
   quotes: t.page(quotes, { of: ['quotes'], description: 'The quotes in which the customer is the sender.' }),
 }));

@@ -19,11 +19,11 @@ const accountName = `${displayName} A client token that is bound to a single pay
 const maskedNumber =
   'The account number, masked for display, such as "•••• 6789". Null if the party is not an account, or is an account that the viewer may not see.';
 
-/** Returns the name of an account in a payment. A token bound to one payment must not learn whose payment it is. */
+/** Returns an account's name in a payment. A token bound to one payment must not learn whose payment it is. */
 const nameOf = (name: string | null, currency: string, { bound }: Viewer) =>
   (bound.kind === 'PAYMENT' ? null : name) ?? `${currency} account`;
 
-/** Returns the number of an account in a payment, for callers who may see the account. */
+/** Returns an account's number in a payment, for callers who may see the account. */
 const numberOf = (number: string | null, account: Pick<AccountRow, 'customerId'> | null, viewer: Viewer) =>
   account && maySee('account', viewer, account) ? number : null;
 
@@ -33,13 +33,13 @@ const noNumber = (reason: string) =>
 const idOf = (account: Pick<AccountRow, 'kind' | 'id'> | null) =>
   account ? accountPublicId(account.kind, account.id) : '';
 
-/** Returns the name of a party: the full name if its side gave one, otherwise the UMA address. */
+/** Returns a party's name: the full name if its side gave one, otherwise the UMA address. */
 const umaName = (
   { counterpartyInformation }: Pick<Transaction, 'counterpartyInformation'>,
   umaAddress: string | null,
 ) => trustedJson<Readonly<Record<string, string>>>(counterpartyInformation).FULL_NAME ?? umaAddress ?? '';
 
-const umaDescription = 'The full name of the party if its side gave one, otherwise its UMA address.';
+const umaDescription = "The party's full name if its side gave one, otherwise its UMA address.";
 
 export const PaymentSource = builder.prismaInterface('Transaction', {
   variant: 'PaymentSource',
@@ -94,7 +94,7 @@ builder.prismaObject('Transaction', {
     account: t.seen('sourceAccount', Account, visibleAccounts, {
       description: 'The current state of the account; null if the caller may not see it.',
     }),
-    currency: t.currency(['sourceAccount', 'currency'], { description: 'The currency of the account.' }),
+    currency: t.currency(['sourceAccount', 'currency'], { description: "The account's currency." }),
   }),
 });
 
@@ -124,7 +124,7 @@ builder.prismaObject('Transaction', {
     account: t.seen('destinationAccount', Account, visibleAccounts, {
       description: 'The current state of the account; null if the caller may not see it.',
     }),
-    currency: t.currency(['destinationAccount', 'currency'], { description: 'The currency of the account.' }),
+    currency: t.currency(['destinationAccount', 'currency'], { description: "The account's currency." }),
   }),
 });
 

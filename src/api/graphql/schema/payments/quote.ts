@@ -20,7 +20,7 @@ import { PaymentDestination, PaymentSource } from './parties.ts';
 import { PricingStep, RateDetailsType } from './pricing.ts';
 
 builder.prismaObjectFields(Quote, (t) => ({
-  status: t.expose('status', { type: QuoteStatus, description: 'The status of the quote.' }),
+  status: t.expose('status', { type: QuoteStatus, description: "The quote's status." }),
   version: t.exposeInt('version', {
     description: 'Increases with each change to the quote: use it to discard older copies.',
   }),
@@ -94,7 +94,7 @@ export const quotes = listOf(Quote, {
 
 builder.queryFields((t) => ({
   quote: t.byId(Quote, ['Quote'], { word: 'quote' }),
-  quotes: t.page(quotes, { description: 'The quotes of the platform and of its customers.' }),
+  quotes: t.page(quotes, { description: 'The quotes of the platform and its customers.' }),
 }));
 
 const AccountSourceInput = builder.inputType('AccountSourceInput', {

@@ -124,8 +124,7 @@ builder.prismaObjectFields(Transaction, (t) => ({
       viewer.kind === 'PLATFORM' && decidedById !== null ? publicId('ApiToken', decidedById) : null,
   }),
   requestedReceiverInformation: t.json('requestedInformation', [RequiredField], {
-    description:
-      'The information about the receiver that the sending side requires or accepts. Pass it to approveTransaction.',
+    description: 'The receiver information that the sending side requires or accepts. Pass it to approveTransaction.',
   }),
 }));
 
@@ -136,7 +135,7 @@ mutation('approveTransaction', {
     transactionId: t.id({ required: true, description: 'The payment that is waiting for approval: Transaction:…' }),
     receiverCustomerInfo: t.field({
       type: [InformationFieldInput],
-      description: `For an incoming payment: the information about the receiver that \`requestedReceiverInformation\` lists. At most ${maxFacts}.`,
+      description: `For an incoming payment: the receiver information that \`requestedReceiverInformation\` lists. At most ${maxFacts}.`,
     }),
   }),
   success: { row: { as: 'transaction', type: Transaction, description: 'The payment, which has now begun.' } },
@@ -162,7 +161,7 @@ mutation('sandboxReceiveUma', {
     senderUmaAddress: t.string({
       required: true,
       description:
-        'The UMA address of the sender; any address is accepted. In the domain sandbox.uma.money, payments from $pending.long.usd take a long time, and those from $fail.compliance.usd and $fail.timeout.usd fail after approval.',
+        "The sender's UMA address; any address is accepted. In the domain sandbox.uma.money, payments from $pending.long.usd take a long time, and those from $fail.compliance.usd and $fail.timeout.usd fail after approval.",
     }),
     receiver: t.field({
       type: CustomerReferenceInput,
@@ -243,7 +242,7 @@ mutation('sandboxSetExternalAccountStatus', {
     accountId: t.id({ required: true, description: 'The account to change: ExternalAccount:…' }),
     status: t.field({
       type: ExternalAccountStatus,
-      description: 'The new status of the account; no change if omitted.',
+      description: "The account's new status; no change if omitted.",
     }),
     beneficiaryVerificationStatus: t.field({
       type: BeneficiaryVerificationStatus,

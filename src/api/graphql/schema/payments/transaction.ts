@@ -37,7 +37,7 @@ const Refund = builder.prismaObject('Transaction', {
 });
 
 builder.prismaObjectFields(Transaction, (t) => ({
-  status: t.expose('status', { type: TransactionStatus, description: 'The status of the transaction.' }),
+  status: t.expose('status', { type: TransactionStatus, description: "The transaction's status." }),
   type: t.expose('type', {
     type: TransactionType,
     description: 'The direction of the payment, as seen by the customer.',
@@ -124,7 +124,7 @@ builder.prismaObjectFields(Transaction, (t) => ({
     description: 'The reference by which both sides identify the payment; null while it is CREATED.',
   }),
   counterpartyInformation: t.entries('counterpartyInformation', InformationField, ['name', 'value'], {
-    description: 'The known information about the other party, for payments to or from UMA addresses.',
+    description: 'What is known about the other party, for payments to or from UMA addresses.',
   }),
   description: t.optional('description', 'String', {
     description: 'A note for the payment, given by its sender; null if there is none.',
@@ -144,7 +144,7 @@ export const transactions = listOf(Transaction, {
 
 builder.queryFields((t) => ({
   transaction: t.byId(Transaction, ['Transaction'], { word: 'transaction' }),
-  transactions: t.page(transactions, { description: 'The transactions of the platform and of its customers.' }),
+  transactions: t.page(transactions, { description: 'The transactions of the platform and its customers.' }),
 }));
 
 /** Defines the totals of payments, by status, direction and currency. */
@@ -230,7 +230,7 @@ export const LedgerEntry = builder.prismaObject('Posting', {
     balanceAfter: t.money('balanceAfter', 'currency', {
       nullable: true,
       seen: ['account', visibleAccounts],
-      description: 'The balance of the account after this entry; null if `account` is null.',
+      description: "The account's balance after this entry; null if `account` is null.",
     }),
     kind: t.field({
       type: JournalKind,
@@ -256,7 +256,7 @@ builder.prismaObjectFields(Transaction, (t) => ({
     completeBy: 'version',
   }),
   ledgerEntries: t.many(['journals', 'postings'], LedgerEntry, {
-    description: 'The double-entry legs of the payment, in the order of posting.',
+    description: "The payment's double-entry legs, in posting order.",
     orderBy: ['id', 'leg'],
   }),
 }));

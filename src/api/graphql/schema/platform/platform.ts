@@ -31,7 +31,7 @@ const PlatformCurrency = builder.objectRef<CurrencyTerms>('PlatformCurrency').im
       description: 'The network that usually delivers payments in this currency.',
     }),
     requiredCounterpartyFields: t.json('requiredCounterpartyFields', [RequiredField], {
-      description: 'The information about the counterparty that payments in this currency require or accept.',
+      description: 'The counterparty information that payments in this currency require or accept.',
     }),
     providerRequiredCustomerFields: t.json('providerRequiredCustomerFields', ['String'], {
       description: 'The names of the fields that a customer record must have for payments in this currency.',

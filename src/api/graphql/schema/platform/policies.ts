@@ -321,7 +321,7 @@ mutation('deletePolicy', {
   resolve: (input, { payments, viewer }, key) => deletePolicy(payments.database, viewer, input, key),
 });
 
-/** Returns the details of a refusal by a policy; empty unless the viewer may see the policy. */
+/** Returns the details of a policy's refusal; empty unless the viewer may see the policy. */
 const factsOf = ({ refusal }: UserError) => refusal.details as Partial<ExceededLimit>;
 const moment = (text: string | null | undefined) => (text ? new Date(text) : null);
 

@@ -103,7 +103,7 @@ function listStream(
   }
 
   /**
-   * Returns the messages for some events: a single message if the follower collects changes, otherwise one for each
+   * Returns the messages for some events: a single message if the subscriber collects changes, otherwise one for each
    * change.
    */
   async function messagesOf(events: readonly Event[]): Promise<ListMessage[]> {
@@ -118,7 +118,7 @@ function listStream(
     });
   }
 
-  /** Waits for the end of the current slot of `waitMs`: all followers of a list share slots, and therefore messages. */
+  /** Waits for the end of the current slot of `waitMs`: all watchers of a list share slots, and therefore messages. */
   const restOfSlot = () =>
     new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, waitMs - (Date.now() % waitMs));
@@ -178,7 +178,7 @@ function merged(first: ListChange, second: ListChange): ListChange | undefined {
   return { ...second, before: first.before, op: is ? (was ? 'UPDATE' : 'ENTER') : 'LEAVE' };
 }
 
-/** Returns an event's row, the same object for all followers. The database writes the snapshot in this form. */
+/** Returns an event's row, the same object for all subscribers. The database writes the snapshot in this form. */
 const rowOf = oncePer((event: Event, noun: FollowedNoun): Row => ({ ...rowFromSnapshot(noun, event.snapshot) }));
 
 const messagesAfter = oncePer((_event: Event) => new Map<string, ListMessage>());

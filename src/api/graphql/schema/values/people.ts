@@ -50,7 +50,7 @@ export const CustomerReferenceInput = builder.inputType('CustomerReferenceInput'
   description: 'A customer of the platform: set exactly one field.',
   isOneOf: true,
   fields: (t) => ({
-    customerId: t.id({ description: 'The id of the customer: Customer:…' }),
-    umaAddress: t.string({ description: 'The UMA address of the customer: $name@domain.' }),
+    customerId: t.id({ description: "The customer's id: Customer:…" }),
+    umaAddress: t.string({ description: "The customer's UMA address: $name@domain." }),
   }),
 });

@@ -31,7 +31,7 @@ const WebhookDelivery = builder.prismaNode('WebhookDelivery', {
       type: Event,
       description: "The event. Every attempt sends it with the same webhook id: Webhook: followed by the event's UUID.",
     }),
-    status: t.expose('status', { type: WebhookDeliveryStatus, description: 'The status of the delivery.' }),
+    status: t.expose('status', { type: WebhookDeliveryStatus, description: "The delivery's status." }),
     attempts: t.many('attempts', WebhookAttempt, {
       description: 'The attempts so far, oldest first.',
       orderBy: ['number'],
@@ -108,7 +108,7 @@ builder.prismaObjectField(WebhookDelivery, 'endpoint', (t) =>
 
 builder.prismaObjectField(Event, 'deliveries', (t) =>
   t.many('deliveries', WebhookDelivery, {
-    description: 'The deliveries of the event to webhook endpoints, in the order of creation. Empty for client tokens.',
+    description: "The event's deliveries to webhook endpoints, in order of creation. Empty for client tokens.",
     orderBy: ['id'],
     visible: visibleToPlatform,
   }),
