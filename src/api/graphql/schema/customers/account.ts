@@ -211,7 +211,7 @@ mutation('createExternalAccount', {
     }),
     beneficiary: t.field({
       type: BeneficiaryInput,
-      description: "The account's owner: required for bank accounts, not allowed for wallets.',
+      description: "The account's owner: required for bank accounts, not allowed for wallets.",
     }),
     customerId: t.id({
       description:

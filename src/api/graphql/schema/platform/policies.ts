@@ -257,7 +257,7 @@ mutation('setPolicy', {
     }),
     receiverAccountIds: t.idList({
       description:
-        'The accounts to which the policy allows payments. If all three lists of receivers are left out, every receiver is allowed.',
+        'The accounts to which the policy allows payments. If all three receiver lists are omitted, every receiver is allowed.',
     }),
     receiverCountries: t.stringList({
       description:
