@@ -60,7 +60,7 @@ export const builder = new SchemaBuilder<SchemaConfig>({
     },
     nodeFieldOptions: { nullable: false, description: 'The item.' },
     cursorFieldOptions: {
-      description: 'The position of the item in the list: pass it as `after` or `before` to continue from there.',
+      description: "The item's position in the list. Pass it as `after` or `before` to continue from there.",
     },
     hasNextPageFieldOptions: { description: 'Whether the list has items after this page.' },
     hasPreviousPageFieldOptions: { description: 'Whether the list has items before this page.' },
@@ -83,7 +83,7 @@ builder.queryType({
 });
 builder.mutationType({
   description:
-    'Everything you can do. Every mutation accepts an `idempotencyKey` (transfers require one) and returns its success payload or its refusal as data. Without VIEW, a token can select only the object that the mutation created or moved, such as a new payment, and the id of the object that it changed. Everything else, such as the customer of a payment, needs VIEW.',
+    "Everything you can do. Every mutation accepts an `idempotencyKey` (transfers require one) and returns its success payload or its refusal as data. Without VIEW, a token can select only the object that the mutation created or moved, such as a new payment, and the id of the object that it changed. Everything else, such as a payment's customer, needs VIEW.",
 });
 builder.subscriptionType({
   description:

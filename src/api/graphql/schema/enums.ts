@@ -81,14 +81,14 @@ export const TransactionType = enumOf('TransactionType', 'The direction of a pay
 export const JournalKind = enumOf('JournalKind', 'Why a ledger entry was posted.', {
   DEBIT: 'A payment takes money from its source.',
   DELIVERY: 'A payment is delivered.',
-  REFUND: 'The money of a payment goes back to its source.',
+  REFUND: "A payment's money goes back to its source.",
   RETURN: 'A bank returns a payment after its delivery.',
   SUSPENSION: 'The rail neither delivers nor returns the money, which moves to SUSPENSE.',
   RESUMPTION: 'The rail returns the money after all.',
   TRANSFER: 'Money moves to another internal account without a quote.',
   DEPOSIT: 'Money comes in.',
   ARRIVAL: 'Money comes in and is then passed on.',
-  ADJUSTMENT: 'The operator of the service corrects the balance of an account.',
+  ADJUSTMENT: "The operator of the service corrects an account's balance.",
   DIFFERENCE: 'A provider moved a different amount than was agreed.',
 });
 
@@ -186,7 +186,7 @@ export const EventType = enumOf(
   {
     OUTGOING_PAYMENT: 'An outgoing transaction was created or its status changed.',
     INCOMING_PAYMENT: 'An incoming transaction was created or its status changed.',
-    ACCOUNT_STATUS: 'The balance of an internal account changed.',
+    ACCOUNT_STATUS: "An internal account's balance changed.",
     KYC_STATUS: "A customer's identity check was decided.",
     API_TOKEN_EXPIRY: 'An API token will expire within a week. Not visible to client tokens.',
     TEST: 'A test event for a webhook endpoint.',
@@ -243,7 +243,7 @@ export const PaymentKind = enumOf('PaymentKind', 'How a payment is made.', {
 
 export const PolicyRelease = enumOf(
   'PolicyRelease',
-  'When a payment no longer counts towards the limits of a policy.',
+  "When a payment no longer counts towards a policy's limits.",
   {
     FAILED: 'When the payment fails, is rejected or expires, so that it is not delivered.',
     REFUNDED: 'When the payment is returned after its delivery.',
@@ -258,9 +258,9 @@ export const PolicyPeriod = enumOf('PolicyPeriod', 'Which payments a policy limi
   LAST_30_DAYS: 'All payments of the last 30 days (720 hours).',
 });
 
-export const PolicyRule = enumOf('PolicyRule', 'The rule of a policy that forbids a payment.', {
+export const PolicyRule = enumOf('PolicyRule', 'The policy rule that forbids a payment.', {
   LIMIT: 'The payment exceeds a limit of the policy.',
-  CURRENCY: 'The policy limits amounts, but has no limit for the currency of the payment.',
+  CURRENCY: "The policy limits amounts, but has no limit for the payment's currency.",
   KIND: 'The policy does not allow this kind of payment.',
   RECEIVER: 'The policy does not allow this receiver.',
   HOURS: 'The policy does not allow payments at this time of day.',

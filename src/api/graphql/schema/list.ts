@@ -34,7 +34,7 @@ export const listArgs = <Filter>(t: ArgBuilder, filter: InputObjectRef<Types, Fi
   }),
 });
 
-/** Creates the arguments of a filtered list that can be ordered by creation or by last change. */
+/** Creates the arguments for a filtered list that can be ordered by creation or by latest change. */
 const orderedListArgs = <Filter>(t: ArgBuilder, filter: InputObjectRef<Types, Filter>) => ({
   ...listArgs(t, filter),
   orderBy: t({
@@ -80,7 +80,7 @@ interface ListOptions<Filter> {
   readonly isOrdered?: boolean;
   /** The sort key of a list that has only one order, if that order is not by id. */
   readonly key?: PageKey;
-  /** The name of the list in its cursors, if it is not `name`. */
+  /** The list's name in its cursors, if it is not `name`. */
   readonly cursors?: string;
   readonly page: string;
   readonly edge: string;
@@ -111,7 +111,7 @@ export function listOf<Row, Filter = never>(
   };
 }
 
-/** Creates the connection type of a list, with its edges and `totalCount`. */
+/** Creates a list's connection type, with its edges and `totalCount`. */
 export function connectionOf<Row>(
   type: ObjectRef<Types, Row> | InterfaceRef<Types, Row>,
   {

@@ -35,7 +35,7 @@ const SandboxDeposit = enumOf('SandboxDeposit', 'How the simulated deposit for a
 
 const SandboxStep = enumOf('SandboxStep', 'A step of a simulated payment.', {
   PAY_REQUEST:
-    "For sandboxReceiveUma: the sender has looked up the receiver and the payment is CREATED. Next, the sender's pay request arrives, fails, or does not arrive within the lifetime of a quote (EXPIRED).",
+    "For sandboxReceiveUma: the sender has looked up the receiver and the payment is CREATED. Next, the sender's pay request arrives, fails, or does not arrive within a quote's lifetime (EXPIRED).",
   PULL: 'For a quote paid from an external account: the money is pulled, before anything is debited.',
   SETTLEMENT: 'The delivery or collection that ends the payment.',
 });
@@ -195,7 +195,7 @@ export function mutation<Fields extends InputFieldMap, Success extends Replayabl
       ...(changesRecord(name) && {
         expectedVersion: t.int({
           description:
-            'The version of the record that you last read. If the record has changed since, the mutation is refused with a ConflictError, whose `existing` is the current record.',
+            "The record's version when you last read it. If the record has changed since, the mutation is refused with a ConflictError, whose `existing` is the current record.",
         }),
       }),
       ...(options.validates && { validateOnly: t.boolean({ defaultValue: false, description: validateOnly }) }),

@@ -27,7 +27,7 @@ const MutationReceipt = builder.objectRef<Receipt>('MutationReceipt').implement(
   description: 'The outcome of the first call with an idempotency key, for clients that did not receive the response.',
   fields: (t) => ({
     operation: t.expose('operation', { type: MutationName, description: 'The name of the mutation.' }),
-    idempotencyKey: t.exposeString('idempotencyKey', { description: 'The idempotency key of the call.' }),
+    idempotencyKey: t.exposeString('idempotencyKey', { description: "The call's idempotency key." }),
     outcome: t.expose('outcome', { type: MutationOutcome, description: 'Whether the mutation took effect.' }),
     code: t.optional('code', RefusalCode, { description: 'Why the mutation was refused; null if it was not.' }),
     createdAt: t.optional('createdAt', 'DateTime', {

@@ -161,7 +161,7 @@ builder.objectField(memberTypes.UnavailableError, 'retryAfter', (t) =>
 );
 
 /**
- * Turns a refusal into the value of a mutation's union.
+ * Turns a refusal into a value of a mutation's union.
  * @param argumentOf converts a path in the command's input to one in the mutation's arguments
  */
 export function asUserError(refusal: Refusal, argumentOf: (path: Path) => Path): UserError {

@@ -31,7 +31,7 @@ export function sandboxEndpoints(app: RestApp, payments: Payments): void {
         quoteId: id('Quote', 'The quote to fund.'),
         currencyCode: z.string().openapi({ description: 'The currency of the deposit.', example: 'USDC' }),
         currencyAmount: amountInput(
-          'The amount, in the smallest unit of its currency; by default exactly the amount of the quote.',
+          "The amount, in the smallest unit of its currency; by default, exactly the quote's amount.",
         ).optional(),
       })
       .openapi('SandboxSend'),
@@ -80,7 +80,7 @@ export function sandboxEndpoints(app: RestApp, payments: Payments): void {
   endpoints.command('sandboxSetKycStatus', {
     summary: "Decide a customer's identity check",
     description:
-      'Sandbox only. Any status may follow any other. When the name of the customer changes, the check is decided again.',
+      "Sandbox only. Any status may follow any other. When the customer's name changes, the check is decided again.",
     at: 'post /sandbox/customers/{customerId}/kyc-status',
     params: z.object({ customerId: id('Customer', 'The id of the customer.') }),
     body: z.strictObject({ kycStatus: z.enum(KycStatus).describe('The new KYC status.') }).openapi('SetKycStatus'),

@@ -113,7 +113,7 @@ export const QuoteSchema = z
     totalReceivingAmount: amount('The exact amount that arrives, in the smallest unit of the receiving currency.'),
     exchangeRate,
     feesIncluded: amount('All fees, in the smallest unit of the sending currency.'),
-    transactionId: id('Transaction', 'The payment of the quote, created together with it.'),
+    transactionId: id('Transaction', "The quote's payment, created together with it."),
     paymentInstructions: listed(PaymentInstructionSchema)
       .optional()
       .describe('The ways to fund the quote. Use any one of them. Absent if the quote is paid from an account.'),
@@ -136,7 +136,7 @@ export const TransactionSchema = z
     destination: DestinationSchema,
     customerId: id('Customer', "The customer whose payment this is; null if it is the platform's own.").nullable(),
     platformCustomerId: z.string().nullable().describe("The platform's own id for the customer."),
-    quoteId: id('Quote', 'The quote of the payment.').optional(),
+    quoteId: id('Quote', "The payment's quote.").optional(),
     exchangeRate: exchangeRate.optional(),
     fees: amount('All fees, in the smallest unit of the sending currency.').optional(),
     rateDetails: RateDetailsSchema.optional(),

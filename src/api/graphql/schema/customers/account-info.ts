@@ -21,8 +21,8 @@ const table = Object.entries(accountTypes) as [AccountTypeName, AccountType][];
 const meanings: Readonly<Record<string, string>> = {
   CHECKING: 'A checking account.',
   SAVINGS: 'A savings account.',
-  CPF: 'The tax number of a person in Brazil: 11 digits.',
-  CNPJ: 'The tax number of a company in Brazil: 14 characters.',
+  CPF: "A Brazilian individual's tax number: 11 digits.",
+  CNPJ: "A Brazilian company's tax number: 14 characters.",
   EMAIL: 'An e-mail address.',
   PHONE: 'A telephone number with its country code, such as +5511999998888.',
   RANDOM: 'A random key of 32 letters or digits.',
@@ -79,7 +79,7 @@ const typeOf = (field: AccountField) => (field.enumName && enums.get(field.enumN
 
 export const ExternalAccountInfo = builder.prismaInterface('Account', {
   variant: 'ExternalAccountInfo',
-  description: 'The details of an external account; each type of account has its own fields.',
+  description: 'The details of an external account; each account type has its own fields.',
   ...variantsBy<Account>('accountType', Object.fromEntries(table.map(([name, { graphql }]) => [name, graphql.type]))),
   fields: (t) => ({
     accountType: t.required('accountType', ExternalAccountType, { description: "The account's type." }),
@@ -149,7 +149,7 @@ export function readAccountInfo(input: AccountInfoInput) {
   throw new Error('a @oneOf input has one field');
 }
 
-/** Defines the fields of the forms for new external accounts, generated from the domain's table of account types. */
+/** Defines the form fields for new external accounts, generated from the domain's table of account types. */
 
 interface Form {
   readonly accountType: AccountTypeName;
@@ -169,7 +169,7 @@ const formatFields = {
 } as const;
 
 const FormatBy = builder.objectRef<FormatByValue>('ExternalAccountFieldFormat').implement({
-  description: 'The format of a field for one value of another field.',
+  description: "A field's format for one particular value of another field.",
   fields: (t) => ({
     value: t.exposeString('value', { description: 'The value of the field that `formatDependsOn` names.' }),
     format: t.exposeString('format', { description: formatFields.format }),

@@ -160,7 +160,7 @@ builder.prismaObjectFields(ExternalAccount, (t) => ({
   metadata: t.entries('metadata', MetadataEntry, ['key', 'value'], noted),
   beneficiary: t.json('beneficiary', BeneficiaryType, {
     nullable: true,
-    description: 'The owner of the bank account; null for a wallet.',
+    description: "The bank account's owner; null for a wallet.",
   }),
   defaultUmaDepositAccount: t.exposeBoolean('defaultUmaDepositAccount', {
     description:

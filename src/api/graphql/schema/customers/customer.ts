@@ -18,10 +18,10 @@ import { changedMetadata, MetadataEntry, MetadataInput, metadataOf, newMetadata,
 import { AddressInput, AddressType } from '../values/people.ts';
 import { variantsBy } from '../words.ts';
 
-const IndividualType = enumOf('IndividualType', 'The role of a person in a company.', {
+const IndividualType = enumOf('IndividualType', "A person's role in a company.", {
   DIRECTOR: 'A director of the company.',
   CONTROL_PERSON: 'A person who controls the company.',
-  BUSINESS_POINT_OF_CONTACT: 'The contact person of the company.',
+  BUSINESS_POINT_OF_CONTACT: "The company's contact person.",
   TRUSTEE: 'A trustee.',
   SETTLOR: 'A settlor.',
   GENERAL_PARTNER: 'A general partner.',
@@ -50,7 +50,7 @@ const BeneficialOwner = builder.objectRef<Owner>('BeneficialOwner').implement({
 
 const IndividualDetails = builder.prismaObject('Customer', {
   variant: 'IndividualDetails',
-  description: 'The details of a customer that is a person.',
+  description: 'The details of an individual customer.',
   fields: (t) => ({
     fullName: t.optional('name', 'String', { description: 'Full name, if known.' }),
     birthDate: t.optional('birthDate', 'Date', { description: 'Date of birth, if known.' }),
@@ -61,7 +61,7 @@ const IndividualDetails = builder.prismaObject('Customer', {
 
 const BusinessDetails = builder.prismaObject('Customer', {
   variant: 'BusinessDetails',
-  description: 'The details of a customer that is a company.',
+  description: 'The details of a business customer.',
   fields: (t) => ({
     legalName: t.required('name', 'String', { description: "The company's legal name." }),
     registrationNumber: t.optional('registrationNumber', 'String', {
@@ -148,7 +148,7 @@ const BeneficialOwnerInput = builder.inputType('BeneficialOwnerInput', {
     address: t.field({ type: AddressInput, description: "The person's postal address." }),
     percentageOwnership: t.field({
       type: 'Decimal',
-      description: 'The share of the company that the person owns, in percent: 0 to 100.',
+      description: "The person's share of the company, in percent: 0 to 100.",
     }),
     title: t.string({ description: "The person's title in the company." }),
   }),
@@ -173,7 +173,7 @@ const BusinessDetailsInput = builder.inputType('BusinessDetailsInput', {
 });
 
 const BusinessChangesInput = builder.inputType('BusinessChangesInput', {
-  description: 'The details of a company to change. Omitted fields stay as they are.',
+  description: 'The company details to change. Omitted fields stay as they are.',
   fields: (t) => ({ legalName: t.string({ description: "The company's legal name." }), ...companyFields(t) }),
 });
 

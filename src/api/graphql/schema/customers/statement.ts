@@ -93,8 +93,7 @@ builder.prismaObjectFields(InternalAccount, (t) => ({
     description: "All changes to the account's balance, each with the balance after it.",
   }),
   statement: t.fromQuery(AccountStatement, statementRow, {
-    description:
-      'The statement of the account for a period: the balances at both ends and the totals in both directions.',
+    description: "The account's statement for a period: the balances at both ends and the totals in both directions.",
     args: {
       from: t.arg({ type: 'DateTime', required: true, description: fromDescription }),
       to: t.arg({ type: 'DateTime', required: true, description: toDescription }),

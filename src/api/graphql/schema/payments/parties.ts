@@ -43,7 +43,7 @@ const umaDescription = "The party's full name if its side gave one, otherwise it
 
 export const PaymentSource = builder.prismaInterface('Transaction', {
   variant: 'PaymentSource',
-  description: 'Where the money of a payment comes from: an account, a UMA address or an external deposit.',
+  description: "Where a payment's money comes from: an account, a UMA address or an external deposit.",
   ...variantsBy<Transaction>('sourceKind', {
     ACCOUNT: 'AccountSource',
     UMA_ADDRESS: 'UmaSource',
@@ -60,7 +60,7 @@ export const PaymentSource = builder.prismaInterface('Transaction', {
 
 export const PaymentDestination = builder.prismaInterface('Transaction', {
   variant: 'PaymentDestination',
-  description: 'Where the money of a payment goes: an account or a UMA address.',
+  description: "Where a payment's money goes: an account or a UMA address.",
   ...variantsBy<Transaction>('destinationKind', { ACCOUNT: 'AccountDestination', UMA_ADDRESS: 'UmaDestination' }),
   fields: (t) => ({
     displayName: t.required('destinationName', 'String', { description: displayName }),

@@ -38,7 +38,7 @@ export const RateDetailsType = builder.objectRef<PricedRateDetails>('RateDetails
   }),
 });
 
-const PricingStepName = enumOf('PricingStepName', 'A rounded amount in the price of a quote.', {
+const PricingStepName = enumOf('PricingStepName', "A rounded amount in a quote's price.", {
   COUNTERPARTY_FIXED_FEE: "The receiving side's fixed fee, converted to the sending currency.",
   TOTAL_SENDING_AMOUNT: 'The amount debited from the source.',
   TOTAL_RECEIVING_AMOUNT: 'The amount that the destination receives.',
@@ -55,7 +55,7 @@ const Rounding = enumOf('Rounding', 'How an amount in a price was rounded.', {
 } satisfies Record<PricingStepShape['rounding'], string>);
 
 export const PricingStep = builder.objectRef<PricingStepShape>('PricingStep').implement({
-  description: 'A rounding step in the price of a quote.',
+  description: "A rounding step in a quote's price.",
   fields: (t) => ({
     step: t.expose('step', { type: PricingStepName, description: 'The amount that was rounded.' }),
     before: t.expose('before', {

@@ -71,7 +71,7 @@ builder.prismaObjectFields(Quote, (t) => ({
   // A caller who may see a quote may see its payment (visible.ts).
   transaction: t.relation('transaction', {
     type: Transaction,
-    description: 'The payment of the quote, created together with it.',
+    description: "The quote's payment, created together with it.",
   }),
   paymentInstructions: t.json('paymentInstructions', [PaymentInstruction], {
     description: 'The ways to fund the quote. Use any one of them. Empty if the quote is paid from an account.',
@@ -186,7 +186,7 @@ mutation('createQuote', {
       required: true,
       description: `The fixed amount: 1 to ${maxAmount} smallest units of its currency.`,
     }),
-    lookupId: t.id({ description: 'The lookup of the receiver, required for a UMA destination: Lookup:…' }),
+    lookupId: t.id({ description: "The receiver's lookup, required for a UMA destination: Lookup:…" }),
     immediatelyExecute: t.boolean({
       defaultValue: false,
       description: 'Whether to execute the quote immediately, at the current rate.',

@@ -219,11 +219,11 @@ mutation('sandboxSend', {
     currency: t.field({
       type: 'CurrencyCode',
       required: true,
-      description: 'The currency of the deposit, which must be the sending currency of the quote.',
+      description: "The currency of the deposit, which must be the quote's sending currency.",
     }),
     amount: t.field({
       type: AmountInput,
-      description: 'The amount of the deposit; exactly the amount of the quote by default.',
+      description: "The deposit amount; by default, exactly the quote's amount.",
     }),
     sandboxScenario: t.field({ type: SandboxScenarioInput, description: 'How the payment turns out.' }),
   }),

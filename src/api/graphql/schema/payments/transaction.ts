@@ -118,7 +118,7 @@ builder.prismaObjectFields(Transaction, (t) => ({
   quote: t.relation('quote', {
     type: Quote,
     nullable: true,
-    description: 'The quote of the payment; null for transfers without one.',
+    description: "The payment's quote; null for transfers without one.",
   }),
   reconciliationReference: t.nullWhile(['status', 'CREATED'], 'reference', {
     description: 'The reference by which both sides identify the payment; null while it is CREATED.',
@@ -184,7 +184,7 @@ const TransactionEvent = builder.prismaObject('Event', {
   description: 'A status that a transaction went through.',
   fields: (t) => ({
     cursor: t.string({
-      description: 'The position of the status change in the feed.',
+      description: "The status change's position in the feed.",
       extensions: { costs: 'rows' },
       select: { platformId: true, sequence: true, epoch: true },
       resolve: (event, _args, { payments }) => feedCursor(payments.cursors, event.platformId, event),

@@ -30,7 +30,7 @@ const amount = (of: 'sent' | 'received' | 'fees', description: string) =>
 
 ValidatedPayment.implement({
   description:
-    'The result of a dry run: the amounts of the payment if it were made now. The rate can still change, and the provider behind the rail was not asked.',
+    "The result of a dry run: the amounts of the payment if it were made now. The rate can still change, and the rail's provider was not consulted.",
   fields: (t) => ({
     sentAmount: t.field(amount('sent', 'The amount that would be debited from the source, fees included.')),
     receivedAmount: t.field(amount('received', 'The amount that the destination would receive.')),

@@ -108,7 +108,7 @@ const Policy = builder.prismaNode('Policy', {
     }),
     limits: t.fromQuery([PolicyLimit], limitsOf, {
       description:
-        'The limits of the policy, in the order in which they are checked. A payment must fit into each limit in its currency, and into each limit on the number of payments.',
+        "The policy's limits, in the order in which they are checked. A payment must fit into each limit in its currency, and into each limit on the number of payments.",
     }),
     kinds: t.expose('kinds', {
       type: [PaymentKind],
@@ -169,7 +169,7 @@ builder.objectField(Viewer, 'policies', (t) =>
   t.field({
     type: [Policy],
     description:
-      'The policies that limit the payments of the token: its own policy, those of the tokens that created it, and the policy of the platform. An app sees only its own policy and the policy of its customer.',
+      "The policies that limit the payments of the token: its own policy, the policies of the tokens that created it, and the platform's policy. An app sees only its own policy and its customer's policy.",
     ...executedRead,
     resolve: (viewer, _args, { payments }) => policiesOf(payments.database, viewer),
   }),
@@ -242,7 +242,7 @@ mutation('setPolicy', {
     subjectId: t.id({
       required: true,
       description:
-        'Whose payments the policy limits: ApiToken:…, ClientToken:…, Customer:…, or Platform:… with the id of the platform.',
+        "Whose payments the policy limits: ApiToken:…, ClientToken:…, Customer:…, or Platform:… with the platform's id.",
     }),
     limits: t.field({
       type: [PolicyLimitInput],

@@ -40,12 +40,12 @@ import { visibleId } from './visible-ids.ts';
 const referred = ['Transaction', 'Quote', 'Customer'] as const;
 type Referred = (typeof referred)[number];
 
-/** Returns the id of the row of this model that an event concerns, or null. */
+/** Returns the id of this model's row that an event concerns, or null. */
 const idIn = ({ transactionId, quoteId, customerId }: EventRow, model: Referred) =>
   ({ Transaction: transactionId, Quote: quoteId, Customer: customerId })[model];
 
 /**
- * The options of a field that shows a row of a model: as of the change if the event is about that row, otherwise the
+ * The options for a field that returns a model's row: as of the change if the event is about that row, otherwise the
  * current version of the row that the event refers to.
  */
 const concerned = (model: Referred, visible: (viewer: Viewer) => object) => ({
@@ -75,7 +75,7 @@ export const Event = builder.prismaNode('Event', {
     'A change in the feed. The changed object is returned as of the change; related objects are returned in their current state.',
   fields: (t) => ({
     cursor: t.string({
-      description: 'The position of the event in the feed: pass it as `after` to continue from there.',
+      description: "The event's position in the feed: pass it as `after` to continue from there.",
       extensions: { costs: 'rows' },
       select: { platformId: true, sequence: true, epoch: true },
       resolve: (event, _args, { payments }) => feedCursor(payments.cursors, event.platformId, event),

@@ -44,9 +44,9 @@ interface Followed<Noun extends FollowedNoun, Args extends InputFieldMap> {
   readonly description: string;
   /** The description of a message. */
   readonly message: string;
-  /** The fields of a message besides the row, its position and its time. */
+  /** A message's fields, other than the row, its position and its time. */
   readonly fields: (t: FieldBuilder<Noun>) => FieldMap;
-  /** The arguments besides `after`. */
+  /** The arguments other than `after`. */
   readonly args: (t: ArgBuilder<Types>) => Args;
   readonly open: (args: InputShapeFromFields<Args>, after: After, context: Context) => Promise<Updates<Noun>>;
 }
@@ -62,7 +62,7 @@ function follow<Noun extends FollowedNoun, Row, Args extends InputFieldMap>(
     description: message,
     fields: (t) => ({
       cursor: t.string({
-        description: 'The position of the change in the feed: pass it as `after` to resume the stream.',
+        description: "The change's position in the feed: pass it as `after` to resume the stream.",
         resolve: ({ cursor }) => cursor,
       }),
       [word]: t.field({
@@ -158,8 +158,8 @@ follow('Account', Account, {
       resolve: ({ row }) => (row.kind === 'INTERNAL' ? money(row.posted, row.currency) : null),
     }),
     ...statuses(t, ExternalAccountStatus, 'status', {
-      before: 'The status of the external account before this change; null for a new account',
-      after: 'The status of the external account after this change; null for an internal account.',
+      before: "The external account's status before this change; null for a new account",
+      after: "The external account's status after this change; null for an internal account.",
       nullable: true,
     }),
   }),
@@ -184,8 +184,8 @@ follow('Customer', Customer, {
     'A change to a customer: to its identity check or its details, or its deletion. In a stream of one customer, the first message is its current state.',
   fields: (t) =>
     statuses(t, KycStatus, 'kycStatus', {
-      before: 'The status of the check before this change; null for a new customer',
-      after: 'The status of the identity check after this change.',
+      before: "The identity check's status before this change; null for a new customer",
+      after: "The identity check's status after this change.",
     }),
   args: (t) => ({
     customerId: t.id({ description: 'The customer to watch: Customer:… By default all that the caller may see.' }),
@@ -205,12 +205,12 @@ follow('Customer', Customer, {
 
 follow('Quote', Quote, {
   description:
-    'The current state of a quote, then every change of its status, including its expiry (which the service decides). Completes once the status is terminal.',
+    "A quote's current state, then every change of its status, including its expiry (which the service decides). Completes once the status is terminal.",
   message: 'A change to a quote; the first message of a stream is its current state.',
   fields: (t) => ({
     ...statuses(t, QuoteStatus, 'status', {
-      before: 'The status of the quote before this change; null for a new quote',
-      after: 'The status of the quote after this change.',
+      before: "The quote's status before this change; null for a new quote",
+      after: "The quote's status after this change.",
     }),
     terminal: t.boolean({
       description: 'Whether the status is terminal. The stream completes after it.',
@@ -250,7 +250,7 @@ follow('Transaction', Transaction, {
   fields: (t) => ({
     ...statuses(t, TransactionStatus, 'status', {
       before: 'The status before this change; null for a new transaction',
-      after: 'The status of the transaction after this change.',
+      after: "The transaction's status after this change.",
     }),
     terminal: t.boolean({
       description:

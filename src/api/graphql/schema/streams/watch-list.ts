@@ -17,7 +17,7 @@ import { visibleRows } from './visible-ids.ts';
 type Row = Readonly<Record<string, unknown>>;
 
 export interface ListChange extends Message {
-  /** The effect of the change on the list: the row enters it, changes in it, or leaves it. */
+  /** How the change affects the list: the row enters it, changes in it, or leaves it. */
   readonly op: 'ENTER' | 'UPDATE' | 'LEAVE';
   readonly node: Row;
   readonly before: Row | undefined;
@@ -88,7 +88,7 @@ function listStream(
   let endWait: () => void = () => undefined;
   const at = (event: Event) => placeOf(event, payments.cursors, event.platformId);
 
-  /** Returns the effect of an event on the list; undefined if it concerns other rows. */
+  /** Returns how an event affects the list; undefined if it concerns other rows. */
   async function changeOf(event: Event): Promise<ListChange | undefined> {
     const { matches, references } = followed.predicate;
     const previous = await feed.previous.of(event);
@@ -200,7 +200,7 @@ interface FollowedFilter {
 }
 
 /**
- * Compiles the filter of a list.
+ * Compiles a list's filter.
  * @throws GraphQLError INVALID_INPUT, naming the condition, if a change to a row does not show whether the condition
  *   holds; NOT_FOUND for an id that the caller may not see, because no change would ever match
  */

@@ -9,7 +9,7 @@ import type { Context } from '../../context.ts';
 import { type After, placeOf, positionAfter, type RowUpdate, refuseExpired, subscribe, updatesOf } from './stream.ts';
 import { visibleRows } from './visible-ids.ts';
 
-/** The rows of a stream, and what ends each of them; by default nothing does. */
+/** A stream's rows, and what ends each of them; by default, nothing does. */
 export interface RowStream<Noun extends FollowedNoun> {
   readonly noun: Noun;
   /** The public ids of the rows, and the argument that names them. */
@@ -30,7 +30,7 @@ export interface RowStream<Noun extends FollowedNoun> {
   ) => (version: number) => void;
 }
 
-/** Returns the id under which the feed stores the events of a row: for a quote, the id of its transaction. */
+/** Returns the id under which the feed stores a row's events: for a quote, its transaction's id. */
 const subjectId = (row: SnapshotRows[FollowedNoun]) => ('transactionId' in row ? row.transactionId : row.id);
 
 interface OpenRow {
