@@ -9,7 +9,7 @@ import type { Feed } from '../../domain/events/feed.ts';
 import type { ResumePoint } from '../../domain/events/resume-points.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
 
-/** The context of every resolver on every transport: the caller, and the sources of its data. */
+/** The context of every resolver on every transport: the caller and the data sources. */
 export interface Context {
   readonly viewer: Viewer;
   readonly payments: Payments;

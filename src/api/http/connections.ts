@@ -8,7 +8,7 @@ export interface ConnectionLimits {
    * them, and a single address a quarter.
    */
   readonly most: number;
-  /** Returns the address of a client; undefined for a trusted proxy, which connects for many clients. */
+  /** Returns a client's address; undefined for a trusted proxy, which connects on behalf of many clients. */
   readonly addressOf: (socket: Socket) => string | undefined;
   /** Called for each connection that is refused, that is, closed immediately. */
   readonly onRefusal: (address: string | undefined) => void;
@@ -77,7 +77,7 @@ export class Connections {
     return true;
   }
 
-  /** Records that a client has shown valid credentials, so that its connection no longer counts as a stranger's. */
+  /** Records that a client has presented valid credentials, so that its connection no longer counts as a stranger's. */
   noteKnown(socket: Socket): void {
     this.#all.get(socket)?.endStranger?.();
   }

@@ -241,8 +241,8 @@ interface RequestLogOptions {
 }
 
 /**
- * Runs the work of a request under its id (`X-Request-Id`, or a new one), which the response and all log lines include.
- * Logs the request, if enabled: its path without the query, which may contain a document.
+ * Runs a request's work under its id (`X-Request-Id`, or a new one), which the response and all log lines include. Logs
+ * the request, if enabled: its path without the query, which may contain a document.
  */
 function asLoggedRequest<T>(response: ServerResponse, { log, addressOf }: RequestLogOptions, work: () => T): T {
   const { req: request } = response;

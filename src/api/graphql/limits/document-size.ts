@@ -191,7 +191,7 @@ const nothing: Expansion = {
 /** A field that adds a level and nothing else. */
 const uncounted: Expansion = { ...nothing, depth: 1 };
 
-/** A field without subfields. It is shared, because it is the most frequent kind. */
+/** A field with no subfields. It is shared, because this is the most frequent kind. */
 const leaf: Expansion = { ...uncounted, ownFields: 1, fields: 1, cost: 1 };
 const aliasedLeaf: Expansion = { ...leaf, aliases: 1 };
 

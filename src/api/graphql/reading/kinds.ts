@@ -124,7 +124,7 @@ export const fromTable =
 const jsonOf = (value: unknown) =>
   `${literal(JSON.stringify(value, (_key, one: unknown) => (typeof one === 'bigint' ? String(one) : one)))}::jsonb`;
 
-/** The same row, shown as another type; null if a column is null. */
+/** The same row, presented as another type; null if a column is null. */
 export const sameRowUnless =
   (column?: string): MadeRead =>
   () => ({

@@ -34,7 +34,7 @@ interface PlannerOptions {
   readonly isTyped: boolean;
 }
 
-/** The key under which an object has the name of its type. It is empty, because no field has an empty name. */
+/** The key under which an object stores its type's name. It is empty, because no field has an empty name. */
 export const typeKey = '';
 
 /**

@@ -51,7 +51,7 @@ export type PageRead = Extract<Read, { kind: 'page' }>;
 
 export interface PageKey {
   readonly columns: readonly string[];
-  /** Writes the SQL of a row's position, which its cursor encrypts. */
+  /** Writes the SQL for a row's position, which its cursor encrypts. */
   readonly text: (row: string) => string;
   readonly textOf: (row: Readonly<Record<string, unknown>>) => string;
   /** Returns the key that a position in an argument names; undefined if the position belongs to a different order. */
@@ -182,7 +182,7 @@ export function plainReadText(read: Read, row = 'r'): string {
   }
 }
 
-/** Returns the text of this SQL, without the pieces that depend on a run. */
+/** Returns this SQL's text, excluding the pieces that depend on a run. */
 function plainText(sql: Sql): string {
   return sql
     .map((piece) => {

@@ -204,8 +204,8 @@ interface FieldRead {
 }
 
 /**
- * The reasons why the plans of whole queries failed, by the context of their operation: fields that the executor runs
- * afterwards fail for the same reason, without sending a statement.
+ * The reasons why whole-query plans failed, keyed by the operation's context: fields that the executor runs afterwards
+ * fail for the same reason, without sending a statement.
  */
 const faults = new WeakMap<Context, unknown>();
 
@@ -234,7 +234,7 @@ export async function runField(context: Context, info: GraphQLResolveInfo, { row
   if (!statement) {
     const { schema, fragments, variableValues: variables } = info;
     const planner = new Planner({ schema, fragments, variables, isTyped: true });
-    // A message's field for its own row has no read: it shows the available row.
+    // A message's field for its own row has no read: it returns the available row.
     const own: Read | undefined = field.extensions.read ?? (row && { kind: 'value', env: (env) => env });
     const read: Read | undefined = nodes ? { kind: 'node', types: nodes.types, idsFromRun: true } : own;
     const json = inScope(

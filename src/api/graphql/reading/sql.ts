@@ -117,7 +117,7 @@ function mergeText(pieces: readonly Piece[]): Sql {
 const maxTexts = 8;
 
 /**
- * The statement of a plan. Little of its text differs between runs, and the differences are the key of a cache of whole
+ * A plan's statement. Little of its text differs between runs, and the differences are the key to a cache of whole
  * texts. A cached text need not be concatenated again, and an identical string finds its prepared statement immediately
  * (database.ts).
  */

@@ -66,7 +66,7 @@ export const builder = new SchemaBuilder<SchemaConfig>({
     hasPreviousPageFieldOptions: { description: 'Whether the list has items before this page.' },
     startCursorFieldOptions: { description: 'The cursor of the first item on the page; null if the page is empty.' },
     endCursorFieldOptions: { description: 'The cursor of the last item on the page; null if the page is empty.' },
-    nodeTypeOptions: { description: 'An object with a public id, which can be read with `node`.' },
+    nodeTypeOptions: { description: 'An object with a public id. It can be read with `node`.' },
     pageInfoTypeOptions: { description: 'The position of a page in its list.' },
   },
   prisma: {

@@ -18,7 +18,7 @@ export const TrustedDocumentPolicy = enumOf(
   {
     OPTIONAL: 'No tokens, except those that were created for registered documents only.',
     APPS: 'Client tokens.',
-    ALL: 'All tokens, including API tokens of servers.',
+    ALL: "All tokens, including servers' API tokens.",
   },
 );
 
@@ -225,7 +225,7 @@ export const Permission = enumOf('Permission', 'A permission of a token.', {
 });
 
 export const ViewerKind = enumOf('ViewerKind', "Whether the caller is a platform's server or an app.", {
-  PLATFORM: 'A server of the platform, with an API token.',
+  PLATFORM: "One of the platform's servers, with an API token.",
   CLIENT: 'An app, with a client token.',
 });
 

@@ -16,7 +16,7 @@ const members = {
   NotFoundError: 'An object that the input refers to does not exist, or is not visible to the caller.',
   InsufficientFundsError: 'The balance of the source is too low. The quote, if there is one, stays PENDING.',
   LimitExceededError:
-    'A policy does not allow the payment. Its rule and limit are shown only to viewers with VIEW who may see the policy.',
+    'A policy does not allow the payment. Its rule and limit are visible only to viewers with VIEW who may see the policy.',
   QuoteExpiredError: 'The quote has expired: create a new one.',
   ConflictError: 'The request conflicts with something that already exists or has already happened.',
   CustomerInUseError:
@@ -57,7 +57,7 @@ const codes: Readonly<Record<Code, readonly [member: MemberName, meaning: string
   QUOTE_REQUEST_FAILED: ['UnavailableError', 'The receiving side did not return a quote.'],
   INSUFFICIENT_BALANCE: ['InsufficientFundsError', 'The balance of the source is too low.'],
   // Only REST returns the next two codes, because its settings contain a single endpoint. In GraphQL, a test event is
-  // sent to a named endpoint, and the answer shows the outcome.
+  // sent to a named endpoint, and the response contains the outcome.
   WEBHOOK_ENDPOINT_NOT_SET: ['NotFoundError', 'No webhook endpoint is configured in the settings. REST only.'],
   WEBHOOK_DELIVERY_ERROR: ['UnavailableError', 'A test event could not be delivered. REST only.'],
   FORBIDDEN: ['ForbiddenError', 'The token is not allowed to do this.'],

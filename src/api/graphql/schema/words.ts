@@ -58,7 +58,7 @@ export interface RowList<Types extends SchemaTypes> {
 }
 
 interface PageOptions<Types extends SchemaTypes> extends Options {
-  /** The relations that lead to the rows; by default, the page shows all rows of the list. */
+  /** The relations that lead to the rows; by default, the page covers all of the list's rows. */
   readonly of?: readonly string[];
   readonly authScopes?: Types['AuthScopes'];
 }
@@ -112,7 +112,7 @@ declare global {
         parts: readonly [name: Name, value: Value],
         options: Options & { readonly isSorted?: boolean },
       ): FieldRef<Types, unknown, Kind>;
-      /** The same row, shown as another type, whose fields may need other rows; null if a column is null. */
+      /** The same row, presented as another type, whose fields may need other rows; null if a column is null. */
       sameRow(
         type: TypeParam<Types>,
         options: Options & { readonly nullIf?: keyof ParentShape & string; readonly needsOthers?: true },

@@ -184,8 +184,8 @@ export class Operations {
     // The executor may send several reads, some of them to the primary. Older data from a replica would contradict what
     // the primary returns.
     reads?.requireLatest();
-    // Read before the operation's other reads: a list in the same query then shows all changes before that cursor. With
-    // parallel reads, a change could fall between the two and be missed by both.
+    // Read before the operation's other reads: a list in the same query then includes all changes before that cursor.
+    // With parallel reads, a change could fall between the two and be missed by both.
     if (selectsFeedCursor(args.document))
       context.feedHead = await feedHead(context.payments.database, context.viewer.platformId);
     return execute(args);

@@ -75,7 +75,7 @@ export interface SocketOptions extends Pick<OperationsOptions, 'sessions' | 'str
   /** The maximum number of open sockets per token. */
   readonly sockets: TokenCap;
   readonly resumePoints: ResumePoints;
-  /** Records that the client of a connection has shown valid credentials. */
+  /** Records that a connection's client has presented valid credentials. */
   readonly noteKnown: (socket: Socket) => void;
   readonly acceptsOrigin: (request: IncomingMessage) => boolean;
   /** How often a client must show that it is alive, in milliseconds. */

@@ -66,7 +66,7 @@ const trustedDocuments = z
 const ConfigSchema = z
   .object({
     id: id('PlatformConfig', 'The id of the settings.'),
-    umaDomain: z.string().describe("The domain of new customers' UMA addresses."),
+    umaDomain: z.string().describe("The domain for new customers' UMA addresses."),
     webhookEndpoint: webhookEndpoint.optional(),
     webhookTokenId: id(
       'ApiToken',
@@ -117,7 +117,7 @@ const UpdateConfigBody = z
       .string()
       .nullish()
       .describe(
-        "The domain of new customers' UMA addresses. In production, only a domain that the operator of the service has assigned to the platform is accepted; any other is refused with 409.",
+        "The domain for new customers' UMA addresses. In production, only a domain that the operator of the service has assigned to the platform is accepted; any other is refused with 409.",
       ),
     webhookEndpoint: webhookEndpoint
       .nullable()

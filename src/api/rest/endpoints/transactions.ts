@@ -132,7 +132,7 @@ export function transactionEndpoints(app: RestApp, payments: Payments): void {
     params,
     body: z
       .strictObject({
-        reason: text(longest.memo).optional().describe('Why the payment is rejected; shown in its timeline.'),
+        reason: text(longest.memo).optional().describe('Why the payment is rejected; appears in its timeline.'),
       })
       .openapi('RejectTransaction'),
     isBodyOptional: true,

@@ -117,7 +117,7 @@ export function transferEndpoints(app: RestApp, payments: Payments): void {
       "Between a customer and the platform, or between customers. The platform's own account can receive money even from a customer who is not allowed to move money or was deleted. The receiver has an INCOMING transaction of its own.",
     at: 'post /transfer-internal',
     body: TransferInternalBody,
-    answer: [201, TransactionSchema, 'The OUTGOING payment of the source, which is COMPLETED.'],
+    answer: [201, TransactionSchema, "The source's OUTGOING payment, which is COMPLETED."],
     run: async ({ amount, ...given }, { viewer, key }) =>
       transferInternal(payments, viewer, { ...(await inputOf(viewer, given)), amount: BigInt(amount) }, key),
     ...shared,

@@ -90,7 +90,7 @@ export class Deliverer {
     }
     const outcome = await this.#post(delivery);
     this.#log(delivery, outcome);
-    // An attempt aborted by the stop says nothing about the receiver.
+    // An attempt aborted by the shutdown says nothing about the receiver.
     if (this.#sender.closed && outcome.responseStatus === undefined) return releaseDelivery(this.#webhooks, delivery);
     await this.#settle(delivery, outcome);
   }
@@ -177,7 +177,7 @@ function questionMs({ event, now }: LeasedDelivery): number {
   return Math.max(leastQuestionMs, approvalDueAt.getTime() - now.getTime());
 }
 
-/** Returns the request id of an attempt, which appears in the receiver's log and in this service's. */
+/** Returns an attempt's request id, which appears in the receiver's log and in this service's. */
 function requestIdOf({ id, begun }: LeasedDelivery): string {
   return `${publicId('WebhookDelivery', id)}:${begun}`;
 }

@@ -28,9 +28,9 @@ export interface LeasedDelivery extends RelatedFields, Lease {
   readonly question: boolean;
   readonly url: string;
   readonly secret: Uint8Array;
-  /** The secret before the last rotation, while it is still used to sign. */
+  /** The secret from before the last rotation, while it is still used to sign. */
   readonly previousSecret: Uint8Array | null;
-  /** The time of the lease, by the database's clock. */
+  /** When the delivery was leased, by the database's clock. */
   readonly now: Date;
   readonly event: Event;
 }
@@ -112,7 +112,7 @@ const settleStatement = statement<object>(
    where platform_id = $1 and id = $2 and begun = $3 and status = 'PENDING'`,
 );
 
-/** The state of a delivery after an attempt. `nextInMs`: after a failure, the milliseconds until the next attempt. */
+/** A delivery's state after an attempt. `nextInMs`: after a failure, the milliseconds until the next attempt. */
 interface DeliveryState {
   readonly status: 'DELIVERED' | 'FAILED' | 'PENDING';
   readonly nextInMs?: number | undefined;
@@ -203,7 +203,8 @@ interface DeliveryFilter {
 /** Returns the condition for the deliveries that match a filter. */
 export function whereDeliveries(_viewer: Viewer, filter: Given<DeliveryFilter>): Prisma.WebhookDeliveryWhereInput {
   const status = filter?.status;
-  // Nearly all deliveries are DELIVERED. An index on the others, webhook_delivery_undelivered, has the same condition.
+  // Nearly all deliveries are DELIVERED. An index on all other deliveries, webhook_delivery_undelivered, has the same
+  // condition.
   const isUndelivered = status && !status.includes('DELIVERED');
   return { ...anyOf('status', status), ...(isUndelivered && { AND: [{ status: { not: 'DELIVERED' } }] }) };
 }

@@ -9,8 +9,8 @@ import { Account, Customer } from '../nouns.ts';
 import { variantsBy } from '../words.ts';
 
 /**
- * Defines the source and destination of payments and quotes. Each is read from the transaction's row, and shows one
- * side of the transaction.
+ * Defines the source and destination of payments and quotes. Each is read from the transaction's row, and represents
+ * one side of the transaction.
  */
 
 const displayName =
@@ -92,7 +92,7 @@ builder.prismaObject('Transaction', {
       resolve: ({ sourceAccount }) => idOf(sourceAccount),
     }),
     account: t.seen('sourceAccount', Account, visibleAccounts, {
-      description: 'The current state of the account; null if the caller may not see it.',
+      description: "The account's current state; null if the caller may not see it.",
     }),
     currency: t.currency(['sourceAccount', 'currency'], { description: "The account's currency." }),
   }),
@@ -122,7 +122,7 @@ builder.prismaObject('Transaction', {
       resolve: ({ destinationAccount }) => idOf(destinationAccount),
     }),
     account: t.seen('destinationAccount', Account, visibleAccounts, {
-      description: 'The current state of the account; null if the caller may not see it.',
+      description: "The account's current state; null if the caller may not see it.",
     }),
     currency: t.currency(['destinationAccount', 'currency'], { description: "The account's currency." }),
   }),

@@ -60,7 +60,7 @@ builder.prismaObjectFields(Quote, (t) => ({
     description: 'The rounding steps behind the amounts, in order.',
   }),
 
-  // The row of the payment, shown as one of its two sides (parties.ts).
+  // The payment's row, presented as one of its two sides (parties.ts).
   source: t.relation('transaction', { type: PaymentSource, description: 'Where the money comes from.' }),
   destination: t.relation('transaction', { type: PaymentDestination, description: 'Where the money goes.' }),
   owner: t.field(owner),

@@ -92,7 +92,7 @@ mutation('transferInternal', {
     row: {
       as: 'transaction',
       type: Transaction,
-      description: 'The OUTGOING payment of the source, which is COMPLETED.',
+      description: "The source's OUTGOING payment, which is COMPLETED.",
     },
   },
   refusals: ['InsufficientFundsError', 'LimitExceededError'],
@@ -148,7 +148,7 @@ mutation('rejectTransaction', {
     'Rejects a payment before its `approvalDueAt`. It becomes REJECTED, and money that was already taken is returned. A payment that a policy holds back needs APPROVE; an incoming payment needs TRANSACT.',
   input: (t) => ({
     transactionId: t.id({ required: true, description: 'The payment that is waiting for approval: Transaction:…' }),
-    reason: t.string({ description: 'Why the payment is rejected; shown in its timeline.' }),
+    reason: t.string({ description: 'Why the payment is rejected; appears in its timeline.' }),
   }),
   success: { row: { as: 'transaction', type: Transaction, description: 'The payment, which is now REJECTED.' } },
   resolve: (input, { payments, viewer }, key) => rejectTransaction(payments, viewer, input, key),

@@ -252,7 +252,7 @@ builder.prismaObjectFields(Transaction, (t) => ({
     description: 'Every status that the payment went through, with the time and the reason.',
     only: ['type', ['OUTGOING_PAYMENT', 'INCOMING_PAYMENT']],
     orderBy: ['sequence'],
-    // Every version has an event: a caller who sees version 3 of the payment must also be shown its event.
+    // Every version has an event: a caller who sees version 3 of the payment must also see its event.
     completeBy: 'version',
   }),
   ledgerEntries: t.many(['journals', 'postings'], LedgerEntry, {

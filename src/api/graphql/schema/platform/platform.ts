@@ -51,7 +51,7 @@ export const Platform = builder.prismaNode('Platform', {
       type: Environment,
       description: "Whether the platform's payments are simulated or real.",
     }),
-    umaDomain: t.exposeString('umaDomain', { description: "The domain of new customers' UMA addresses." }),
+    umaDomain: t.exposeString('umaDomain', { description: "The domain for new customers' UMA addresses." }),
     supportedCurrencies: t.field({
       type: [PlatformCurrency],
       description: 'The currencies in which new customers get internal accounts, with the terms of payments.',
@@ -91,7 +91,7 @@ mutation('updatePlatform', {
   input: (t) => ({
     umaDomain: t.string({
       description:
-        "The domain of new customers' UMA addresses. In production, only a domain that the operator of the service has assigned to the platform is accepted; any other is refused with CONFLICT.",
+        "The domain for new customers' UMA addresses. In production, only a domain that the operator of the service has assigned to the platform is accepted; any other is refused with CONFLICT.",
     }),
     currencies: t.field({
       type: ['CurrencyCode'],

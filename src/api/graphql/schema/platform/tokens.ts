@@ -152,7 +152,7 @@ mutation('rotateApiToken', {
 
 mutation('revokeApiToken', {
   description:
-    'Revokes an API token and, by default, what it created: other tokens, including the one that replaces it, are revoked, and webhook endpoints are disabled. Revoked tokens cannot create anything more. Within a second, requests with them are refused and their open streams are closed. The last token with MANAGE cannot be revoked (CONFLICT).',
+    'Revokes an API token and, by default, what it created: other tokens, including the one that replaces it, are revoked, and webhook endpoints are disabled. Revoked tokens can no longer create anything. Within a second, requests with them are refused and their open streams are closed. The last token with MANAGE cannot be revoked (CONFLICT).',
   input: (t) => ({
     tokenId: t.id({ required: true, description: 'The token to revoke: ApiToken:…' }),
     revokeDescendants: t.boolean({

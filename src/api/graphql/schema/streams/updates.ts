@@ -303,7 +303,7 @@ const lookMs = { least: 1_000, most: 60_000, afterFailure: 5_000 } as const;
 /**
  * Ends a single-transaction stream once its reader has seen the last possible version. When a rail stops watching for a
  * return, no status changes and no event is created, so this function polls.
- * @returns a function to call with each version that the reader is shown
+ * @returns a function to call with each version that is sent to the reader
  */
 function endWhenFinal(
   channel: Pick<Channel<Event>, 'ended' | 'end'>,
@@ -316,7 +316,7 @@ function endWhenFinal(
     const finality = await look();
     if (!finality) return;
     const { isFinal, version, dueInMs } = finality;
-    // A later version has an event, which is shown first.
+    // A later version has an event, which is sent first.
     if (isFinal && version <= shown) channel.end();
     else if (dueInMs !== null) again(Math.min(Math.max(dueInMs, lookMs.least), lookMs.most));
   };

@@ -22,7 +22,7 @@ export interface RowStream<Noun extends FollowedNoun> {
    */
   readonly hasEnded?: (row: SnapshotRows[Noun]) => boolean | Promise<boolean>;
   /**
-   * Watches a row whose end creates no event. Returns a function to call with each version that the reader is shown.
+   * Watches a row whose end creates no event. Returns a function to call with each version that is sent to the reader.
    */
   readonly endLater?: (
     row: SnapshotRows[Noun],
@@ -36,7 +36,7 @@ const subjectId = (row: SnapshotRows[FollowedNoun]) => ('transactionId' in row ?
 interface OpenRow {
   readonly row: { readonly version: number };
   readonly hasEnded: boolean;
-  /** The version of the current state that was shown; 0 if none was. */
+  /** The version of the current state that was sent; 0 if none was. */
   shown: number;
   onShown?: ((version: number) => void) | undefined;
 }
@@ -44,7 +44,7 @@ interface OpenRow {
 /**
  * Opens a stream of some rows: the current state of each, then all of their changes, until every row has ended. The
  * current state is the latest event if there is one, and the changes start right after it, so that no change is missed
- * or shown twice.
+ * or sent twice.
  */
 export async function watchRows<Noun extends FollowedNoun>(
   context: Context,
@@ -139,7 +139,8 @@ function rowsFollower<Noun extends FollowedNoun>(
       state.onShown?.(event.version);
       if (ends(event)) open.delete(id);
       return {
-        // The event of the shown version may still arrive: it is not shown again, but ends the row if it is the last.
+        // The event for the version that was sent may still arrive: it is not sent again, but ends the row if it is the
+        // last.
         value: event.version > state.shown ? toUpdate(event, payments.cursors) : undefined,
         last: open.size === 0,
       };

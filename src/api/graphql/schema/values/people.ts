@@ -35,7 +35,7 @@ const Owner = enumOf('Owner', 'The owner of an account or a payment.', {
   HIDDEN: 'A customer whom the viewer may not see.',
 });
 
-/** The options of the field `owner`, which says why `customer` is null. */
+/** The options for the field `owner`, which explains why `customer` is null. */
 export const owner = {
   type: Owner,
   description: 'Whether the owner is the platform or a customer, and whether the viewer may see the customer.',
