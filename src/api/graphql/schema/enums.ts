@@ -241,14 +241,10 @@ export const PaymentKind = enumOf('PaymentKind', 'How a payment is made.', {
   QUOTE: 'Through a quote, which is executed by a request or by a deposit.',
 });
 
-export const PolicyRelease = enumOf(
-  'PolicyRelease',
-  "When a payment no longer counts towards a policy's limits.",
-  {
-    FAILED: 'When the payment fails, is rejected or expires, so that it is not delivered.',
-    REFUNDED: 'When the payment is returned after its delivery.',
-  },
-);
+export const PolicyRelease = enumOf('PolicyRelease', "When a payment no longer counts towards a policy's limits.", {
+  FAILED: 'When the payment fails, is rejected or expires, so that it is not delivered.',
+  REFUNDED: 'When the payment is returned after its delivery.',
+});
 
 export const PolicyPeriod = enumOf('PolicyPeriod', 'Which payments a policy limit counts together.', {
   PAYMENT: 'Each payment on its own.',

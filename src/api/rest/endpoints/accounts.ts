@@ -170,10 +170,7 @@ const warnings = z
 const CustomerAccountBody = z
   .strictObject({
     ...accountFields,
-    customerId: id(
-      'Customer',
-      'The customer who owns the account; if omitted, the platform itself does.',
-    ).optional(),
+    customerId: id('Customer', 'The customer who owns the account; if omitted, the platform itself does.').optional(),
     defaultUmaDepositAccount: z
       .boolean()
       .optional()

@@ -134,10 +134,7 @@ const DestinationInput = z
       .strictObject({
         destinationType: z.literal('UMA_ADDRESS').describe('Pay to a UMA address; requires lookupId.'),
         umaAddress: z.string().describe('The UMA address that was looked up: $name@domain.'),
-        currency: z
-          .string()
-          .optional()
-          .describe("The currency that arrives; the receiver's preferred one if omitted."),
+        currency: z.string().optional().describe("The currency that arrives; the receiver's preferred one if omitted."),
       })
       .openapi('UmaDestinationInput'),
   ])
