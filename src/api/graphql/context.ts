@@ -9,7 +9,7 @@ import type { Feed } from '../../domain/events/feed.ts';
 import type { ResumePoint } from '../../domain/events/resume-points.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
 
-/** The context of every resolver on every transport: the caller, and the sources of its data. */
+/** The context of every resolver on every transport: the caller and the data sources. */
 export interface Context {
   readonly viewer: Viewer;
   readonly payments: Payments;
@@ -17,7 +17,7 @@ export interface Context {
   readonly clientTokens: ClientTokens;
   /** The maximum age of a stream's cursor, in days. */
   readonly retentionDays: number;
-  /** Closes the connection of a reader that falls behind or cannot be served, so that it reconnects and resumes. */
+  /** Closes the connection of a reader that falls behind, or whose stream fails, so that it reconnects and resumes. */
   readonly closeForRetry: () => void;
   /**
    * Whether the client has left or the time is up. If so, no read or mutation begins, but a running command completes.
@@ -37,7 +37,7 @@ export interface Context {
   readonly webhooks: Webhooks;
   /** The end of the feed, read before anything else in the operation (graphql/server/replica-reads.ts). */
   feedHead?: FeedPosition;
-  /** The token that says which writes the operation's reads must include; if left out, they include all writes. */
+  /** The token that determines which writes the operation's reads must include; if omitted, they include all writes. */
   readAfter?: string | undefined;
   /** Whether graphql-js executes the operation through Prisma alone (graphql/reading/stock.ts). */
   readonly isStock?: boolean;

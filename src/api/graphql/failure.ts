@@ -9,7 +9,7 @@ export interface HttpStatus {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** The status for a document that cannot be parsed, and for a request without a value for a required variable. */
+/** The status for a document that cannot be parsed, and for a request that lacks a value for a required variable. */
 export const incompleteStatus: HttpStatus = { status: 400, spec: true };
 /** The status for a request whose document or variables are well-formed but not allowed by the schema or the limits. */
 export const unprocessableStatus: HttpStatus = { status: 422, spec: true };

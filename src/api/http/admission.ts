@@ -23,7 +23,7 @@ export interface Admission {
 /** Handles an admitted request. Its body is undefined if it was too long. */
 export interface Service {
   readonly api: Api;
-  /** Whether the API serves requests without this service's credentials. If not, it refuses them, with a delay. */
+  /** Whether the API handles requests that lack this service's credentials. If not, it refuses them after a delay. */
   readonly servesStrangers?: boolean;
   /** Whether bodies are JSON, as in our own APIs. Providers that send signed webhooks choose their own content type. */
   readonly takesJson: boolean;
@@ -100,7 +100,10 @@ function answerLate(response: ServerResponse, api: Api): void {
   else answer(response, 504, { status: 504, code, message, details: { reason: message } });
 }
 
-/** Refuses a request because of its form. Rate limits do not count it, but a source of many is slowed down. */
+/**
+ * Refuses a request because of its form. Rate limits do not count it, but a client that sends many such requests is
+ * slowed down.
+ */
 export async function refuseForm({ callers }: Admission, response: ServerResponse, status: number, body: object) {
   holdBody(response);
   await callers.waitToRefuse(response.req, callers.find(response.req));
@@ -116,7 +119,10 @@ interface WrongForm {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Returns why a body's type, encoding or length is refused. Forms and plain text are: any web page can send them. */
+/**
+ * Returns why a body's type, encoding or length is refused. Forms and plain text are refused because any web page can
+ * send them.
+ */
 function wrongFormOf(request: IncomingMessage, { api, takesJson }: Service): WrongForm | undefined {
   const { method, headers } = request;
   if (takesJson && (hasBody(request) || (api === 'GRAPHQL' && (method === 'POST' || method === 'QUERY')))) {

@@ -7,12 +7,15 @@ import { endGently, lingerMs } from './connections.ts';
 export const bodyBytes = 100 * 1024;
 
 /**
- * The maximum number of bodies read at a time, for platforms and their apps, and for strangers: at most 100 MB in all.
+ * The maximum numbers of bodies read at once, for platforms (with their apps) and for strangers. Together they take at
+ * most 100 MB.
  */
 export const maxReads = 900;
 export const maxStrangers = 100;
 
-/** The number of chunks after which they are joined: many small chunks take far more memory than the bytes in them. */
+/**
+ * The number of chunks after which they are joined: many small chunks take far more memory than the bytes they contain.
+ */
 const maxChunks = 64;
 
 /** A request's whole body, or why it is missing: it is too long, or its read was evicted in favor of other reads. */

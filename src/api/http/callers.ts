@@ -41,7 +41,7 @@ export class Callers {
     this.#options = options;
   }
 
-  /** Returns the caller of a request if its credentials were valid a moment ago. Does not ask the database. */
+  /** Returns a request's caller if its credentials were valid a moment ago. Does not query the database. */
   find(request: IncomingMessage): Viewer | undefined {
     const { headers, socket } = request;
     const { authorization } = headers;
@@ -78,8 +78,8 @@ export class Callers {
   }
 
   /**
-   * Returns the platform of a request from the database; undefined if its credentials are wrong. Wrong credentials are
-   * then removed from the request, as in `identify`.
+   * Looks up a request's platform in the database; undefined if its credentials are wrong. Wrong credentials are then
+   * removed from the request, as in `identify`.
    * @throws RateLimited for an address with too many wrong credentials
    */
   async lookUp(request: IncomingMessage): Promise<string | undefined> {
@@ -93,7 +93,7 @@ export class Callers {
     return viewer;
   }
 
-  /** Counts a request of a caller, and sets the header fields that tell the caller how many more it may send. */
+  /** Counts a caller's request, and sets the header fields that tell the caller how many more it may send. */
   count(caller: Viewer, response: ServerResponse): EarlyRefusal | undefined {
     const { refusal, quotas } = this.#options.limits.count(caller);
     const fields = rateLimitFields(quotas);

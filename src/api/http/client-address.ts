@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { type Address, isWithin, type Range } from '../../core/address-ranges.ts';
 
-/** Returns a client's address as counted by limits: an IPv4 address, or the /64 network of an IPv6 address. */
+/** Returns the client address that rate limits are keyed on: an IPv4 address, or the /64 network of an IPv6 address. */
 export type AddressOf = (request: IncomingMessage) => string;
 
 /**

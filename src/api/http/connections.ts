@@ -3,9 +3,12 @@ import type { Socket } from 'node:net';
 import { BoundedWaits } from './bounded-waits.ts';
 
 export interface ConnectionLimits {
-  /** The maximum per instance. Strangers (without valid credentials) can have half of them, one address a quarter. */
+  /**
+   * The maximum number of connections per instance. Strangers (clients without valid credentials) can have half of
+   * them, and a single address a quarter.
+   */
   readonly most: number;
-  /** Returns the address of a client; undefined for a trusted proxy, which connects for many clients. */
+  /** Returns a client's address; undefined for a trusted proxy, which connects on behalf of many clients. */
   readonly addressOf: (socket: Socket) => string | undefined;
   /** Called for each connection that is refused, that is, closed immediately. */
   readonly onRefusal: (address: string | undefined) => void;
@@ -17,7 +20,7 @@ interface Connection {
   latest: ServerResponse | undefined;
   /** When the connection was accepted or its last response was completed, in milliseconds. */
   usedAt: number;
-  /** The response to send with `Connection: close`, once it is known which one that is. */
+  /** The response to send with `Connection: close`, once it is known which response that is. */
   last: ServerResponse | undefined;
   upgraded: boolean;
   /** Ends the wait of a stranger's connection. */
@@ -74,7 +77,7 @@ export class Connections {
     return true;
   }
 
-  /** Records that a client has shown valid credentials, so that its connection no longer counts as a stranger's. */
+  /** Records that a client has presented valid credentials, so that its connection no longer counts as a stranger's. */
   noteKnown(socket: Socket): void {
     this.#all.get(socket)?.endStranger?.();
   }

@@ -100,7 +100,10 @@ class AdmittedRequest implements ResponseWatcher, RequestSlot {
     if (response.closed) this.#close();
   }
 
-  /** Waits for its turn among its tenant's requests; undefined if it need not. Waiting does not count as processing. */
+  /**
+   * Waits for its turn among its tenant's requests; undefined if it need not wait. Waiting does not count as
+   * processing.
+   */
   turn(): Promise<void> | undefined {
     const begin = () => {
       if (this.#isFinished) this.#shared.turns.end(this.#tenant);

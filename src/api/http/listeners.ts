@@ -3,17 +3,17 @@ import type { Server } from 'node:http';
 import net, { type AddressInfo, type ListenOptions } from 'node:net';
 import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
 
-/** The number of sockets that listen at the address: each accepts one connection per turn of the event loop. */
+/** The number of sockets that listen on the address: each accepts one connection per turn of the event loop. */
 const sockets = process.platform === 'linux' ? 8 : 1;
 /** The maximum number of connections that wait to be accepted at each socket. The system may allow fewer. */
 const backlog = 1024;
 
 /**
- * Listens at a host and port: on Linux with several sockets, over which the system spreads connections. A socket
+ * Listens on a host and port: on Linux with several sockets, over which the system spreads connections. A socket
  * accepts one connection per turn of the event loop. Under load a turn takes tens of milliseconds: with one socket the
  * last of a thousand simultaneous clients would wait for over ten seconds, unseen by the admission control.
  * @param port 0 for any free port
- * @throws Error EADDRINUSE and similar errors of the system
+ * @throws Error EADDRINUSE and similar system errors
  */
 export async function listen(server: Server, host: string, port: number) {
   if (sockets === 1) {

@@ -12,7 +12,7 @@ import { tooLong } from './admission.ts';
 import type { CallerOptions } from './callers.ts';
 import { answer, refuse, tooMany, unavailable } from './refusals.ts';
 
-/** The paths for webhooks from the providers of rails: `/rails/Platform:…/webhooks`. */
+/** The paths for webhooks from rail providers: `/rails/Platform:…/webhooks`. */
 const addressForm = /^\/rails\/([^/]{1,100})\/webhooks$/;
 
 /** The number of senders whose valid signatures are remembered, and for how many milliseconds. */
@@ -31,9 +31,9 @@ interface ProviderWebhookOptions extends Pick<CallerOptions, 'pace' | 'addressOf
 }
 
 /**
- * Handles webhooks from the providers of rails. Returns 200 once a message is stored, and 401 if it has no valid
- * signature. The 401 response and its timing are the same for known and unknown platforms. Wrong signatures are counted
- * against the sender's address.
+ * Handles webhooks from rail providers. Returns 200 once a message is stored, and 401 if it has no valid signature. The
+ * 401 response and its timing are the same for known and unknown platforms. Wrong signatures are counted against the
+ * sender's address.
  */
 export class ProviderWebhooks {
   readonly #options: ProviderWebhookOptions;

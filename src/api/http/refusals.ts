@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { RateLimited } from '../../domain/access/limits/rate-limits.ts';
 import { earlyRefusals } from '../../infra/instruments/instruments.ts';
 
-/** The API that a request is for, which determines the form of errors. */
+/** The API that a request is for, which determines the error format. */
 export type Api = 'GRAPHQL' | 'REST';
 
 /** Why a request is refused before it reaches its API. The same request may succeed after `retryAfter` seconds. */

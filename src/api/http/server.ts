@@ -48,7 +48,7 @@ interface HttpOptions {
   readonly requestLog: RequestLogOptions;
   /** Whether a platform's credentials are publicly known. If so, requests must name this machine as their host. */
   readonly isSandbox: boolean;
-  /** The limits of requests in flight. A request beyond them gets 503 and may be sent again. */
+  /** The limits on requests in flight. A request beyond them gets 503 and may be sent again. */
   readonly admission: AdmissionLimits;
   readonly connections: ConnectionLimits;
   /** For tests only: whether Yoga handles every request, even those that could bypass it. */
@@ -106,7 +106,7 @@ export async function startHttpServer(options: HttpOptions) {
         (error: unknown) => response.destroy(error instanceof Error ? error : undefined),
       );
     if (waiting) waiting.push(answer);
-    // Of requests that arrive together, the last one must end the connection, so all are read before the first is
+    // When requests arrive together, the last one must end the connection, so all are read before the first is
     // answered.
     else if (connections.announcing) setImmediate(answer);
     else answer();
@@ -175,7 +175,7 @@ function refuseHost(response: ServerResponse): void {
 /** The methods that the GraphQL path supports (RFC 9110, 10.2.1). */
 const allow = [...graphqlMethods, 'OPTIONS'].join(', ');
 
-/** Returns the methods and media types that GraphQL accepts, for the headers of its responses (RFC 10008, 3). */
+/** Sets the response headers that list the methods and media types that GraphQL accepts (RFC 10008, 3). */
 function describeGraphql(response: ServerResponse): void {
   const { method } = response.req;
   if (method === 'OPTIONS' || !graphqlMethods.has(method ?? '')) response.setHeader('allow', allow);
@@ -241,8 +241,8 @@ interface RequestLogOptions {
 }
 
 /**
- * Runs the work of a request under its id (`X-Request-Id`, or a new one), which the response and all log lines include.
- * Logs the request, if enabled: its path without the query, which may contain a document.
+ * Runs a request's work under its id (`X-Request-Id`, or a new one), which the response and all log lines include. Logs
+ * the request, if enabled: its path without the query, which may contain a document.
  */
 function asLoggedRequest<T>(response: ServerResponse, { log, addressOf }: RequestLogOptions, work: () => T): T {
   const { req: request } = response;

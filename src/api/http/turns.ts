@@ -3,7 +3,9 @@ import type { WorkTurn } from '../../core/outside-wait.ts';
 /** The tenant whose share of the capacity a request uses. */
 export interface Tenant {
   readonly key: string;
-  /** Whether the tenant is a platform. Otherwise it is all senders at one address whose credentials are unknown. */
+  /**
+   * Whether the tenant is a platform. Otherwise it stands for all senders at one address whose credentials are unknown.
+   */
   readonly isPlatform: boolean;
 }
 
@@ -57,9 +59,9 @@ export class Turns {
   }
 
   /**
-   * Begins expensive work of a request that has its turn; `endExpensive` must follow. A statement that reads a lot
-   * occupies a processor of the database, so while other platforms send requests, each platform may run only a little
-   * such work at a time.
+   * Begins the expensive work of a request that has its turn; `endExpensive` must follow. A statement that reads a lot
+   * occupies one of the database's processors, so while other platforms send requests, each platform may run only a
+   * little such work at a time.
    * @returns the wait for it; undefined if it need not wait
    */
   beginExpensive(platformId: string): Promise<void> | undefined {

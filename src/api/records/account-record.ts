@@ -26,7 +26,10 @@ export function internalAccountRecord(row: Account) {
   };
 }
 
-/** Converts a row to the record of an external account (specification 2.9), whose parts the table guarantees. */
+/**
+ * Converts a row to an external account's record (specification 2.9). The table's constraints guarantee that its parts
+ * exist.
+ */
 export function externalAccountRecord(row: Account) {
   if (row.status === null || row.accountType === null) throw new Error(`account ${row.id} is not an external account`);
   // createExternalAccount stores them in these forms.

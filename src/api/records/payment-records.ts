@@ -35,7 +35,7 @@ const partiesStatement = statement<PaymentParties>(
 
 type PartyColumns = Pick<Quote, 'platformId' | 'customerId' | 'sourceAccountId' | 'destinationAccountId'>;
 
-/** Reads the parties of a payment whose row has been read, such as the row of a command or an event. */
+/** Reads the parties to a payment whose row is already available, for example from a command or an event. */
 export async function readPaymentParties(on: Queryable, payment: PartyColumns): Promise<PaymentParties> {
   const { platformId, customerId, sourceAccountId, destinationAccountId } = payment;
   const [row] = await partiesStatement(on, platformId, customerId, sourceAccountId, destinationAccountId);
@@ -46,8 +46,8 @@ export async function readPaymentParties(on: Queryable, payment: PartyColumns): 
 type SourceColumns = Pick<Quote | Transaction, 'sourceKind' | 'sourceAccountId' | 'customerId'>;
 
 /**
- * Returns the source of a payment (specification 2.7), or undefined if it is unknown. `withCustomer` adds the customer
- * who pays from an account, as in quotes. `currency` is the currency of a source that is not an account.
+ * Returns a payment's source (specification 2.7), or undefined if it is unknown. `withCustomer` adds the customer who
+ * pays from an account, as in quotes. `currency` is the currency of a source that is not an account.
  */
 function sourceRecord(
   payment: SourceColumns,
@@ -63,8 +63,8 @@ function sourceRecord(
         sourceType: 'ACCOUNT' as const,
         accountId: accountPublicId(parties.sourceAccount.kind, payment.sourceAccountId),
         ...(options.withCustomer && customer),
-        // The account's own currency: the payment may deliver in another one, and only the sender's payment has the
-        // sent amount.
+        // The account's own currency: the payment may deliver in another currency, and only the sender's payment has
+        // the sent amount.
         currency: parties.sourceAccount.currency,
       };
     case 'REALTIME_FUNDING':
@@ -78,7 +78,7 @@ function sourceRecord(
 
 type DestinationColumns = Pick<Quote | Transaction, 'destinationAccountId' | 'destinationUmaAddress'>;
 
-/** Returns the destination of a payment (specification 2.7), which the constraints of the tables guarantee. */
+/** Returns a payment's destination (specification 2.7), which the tables' constraints guarantee. */
 function destinationRecord(payment: DestinationColumns, parties: PaymentParties, currency: string) {
   const { destinationUmaAddress: umaAddress, destinationAccountId } = payment;
   if (umaAddress !== null) return { destinationType: 'UMA_ADDRESS' as const, umaAddress, currency };
@@ -132,8 +132,8 @@ function rateDetailsRecord(column: unknown): RateDetailsRecord | undefined {
 }
 
 /**
- * Converts a row to the record of a payment, in REST responses and webhook bodies (specification 2.6, decisions 3 and
- * 13). Unknown values are left out, except `settledAt` and the two ids of a platform's own payment, which are null.
+ * Converts a row to a payment's record, for REST responses and webhook bodies (specification 2.6, decisions 3 and 13).
+ * Unknown values are omitted, except `settledAt` and the two ids of a platform's own payment, which are null.
  * @throws UnrepresentableAmount beyond 2^53
  */
 export function transactionRecord(row: Transaction, parties: PaymentParties) {

@@ -59,14 +59,14 @@ export function demandedTag(context: Context<RestEnvironment>): string | undefin
 }
 
 /**
- * Returns the version that a request requires its record to have; for a tag without a version 0, which no record has.
+ * Returns the version that a request requires its record to have; 0, which no record has, for a tag without a version.
  */
 export function demandedVersion(context: Context<RestEnvironment>): number | undefined {
   const tag = demandedTag(context);
   return tag === undefined ? undefined : /^[1-9]\d{0,8}$/.test(tag) ? Number(tag) : 0;
 }
 
-/** The request header that says which writes the reads must include, spelled as in errors. */
+/** The request header that determines which writes the reads must include, spelled as in errors. */
 const field = 'Payments-Read-After';
 
 /** Lets a read-only endpoint read from replicas, if there are any. */

@@ -14,7 +14,7 @@ const tags = {
   Transfers: 'Payments in one currency, without a rate.',
   Customers: 'The people and companies for whom the platform moves money.',
   'Internal accounts': 'Balances held by this service.',
-  'External accounts': 'Bank accounts and wallets outside this service.',
+  'External accounts': 'Bank accounts and wallets held elsewhere.',
   Receivers: 'The currencies and limits for payments to a UMA address.',
   'Exchange rates': 'Indicative rates.',
   Platform: "The platform's settings.",
@@ -46,7 +46,7 @@ export function restDocument(app: RestApp): Document {
     required: false,
     schema: { type: 'string', maxLength: 255 },
     description:
-      'The entity tag (`ETag`) of the record as you last read it. If the record has a different one by now, nothing is changed and the response is 412. `*` matches any.',
+      'The entity tag (`ETag`) of the record as you last read it. If the tag has changed since then, nothing is changed and the response is 412. `*` matches any.',
   });
   documentWebhooks(registry);
   const document = plain(
@@ -56,7 +56,7 @@ export function restDocument(app: RestApp): Document {
         title: 'Payments',
         version: restVersion,
         description:
-          'Quotes, transfers, accounts and customers. Amounts are integers in the smallest unit of their currency. In requests, null means the same as leaving a field out; in a PATCH it clears the field. The GraphQL API serves the same data, with the same ids, cursors and idempotency keys.',
+          'Quotes, transfers, accounts and customers. Amounts are integers in the smallest unit of their currency. In requests, null is equivalent to omitting the field; in a PATCH it clears the field. The GraphQL API serves the same data, with the same ids, cursors and idempotency keys.',
         license: { name: 'MIT', url: 'https://opensource.org/license/mit' },
       },
       // Relative to the document, so that it is also correct behind a proxy that serves the API under a prefix.
@@ -135,13 +135,13 @@ const webhooks = {
       transaction: TransactionSchema,
       requestedReceiverCustomerInfoFields: listed(
         z.object({
-          name: z.string().describe('The name of the information, such as FULL_NAME.'),
-          mandatory: z.boolean().describe('Whether an approval must contain this information.'),
+          name: z.string().describe('The name of the field, such as FULL_NAME.'),
+          mandatory: z.boolean().describe('Whether an approval must contain this field.'),
         }),
       )
         .optional()
         .describe(
-          'The information about the receiver that the sender requests; present only while the payment is waiting for approval.',
+          'The receiver information that the sender requests; present only while the payment is waiting for approval.',
         ),
     },
   },
@@ -186,7 +186,7 @@ const signature = z.object({
   'webhook-id': z.string().describe('The same as `webhookId`: process each id only once.'),
   'webhook-timestamp': z
     .string()
-    .describe('When this attempt was made, in seconds since 1970. Refuse an attempt that is minutes old.'),
+    .describe('When this attempt was made, in seconds since 1970. Reject attempts more than a few minutes old.'),
   'webhook-signature': z
     .string()
     .describe(
@@ -199,18 +199,18 @@ const approval = z
     receiverCustomerInfo: z
       .record(z.string(), z.string())
       .optional()
-      .describe('The requested information about the receiver, by name.'),
+      .describe('The requested receiver information, by name.'),
   })
   .openapi('PaymentApproval', { description: 'Approves the pending payment.' });
 
 function documentWebhooks(registry: OpenAPIHono['openAPIRegistry']): void {
   for (const [type, { name, summary, description, fields }] of Object.entries(webhooks)) {
     const common = {
-      type: z.literal(type).describe('The type of the event.'),
+      type: z.literal(type).describe("The event's type."),
       webhookId: id('Webhook', 'The id of the webhook: the same in every attempt, at every endpoint and in replays.'),
       eventId: id('Event', 'The id of the event in the feed.'),
       timestamp: time('When the change happened.'),
-      sequence: z.int().min(1).max(Number.MAX_SAFE_INTEGER).describe("The number of the event in the platform's feed."),
+      sequence: z.int().min(1).max(Number.MAX_SAFE_INTEGER).describe("The event's number in the platform's feed."),
       cursor: z.string().describe('The position of the event in the feed: a stream can resume after it.'),
       version: whole('The version of the object that changed. Ignore versions lower than the latest you have seen.'),
     };

@@ -192,7 +192,7 @@ export class Endpoints {
       ...{ operationId, tags: this.#tags, summary, description, responses },
       ...(parameters && { parameters }),
       middleware: isBodyOptional ? [...middleware, acceptNoBody] : middleware,
-      // The compiler cannot follow the method and the schemas of an arbitrary endpoint into hono's types.
+      // The compiler cannot infer hono's types from the method and schemas of an arbitrary endpoint.
       method: method as 'get',
       path,
       request: {
@@ -201,7 +201,7 @@ export class Endpoints {
         ...(body && { body: { required: !isBodyOptional, content: { 'application/json': { schema: body } } } }),
       },
     });
-    // The parts that the route above has validated. The compiler cannot follow their types, either.
+    // The parts validated by the route above; the compiler cannot infer their types either.
     const valid = (context: RestContext, target: string): object => context.req.valid(target as never);
     const given = (context: RestContext) =>
       ({ ...valid(context, 'param'), ...valid(context, 'query'), ...valid(context, 'json') }) as Params & Query & Body;
@@ -273,7 +273,7 @@ const reasons: Readonly<Record<number, string>> = {
   504: 'The outcome is unknown: the request may or may not have taken effect. Send it again with the same `Idempotency-Key` to find out.',
 };
 
-/** The errors of every endpoint, and the further ones of every command. */
+/** The errors of every endpoint, and the additional errors of every command. */
 const commonErrors = [400, 401, 403, 429, 500, 503];
 const commandErrors = [409, 413, 415, 422, 504];
 
@@ -292,7 +292,7 @@ export async function asRow<Result extends { readonly replayed: boolean }>(resul
   return { row, replayed: row.replayed };
 }
 
-/** Awaits a result of the domain. In a refusal, converts the path to the path of the field in the request. */
+/** Awaits a domain result. If it is a refusal, converts its path to the path of the field in the request. */
 export async function withRequestPaths<Result>(paths: PathTable, result: Promise<Result>): Promise<Result> {
   return result.catch((error: unknown) => {
     const path = error instanceof Refusal ? error.details.path : undefined;

@@ -55,8 +55,8 @@ export const ErrorBody = z
           .array(
             z.object({
               field: z.string().describe('The field, as a dot path.'),
-              constraint: z.string().describe('The rule that the field breaks: required, type, format, minimum, …'),
-              message: z.string().describe('The values that are valid, or the reason why this one is refused.'),
+              constraint: z.string().describe('The violated constraint: required, type, format, minimum, …'),
+              message: z.string().describe('Which values are valid, or why this one was refused.'),
             }),
           )
           .optional()
@@ -158,7 +158,7 @@ function codeOf(issue: Pick<core.$ZodIssue, 'code'>, path: readonly string[], is
     : 'INVALID_INPUT';
 }
 
-/** The names of the rules, as in the OpenAPI document, by the codes that zod uses for their violations. */
+/** The names of the rules, as in the OpenAPI document, keyed by the codes that zod uses for violations. */
 const constraints: Readonly<Record<string, string>> = {
   too_small: 'minimum',
   too_big: 'maximum',
@@ -169,7 +169,9 @@ const constraints: Readonly<Record<string, string>> = {
   invalid_union: 'enum',
 };
 
-/** Creates the response for a thrown error. A refusal is shown with its code; the details of a bug are only logged. */
+/**
+ * Creates the response for a thrown error. A refusal is returned with its code; the details of a bug are only logged.
+ */
 export function presentError(thrown: unknown, context: Context<RestEnvironment>, log: Logger): Response {
   const refusal = refusalIn(thrown);
   const error = refusal ?? asRestError(thrown, log);
@@ -241,7 +243,7 @@ function presentRefusal(refusal: Refusal, context: Context): Response {
   const { path, retryAfter, errors: _errors, ...facts } = inRestTerms(refusal);
   const field = path && dotted(path);
   const { code, message } = refusal;
-  // The status that RFC 9110 (13.1.1) requires if the condition of If-Match is false.
+  // The status that RFC 9110 (13.1.1) requires if the If-Match condition is false.
   const status = path?.[0] === ifMatch && code === 'CONFLICT' ? 412 : refusals[code];
   const errors = invalidFieldsOf(refusal).map((one) => ({
     field: dotted(one.path),

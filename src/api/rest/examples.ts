@@ -6,7 +6,7 @@ interface Example {
   readonly value: object;
 }
 
-/** Returns an id of this type that differs from that of `exampleId`. */
+/** Returns an id of this type that differs from the one `exampleId` returns. */
 const another = (type: string) => exampleId(type).replace(/.$/, '3');
 
 const [customer, account, payee] = ['Customer', 'InternalAccount', 'ExternalAccount'].map(exampleId);
@@ -178,7 +178,7 @@ export const examples: Readonly<Record<string, Readonly<Record<string, Example>>
     documents: { summary: 'Apps may send any document', value: { trustedDocuments: 'OPTIONAL' } },
   },
   testWebhook: {
-    ofSettings: { summary: 'To the endpoint of the settings', value: {} },
+    ofSettings: { summary: 'To the endpoint in the settings', value: {} },
     registered: { summary: 'To another endpoint', value: { url: 'http://127.0.0.1:3000/webhooks' } },
   },
   createToken: {

@@ -52,13 +52,13 @@ export const requiredMoment = (description: string) =>
 /** Defines an optional parameter of the same kind. */
 export const moment = (description: string) => requiredMoment(description).optional();
 
-/** The list parameters for the time of a record's creation. */
+/** The list parameters for a record's creation time. */
 export const createdParameters = {
   createdAfter: moment('Created at this time or later.'),
   createdBefore: moment('Created at this time or earlier.'),
 };
 
-/** The list parameters for the time of a record's last change. */
+/** The list parameters for the time when a record last changed. */
 export const updatedParameters = {
   updatedAfter: moment('Last changed at this time or later.'),
   updatedBefore: moment('Last changed at this time or earlier.'),
@@ -73,7 +73,7 @@ export function repeatable<Item extends z.ZodType<string>>(item: Item, descripti
     .openapi({ type: 'array', items: { type: 'string', ...values }, maxItems: maxListLength, description });
 }
 
-/** Defines a parameter with a value of an enum; a repeated parameter means any of its values. */
+/** Defines an enum parameter. If it is repeated, any of its values matches. */
 export function anyOf<const Values extends Readonly<Record<string, string>>>(values: Values, description: string) {
   return repeatable(z.enum(values), description);
 }
@@ -202,7 +202,7 @@ interface ListQuery {
   readonly orderBy?: ListOrder | undefined;
 }
 
-/** What is needed to read a page: the caller, and the cursors of the instance. */
+/** What is needed to read a page: the caller and the instance's cursors. */
 type Reader = Pick<RestEnvironment['Variables'], 'viewer' | 'cursors'>;
 
 /** Reads the parameters of a page. Throws INVALID_INPUT for a cursor of a different list (decision 17). */
@@ -261,7 +261,7 @@ async function readPage<Filter, Where, Row extends OrderedRow, Item>(
   const pageRows = rows.slice(0, page.size);
   const last = pageRows.at(-1);
   const hasMore = rows.length > page.size;
-  // The only page of a list needs no count.
+  // A list that fits on one page needs no count.
   const isOnlyPage = !hasMore && page.bound === undefined;
   const totalCount = isOnlyPage ? pageRows.length : await countUnlessLong(list, where);
   return {

@@ -180,7 +180,7 @@ function checkStorable(value: unknown): void {
   refuse(unstorable(value, []).map((path) => path.join('.') || 'body'));
 }
 
-/** Checks the query parameters in the same way, with all values of each. */
+/** Checks the query parameters in the same way, including every value of a repeated parameter. */
 function checkStorableQuery(parameters: Readonly<Record<string, readonly string[]>>): void {
   const invalid = Object.entries(parameters).filter(([name, values]) => ![name, ...values].every(isStorable));
   refuse(invalid.map(([name]) => (isStorable(name) ? name : 'query')));
@@ -199,7 +199,7 @@ function refuse(fields: readonly string[]): void {
   }
 }
 
-/** Finds the paths of text that cannot be stored, including in the keys of objects. */
+/** Finds the paths of text that cannot be stored, including text in object keys. */
 function unstorable(value: unknown, path: readonly string[]): (readonly string[])[] {
   if (typeof value === 'string') return isStorable(value) ? [] : [path];
   if (typeof value !== 'object' || value === null) return [];

@@ -88,6 +88,7 @@ export const webhookTypes = [
 ] as const satisfies readonly EventType[];
 
 /**
- * The same types as a list in SQL. Events about deliveries are not among them: each delivery would create another one.
+ * The same types as a list in SQL. Events about deliveries are excluded, because each delivery would create another
+ * one.
  */
 export const webhookTypesSql = webhookTypes.map((type) => `'${type}'`).join(', ');

@@ -30,10 +30,10 @@ import { maxListLength } from '../../../core/checks.ts';
 import { isJsonObject } from '../../../core/json.ts';
 import { Refusal } from '../../../core/refusal.ts';
 
-/** Where a value is among the variables: a variable, or a field of a variable. */
+/** The location of a value among the variables: a variable, or a field of one. */
 type Place = readonly [variable: string, field?: string];
 
-/** Where a mutation's dry run and its idempotency key are among its variables. */
+/** The locations of a mutation's dry-run flag and idempotency key among its variables. */
 export interface PaymentPlaces {
   readonly validateOnly: Place;
   readonly idempotencyKey: Place;
@@ -95,8 +95,8 @@ function descriptionOf({ description, loc }: OperationDefinitionNode): string | 
 }
 
 /**
- * Finds where a mutation's dry run and idempotency key are. A mutation without a dry run or with several fields cannot
- * be a tool.
+ * Locates a mutation's dry-run flag and idempotency key. A mutation without a dry run or with several fields cannot be
+ * a tool.
  */
 function placesIn({ schema, document }: Source, { selectionSet }: OperationDefinitionNode, name: string) {
   const [field, ...others] = selectionSet.selections;
@@ -144,7 +144,7 @@ const idempotencyKey: JsonSchema = {
 };
 
 /**
- * Returns the schema of a mutation's arguments: its variables without `validateOnly`, a required key and a
+ * Returns the schema of a mutation's arguments: its variables excluding `validateOnly`, with a required key and a
  * confirmation.
  */
 function paymentSchema(variables: VariablesSchema, places: PaymentPlaces, name: string): ObjectSchema {
@@ -202,8 +202,8 @@ const scalars: Readonly<Record<string, JsonSchema>> = {
 };
 
 /**
- * Returns the JSON Schema of an operation's variables. A variable without a description gets that of the argument or
- * input field that it is used for. Null is not offered, because an optional value can be left out.
+ * Returns the JSON Schema of an operation's variables. A variable without a description gets the description of the
+ * argument or input field that it is used for. Null is not offered, because an optional value can be omitted.
  */
 function variablesSchema(
   schema: GraphQLSchema,

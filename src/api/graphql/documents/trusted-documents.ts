@@ -33,7 +33,7 @@ interface Known {
   readonly hashes: readonly string[];
 }
 
-/** Returns the SHA-256 of a document without the tokens that GraphQL ignores: white space, commas and comments. */
+/** Returns a document's SHA-256, excluding the tokens that GraphQL ignores: white space, commas and comments. */
 export function documentDigest(text: string): Buffer {
   return digest('sha256', stripIgnoredCharacters(text), 'buffer');
 }

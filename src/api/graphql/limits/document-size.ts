@@ -45,7 +45,7 @@ export interface DocumentSize {
   /** The number of aliases, with fragments expanded or as written in the whole document: the larger of the two. */
   aliases: number;
   directives: number;
-  /** The number of fields at a mutation's root, with fragments expanded and without `__typename`. */
+  /** The number of fields at a mutation's root, with fragments expanded and excluding `__typename`. */
   mutationFields: number;
   /**
    * The price of each field (its extension `price`), plus 1 for each value of a list in its arguments. A list's fields
@@ -66,20 +66,20 @@ interface Measure {
   readonly schemaField: FieldNode | undefined;
 }
 
-/** A field with a list size or a cost that variables determine. */
+/** A field whose list size or cost depends on variables. */
 interface VariableField {
   readonly field: FieldNode;
   readonly definition: GraphQLField<unknown, unknown>;
 }
 
 /**
- * The measures of a document, by the sizes and costs of its variable fields: nothing else in a request affects them.
+ * A document's measures, keyed by the sizes and costs of its variable fields: nothing else in a request affects them.
  */
 interface Measured {
   readonly schema: GraphQLSchema;
   readonly variableFields: readonly VariableField[];
   readonly measures: Map<string, Measure>;
-  /** The measure of each request, by its variables object, because it is needed several times per request. */
+  /** Each request's measure, keyed by its variables object, because it is needed several times per request. */
   readonly ofRequests: WeakMap<object, readonly [operationName: string | null | undefined, measure: Measure]>;
 }
 
@@ -172,7 +172,7 @@ interface Expansion extends SelectionCost {
   readonly leadingFragments: number;
   /** The longest such chain anywhere below. A limit on fields alone would not bound the nesting of fragments. */
   readonly nestedFragments: number;
-  /** The number of fields at this level, without `__typename`. */
+  /** The number of fields at this level, excluding `__typename`. */
   readonly ownFields: number;
   readonly fields: number;
   readonly aliases: number;
@@ -191,7 +191,7 @@ const nothing: Expansion = {
 /** A field that adds a level and nothing else. */
 const uncounted: Expansion = { ...nothing, depth: 1 };
 
-/** A field without subfields. It is shared, because it is the most frequent kind. */
+/** A field with no subfields. It is shared, because this is the most frequent kind. */
 const leaf: Expansion = { ...uncounted, ownFields: 1, fields: 1, cost: 1 };
 const aliasedLeaf: Expansion = { ...leaf, aliases: 1 };
 

@@ -153,6 +153,6 @@ function tokensOf(document: DocumentNode): number {
   return document.tokenCount ?? maxTokensParsed;
 }
 
-/** The capacity of the cache of query plans, enough for about eight hundred, and the size counted for a plan. */
+/** The capacity of the query plan cache (enough for about eight hundred plans), and the size counted for each plan. */
 export const maxPlanBytes = 16 * mebibyte;
 export const planBytes = (source: DocumentNode) => 2 * kibibyte + 600 * tokensOf(source);

@@ -80,7 +80,7 @@ export function argumentReader({ document, operationName, variables }: SentDocum
   return (value) => valueFromASTUntyped(value, sent);
 }
 
-/** Returns the cost of a field itself: its price, the values in its list arguments, and the search for its rows. */
+/** Returns a field's own cost: its price, the values in its list arguments, and the search for its rows. */
 export function ownCostOf(argumentValue: ArgumentReader, field: FieldNode, definition: Definition) {
   let [cost, isVariable] = [definition.extensions.price ?? 1, false];
   const search: Record<string, unknown> = {};
@@ -164,7 +164,7 @@ type FoundBy = 'one' | 'index' | 'created' | 'updated' | 'any' | 'kind';
 
 declare module 'graphql' {
   interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
-    /** The price of the field without its subfields: 1 by default. */
+    /** The price of the field, excluding its subfields: 1 by default. */
     price?: number;
     /**
      * The extra cost of searching for the list's rows, and whether the list belongs to a parent that narrows the

@@ -20,13 +20,13 @@ export interface Select {
   readonly [name: string]: true | { readonly select: Select };
 }
 
-/** The part of the context that a computed field's resolver receives: the caller, and the cursors of the instance. */
+/** The part of the context that a computed field's resolver receives: the caller and the instance's cursors. */
 interface Known {
   readonly viewer: Viewer;
   readonly payments: { readonly cursors: Cursors };
 }
 
-/** The resolver of a computed field, which is synchronous. */
+/** A computed field's resolver, which is synchronous. */
 type Resolve = (row: unknown, args: object, context: Known) => unknown;
 
 type Field = GraphQLField<unknown, unknown>;

@@ -112,7 +112,7 @@ export const changedSubject: MadeRead = () => ({
   },
 });
 
-/** The data for the body of a webhook, as returned by the database. */
+/** The data for a webhook's body, as returned by the database. */
 interface Material {
   readonly event: Record<string, unknown>;
   readonly related: RelatedFields;

@@ -16,12 +16,12 @@ export class NotSequenced extends Error {}
 /** The SQL of the placeholder before the readable part of an incomplete timeline. */
 export const notSequencedPlaceholder = `chr(1) || 'later' || chr(1)`;
 
-/** Writes the SQL placeholder of a formatted amount. `locale` is the number under which `note` stored the locale. */
+/** Writes the SQL placeholder for a formatted amount. `locale` is the number under which `note` stored the locale. */
 export function formattedPlaceholder(amount: string, currency: string, locale: number): string {
   return `concat(chr(1), 'money ', ${amount}, ' ', ${currency}, ' ${locale}', chr(1))`;
 }
 
-/** Writes the SQL placeholder of a computed value. `note` stores the function in the run under a number. */
+/** Writes the SQL placeholder for a computed value. `note` stores the function in the run under a number. */
 export function computedPlaceholder(json: Sql, note: (run: Run) => number): Sql {
   return sql`concat(chr(1), 'computed ', ${json}, ' ${(run) => String(note(run))}', chr(1))`;
 }
@@ -47,7 +47,7 @@ export function errorJson(error: GraphQLError, { errors }: Pick<Notes, 'errors'>
 }
 
 /**
- * Replaces the placeholders of an answer with their values.
+ * Replaces an answer's placeholders with their values.
  * @param isLast whether to accept an incomplete timeline
  * @throws NotSequenced for an incomplete timeline
  */

@@ -85,7 +85,7 @@ const eachOf = (list: (env: Env, alias: string) => string): Extract<Read, { kind
 
 const isNull = (json: string): Sql => [`coalesce(jsonb_typeof(${json}), 'null') = 'null'`];
 
-/** The content of a JSON value: text, an object or a list, according to the field's type. */
+/** A JSON value's content: text, an object or a list, depending on the field's type. */
 export const inJson =
   (path: Steps): MadeRead =>
   ({ model, field }) => {
@@ -111,7 +111,7 @@ export const entriesOf =
     }),
   });
 
-/** Reads a list column as the entries of a domain table for its values. Values without an entry are left out. */
+/** Reads a list column by looking up its values in a domain table. Values without an entry are omitted. */
 export const fromTable =
   (column: string, table: ReadonlyMap<string, object>): MadeRead =>
   () =>
@@ -124,7 +124,7 @@ export const fromTable =
 const jsonOf = (value: unknown) =>
   `${literal(JSON.stringify(value, (_key, one: unknown) => (typeof one === 'bigint' ? String(one) : one)))}::jsonb`;
 
-/** The same row, shown as another type; null if a column is null. */
+/** The same row, presented as another type; null if a column is null. */
 export const sameRowUnless =
   (column?: string): MadeRead =>
   () => ({
@@ -198,7 +198,7 @@ export const rowSeen =
     };
   };
 
-/** The rows of a relation that a field shows, and their order. */
+/** Which of a relation's rows a field returns, and in what order. */
 export interface ManyOptions {
   /** The columns that order them, beginning with those of the first relation. */
   readonly orderBy: readonly string[];
@@ -209,7 +209,7 @@ export interface ManyOptions {
   readonly completeBy?: string;
 }
 
-/** All rows that a relation leads to or, with a second relation, the rows that this one leads to from there. */
+/** All rows that a relation leads to. With a second relation, the rows that it leads to from those rows. */
 export const rowsAt =
   ([first = '', second]: readonly string[], { orderBy, only, visible, completeBy }: ManyOptions): MadeRead =>
   ({ model }) => {
@@ -237,7 +237,7 @@ export const rowsAt =
     };
   };
 
-/** Finds the rows that any of these relations of a row leads to. */
+/** Finds the rows that any of a row's given relations leads to. */
 export function rowsBelow(
   model: string | undefined,
   relations: readonly string[],
@@ -283,13 +283,13 @@ export const valueFields: Readonly<Record<string, Readonly<Record<string, Read>>
   },
 };
 
-/** The limits of a policy, each with its current usage as computed by a database function. */
+/** A policy's limits, each with its current usage as computed by a database function. */
 export const limitsOf: MadeRead = () => ({
   ...eachOf(
     ({ row }, alias) =>
       `jsonb_array_elements(limits_of(${row}.platform_id, ${row}.id)) with ordinality as ${alias}(value, position)`,
   ),
-  // The policy stores its usage, so the payments of a whole window rarely have to be added up.
+  // The policy stores its usage, so a whole window's payments rarely have to be added up.
   costs: 'past',
 });
 

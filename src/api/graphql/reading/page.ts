@@ -43,9 +43,9 @@ interface PageQuery {
 }
 
 /**
- * Writes the SQL of a connection. The page's rows and one more, which shows whether the list continues, are read once
- * and aggregated as the document selects. The total count, and whether rows exist on the other side of the page's
- * cursor, are read only if the document selects them.
+ * Writes a connection's SQL. The page's rows and one more, which shows whether the list continues, are read once and
+ * aggregated as the document selects. The total count, and whether rows exist on the other side of the page's cursor,
+ * are read only if the document selects them.
  */
 export class PageWriter {
   readonly #planner: DocumentWalker;

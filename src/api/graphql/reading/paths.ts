@@ -93,14 +93,14 @@ export function valueAt(value: unknown, path: Path): unknown {
   return stepsOf(path).reduce<unknown>((at, step) => (at as Record<string, unknown> | null)?.[step] ?? null, value);
 }
 
-/** Returns the SQL of the value at a path, as text if it is in a JSON value. */
+/** Returns the SQL for the value at a path, as text if it is in a JSON value. */
 export function textAt(model: string | undefined, path: Path): (env: Env) => string {
   if (isChoice(path)) return (env) => `coalesce(${path.firstOf.map((one) => textAt(model, one)(env)).join(', ')})`;
   return (env) => at(model, stepsOf(path), env, '->>');
 }
 
 /**
- * Returns the SQL of the JSON at a path.
+ * Returns the SQL for the JSON at a path.
  * @throws Error (the returned function) for a column that the model does not have
  */
 export function jsonAt(model: string | undefined, path: Steps): (env: Env) => string {

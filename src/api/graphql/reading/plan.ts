@@ -34,7 +34,7 @@ interface PlannerOptions {
   readonly isTyped: boolean;
 }
 
-/** The key under which an object has the name of its type. It is empty, because no field has an empty name. */
+/** The key under which an object stores its type's name. It is empty, because no field has an empty name. */
 export const typeKey = '';
 
 /**
@@ -101,7 +101,9 @@ export class Planner implements DocumentWalker {
     return inScope(this.object(type, nodes, (selected) => this.openField(selected, env)));
   }
 
-  /** Writes a field that needs no permission of its own. Fields that do are left to the executor, which checks it. */
+  /**
+   * Writes a field that needs no permission of its own. Fields that need one are left to the executor, which checks it.
+   */
   openField(selected: SelectedField, env: Env): Sql {
     const { key, field } = selected;
     if (field?.extensions.pothosOptions?.authScopes) throw new LeftToExecutor(`${key} needs a permission`);

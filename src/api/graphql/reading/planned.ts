@@ -56,11 +56,11 @@ export async function readAround<Row extends object>(
   return read.catch(() => row) as Promise<Row>;
 }
 
-/** Serializes a row of the domain as JSON of its columns, from which Postgres reconstructs the row. */
+/** Serializes a domain row's columns as JSON, from which Postgres reconstructs the row. */
 function rowJson(row: object): string {
   return JSON.stringify(
     Object.fromEntries(Object.entries(row).map(([field, value]) => [columnName(field), value])),
-    // Columns of bytes contain secrets, which no field exposes.
+    // Bytes columns contain secrets, which no field exposes.
     (_key, value: unknown) =>
       typeof value === 'bigint' ? value.toString() : value instanceof Uint8Array ? undefined : value,
   );

@@ -112,7 +112,7 @@ export class ReadingPlugin<Types extends SchemaTypes> extends BasePlugin<Types> 
  */
 const isStock = (context: object) => (context as Context).isStock === true;
 
-/** Returns whether a field shows a relation of its row, or is computed from one. */
+/** Returns whether a field returns one of its row's relations, or is computed from one. */
 function needsOtherRows<Types extends SchemaTypes>({
   extensions,
   pothosOptions,

@@ -33,7 +33,7 @@ export type Read = {
       readonly kind: 'page';
       readonly list: string;
       readonly model: Model;
-      /** The order of rows in a run with these arguments. */
+      /** The order of the rows in a run with these arguments. */
       readonly key: (args: Readonly<Record<string, unknown>>) => PageKey;
       readonly where: (viewer: Viewer, args: Readonly<Record<string, unknown>>) => object;
       /**
@@ -51,7 +51,7 @@ export type PageRead = Extract<Read, { kind: 'page' }>;
 
 export interface PageKey {
   readonly columns: readonly string[];
-  /** Writes the SQL of a row's position, which its cursor encrypts. */
+  /** Writes the SQL for a row's position, which its cursor encrypts. */
   readonly text: (row: string) => string;
   readonly textOf: (row: Readonly<Record<string, unknown>>) => string;
   /** Returns the key that a position in an argument names; undefined if the position belongs to a different order. */
@@ -70,7 +70,7 @@ export function keyIn({ list }: PageRead, key: PageKey, run: KeyRun, cursor: str
   return position === undefined ? undefined : key.of(position, run, argument);
 }
 
-/** The order of a list's rows by creation. */
+/** Orders a list's rows by creation. */
 export const byId: PageKey = {
   columns: ['id'],
   text: (row) => `${row}.id`,
@@ -79,7 +79,7 @@ export const byId: PageKey = {
   within: (bound) => rowOrders.CREATED.within(bound),
 };
 
-/** The order of a list's rows by last change. */
+/** Orders a list's rows by latest change. */
 export const byChange: PageKey = {
   columns: ['updated_at', 'id'],
   text: (row) => `(extract(epoch from ${row}.updated_at) * 1000)::bigint::text || ':' || ${row}.id`,
@@ -146,7 +146,7 @@ const scalars: Readonly<Record<string, (column: string) => string>> = {
   Date: (column) => quoted(`${column}::date`),
 };
 
-/** Returns the read of a field that exposes a column, or a member of a JSON value, according to the field's type. */
+/** Returns the read of a field that exposes a column, or a member of a JSON value, depending on the field's type. */
 export function exposedRead(field: GraphQLField<unknown, unknown>, name: string): Read {
   const type = getNamedType(field.type);
   const isList = isListType(getNullableType(field.type));
@@ -182,7 +182,7 @@ export function plainReadText(read: Read, row = 'r'): string {
   }
 }
 
-/** Returns the text of this SQL, without the pieces that depend on a run. */
+/** Returns this SQL's text, excluding the pieces that depend on a run. */
 function plainText(sql: Sql): string {
   return sql
     .map((piece) => {

@@ -98,7 +98,7 @@ class BoundRun extends Binding implements Run, Notes {
   }
 }
 
-/** The plan of a query that the database answers entirely: a statement that returns its `data` as JSON. */
+/** A query's plan, if the database can answer the query entirely: a statement that returns its `data` as JSON. */
 interface QueryPlan {
   readonly statement: PlanStatement;
   readonly operation: OperationDefinitionNode;
@@ -130,7 +130,7 @@ const documentInfoOf = oncePer(
   },
 );
 
-/** Returns the plan of a query, cached after its first use; undefined if a field is resolved in JavaScript. */
+/** Returns a query's plan, cached after its first use; undefined if a field is resolved in JavaScript. */
 function planQuery({ schema, document, operationName, variableValues }: ExecutionArgs): QueryPlan | undefined {
   const { number, directiveVariables } = documentInfoOf(document, () => [document]);
   const directiveValues = directiveVariables.map((name) => conditionKey(variableValues?.[name])).join(' ');
@@ -170,7 +170,7 @@ function makePlan({ schema, document, operationName, variableValues }: Execution
 }
 
 /**
- * Runs the plan of a query.
+ * Runs a query's plan.
  * @returns its `data`, as JSON
  * @throws LeftToExecutor if the executor must run the query, which reports errors in the variables or arguments
  */
@@ -204,8 +204,8 @@ interface FieldRead {
 }
 
 /**
- * The reasons why the plans of whole queries failed, by the context of their operation: fields that the executor runs
- * afterwards fail for the same reason, without sending a statement.
+ * The reasons why whole-query plans failed, keyed by the operation's context: fields that the executor runs afterwards
+ * fail for the same reason, without sending a statement.
  */
 const faults = new WeakMap<Context, unknown>();
 
@@ -234,7 +234,7 @@ export async function runField(context: Context, info: GraphQLResolveInfo, { row
   if (!statement) {
     const { schema, fragments, variableValues: variables } = info;
     const planner = new Planner({ schema, fragments, variables, isTyped: true });
-    // A message's field for its own row has no read: it shows the available row.
+    // A message's field for its own row has no read: it returns the available row.
     const own: Read | undefined = field.extensions.read ?? (row && { kind: 'value', env: (env) => env });
     const read: Read | undefined = nodes ? { kind: 'node', types: nodes.types, idsFromRun: true } : own;
     const json = inScope(

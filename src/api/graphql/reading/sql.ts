@@ -28,7 +28,7 @@ export interface Run extends Binding {
   note(value: unknown): number;
   /** Adds a requirement that is checked before the statement runs. If it does not hold, the run throws its refusal. */
   require(requirement: Requirement): void;
-  /** Returns the SQL of the JSON that stands for an error (finish.ts). */
+  /** Returns the SQL for the JSON that stands for an error (finish.ts). */
   refuse(error: GraphQLError): string;
 }
 
@@ -50,7 +50,7 @@ export type Sql = readonly Piece[];
 
 let lastPart = 0;
 
-/** SQL that is fixed when the plan is made; a run includes it or leaves it out as a whole. */
+/** SQL that is fixed when the plan is made; a run includes or omits it as a whole. */
 export class Part {
   readonly sql: Sql;
   /** Whether a GraphQLError within the part replaces only this part, so that the rest of the statement still runs. */
@@ -92,7 +92,7 @@ export function joinSql(parts: readonly Sql[], separator: string): Sql {
   return mergeText(parts.flatMap((part, at) => (at === 0 ? part : [separator, ...part])));
 }
 
-/** Returns the text of SQL that has no parts, in a run. */
+/** Returns a run's text for SQL that has no parts. */
 export function textOfRun(pieces: Sql, run: Run): string {
   const text = (piece: Piece): string => {
     if (typeof piece === 'string') return piece;
@@ -117,7 +117,7 @@ function mergeText(pieces: readonly Piece[]): Sql {
 const maxTexts = 8;
 
 /**
- * The statement of a plan. Little of its text differs between runs, and the differences are the key of a cache of whole
+ * A plan's statement. Little of its text differs between runs, and the differences are the key to a cache of whole
  * texts. A cached text need not be concatenated again, and an identical string finds its prepared statement immediately
  * (database.ts).
  */
@@ -129,7 +129,7 @@ export class PlanStatement {
     this.#sql = sql;
   }
 
-  /** Returns the text of the statement for a run, and binds the run's values. */
+  /** Returns the statement's text for a run, and binds the run's values. */
   textFor(run: Run): string {
     const draft = new StatementDraft();
     draft.add(this.#sql, run);

@@ -10,7 +10,7 @@ import { type Piece, type Run, sql, textOfRun } from './sql.ts';
 
 /** Defines how account statements are read: their entries and totals. */
 
-/** Writes SQL for a time in the arguments; null if it is not given. */
+/** Returns the SQL for a time argument; null if the argument is not given. */
 const moment =
   (args: ArgumentsOf, name: keyof Period) =>
   (run: Run): string =>
@@ -23,7 +23,7 @@ function periodOf(args: Readonly<Record<string, unknown>>): Partial<Period> {
   return { ...(from && { from }), ...(to && { to }) };
 }
 
-/** The entries of an account, in the order in which they changed its balance: each has its own account version. */
+/** An account's entries, in the order in which they changed its balance: each has its own account version. */
 export const entriesRead: PageRead = {
   kind: 'page',
   list: 'LedgerEntry',
@@ -49,7 +49,7 @@ export const entriesRead: PageRead = {
 
 const entryOrder = byNumber('account_version', { of: Number });
 
-/** The period of a statement, and the versions of the account at both ends. */
+/** A statement's period, and the account's versions at both ends. */
 export const statementRow: MadeRead = () => ({
   kind: 'row',
   from: ({ row = '' }, alias, args) =>

@@ -52,21 +52,21 @@ export const builder = new SchemaBuilder<SchemaConfig>({
     idFieldOptions: { description: 'The public id of the object: its type, a colon and a UUID.' },
     edgesFieldOptions: {
       nullable: { list: false, items: false },
-      description: 'The items of the page, each with its cursor.',
+      description: 'The items on the page, each with its cursor.',
     },
-    nodesOnConnection: { description: 'The items of the page, without their cursors.' },
+    nodesOnConnection: { description: 'The items on the page, without their cursors.' },
     pageInfoFieldOptions: {
       description: 'The cursors at both ends of the page, and whether the list continues beyond them.',
     },
     nodeFieldOptions: { nullable: false, description: 'The item.' },
     cursorFieldOptions: {
-      description: 'The position of the item in the list: pass it as `after` or `before` to continue from there.',
+      description: "The item's position in the list. Pass it as `after` or `before` to continue from there.",
     },
     hasNextPageFieldOptions: { description: 'Whether the list has items after this page.' },
     hasPreviousPageFieldOptions: { description: 'Whether the list has items before this page.' },
-    startCursorFieldOptions: { description: 'The cursor of the first item of the page; null if the page is empty.' },
-    endCursorFieldOptions: { description: 'The cursor of the last item of the page; null if the page is empty.' },
-    nodeTypeOptions: { description: 'An object with a public id, which can be read with `node`.' },
+    startCursorFieldOptions: { description: 'The cursor of the first item on the page; null if the page is empty.' },
+    endCursorFieldOptions: { description: 'The cursor of the last item on the page; null if the page is empty.' },
+    nodeTypeOptions: { description: 'An object with a public id. It can be read with `node`.' },
     pageInfoTypeOptions: { description: 'The position of a page in its list.' },
   },
   prisma: {
@@ -78,20 +78,20 @@ export const builder = new SchemaBuilder<SchemaConfig>({
 
 builder.queryType({
   description:
-    'Everything that can be read. Lists are Relay connections, newest first unless `sortOrder` is ASC; the feed of events is oldest first.',
+    'Everything you can read. Lists are Relay connections, newest first unless `sortOrder` is ASC; the feed of events is oldest first.',
   authScopes: { permission: 'VIEW' },
 });
 builder.mutationType({
   description:
-    'Everything that can be done. Every mutation accepts an `idempotencyKey` (transfers require one) and returns its success payload or its refusal as data. Without VIEW, a token can select only the object that the mutation created or moved, such as a new payment, and the id of the object that it changed. Everything else, such as the customer of a payment, needs VIEW.',
+    "Everything you can do. Every mutation accepts an `idempotencyKey` (transfers require one) and returns its success payload or its refusal as data. Without VIEW, a token can select only the object that the mutation created or moved, such as a new payment, and the id of the object that it changed. Everything else, such as a payment's customer, needs VIEW.",
 });
 builder.subscriptionType({
   description:
-    'Everything that can be followed, over WebSocket (graphql-transport-ws) or server-sent events. Each change is delivered once and in order.',
+    'Everything you can subscribe to, over WebSocket (graphql-transport-ws) or server-sent events. Each change is delivered once and in order.',
   authScopes: { permission: 'VIEW' },
 });
 
-/** Adds an enum, given its values and their descriptions. */
+/** Adds an enum with the given values and their descriptions. */
 export const enumOf = <Name extends string>(
   name: string,
   description: string,

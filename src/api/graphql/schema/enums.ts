@@ -5,10 +5,10 @@ export const SortOrder = enumOf('SortOrder', 'The order of a list.', { ASC: 'Old
 
 export const ClientGrant = enumOf(
   'ClientGrant',
-  'Rights that a client token can have in addition to its permissions. They apply to the customer that it is bound to.',
+  'Rights that a client token can have in addition to its permissions. They apply to the customer that the token is bound to.',
   {
-    LOOK_UP_RECEIVERS: 'Look up receivers at UMA addresses (lookUpReceiver), and create quotes from these lookups.',
-    ADD_BENEFICIARIES: 'Register external accounts of the customer (createExternalAccount).',
+    LOOK_UP_RECEIVERS: 'Look up receivers at UMA addresses (lookUpReceiver), and create quotes from those lookups.',
+    ADD_BENEFICIARIES: 'Register external accounts for the customer (createExternalAccount).',
   },
 );
 
@@ -18,7 +18,7 @@ export const TrustedDocumentPolicy = enumOf(
   {
     OPTIONAL: 'No tokens, except those that were created for registered documents only.',
     APPS: 'Client tokens.',
-    ALL: 'All tokens, including API tokens of servers.',
+    ALL: "All tokens, including servers' API tokens.",
   },
 );
 
@@ -26,7 +26,7 @@ export const LedgerParty = enumOf(
   'LedgerParty',
   'The party to a ledger entry, if it is not an account that the caller can see.',
   {
-    OUTSIDE: 'The world outside the service: money that enters or leaves it.',
+    OUTSIDE: 'Anything outside the service: the source of money coming in, or the destination of money going out.',
     CLEARING: 'Money in transit.',
     LIQUIDITY: 'The other side of a currency conversion.',
     FEES: 'Fees of the service.',
@@ -43,8 +43,8 @@ export const LookupNetwork = enumOf('LookupNetwork', 'The network through which 
 });
 
 export const ListOrder = enumOf('ListOrder', 'The sort key of a list.', {
-  CREATED: 'By the time of creation.',
-  UPDATED: 'By the time of the last change.',
+  CREATED: 'By creation time.',
+  UPDATED: 'By the time of the latest change.',
 });
 
 export const QuoteStatus = enumOf('QuoteStatus', 'The status of a quote. COMPLETED, FAILED and EXPIRED are terminal.', {
@@ -81,14 +81,14 @@ export const TransactionType = enumOf('TransactionType', 'The direction of a pay
 export const JournalKind = enumOf('JournalKind', 'Why a ledger entry was posted.', {
   DEBIT: 'A payment takes money from its source.',
   DELIVERY: 'A payment is delivered.',
-  REFUND: 'The money of a payment goes back to its source.',
+  REFUND: "A payment's money goes back to its source.",
   RETURN: 'A bank returns a payment after its delivery.',
   SUSPENSION: 'The rail neither delivers nor returns the money, which moves to SUSPENSE.',
   RESUMPTION: 'The rail returns the money after all.',
   TRANSFER: 'Money moves to another internal account without a quote.',
   DEPOSIT: 'Money comes in.',
   ARRIVAL: 'Money comes in and is then passed on.',
-  ADJUSTMENT: 'The operator of the service corrects the balance of an account.',
+  ADJUSTMENT: "The operator of the service corrects an account's balance.",
   DIFFERENCE: 'A provider moved a different amount than was agreed.',
 });
 
@@ -100,13 +100,13 @@ export const LockedCurrencySide = enumOf(
 
 export const FailureReason = enumOf('FailureReason', 'Why a transaction failed. New values may be added.', {
   LNURLP_FAILED: "The receiver's address could not be resolved.",
-  PAY_REQUEST_FAILED: 'The receiving side did not answer the pay request.',
-  PAYMENT_APPROVAL_WEBHOOK_ERROR: 'The platform answered the approval webhook with an error.',
+  PAY_REQUEST_FAILED: 'The receiving side did not respond to the pay request.',
+  PAYMENT_APPROVAL_WEBHOOK_ERROR: 'The platform responded to the approval webhook with an error.',
   PAYMENT_APPROVAL_TIMED_OUT: 'Nobody approved or rejected the payment in time.',
   OFFRAMP_FAILED: 'Conversion or delivery to the destination failed.',
   MISSING_MANDATORY_PAYEE_DATA: 'Required information about the receiver is missing.',
   QUOTE_EXPIRED: 'The money arrived after the quote had expired, or the quote expired unused.',
-  QUOTE_EXECUTION_FAILED: 'Something else failed before settlement; the timeline says what.',
+  QUOTE_EXECUTION_FAILED: 'Something else failed before settlement; see the timeline for details.',
 });
 
 export const CustomerType = enumOf('CustomerType', 'Whether a customer is a person or a company.', {
@@ -130,7 +130,7 @@ export const KycStatus = enumOf(
 
 export const AccountKind = enumOf('AccountKind', 'Whether an account is held by this service or elsewhere.', {
   INTERNAL: 'A balance held by this service.',
-  EXTERNAL: 'A bank account or wallet elsewhere.',
+  EXTERNAL: 'A bank account or wallet held elsewhere.',
 });
 
 export const ExternalAccountStatus = enumOf(
@@ -146,10 +146,10 @@ export const ExternalAccountStatus = enumOf(
 
 export const BeneficiaryVerificationStatus = enumOf(
   'BeneficiaryVerificationStatus',
-  'Whether the owner of a bank account matches the beneficiary that the platform named.',
+  "Whether a bank account's owner matches the beneficiary named by the platform.",
   {
     MATCHED: 'The names match.',
-    PARTIAL_MATCH: 'The names match in part.',
+    PARTIAL_MATCH: 'The names partly match.',
     NOT_MATCHED: 'The names do not match.',
     UNSUPPORTED: 'The payment rail cannot verify names.',
     CHECKED_BY_RECEIVING_FI: 'The receiving institution verifies the name when it is paid.',
@@ -186,16 +186,16 @@ export const EventType = enumOf(
   {
     OUTGOING_PAYMENT: 'An outgoing transaction was created or its status changed.',
     INCOMING_PAYMENT: 'An incoming transaction was created or its status changed.',
-    ACCOUNT_STATUS: 'The balance of an internal account changed.',
+    ACCOUNT_STATUS: "An internal account's balance changed.",
     KYC_STATUS: "A customer's identity check was decided.",
-    API_TOKEN_EXPIRY: 'An API token expires within a week. Not visible to client tokens.',
+    API_TOKEN_EXPIRY: 'An API token will expire within a week. Not visible to client tokens.',
     TEST: 'A test event for a webhook endpoint.',
     QUOTE_STATUS: 'A quote was created or its status changed. In the feed only.',
     EXTERNAL_ACCOUNT_STATUS: 'An external account was created or its status changed. In the feed only.',
     CUSTOMER_CHANGE:
       'A customer changed in any other way: new details, deletion, a pending identity check. In the feed only.',
     ACCOUNT_CHANGE: 'An internal account was created, or an account changed in any other way. In the feed only.',
-    WEBHOOK_DELIVERY: 'A webhook delivery ended. In the feed only, and not visible to client tokens.',
+    WEBHOOK_DELIVERY: 'A webhook delivery has finished. In the feed only, and not visible to client tokens.',
   },
 );
 
@@ -208,7 +208,7 @@ export const WebhookEndpointStatus = enumOf('WebhookEndpointStatus', 'Whether a 
 
 export const WebhookDeliveryStatus = enumOf(
   'WebhookDeliveryStatus',
-  'The status of the delivery of an event to a webhook endpoint.',
+  "The status of an event's delivery to a webhook endpoint.",
   {
     PENDING: 'An attempt is in progress, or the next one is scheduled.',
     DELIVERED: 'The receiver accepted the event: it answered 2xx or 409.',
@@ -225,7 +225,7 @@ export const Permission = enumOf('Permission', 'A permission of a token.', {
 });
 
 export const ViewerKind = enumOf('ViewerKind', "Whether the caller is a platform's server or an app.", {
-  PLATFORM: 'A server of the platform, with an API token.',
+  PLATFORM: "One of the platform's servers, with an API token.",
   CLIENT: 'An app, with a client token.',
 });
 
@@ -238,17 +238,13 @@ export const PaymentKind = enumOf('PaymentKind', 'How a payment is made.', {
   TRANSFER_OUT: 'By transferOut: from an internal to an external account, in one currency.',
   TRANSFER_IN: 'By transferIn: from an external to an internal account, in one currency.',
   TRANSFER_INTERNAL: 'By transferInternal: between internal accounts, in one currency.',
-  QUOTE: 'By a quote, which is executed by a request or by a deposit.',
+  QUOTE: 'Through a quote, which is executed by a request or by a deposit.',
 });
 
-export const PolicyRelease = enumOf(
-  'PolicyRelease',
-  'When a payment no longer counts towards the limits of a policy.',
-  {
-    FAILED: 'When the payment fails, is rejected or expires, so that it is not delivered.',
-    REFUNDED: 'When the payment is returned after its delivery.',
-  },
-);
+export const PolicyRelease = enumOf('PolicyRelease', "When a payment no longer counts towards a policy's limits.", {
+  FAILED: 'When the payment fails, is rejected or expires, so that it is not delivered.',
+  REFUNDED: 'When the payment is returned after its delivery.',
+});
 
 export const PolicyPeriod = enumOf('PolicyPeriod', 'Which payments a policy limit counts together.', {
   PAYMENT: 'Each payment on its own.',
@@ -258,9 +254,9 @@ export const PolicyPeriod = enumOf('PolicyPeriod', 'Which payments a policy limi
   LAST_30_DAYS: 'All payments of the last 30 days (720 hours).',
 });
 
-export const PolicyRule = enumOf('PolicyRule', 'The rule of a policy that forbids a payment.', {
+export const PolicyRule = enumOf('PolicyRule', 'The policy rule that forbids a payment.', {
   LIMIT: 'The payment exceeds a limit of the policy.',
-  CURRENCY: 'The policy limits amounts, but has no limit for the currency of the payment.',
+  CURRENCY: "The policy limits amounts, but has no limit for the payment's currency.",
   KIND: 'The policy does not allow this kind of payment.',
   RECEIVER: 'The policy does not allow this receiver.',
   HOURS: 'The policy does not allow payments at this time of day.',

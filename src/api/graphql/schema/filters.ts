@@ -20,7 +20,7 @@ import {
  * and include both ends: `createdAfter`/`createdBefore`, `updatedAfter`/`updatedBefore`, and for amounts `min`/`max`.
  */
 
-/** Describes a filter field that finds rows without a search. Filtering by any other field costs more. */
+/** Describes a filter field that needs no search to find its rows. Filtering by any other field costs more. */
 export const found = (foundBy: GraphQLInputFieldExtensions['foundBy'], description: string) =>
   ({ description, extensions: { foundBy } }) as const;
 
@@ -40,11 +40,11 @@ const AmountRange = builder.inputType('AmountRange', {
     currency: t.field({ type: 'CurrencyCode', required: true, description: 'The currency code of the amounts.' }),
     min: t.field({
       type: 'BigInt',
-      description: 'The smallest amount, in the smallest unit of the currency. No lower bound when left out.',
+      description: "The minimum amount, in the currency's smallest unit. If omitted, there is no lower bound.",
     }),
     max: t.field({
       type: 'BigInt',
-      description: 'The largest amount, in the smallest unit of the currency. No upper bound when left out.',
+      description: "The maximum amount, in the currency's smallest unit. If omitted, there is no upper bound.",
     }),
   }),
 });
@@ -89,7 +89,7 @@ export const TransactionFilter = builder.inputType('TransactionFilter', {
     accountId: t.id(found('index', 'Transactions from or to this account: InternalAccount:… or ExternalAccount:…')),
     currency: t.field({
       type: 'CurrencyCode',
-      description: 'Transactions that are sent or received in the currency with this code.',
+      description: 'Transactions whose sent or received amount is in the currency with this code.',
     }),
     amount: t.field({ type: AmountRange, description: 'Transactions whose sent or received amount is in this range.' }),
     executed: t.boolean({

@@ -2,7 +2,7 @@ import { type GraphQLInputType, type GraphQLSchema, getNullableType, isInputObje
 import { type FieldPath, type PathTable, translatePath } from '../../../core/refusal.ts';
 import type { Operation } from '../../../domain/access/operations.ts';
 
-/** Paths that differ between the inputs of a mutation and of its command, because commands use REST's names. */
+/** Paths that differ between a mutation's input and its command's input, because commands use REST's names. */
 const renamed: { readonly [Name in Operation]?: PathTable } = {
   sandboxSend: [
     [['currencyAmount'], ['amount']],
@@ -33,8 +33,7 @@ const renamed: { readonly [Name in Operation]?: PathTable } = {
 
 /**
  * Converts a path in a command's input to one in the mutation's arguments: `["input", "source", "account",
- * "accountId"]`. A scenario is a separate argument, except in the mutations of the sandbox, where it is a field of
- * the input.
+ * "accountId"]`. A scenario is a separate argument, except in sandbox mutations, where it is a field of the input.
  */
 export function argumentPath(schema: GraphQLSchema, name: Operation, path: FieldPath, input: unknown): FieldPath {
   if (path[0] === 'sandboxScenario' && !name.startsWith('sandbox')) return path;
@@ -47,8 +46,8 @@ export function argumentPath(schema: GraphQLSchema, name: Operation, path: Field
 }
 
 /**
- * Completes a path into a value. Commands take the content of a @oneOf input without the enclosing field, and a map
- * where the schema has a list of entries.
+ * Extends a command's path to match the schema: commands take the content of a @oneOf input without its enclosing
+ * field, and a map where the schema has a list of entries.
  */
 function pathInType(path: FieldPath, type: GraphQLInputType, value: unknown): FieldPath {
   const nullable = getNullableType(type);

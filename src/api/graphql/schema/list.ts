@@ -23,7 +23,7 @@ export const pageArgs = (t: ArgBuilder) => ({
   }),
 });
 
-/** Creates the arguments of a list: its page, its filter and its order. */
+/** Creates a list's arguments: page, filter and order. */
 export const listArgs = <Filter>(t: ArgBuilder, filter: InputObjectRef<Types, Filter>) => ({
   ...pageArgs(t),
   filter: t({ type: filter, description: 'Returns only items that match this filter.' }),
@@ -34,7 +34,7 @@ export const listArgs = <Filter>(t: ArgBuilder, filter: InputObjectRef<Types, Fi
   }),
 });
 
-/** Creates the arguments of a filtered list that can be ordered by creation or by last change. */
+/** Creates the arguments for a filtered list that can be ordered by creation or by latest change. */
 const orderedListArgs = <Filter>(t: ArgBuilder, filter: InputObjectRef<Types, Filter>) => ({
   ...listArgs(t, filter),
   orderBy: t({
@@ -51,7 +51,7 @@ export interface Identified {
   readonly id: string;
 }
 
-/** The edge type of a list, and the function that creates a cursor for an edge outside a page. */
+/** A list's edge type, and the function that creates a cursor for an edge that is not on a page. */
 interface ListEdge {
   readonly options: { readonly type: EdgeRef; readonly description: string };
   readonly cursorOf: (payments: Payments, row: Identified) => string;
@@ -78,9 +78,9 @@ interface ListOptions<Filter> {
   readonly where?: (viewer: Viewer, filter: Filter | null | undefined) => object;
   /** Whether the list can also be ordered by the last change of its rows. */
   readonly isOrdered?: boolean;
-  /** The sort key, if the list has only one order and that is not by id. */
+  /** The sort key of a list that has only one order, if that order is not by id. */
   readonly key?: PageKey;
-  /** The name of the list in its cursors, if it is not `name`. */
+  /** The list's name in its cursors, if it is not `name`. */
   readonly cursors?: string;
   readonly page: string;
   readonly edge: string;
@@ -111,7 +111,7 @@ export function listOf<Row, Filter = never>(
   };
 }
 
-/** Creates the connection type of a list, with its edges and `totalCount`. */
+/** Creates a list's connection type, with its edges and `totalCount`. */
 export function connectionOf<Row>(
   type: ObjectRef<Types, Row> | InterfaceRef<Types, Row>,
   {

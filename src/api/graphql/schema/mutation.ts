@@ -17,12 +17,12 @@ import { edgeOf, type Identified } from './list.ts';
 import { Transaction } from './nouns.ts';
 import { asUserError, type MemberName, memberNameOf, memberTypes } from './refusals.ts';
 
-/** Defines the field with the service's current time, for every type with times that an app may count down to. */
+/** Defines the field for the service's current time, used by every type with a time that apps may count down to. */
 export const serverTime = {
   type: 'DateTime',
   extensions: { costs: 'read' },
   description:
-    'The current time of the service, whose clock decides what has expired. Base countdowns on it rather than on the device clock.',
+    "The service's current time; its clock determines what has expired. Base countdowns on it rather than on the device clock.",
   resolve: async (_parent: unknown, _args: object, { payments }: Context) =>
     (await readClock(payments.database.pool)).now,
 } as const;
@@ -35,7 +35,7 @@ const SandboxDeposit = enumOf('SandboxDeposit', 'How the simulated deposit for a
 
 const SandboxStep = enumOf('SandboxStep', 'A step of a simulated payment.', {
   PAY_REQUEST:
-    "For sandboxReceiveUma: the sender has looked up the receiver and the payment is CREATED. Next, the sender's pay request arrives, fails, or does not arrive within the lifetime of a quote (EXPIRED).",
+    "For sandboxReceiveUma: the sender has looked up the receiver and the payment is CREATED. Next, the sender's pay request arrives, fails, or does not arrive within a quote's lifetime (EXPIRED).",
   PULL: 'For a quote paid from an external account: the money is pulled, before anything is debited.',
   SETTLEMENT: 'The delivery or collection that ends the payment.',
 });
@@ -54,8 +54,7 @@ export const SandboxScenarioInput = builder.inputType('SandboxScenarioInput', {
       description: 'The step that `delayMs` and `failureReason` apply to; SETTLEMENT by default.',
     }),
     delayMs: t.int({
-      description:
-        'The duration of the step in milliseconds, 0 to 3600000. When left out, the step takes its usual time.',
+      description: 'The duration of the step in milliseconds, 0 to 3600000. If omitted, the step takes its usual time.',
     }),
     failureReason: t.field({
       type: FailureReason,
@@ -66,7 +65,7 @@ export const SandboxScenarioInput = builder.inputType('SandboxScenarioInput', {
     approval: t.field({
       type: SandboxApproval,
       description:
-        "For sandboxReceiveUma: the platform's decision, so that no approval request has to be answered. If a decision was already made, it stands.",
+        "For sandboxReceiveUma: the platform's decision, so that you need not respond to an approval request. A decision that was already made stands.",
     }),
     deposit: t.field({
       type: SandboxDeposit,
@@ -125,7 +124,7 @@ interface SuccessField {
   readonly nullable?: boolean;
 }
 
-/** Builds the edge fields of a success: one for each row that belongs to a list, and one for a quote's payment. */
+/** Builds a success's edge fields: one for each row that belongs to a list, and one for a quote's payment. */
 function edgesIn<Success, Field>(
   success: Readonly<Record<string, SuccessField>>,
   make: (options: object) => Field,
@@ -196,7 +195,7 @@ export function mutation<Fields extends InputFieldMap, Success extends Replayabl
       ...(changesRecord(name) && {
         expectedVersion: t.int({
           description:
-            'The version of the record that you last read. If the record has changed since, the mutation is refused with a ConflictError, whose `existing` is the current record.',
+            "The record's version when you last read it. If the record has changed since, the mutation is refused with a ConflictError, whose `existing` is the current record.",
         }),
       }),
       ...(options.validates && { validateOnly: t.boolean({ defaultValue: false, description: validateOnly }) }),

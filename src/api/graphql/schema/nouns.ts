@@ -32,7 +32,8 @@ export const Customer = builder.prismaNode('Customer', {
 });
 
 export const Account = builder.prismaInterface('Account', {
-  description: 'An internal account (a balance here) or an external account (a bank account or wallet elsewhere).',
+  description:
+    'An internal account (a balance held here) or an external account (a bank account or wallet held elsewhere).',
   interfaces: [builder.nodeInterfaceRef()],
   ...variantsBy('kind', { INTERNAL: 'InternalAccount', EXTERNAL: 'ExternalAccount' }),
 });
@@ -47,7 +48,7 @@ export const InternalAccount = builder.prismaNode('Account', {
 export const ExternalAccount = builder.prismaNode('Account', {
   variant: 'ExternalAccount',
   ...node(visibleAccounts),
-  description: 'A bank account or wallet elsewhere, to pay to or to pull money from.',
+  description: 'A bank account or wallet held elsewhere, which money can be sent to or pulled from.',
   interfaces: [Account],
 });
 
@@ -76,8 +77,8 @@ builder.queryFields((t) => ({
   nodes: t.fromQuery([builder.nodeInterfaceRef()], () => ({ kind: 'node', types: nodeTypes }), {
     nullable: { list: false, items: true },
     description:
-      'The objects with these ids, in the same order; null for each id that is unknown. The cost of the selection counts for every id, even for a repeated id, which is read only once.',
-    args: { ids: t.arg.idList({ required: true, description: 'The public ids of the objects.' }) },
+      "The objects with these ids, in the same order; null for each id that is unknown. The selection's cost is counted for every id, including repeated ids, although those are read only once.",
+    args: { ids: t.arg.idList({ required: true, description: "The objects' public ids." }) },
     resolve: (_root, { ids }, context, info) =>
       (ids as readonly string[]).map((id) => stockNode(id, nodeTypes, context, info)),
   }),

@@ -8,7 +8,7 @@ import { nodeTypes } from './nouns.ts';
 import { RefusalCode } from './refusals.ts';
 
 const MutationOutcome = enumOf('MutationOutcome', 'The outcome of the first call with an idempotency key.', {
-  NONE: 'No mutation with this key took effect or was refused. If the answer was lost less than 20 seconds ago, the call may still be in progress.',
+  NONE: 'No mutation with this key took effect or was refused. If the response was lost less than 20 seconds ago, the call may still be in progress.',
   SUCCEEDED: 'The mutation took effect.',
   REFUSED: 'The mutation was refused and changed nothing; `code` says why.',
 } satisfies Record<Receipt['outcome'], string>);
@@ -24,10 +24,10 @@ const MutationName = builder.enumType('MutationName', {
 });
 
 const MutationReceipt = builder.objectRef<Receipt>('MutationReceipt').implement({
-  description: 'The outcome of the first call with an idempotency key, for clients that did not receive the answer.',
+  description: 'The outcome of the first call with an idempotency key, for clients that did not receive the response.',
   fields: (t) => ({
     operation: t.expose('operation', { type: MutationName, description: 'The name of the mutation.' }),
-    idempotencyKey: t.exposeString('idempotencyKey', { description: 'The idempotency key of the call.' }),
+    idempotencyKey: t.exposeString('idempotencyKey', { description: "The call's idempotency key." }),
     outcome: t.expose('outcome', { type: MutationOutcome, description: 'Whether the mutation took effect.' }),
     code: t.optional('code', RefusalCode, { description: 'Why the mutation was refused; null if it was not.' }),
     createdAt: t.optional('createdAt', 'DateTime', {

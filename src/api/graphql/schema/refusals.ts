@@ -16,7 +16,7 @@ const members = {
   NotFoundError: 'An object that the input refers to does not exist, or is not visible to the caller.',
   InsufficientFundsError: 'The balance of the source is too low. The quote, if there is one, stays PENDING.',
   LimitExceededError:
-    'A policy does not allow the payment. Its rule and limit are shown only to viewers with VIEW who may see the policy.',
+    'A policy does not allow the payment. Its rule and limit are visible only to viewers with VIEW who may see the policy.',
   QuoteExpiredError: 'The quote has expired: create a new one.',
   ConflictError: 'The request conflicts with something that already exists or has already happened.',
   CustomerInUseError:
@@ -57,7 +57,7 @@ const codes: Readonly<Record<Code, readonly [member: MemberName, meaning: string
   QUOTE_REQUEST_FAILED: ['UnavailableError', 'The receiving side did not return a quote.'],
   INSUFFICIENT_BALANCE: ['InsufficientFundsError', 'The balance of the source is too low.'],
   // Only REST returns the next two codes, because its settings contain a single endpoint. In GraphQL, a test event is
-  // sent to a named endpoint, and the answer shows the outcome.
+  // sent to a named endpoint, and the response contains the outcome.
   WEBHOOK_ENDPOINT_NOT_SET: ['NotFoundError', 'No webhook endpoint is configured in the settings. REST only.'],
   WEBHOOK_DELIVERY_ERROR: ['UnavailableError', 'A test event could not be delivered. REST only.'],
   FORBIDDEN: ['ForbiddenError', 'The token is not allowed to do this.'],
@@ -161,7 +161,7 @@ builder.objectField(memberTypes.UnavailableError, 'retryAfter', (t) =>
 );
 
 /**
- * Turns a refusal into the value of a mutation's union.
+ * Turns a refusal into a value of a mutation's union.
  * @param argumentOf converts a path in the command's input to one in the mutation's arguments
  */
 export function asUserError(refusal: Refusal, argumentOf: (path: Path) => Path): UserError {
@@ -225,7 +225,7 @@ builder.objectField(memberTypes.ConflictError, 'existing', (t) =>
   }),
 );
 
-/** Returns the details of a CUSTOMER_IN_USE refusal; none for a caller who may not read them. */
+/** Returns the details of a CUSTOMER_IN_USE refusal; empty for a caller who may not read them. */
 function useOf({ refusal }: { readonly refusal: { readonly details: object } }): Partial<CustomerUse> {
   return refusal.details;
 }
@@ -234,7 +234,7 @@ builder.objectFields(memberTypes.CustomerInUseError, (t) => ({
   balances: t.field({
     type: ['Money'],
     nullable: true,
-    description: "The balances of the customer's internal accounts that are not empty. Null without VIEW.",
+    description: "The balances of the customer's non-empty internal accounts. Null without VIEW.",
     resolve: (error) => useOf(error).balances?.map(({ amount, currency }) => money(BigInt(amount), currency)),
   }),
   paymentsUnderWay: t.int({

@@ -58,7 +58,7 @@ export interface RowList<Types extends SchemaTypes> {
 }
 
 interface PageOptions<Types extends SchemaTypes> extends Options {
-  /** The relations that lead to the rows; by default, the page shows all rows of the list. */
+  /** The relations that lead to the rows; by default, the page covers all of the list's rows. */
   readonly of?: readonly string[];
   readonly authScopes?: Types['AuthScopes'];
 }
@@ -99,7 +99,7 @@ declare global {
         parts: { readonly [Name in keyof Value & string]: Steps },
         options: Options,
       ): FieldRef<Types, Value, Kind>;
-      /** The content of a JSON column, in the form that the domain writes. */
+      /** The content of a JSON column, in the form written by the domain. */
       json(
         path: (keyof ParentShape & string) | readonly [keyof ParentShape & string, ...string[]],
         type: TypeParam<Types>,
@@ -112,7 +112,7 @@ declare global {
         parts: readonly [name: Name, value: Value],
         options: Options & { readonly isSorted?: boolean },
       ): FieldRef<Types, unknown, Kind>;
-      /** The same row, shown as another type, whose fields may need other rows; null if a column is null. */
+      /** The same row, presented as another type, whose fields may need other rows; null if a column is null. */
       sameRow(
         type: TypeParam<Types>,
         options: Options & { readonly nullIf?: keyof ParentShape & string; readonly needsOthers?: true },
@@ -148,7 +148,7 @@ declare global {
         visible: Visible,
         options: Omit<Options, 'nullable'>,
       ): FieldRef<Types, never, Kind>;
-      /** All rows that a relation leads to or, with a second relation, all rows that this one leads to from there. */
+      /** All rows that a relation leads to. With a second relation, all rows that it leads to from those rows. */
       many(
         relations: string | readonly string[],
         type: ObjectRef<Types, unknown>,
@@ -179,7 +179,7 @@ type Words = PothosSchemaTypes.RootFieldBuilder<SchemaTypes, Row>;
 type Given<Name extends keyof Words> = Words[Name] extends (...given: infer Arguments) => unknown ? Arguments : never;
 
 /**
- * The part of a field builder that the methods need. The compiler cannot follow Pothos' types through shared methods.
+ * The part of a field builder that the methods need. The compiler cannot infer Pothos' types through shared methods.
  */
 interface Builder {
   field(options: object): never;

@@ -3,7 +3,7 @@ import { documentBudget } from '../limits/budget.ts';
 import { measureDocument } from '../limits/document-size.ts';
 import { TextAnswer } from '../reading/run.ts';
 
-/** Measures the document of an operation for `extensions.cost`: its cost and size, with their limits (`DocumentSize`). */
+/** Measures an operation's document for `extensions.cost`: its cost and size, with their limits (`DocumentSize`). */
 export function costReport({ schema, document, operationName, variableValues }: ExecutionArgs) {
   const { size } = measureDocument({ schema, document, operationName, variables: variableValues });
   const { cost, depth, fields, aliases } = size;
@@ -12,7 +12,7 @@ export function costReport({ schema, document, operationName, variableValues }: 
   return { cost, limit, depth, fields, aliases, limits };
 }
 
-/** Adds the cost of a document to its answer, as `extensions.cost`. */
+/** Adds a document's cost to its answer, as `extensions.cost`. */
 export function withCost(answer: ExecutionResult | TextAnswer, args: ExecutionArgs): ExecutionResult | TextAnswer {
   const cost = costReport(args);
   return answer instanceof TextAnswer
@@ -20,7 +20,7 @@ export function withCost(answer: ExecutionResult | TextAnswer, args: ExecutionAr
     : { ...answer, extensions: { ...answer.extensions, cost } };
 }
 
-/** The highest cost of a document that counts as one request: one read of twenty rows with twenty fields each. */
+/** The highest document cost that counts as one request: one read of twenty rows with twenty fields each. */
 const includedCost = 800;
 
 const costOfRequest = 500;
@@ -30,7 +30,7 @@ export function requestsForCost(cost: number): number {
   return 1 + Math.max(0, Math.ceil((cost - includedCost) / costOfRequest));
 }
 
-/** Returns how many requests an operation counts as, given the cost of its document. */
+/** Returns how many requests an operation counts as, given its document's cost. */
 export function requestsOf(args: ExecutionArgs): number {
   return requestsForCost(costReport(args).cost);
 }

@@ -40,8 +40,8 @@ function statusOf({ data, errors = [] }: ExecutionResult, type: JsonType): numbe
 }
 
 /**
- * Returns the highest status of the errors, where errors that keep 200 as application/json count as 200; undefined if
- * none has a status.
+ * Returns the highest status of the errors; undefined if none has a status. An error whose application/json response
+ * stays 200 counts as 200.
  */
 export function requestStatus({ errors = [] }: ExecutionResult, type: JsonType): number | undefined {
   let highest: number | undefined;

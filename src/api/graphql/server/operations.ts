@@ -33,8 +33,8 @@ import { type Farewell, holdStream, type StreamMessage, sharedResults, streamMes
 import { timeOperation, withTimeLimit } from './time-operation.ts';
 
 /**
- * The maximum number of streams that open at a time. Without it, clients would time out when all reconnect after a
- * restart.
+ * The maximum number of streams that may be opening at once. Without this limit, clients would time out when they all
+ * reconnect after a restart.
  */
 const maxOpenings = 256;
 
@@ -43,7 +43,7 @@ export interface Transport {
   /** The value of the Authorization header or, on a socket, of `authorization` in the first message. */
   readonly authorization?: string | undefined;
   readonly session?: Session | undefined;
-  /** Closes the connection of a reader that falls behind or cannot be served, so that it reconnects and resumes. */
+  /** Closes the connection of a reader that falls behind, or whose stream fails, so that it reconnects and resumes. */
   readonly closeForRetry?: () => void;
   /** Whether the client has disconnected or ended the operation, for a transport without `response`. */
   readonly isGone?: () => boolean;
@@ -66,11 +66,11 @@ export interface OperationsOptions {
   readonly replicas?: Replicas | undefined;
   /** The maximum number of open subscriptions per token, and of resume keys per subject. */
   readonly streams: TokenCap;
-  /** Waits for a message's turn among all the work of its platform. */
+  /** Waits for a message's turn among all of its platform's work. */
   readonly takeTurn: TakeTurn;
   /** Counts the extra requests that an expensive document stands for. Returns an error if they exceed the limit. */
   readonly countMore: (context: Context, requests: number) => Promise<GraphQLError | undefined>;
-  /** Limits how many expensive documents of a platform are executed at a time. */
+  /** Limits how many of a platform's expensive documents are executed at once. */
   readonly expensive: ExpensiveTurns;
   /** Authenticates the caller. Throws a GraphQLError if the credentials are invalid. */
   readonly contextOf: (transport: Transport) => Promise<Context>;
@@ -184,8 +184,8 @@ export class Operations {
     // The executor may send several reads, some of them to the primary. Older data from a replica would contradict what
     // the primary returns.
     reads?.requireLatest();
-    // Read before the operation's other reads: a list in the same query then shows all changes before that cursor. With
-    // parallel reads, a change could fall between the two and be missed by both.
+    // Read before the operation's other reads: a list in the same query then includes all changes before that cursor.
+    // With parallel reads, a change could fall between the two and be missed by both.
     if (selectsFeedCursor(args.document))
       context.feedHead = await feedHead(context.payments.database, context.viewer.platformId);
     return execute(args);

@@ -37,7 +37,7 @@ export function presentError(error: unknown, log: Logger): GraphQLError {
   // The connection is being closed (Context.closeForRetry), but its reader may still receive this.
   if (original instanceof Overflow) return failure('TOO_SLOW', `${original.message}: resume with after`);
   if (original instanceof EventsUndone) return failure('CURSOR_EXPIRED', original.message);
-  // The outer error says where: in which variable, in which field.
+  // The outer error gives the location: which variable, and which field.
   if (error instanceof GraphQLError && (!original || original instanceof GraphQLError)) {
     const { message, extensions } = error;
     if (isInputError(error)) {
@@ -61,7 +61,7 @@ export function presentError(error: unknown, log: Logger): GraphQLError {
   });
 }
 
-/** The message of graphql-js about a required variable without a value. */
+/** The graphql-js error message for a required variable with no value. */
 const lacksValue = /^Variable "\$\w+" of (required|non-null) type /;
 
 /** Returns whether the executor could not coerce the input: a variable, or an argument whose variable has no value. */

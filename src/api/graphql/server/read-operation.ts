@@ -16,8 +16,8 @@ export function isSafe(method: string | undefined): boolean {
 }
 
 /**
- * Reads the operation of an HTTP request: from the URL of a GET, or from the body of a POST or QUERY. Ignores members
- * that GraphQL over HTTP does not define.
+ * Reads an HTTP request's operation: from the URL of a GET, or from the body of a POST or QUERY. Ignores members that
+ * GraphQL over HTTP does not define.
  * @throws GraphQLError with the reason if the request is not a GraphQL request
  */
 export function readOperation({ method, url }: IncomingMessage, body: Uint8Array): SentOperation {
@@ -59,7 +59,7 @@ function operationOf(json: unknown): SentOperation {
     if (value != null && typeof value !== 'string') throw badRequest(`${name} must be a string`);
   for (const [name, value] of Object.entries({ variables, extensions }))
     if (value != null && !isJsonObject(value)) throw badRequest(`${name} must be a JSON object`);
-  // The type of each was checked.
+  // Each member's type has been checked.
   return { query, documentId, variables, operationName, extensions } as SentOperation;
 }
 

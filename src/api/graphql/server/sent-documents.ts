@@ -23,9 +23,9 @@ export interface OperationParams extends SentOperation {
 const rememberedSize = 2 ** 23;
 
 /**
- * Finds the text of documents that are sent by hash: registered ones and, in development, those that a client has sent
- * before (Apollo's automatic persisted queries). Refuses documents that the token is not allowed to send. Holds only
- * texts; the parsed documents are in the document cache, under their texts.
+ * Finds the text of documents sent by hash: registered ones and, in development, those that a client has sent before
+ * (Apollo's automatic persisted queries). Refuses documents that the token is not allowed to send. Holds only texts;
+ * the parsed documents are in the document cache, under their texts.
  */
 export class SentDocuments {
   readonly #trusted: TrustedDocuments;
@@ -62,7 +62,7 @@ export class SentDocuments {
     return { ...sent, query: text };
   }
 
-  /** Returns whether a viewer's platform has registered a document that the viewer's token may send. */
+  /** Returns whether the viewer's platform has registered a document and the viewer's token may send it. */
   async isRegistered(viewer: Viewer, document: DocumentNode): Promise<boolean> {
     return maySend(viewer, await this.#trusted.hashesOf(viewer.platformId, digestOf(document)));
   }

@@ -72,7 +72,7 @@ async function contextOf(options: GraphqlOptions, transport: Transport): Promise
   };
 }
 
-/** Charges further requests to a caller, and updates the rate limit header fields. A refusal is delayed. */
+/** Charges additional requests to a caller, and updates the rate limit header fields. A refusal is delayed. */
 async function countMore(
   { limits, pace }: GraphqlOptions,
   { viewer, eventStream: response }: Context,
@@ -173,7 +173,7 @@ export function streamNeeded(): GraphQLError {
   return badRequest(message, { code: 'NOT_ACCEPTABLE', status: 406 });
 }
 
-/** Creates the error for missing, malformed, unknown or revoked credentials. It is the same in all of these cases. */
+/** Creates the error for missing, malformed, unknown or revoked credentials. It is the same in every case. */
 export function unauthenticated(): GraphQLError {
   return failure(
     'UNAUTHENTICATED',

@@ -22,7 +22,8 @@ import type { Message } from '../schema/streams/stream.ts';
 import type { SentDocuments } from './sent-documents.ts';
 
 /**
- * The number of results that a group stores. Most members get an event at the same time; a late one executes it again.
+ * The number of results that a group stores. Most members get an event at the same time; a late member executes it
+ * again.
  */
 const maxStored = 32;
 
@@ -30,22 +31,22 @@ const maxStored = 32;
 interface Group {
   members: number;
   readonly args: ExecutionArgs;
-  /** The newest results as JSON, by the payload of the event. */
+  /** The newest results as JSON, keyed by event payload. */
   readonly texts: Map<unknown, Promise<string>>;
 }
 
 interface Follower {
-  /** Executes the document for one payload of its stream, or takes another follower's result. Returns JSON. */
+  /** Executes the document for one payload of its stream, or takes another subscriber's result. Returns JSON. */
   textOf(payload: unknown): Promise<string>;
   leave(): void;
 }
 
 /**
  * Executes each event once for all subscriptions that get the same result, because they have the same document and
- * variables, and callers with the same visibility and permissions. A thousand followers of a subject thus cost only one
- * execution and serialization.
+ * variables, and callers with the same visibility and permissions. A thousand subscribers to a subject thus cost only
+ * one execution and serialization.
  * @param serialize writes the JSON that clients get
- * @param takeTurn waits for an execution's turn among the work of its platform
+ * @param takeTurn waits for an execution's turn among its platform's work
  * @returns the function by which a subscription joins others with the same results
  */
 export function sharedResults(
@@ -56,7 +57,7 @@ export function sharedResults(
 
   async function run(args: ExecutionArgs, payload: unknown): Promise<string> {
     const { platformId } = contextIn(args).viewer;
-    // All followers have the same platform, so it does not matter whose this is.
+    // All subscribers have the same platform, so it does not matter whose this is.
     const turn = await takeTurn(platformId);
     const result = await inTurn(turn, () =>
       asPlatform(platformId, async () => execute({ ...args, rootValue: payload })),
@@ -197,12 +198,12 @@ export function streamMessages(
 
 function placeOf(payload: unknown): Message | undefined {
   if (typeof payload !== 'object' || payload === null || !('position' in payload)) return undefined;
-  // Only messages of the feed have a position.
+  // Only feed messages have a position.
   const { cursor, position } = payload as Message;
   return { cursor, position };
 }
 
-/** A reader counts as disconnected after taking nothing from its event stream for this long. */
+/** A reader counts as disconnected after reading nothing from its event stream for this long. */
 const stallTimeoutMs = 30_000;
 
 /** The time between the last message to a reader and the closing of its connection. */
@@ -222,7 +223,7 @@ export async function holdStream(
   const { viewer: begun, session, eventStream, farewell } = contextIn(args);
   const held = session ?? (eventStream && farewell && superviseStream(sessions, begun, eventStream, farewell));
   if (!held) return () => undefined;
-  // The stream keeps the rights of the token with which it began.
+  // The stream keeps the rights of the token that opened it.
   const end = await held.begin(
     async (viewer) =>
       mayDoAllThat(viewer, begun) && (!viewer.trustedDocumentsOnly || sent.isRegistered(viewer, args.document)),
@@ -233,7 +234,8 @@ export async function holdStream(
 /**
  * Supervises an event stream (SSE) while it is open. Closes it if its token is no longer valid or no longer permits the
  * operation, the server stops, or its reader stalls. The connection is cut without `complete`: a stock client
- * reconnects and resumes after a cut, but takes `complete` as the end. An error about the token is sent before the cut.
+ * reconnects and resumes after a cut, but treats `complete` as the end. An error about the token is sent before the
+ * cut.
  * @param farewell writes that error
  */
 function superviseStream(sessions: Sessions, viewer: Viewer, response: ServerResponse, farewell: Farewell): Session {

@@ -33,8 +33,8 @@ const labelOf = oncePer(({ operation, selectionSet: { selections } }: OperationD
 });
 
 /**
- * Returns the result of an operation, or TIMEOUT if it takes longer than `limitMs`: a query, a mutation, or opening
- * a stream (an open one has no limit). The database ends statements after 10 s; a mutation may still take effect.
+ * Returns an operation's result, or TIMEOUT if it takes longer than `limitMs`: a query, a mutation, or opening a stream
+ * (an open one has no limit). The database ends statements after 10 s; a mutation may still take effect.
  * @param on.onTimeout called when the time limit is reached
  * @param on.onLateResult called with a result that arrives after the limit
  */

@@ -60,7 +60,7 @@ async function sendStream(response: ServerResponse, stream: AsyncIterableIterato
   try {
     for await (const { text, cursor } of stream) await sendEvent(response, 'next', text, cursor);
   } catch {
-    // Clients take `complete` for the end, but resume after a cut.
+    // Clients treat `complete` as the end of the stream, but resume after a cut.
     response.destroy();
     return;
   }

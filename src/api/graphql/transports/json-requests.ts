@@ -14,7 +14,7 @@ type MediaType = (typeof mediaTypes)[number];
 /** Returns a media type of responses with its charset. Clients may specify the charset as well. */
 const inUtf8 = (type: string) => `${type}; charset=utf-8`;
 
-/** The media types by the value of Accept: clients send few different ones, and parsing one takes 9 µs. */
+/** The media types, keyed by the value of Accept: clients send few distinct values, and parsing one takes 9 µs. */
 const acceptedBy = boundedCache<readonly MediaType[]>(200);
 
 /**

@@ -26,7 +26,7 @@ import { presentError } from '../server/present-error.ts';
 import { readJson } from '../server/read-operation.ts';
 import { type GraphqlOptions, unauthenticated } from '../server/server.ts';
 
-/** Answers a message of the Model Context Protocol whose body has been read. */
+/** Answers a Model Context Protocol message whose body has been read. */
 export type McpEndpoint = (response: ServerResponse, body: Buffer) => Promise<void>;
 
 interface McpOptions extends Pick<GraphqlOptions, 'payments' | 'trusted' | 'credentials' | 'log'> {
@@ -105,7 +105,9 @@ interface ToolCaller extends McpOptions {
   readonly run: (tool: Tool, variables: Record<string, unknown>) => Promise<ToolRun>;
 }
 
-/** Finds the tools of a request's token. Throws a GraphQLError or a Refusal for a token that cannot have any. */
+/**
+ * Finds the tools available to a request's token. Throws a GraphQLError or a Refusal for a token that cannot have any.
+ */
 async function callerOf(options: McpOptions, response: ServerResponse): Promise<ToolCaller> {
   const { credentials, payments, operations } = options;
   const { authorization } = response.req.headers;
@@ -138,7 +140,7 @@ const toolsIn = oncePer((document: DocumentNode, schema: GraphQLSchema, text: st
   toolsOf({ schema, document, text }),
 );
 
-/** Returns the operations of a viewer's own documents. Documents that have been deleted are left out. */
+/** Returns the operations of a viewer's own documents. Deleted documents are omitted. */
 async function readTools({ trusted, operations, schema }: McpOptions, { platformId, documents }: Viewer) {
   const tools: Tool[] = [];
   for (const hash of documents) {
@@ -173,7 +175,7 @@ async function answerMessage(caller: ToolCaller, response: ServerResponse, messa
   );
   const sent = new Request('http://localhost/mcp', { method: 'POST', headers });
   // Supports protocol versions with a handshake (until 2025), whose messages are each answered on their own, and
-  // versions without.
+  // versions without one.
   const isOlder = await sdk.isLegacyRequest(sent, message);
   const older = new sdk.WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
   // No subscriptions, because they would stay open.

@@ -121,7 +121,7 @@ function logBreach({ log }: ProtocolOptions, { address }: Extra, reason: string)
   log.info({ address, reason }, 'a client violated the WebSocket protocol and is disconnected');
 }
 
-/** The maximum number of bytes of a reason (RFC 6455, 5.5). */
+/** The maximum length of a close reason, in bytes (RFC 6455, 5.5). */
 const maxReason = 123;
 
 /** Sends a message. Resolves when the system has accepted it. */
@@ -161,9 +161,9 @@ interface ClientMessage {
 const maxUnderWay = 2 * socketLimits.operations;
 
 /**
- * Passes the messages of a socket to graphql-ws in their order. A new operation with the id of one that the client has
- * completed waits until the service has ended the earlier one: graphql-ws would confuse the two. The socket pauses
- * while its client completes operations faster than the service ends them.
+ * Passes a socket's messages to graphql-ws in order. A new operation with the id of one that the client has completed
+ * waits until the service has ended the earlier one: graphql-ws would confuse the two. The socket pauses while its
+ * client completes operations faster than the service ends them.
  */
 class SocketOrder {
   readonly #extra: Extra;

@@ -22,7 +22,7 @@ export const socketLimits = {
   operations: 20,
   frameBytes: 64 * 1024,
   initSeconds: 3,
-  /** The time limit for a client to answer the close of its socket. */
+  /** How long a client may take to acknowledge the close of its socket. */
   closeMs: 1_000,
   /** The maximum number of bytes buffered for one reader. */
   bufferedBytes: 1024 * 1024,
@@ -30,8 +30,8 @@ export const socketLimits = {
 
 /**
  * "Try again later": the reader was too slow, the token has too many sockets or requests, the database is unreachable,
- * or the server is stopping. Stock clients reconnect after this code and after 1012, but take 4429 (too many
- * requests) as final.
+ * or the server is stopping. Stock clients reconnect after this code and after 1012, but treat 4429 (too many requests)
+ * as final.
  */
 export const closeTryAgain = 1013;
 export const closeRestart = 1012;
@@ -44,14 +44,14 @@ export type Extra = {
    * The socket's TCP connection. The request that opened it is not kept: it would take as much memory as the socket.
    */
   readonly connection: Socket;
-  /** The address of the client, in the form that limits count. */
+  /** The client address that rate limits are keyed on. */
   readonly address: string;
   authorization?: string;
   session?: Session;
   /** The name and version that the client gave for itself. */
   client?: ClientFacts | undefined;
   /**
-   * The slots of operations. An operation that the client has ended keeps its slot until the service has ended it as
+   * The slots for operations. An operation that the client has ended keeps its slot until the service has ended it as
    * well.
    */
   readonly places: Slots;
@@ -75,7 +75,7 @@ export interface SocketOptions extends Pick<OperationsOptions, 'sessions' | 'str
   /** The maximum number of open sockets per token. */
   readonly sockets: TokenCap;
   readonly resumePoints: ResumePoints;
-  /** Records that the client of a connection has shown valid credentials. */
+  /** Records that a connection's client has presented valid credentials. */
   readonly noteKnown: (socket: Socket) => void;
   readonly acceptsOrigin: (request: IncomingMessage) => boolean;
   /** How often a client must show that it is alive, in milliseconds. */
@@ -116,7 +116,7 @@ export async function openSession(
   return true;
 }
 
-/** Counts a socket against the limits of its token. Returns the error of a socket beyond the limit. */
+/** Counts a socket against its token's limits. Returns the error for a socket beyond the limit. */
 function admitSocket({ limits, sockets }: SocketOptions, socket: WebSocket, viewer: Viewer): RateLimited | undefined {
   const { refusal } = limits.count(viewer);
   if (refusal) return refusal;
@@ -138,9 +138,8 @@ export async function countOperation(
 }
 
 /**
- * Renews the session of a socket with the credentials in a ping. Closes the socket if they are invalid, belong to
- * another subject, or do not permit an open operation. If they cannot be checked now, the old credentials remain in
- * effect.
+ * Renews a socket's session with the credentials in a ping. Closes the socket if they are invalid, belong to another
+ * subject, or do not permit an open operation. If they cannot be checked now, the old credentials remain in effect.
  */
 export async function renewSession(
   { credentials }: SocketOptions,

@@ -220,10 +220,10 @@ function resumeKeyOf(
 interface SocketOperation extends Prepared {
   readonly id: string;
   readonly extra: Extra;
-  /** The description of the message in the log. */
+  /** How the message is described in the log. */
   readonly facts: RequestFacts;
   readonly resumeKey: ResumeKey | undefined;
-  /** The turn of the operation, which ends when it is answered or its stream is open. */
+  /** The operation's turn, which ends when the operation is answered or its stream is open. */
   readonly turn: WorkTurn;
 }
 

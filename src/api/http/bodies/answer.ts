@@ -9,7 +9,7 @@ export interface Answer {
   readonly body: string | Buffer;
 }
 
-/** The size from which a response is compressed, in bytes: a shorter one fits into one packet anyway. */
+/** The minimum size of a compressed response, in bytes: a shorter response fits into one packet anyway. */
 const compressedFrom = 1_400;
 /** The maximum number of bytes compressed synchronously, in less time than another thread would cost (bench/LOG.md). */
 const compressedAtOnce = 16 * 1024;

@@ -30,7 +30,7 @@ import { AccountInfoInputSchema, AccountInfoSchema } from '../schemas/account-in
 import { AmountSchema, changedMetadata, id, listed, metadata, newMetadata, ownKey, time } from '../schemas/fields.ts';
 import { PaymentInstructionSchema } from '../schemas/payment-schemas.ts';
 
-const currency = z.string().optional().describe('The code of the currency.');
+const currency = z.string().optional().describe('The currency code.');
 
 export const InternalAccountSchema = z
   .object({
@@ -38,7 +38,7 @@ export const InternalAccountSchema = z
     customerId: id('Customer', 'The customer who owns the account; absent if the platform itself does.').optional(),
     balance: AmountSchema.describe('The amount that can be spent.'),
     fundingPaymentInstructions: listed(PaymentInstructionSchema).describe(
-      'The ways to pay money into the account from outside. Use any one of them.',
+      'The ways to pay money into the account. Use any one of them.',
     ),
     frozenAt: time('When the operator of the service froze the account; absent if it is not frozen.').optional(),
     createdAt: time('When the account was created.'),
@@ -48,10 +48,10 @@ export const InternalAccountSchema = z
     description: `A balance in one currency, held by this service. Deposits and payments can raise it to at most ${maxAmount} smallest units; only refunds and the platform's fees can exceed that.`,
   });
 
-/** Adds the endpoints of internal accounts (specification 4.13, decision 54). */
+/** Adds the internal account endpoints (specification 4.13, decision 54). */
 export function internalAccountEndpoints(app: RestApp, { database }: Payments): void {
   addAccountLists(new Endpoints(app, 'Internal accounts'), database, 'INTERNAL', {
-    ofCustomers: 'The balances of all customers, or of one, in pages.',
+    ofCustomers: 'The balances of all customers or of a single customer, paginated.',
     ofPlatform: "The platform's own balances, one in each of its currencies.",
     filters: { currency },
     item: InternalAccountSchema,
@@ -105,7 +105,7 @@ function addAccountLists<Item>(
 }
 
 const filters = {
-  currency: z.string().optional().describe('The code of the currency.'),
+  currency: z.string().optional().describe('The currency code.'),
   status: anyOf(ExternalAccountStatus, 'Only accounts with any of these statuses.'),
   accountType: anyOf(ExternalAccountType, 'Only accounts of any of these types.'),
   beneficiaryVerificationStatus: anyOf(
@@ -119,14 +119,14 @@ const ExternalAccountSchema = z
     id: id('ExternalAccount', 'The id of the account.'),
     status: z
       .enum(ExternalAccountStatus)
-      .describe('The status of the account. Only an ACTIVE account can make or receive payments.'),
+      .describe("The account's status. Only an ACTIVE account can make or receive payments."),
     statusReason: z
       .string()
       .optional()
       .describe(
         'The human-readable reason for the status and the verification result, including the compared names if they differ; absent if there is nothing to explain.',
       ),
-    currency: z.string().openapi({ description: 'The code of the currency.', example: 'EUR' }),
+    currency: z.string().openapi({ description: 'The currency code.', example: 'EUR' }),
     accountInfo: AccountInfoSchema,
     customerId: id('Customer', 'The customer who owns the account; null if the platform itself does.').nullable(),
     platformAccountId: z.string().optional().describe("The platform's own id for the account."),
@@ -138,18 +138,18 @@ const ExternalAccountSchema = z
     beneficiaryVerificationStatus: z
       .enum(BeneficiaryVerificationStatus)
       .optional()
-      .describe('Whether the owner of the account is the beneficiary that the platform named.'),
+      .describe("Whether the account's owner is the beneficiary named by the platform."),
     beneficiaryVerifiedData: z
-      .object({ fullName: z.string().describe("The name of the owner in the bank's records.") })
+      .object({ fullName: z.string().describe("The owner's name in the bank's records.") })
       .optional()
-      .describe('The details about the owner that the payment rail reported.'),
+      .describe('The details about the owner, as reported by the payment rail.'),
     frozenAt: time('When the operator of the service froze the account; absent if it is not frozen.').optional(),
     metadata,
   })
-  .openapi('ExternalAccount', { description: 'A bank account or wallet outside this service.' });
+  .openapi('ExternalAccount', { description: 'A bank account or wallet held elsewhere.' });
 
 const accountFields = {
-  currency: z.string().openapi({ description: 'The ISO 4217 or asset code of the currency.', example: 'EUR' }),
+  currency: z.string().openapi({ description: "The currency's ISO 4217 or asset code.", example: 'EUR' }),
   accountInfo: AccountInfoInputSchema,
   platformAccountId: ownKey().optional().describe("The platform's own id for the account."),
   metadata: newMetadata,
@@ -164,21 +164,18 @@ const warnings = z
   )
   .optional()
   .describe(
-    'Notes on paying the account: how SEPA or ACH transmits the name of its owner and, in the sandbox, what production would refuse, such as wrong check digits.',
+    "Notes on paying the account: how SEPA or ACH transmits the owner's name and, in the sandbox, what production would refuse, such as wrong check digits.",
   );
 
 const CustomerAccountBody = z
   .strictObject({
     ...accountFields,
-    customerId: id(
-      'Customer',
-      'The customer who owns the account; when left out, the platform itself does.',
-    ).optional(),
+    customerId: id('Customer', 'The customer who owns the account; if omitted, the platform itself does.').optional(),
     defaultUmaDepositAccount: z
       .boolean()
       .optional()
       .describe(
-        'Whether incoming UMA payments to the customer go to this account, instead of an earlier default; false when left out.',
+        'Whether incoming UMA payments to the customer go to this account, instead of an earlier default; false if omitted.',
       ),
   })
   .openapi('CreateExternalAccount');
@@ -191,7 +188,7 @@ const externalAccountPaths: PathTable<CreateExternalAccount> = [
 
 const params = z.object({ accountId: id('ExternalAccount', 'The id of the account.') });
 
-/** Adds the endpoints of external accounts (specification 4.8 to 4.10, decisions 54 and 68). */
+/** Adds the external account endpoints (specification 4.8 to 4.10, decisions 54 and 68). */
 export function externalAccountEndpoints(app: RestApp, payments: Payments): void {
   const endpoints = new Endpoints(app, 'External accounts');
   const created = {
@@ -226,8 +223,8 @@ export function externalAccountEndpoints(app: RestApp, payments: Payments): void
   });
 
   addAccountLists(endpoints, payments.database, 'EXTERNAL', {
-    ofCustomers: 'The bank accounts and wallets of customers, in pages, without deleted ones.',
-    ofPlatform: "The platform's own bank accounts and wallets, without deleted ones.",
+    ofCustomers: "Customers' bank accounts and wallets, paginated, excluding deleted ones.",
+    ofPlatform: "The platform's own bank accounts and wallets, excluding deleted ones.",
     filters,
     item: ExternalAccountSchema,
     record: externalAccountRecord,
@@ -238,8 +235,7 @@ export function externalAccountEndpoints(app: RestApp, payments: Payments): void
 function changeEndpoints(endpoints: Endpoints, payments: Payments): void {
   endpoints.command('updateExternalAccount', {
     summary: 'Change an external account of a customer or the platform',
-    description:
-      'Fields that are left out stay unchanged. The details that identify the account at its bank cannot change.',
+    description: 'Omitted fields stay unchanged. The details that identify the account at its bank cannot change.',
     at: 'patch /customers/external-accounts/{accountId}',
     params,
     body: z
@@ -262,7 +258,7 @@ function changeEndpoints(endpoints: Endpoints, payments: Payments): void {
   endpoints.command('deleteExternalAccount', {
     summary: 'Delete an external account of a customer or the platform',
     description:
-      'The account becomes permanently INACTIVE and is left out of lists. Existing payments still show it and continue, but new payments cannot use it. The same account can be registered again.',
+      'The account becomes permanently INACTIVE and no longer appears in lists. Existing payments still refer to it and continue, but new payments cannot use it. The same account can be registered again.',
     at: 'delete /customers/external-accounts/{accountId}',
     params,
     answer: [200, ExternalAccountSchema, 'The deleted account.'],
@@ -301,8 +297,8 @@ function createdRecord({ warnings: found, ...row }: Awaited<ReturnType<typeof cr
 }
 
 /**
- * Checks the currency and owner that a request gives next to an account's id: callers may send accounts back in the
- * form in which responses show them. An unknown account is ignored here, because the command refuses it.
+ * Checks the currency and owner that a request gives next to an account's id: callers may send accounts back exactly as
+ * responses return them. An unknown account is ignored here, because the command refuses it.
  * @throws Refusal INVALID_CURRENCY, INVALID_INPUT
  */
 export async function checkNamedAccount(

@@ -38,9 +38,9 @@ const settings = {
   providerRequiredCounterpartyCustomerFields: [...currencySettings.providerRequiredCounterpartyCustomerFields],
 };
 
-const currencyCode = z.string().openapi({ description: 'The code of the currency.', example: 'USD' });
+const currencyCode = z.string().openapi({ description: 'The currency code.', example: 'USD' });
 const requiredField = z.object({
-  name: z.string().describe('The name of the information: FULL_NAME, BIRTH_DATE, …'),
+  name: z.string().describe('The name of the field: FULL_NAME, BIRTH_DATE, …'),
   mandatory: z.boolean().describe('Whether a payment is refused without this information.'),
 });
 
@@ -66,7 +66,7 @@ const trustedDocuments = z
 const ConfigSchema = z
   .object({
     id: id('PlatformConfig', 'The id of the settings.'),
-    umaDomain: z.string().describe('The domain of the UMA addresses of new customers.'),
+    umaDomain: z.string().describe("The domain for new customers' UMA addresses."),
     webhookEndpoint: webhookEndpoint.optional(),
     webhookTokenId: id(
       'ApiToken',
@@ -75,12 +75,12 @@ const ConfigSchema = z
     supportedCurrencies: listed(
       z.object({
         currencyCode,
-        minAmount: amount('The smallest amount of a payment, in the smallest unit of the currency.'),
-        maxAmount: amount('The largest amount of a payment, in the smallest unit of the currency.'),
+        minAmount: amount("The smallest payment amount, in the currency's smallest unit."),
+        maxAmount: amount("The largest payment amount, in the currency's smallest unit."),
         requiredCounterpartyFields: listed(requiredField).describe(
-          'The information about the counterparty that payments in this currency require or accept.',
+          'The counterparty information that payments in this currency require or accept.',
         ),
-        enabledTransactionTypes: listed(z.enum(TransactionType)).describe('The enabled directions of payments.'),
+        enabledTransactionTypes: listed(z.enum(TransactionType)).describe('The enabled payment directions.'),
         ...requiredByProvider,
       }),
     ).describe('The currencies in which new customers get internal accounts.'),
@@ -117,7 +117,7 @@ const UpdateConfigBody = z
       .string()
       .nullish()
       .describe(
-        'The domain of the UMA addresses of new customers. In production, only a domain that the operator of the service has assigned to the platform is accepted; any other is refused with 409.',
+        "The domain for new customers' UMA addresses. In production, only a domain that the operator of the service has assigned to the platform is accepted; any other is refused with 409.",
       ),
     webhookEndpoint: webhookEndpoint
       .nullable()
@@ -130,10 +130,10 @@ const UpdateConfigBody = z
           minAmount: fixedAmount,
           maxAmount: fixedAmount,
           requiredCounterpartyFields: listOf(requiredField)
-            .describe('The information about the counterparty that payments in this currency require or accept.')
+            .describe('The counterparty information that payments in this currency require or accept.')
             .optional(),
           enabledTransactionTypes: listOf(z.enum(TransactionType))
-            .describe('The enabled directions of payments.')
+            .describe('The enabled payment directions.')
             .optional(),
           providerRequiredCustomerFields: requiredByProvider.providerRequiredCustomerFields.optional(),
           providerRequiredCounterpartyCustomerFields:
@@ -147,7 +147,7 @@ const UpdateConfigBody = z
 
 type CurrencySetting = NonNullable<z.infer<typeof UpdateConfigBody>['supportedCurrencies']>[number];
 
-/** Refuses settings of a currency that differ from what GET returns. */
+/** Refuses currency settings that differ from those returned by GET. */
 function checkOffered({ currencyCode: _code, ...given }: CurrencySetting, position: number): void {
   for (const [name, value] of Object.entries(given)) {
     const offered = settings[name as keyof typeof settings];
@@ -185,7 +185,7 @@ const platformPaths: PathTable<PlatformSettings & { readonly url: string }> = [
   [['url'], ['webhookEndpoint']],
 ];
 
-/** Adds the endpoints of the platform's settings (decision 56). */
+/** Adds the endpoints for the platform's settings (decision 56). */
 export function configEndpoints(app: RestApp, modules: RestModules): void {
   const { payments, webhooks } = modules;
   const endpoints = new Endpoints(app, 'Platform');
@@ -208,7 +208,7 @@ export function configEndpoints(app: RestApp, modules: RestModules): void {
   // This is not a command, so it takes no idempotency key.
   endpoints.add('updateConfig', {
     summary: "Change the platform's settings",
-    description: 'Fields that are left out stay unchanged, and so do existing accounts and addresses.',
+    description: 'Omitted fields stay unchanged, and so do existing accounts and addresses.',
     at: 'patch /config',
     body: UpdateConfigBody,
     parameters: [ifMatchParameter],

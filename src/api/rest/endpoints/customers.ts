@@ -38,7 +38,7 @@ import {
 
 const umaAddress = z
   .string()
-  .openapi({ description: 'UMA address, $name@domain, in the domain of the platform.', example: '$grace@example.com' });
+  .openapi({ description: "UMA address, $name@domain, in the platform's domain.", example: '$grace@example.com' });
 const platformCustomerId = ownKey().describe("The platform's own id for the customer.");
 
 const individualFields = { fullName: text(longest.name).optional().describe('Full name.'), ...personFields };
@@ -75,14 +75,14 @@ const CreateCustomerBody = z
   .discriminatedUnion('customerType', [
     z
       .strictObject({
-        customerType: z.literal('INDIVIDUAL').describe('The type of the customer: a person.'),
+        customerType: z.literal('INDIVIDUAL').describe('The customer type: a person.'),
         ...created,
         ...individualFields,
       })
       .openapi('CreateIndividualCustomer'),
     z
       .strictObject({
-        customerType: z.literal('BUSINESS').describe('The type of the customer: a company.'),
+        customerType: z.literal('BUSINESS').describe('The customer type: a company.'),
         ...created,
         businessInfo,
         address: AddressSchema.optional(),
@@ -99,7 +99,7 @@ const UpdateCustomerBody = z
   .discriminatedUnion('customerType', [
     z
       .strictObject({
-        customerType: z.literal('INDIVIDUAL').describe('The type of the customer, which cannot change: a person.'),
+        customerType: z.literal('INDIVIDUAL').describe('The customer type, which cannot change: a person.'),
         umaAddress: umaAddress.nullish(),
         metadata: changedMetadata,
         fullName: individualFields.fullName.nullable(),
@@ -110,7 +110,7 @@ const UpdateCustomerBody = z
       .openapi('UpdateIndividualCustomer'),
     z
       .strictObject({
-        customerType: z.literal('BUSINESS').describe('The type of the customer, which cannot change: a company.'),
+        customerType: z.literal('BUSINESS').describe('The customer type, which cannot change: a company.'),
         umaAddress: umaAddress.nullish(),
         metadata: changedMetadata,
         businessInfo: z
@@ -154,14 +154,14 @@ export const CustomerSchema = z
   .discriminatedUnion('customerType', [
     z
       .object({
-        customerType: z.literal('INDIVIDUAL').describe('The type of the customer: a person.'),
+        customerType: z.literal('INDIVIDUAL').describe('The customer type: a person.'),
         ...common,
         ...individualFields,
       })
       .openapi('IndividualCustomer'),
     z
       .object({
-        customerType: z.literal('BUSINESS').describe('The type of the customer: a company.'),
+        customerType: z.literal('BUSINESS').describe('The customer type: a company.'),
         ...common,
         businessInfo,
         address: AddressSchema.optional(),
@@ -198,13 +198,13 @@ function detailsOf(body: z.infer<typeof CreateCustomerBody> | z.infer<typeof Upd
   return { customerType, ...businessInfo, address, beneficialOwners };
 }
 
-/** Adds the endpoints of customers (specification 4.11, decision 47). */
+/** Adds the customer endpoints (specification 4.11, decision 47). */
 export function customerEndpoints(app: RestApp, payments: Payments): void {
   const endpoints = new Endpoints(app, 'Customers');
 
   endpoints.command('createCustomer', {
     summary: 'Create a customer',
-    description: 'Creates a customer, with an internal account in each currency of the platform.',
+    description: "Creates a customer, with an internal account in each of the platform's currencies.",
     at: 'post /customers',
     body: CreateCustomerBody,
     answer: [201, CustomerSchema, 'The new customer.'],
@@ -220,7 +220,7 @@ export function customerEndpoints(app: RestApp, payments: Payments): void {
 
   addPagedList(endpoints, 'listCustomers', {
     summary: 'List customers',
-    description: 'The customers that match all given filters, in pages.',
+    description: 'The customers that match all given filters, paginated.',
     at: '/customers',
     filters: {
       platformCustomerId: z.string().optional().describe('Only the customer with this platformCustomerId.'),
@@ -252,7 +252,7 @@ export function customerEndpoints(app: RestApp, payments: Payments): void {
 
   endpoints.command('updateCustomer', {
     summary: 'Change a customer',
-    description: 'Fields that are left out stay unchanged. In the sandbox, changing the name also sets the KYC status.',
+    description: 'Omitted fields stay unchanged. In the sandbox, changing the name also sets the KYC status.',
     at: 'patch /customers/{customerId}',
     params,
     body: UpdateCustomerBody,

@@ -56,7 +56,7 @@ const paths: PathTable<RatesQuery> = [
   [['destinations'], ['destinationCurrency']],
 ];
 
-/** Adds the endpoint of exchange rates (decision 55). */
+/** Adds the exchange rate endpoint (decision 55). */
 export function exchangeRateEndpoints(app: RestApp, payments: Payments): void {
   addWholeList(new Endpoints(app, 'Exchange rates'), 'listExchangeRates', {
     summary: 'List indicative exchange rates',

@@ -22,7 +22,7 @@ import { checkNamedAccount } from './accounts.ts';
 
 const params = z.object({ quoteId: id('Quote', 'The id of the quote.') });
 
-/** Adds the endpoints of quotes (specification 4.1 to 4.3, decision 67). */
+/** Adds the quote endpoints (specification 4.1 to 4.3, decision 67). */
 export function quoteEndpoints(app: RestApp, payments: Payments): void {
   const { database } = payments;
   const endpoints = new Endpoints(app, 'Quotes');
@@ -37,7 +37,7 @@ export function quoteEndpoints(app: RestApp, payments: Payments): void {
     body: CreateQuoteBody,
     answer: [201, QuoteSchema, 'The new quote.'],
     run: async (body, { viewer, key }) => {
-      // The refusals of this conversion already name fields of the request.
+      // Refusals from this conversion already name the request's fields.
       const input = await toQuoteInput(payments, viewer, body);
       return withRequestPaths(quotePaths(body), createQuote(payments, viewer, input, key));
     },
@@ -46,7 +46,7 @@ export function quoteEndpoints(app: RestApp, payments: Payments): void {
 
   addPagedList(endpoints, 'listQuotes', {
     summary: 'List quotes',
-    description: 'The quotes that match all given filters, in pages.',
+    description: 'The quotes that match all given filters, paginated.',
     at: '/quotes',
     filters: {
       customerId: z.string().optional().describe('Only quotes whose sender is this customer.'),
@@ -106,12 +106,12 @@ const SourceInput = z
         sourceType: z.literal('ACCOUNT').describe('Pay from an account.'),
         accountId: id('InternalAccount', 'The account that pays. From an external account, the money is pulled first.'),
         customerId: id('Customer', 'The owner of the account; optional, and checked if given.').optional(),
-        currency: z.string().optional().describe('The currency of the account; optional, and checked if given.'),
+        currency: z.string().optional().describe("The account's currency; optional, and checked if given."),
       })
       .openapi('AccountSourceInput'),
     z
       .strictObject({
-        sourceType: z.literal('REALTIME_FUNDING').describe('Pay by a deposit from outside for this payment alone.'),
+        sourceType: z.literal('REALTIME_FUNDING').describe('Pay by an external deposit made solely for this payment.'),
         customerId: id('Customer', 'The customer who makes the deposit.'),
         currency: z
           .string()
@@ -127,17 +127,14 @@ const DestinationInput = z
       .strictObject({
         destinationType: z.literal('ACCOUNT').describe('Pay to an account.'),
         accountId: id('ExternalAccount', 'The account that receives.'),
-        currency: z.string().optional().describe('The currency of the account; optional, and checked if given.'),
+        currency: z.string().optional().describe("The account's currency; optional, and checked if given."),
       })
       .openapi('AccountDestinationInput'),
     z
       .strictObject({
         destinationType: z.literal('UMA_ADDRESS').describe('Pay to a UMA address; requires lookupId.'),
         umaAddress: z.string().describe('The UMA address that was looked up: $name@domain.'),
-        currency: z
-          .string()
-          .optional()
-          .describe("The currency that arrives; the receiver's preferred one when left out."),
+        currency: z.string().optional().describe("The currency that arrives; the receiver's preferred one if omitted."),
       })
       .openapi('UmaDestinationInput'),
   ])
@@ -145,7 +142,10 @@ const DestinationInput = z
 
 const information = facts();
 
-/** Creates the error for a field that only some forms of the body require. It is reported together with the others. */
+/**
+ * Creates the error for a field that only some forms of the body require. It is reported together with all other
+ * errors.
+ */
 function requiredIn(field: string) {
   return {
     path: [field],
@@ -168,15 +168,15 @@ const CreateQuoteBody = z
       example: 'USD',
     }),
     receivingCurrencyCode: z.string().optional().openapi({
-      description: "The currency that arrives; the receiver's preferred one when left out.",
+      description: "The currency that arrives; the receiver's preferred one if omitted.",
       example: 'EUR',
     }),
     senderCustomerInfo: information
       .optional()
       .describe(
-        "Information about the sender, by name. A UMA address requires the lookup's requiredPayerFields and PURPOSE_OF_PAYMENT; an external account requires PURPOSE_OF_PAYMENT.",
+        "Sender information, by name. A UMA address requires the lookup's requiredPayerFields and PURPOSE_OF_PAYMENT; an external account requires PURPOSE_OF_PAYMENT.",
       ),
-    senderUserInfo: information.optional().describe('Another name for senderCustomerInfo.'),
+    senderUserInfo: information.optional().describe('An alias of senderCustomerInfo.'),
     immediatelyExecute: z
       .boolean()
       .optional()
@@ -221,7 +221,7 @@ function quotePaths(body: Body): PathTable<CreateQuote> {
 }
 
 /**
- * Converts a body to the command's input. Parties that it leaves out come from its lookup, and values that it contains
+ * Converts a body to the command's input. Parties that the body omits are taken from its lookup, and values that appear
  * twice must agree (decision 24).
  * @throws Refusal INVALID_INPUT, INVALID_CURRENCY, LOOKUP_REQUEST_NOT_FOUND
  */

@@ -23,18 +23,18 @@ const ReceiverCurrencySchema = z
     estimatedExchangeRate: rate(
       "Units of the platform's first currency per unit of this currency, in major units. This is an estimate; only a quote locks a rate.",
     ).optional(),
-    min: amount('The smallest amount that can be received, in the smallest unit of the currency.'),
-    max: amount('The largest amount that can be received, in the smallest unit of the currency.'),
+    min: amount("The smallest amount that can be received, in the currency's smallest unit."),
+    max: amount("The largest amount that can be received, in the currency's smallest unit."),
   })
   .openapi('ReceiverCurrency', { description: 'A currency that a receiver accepts.' });
 
-const supportedCurrencies = 'The currencies that the receiver accepts, the preferred one first.';
+const supportedCurrencies = 'The currencies that the receiver accepts, starting with the preferred one.';
 
 const LookupSchema = z
   .object({
     id: id('Lookup', 'The id of the lookup.'),
     lookupId: id('Lookup', 'The same as `id`. A quote to the receiver must refer to it, within ten minutes.'),
-    receiverUmaAddress: z.string().describe('The UMA address of the receiver: $name@domain, in lower case.'),
+    receiverUmaAddress: z.string().describe("The receiver's UMA address: $name@domain, in lower case."),
     receiver: z
       .object({
         handle: z.string().describe('The same as `receiverUmaAddress`.'),
@@ -43,11 +43,11 @@ const LookupSchema = z
       })
       .describe('The receiver.'),
     supportedCurrencies: listed(ReceiverCurrencySchema).describe(supportedCurrencies),
-    requiredPayerFields: listed(z.string()).describe('The required information about the sender: FULL_NAME, …'),
+    requiredPayerFields: listed(z.string()).describe('The required sender information: FULL_NAME, …'),
     constraints: z
       .object({ minAmount: AmountSchema, maxAmount: AmountSchema })
       .optional()
-      .describe('The smallest and the largest amount in the preferred currency.'),
+      .describe('The smallest and largest amounts in the preferred currency.'),
     createdAt: time('When the lookup was made.'),
   })
   .openapi('Lookup', {
@@ -64,13 +64,13 @@ const UmaLookupSchema = z
     ).describe(supportedCurrencies),
     requiredPayerDataFields: listed(
       z.object({
-        name: z.string().describe('The name of the information, such as FULL_NAME.'),
+        name: z.string().describe('The name of the field, such as FULL_NAME.'),
         mandatory: z.boolean().describe('Whether the payment fails without this information.'),
       }),
-    ).describe('All information about the sender that the receiver requests.'),
+    ).describe('All sender information that the receiver requests.'),
   })
   .openapi('UmaLookup', {
-    description: 'A lookup with additional fields for clients of the older form of this request.',
+    description: 'A lookup with additional fields for clients that use the older form of this request.',
   });
 
 const query = z.strictObject({
@@ -86,7 +86,7 @@ const query = z.strictObject({
 
 const paths: PathTable<LookUpReceiver> = [[['umaAddress'], ['receiverUmaAddress']]];
 
-/** Adds the lookup of receivers on two paths, one of them for older clients (specification 4.14, decision 11). */
+/** Adds the receiver lookup on two paths, one of them for older clients (specification 4.14, decision 11). */
 export function receiverEndpoints(app: RestApp, payments: Payments): void {
   const endpoints = new Endpoints(app, 'Receivers');
   const shared = {
@@ -100,7 +100,7 @@ export function receiverEndpoints(app: RestApp, payments: Payments): void {
     query,
     errors: [404],
   } as const;
-  const about = 'The currencies and limits of the receiver.';
+  const about = "The receiver's currencies and limits.";
   const lookUp = async (
     viewer: Viewer,
     { receiverUmaAddress: umaAddress, ...sender }: z.infer<typeof query> & { readonly receiverUmaAddress: string },
@@ -150,7 +150,7 @@ async function senderOf(payments: Payments, viewer: Viewer, { customerId, platfo
 }
 
 /**
- * Converts a row to the record of a lookup: the fields of specification 2.10 and the fields added by decision 11. The
+ * Converts a row to a lookup record: the fields of specification 2.10 and the fields added by decision 11. The
  * constraints are those of the preferred currency; `min` and `max` are in its smallest unit.
  * @throws UnrepresentableAmount beyond 2^53
  */
@@ -185,8 +185,8 @@ function lookupRecord(row: Lookup) {
 }
 
 /**
- * Adds the fields that clients of the older request form expect to the record of a lookup: each currency as `currency`,
- * and every field that the receiver requests, with whether it is required (decision 11).
+ * Adds to a lookup record the fields that clients of the older request form expect: each currency as `currency`, and
+ * every field that the receiver requests, including whether it is required (decision 11).
  * @throws UnrepresentableAmount beyond 2^53
  */
 function umaLookupRecord(row: Lookup) {

@@ -16,7 +16,7 @@ import { TransactionSchema } from '../schemas/payment-schemas.ts';
 import { InternalAccountSchema } from './accounts.ts';
 import { CustomerSchema } from './customers.ts';
 
-/** Adds the endpoints of the sandbox (specification 4.7, decision 53). */
+/** Adds the sandbox endpoints (specification 4.7, decision 53). */
 export function sandboxEndpoints(app: RestApp, payments: Payments): void {
   const { database } = payments;
   const endpoints = new Endpoints(app, 'Sandbox');
@@ -31,7 +31,7 @@ export function sandboxEndpoints(app: RestApp, payments: Payments): void {
         quoteId: id('Quote', 'The quote to fund.'),
         currencyCode: z.string().openapi({ description: 'The currency of the deposit.', example: 'USDC' }),
         currencyAmount: amountInput(
-          'The amount, in the smallest unit of its currency; by default exactly the amount of the quote.',
+          "The amount, in the smallest unit of its currency; by default, exactly the quote's amount.",
         ).optional(),
       })
       .openapi('SandboxSend'),
@@ -57,7 +57,7 @@ export function sandboxEndpoints(app: RestApp, payments: Payments): void {
     at: 'post /sandbox/internal-accounts/{accountId}/fund',
     params: z.object({ accountId: id('InternalAccount', 'The id of the account.') }),
     body: z
-      .strictObject({ amount: amountInput('The amount, in the smallest unit of the currency.', maxFunding) })
+      .strictObject({ amount: amountInput("The amount, in the currency's smallest unit.", maxFunding) })
       .openapi('FundAccount'),
     answer: [200, InternalAccountSchema, 'The account with its new balance.'],
     errors: [404, 410],
@@ -80,7 +80,7 @@ export function sandboxEndpoints(app: RestApp, payments: Payments): void {
   endpoints.command('sandboxSetKycStatus', {
     summary: "Decide a customer's identity check",
     description:
-      'Sandbox only. Any status may follow any other. When the name of the customer changes, the check is decided again.',
+      "Sandbox only. Any status may follow any other. When the customer's name changes, the check is decided again.",
     at: 'post /sandbox/customers/{customerId}/kyc-status',
     params: z.object({ customerId: id('Customer', 'The id of the customer.') }),
     body: z.strictObject({ kycStatus: z.enum(KycStatus).describe('The new KYC status.') }).openapi('SetKycStatus'),
@@ -93,9 +93,9 @@ export function sandboxEndpoints(app: RestApp, payments: Payments): void {
 
 const ReceiveUmaBody = z
   .strictObject({
-    senderUmaAddress: z.string().describe('The UMA address of the sender, $name@domain.'),
+    senderUmaAddress: z.string().describe("The sender's UMA address, $name@domain."),
     receivingCurrencyCode: z.string().openapi({ description: 'The currency that arrives.', example: 'USD' }),
-    receivingCurrencyAmount: amountInput('The amount that arrives, in the smallest unit of the currency.'),
+    receivingCurrencyAmount: amountInput("The amount that arrives, in the currency's smallest unit."),
     receiverUmaAddress: z.string().optional().describe("The receiving customer's UMA address. Set this or customerId."),
     customerId: id('Customer', 'The receiving customer. Set this or receiverUmaAddress.').optional(),
   })

@@ -18,12 +18,12 @@ import { id } from '../schemas/fields.ts';
 const csvType = 'text/csv; charset=utf-8; header=present';
 const camtType = 'application/xml';
 
-/** Adds the endpoint of statements, which is not in the specification. */
+/** Adds the statement endpoint, which is not in the specification. */
 export function statementEndpoints(app: RestApp, { database }: Payments): void {
   new Endpoints(app, 'Internal accounts').add('getAccountStatement', {
-    summary: 'Export the statement of an internal account',
+    summary: "Export an internal account's statement",
     description:
-      'The opening balance, every entry of a period with the running balance, and the closing balance. The response is a stream: without the last line (CSV) or the closing element (camt.053), it is incomplete.',
+      'The opening balance, every entry of a period with the running balance, and the closing balance. The response is a stream: if the last line (CSV) or the closing element (camt.053) is missing, it is incomplete.',
     at: '/internal-accounts/{accountId}/statement',
     params: z.object({ accountId: id('InternalAccount', 'The id of the account.') }),
     query: z.strictObject({

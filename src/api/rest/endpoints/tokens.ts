@@ -18,9 +18,9 @@ import { asRow, Endpoints } from '../endpoint.ts';
 import { addPagedList, choice, createdParameters, flag, moment, rowList, updatedParameters } from '../lists.ts';
 import { id, listed, listOf, text, time } from '../schemas/fields.ts';
 
-const name = text(longest.memo).openapi({ description: 'The display name of the token.', example: 'payouts' });
+const name = text(longest.memo).openapi({ description: "The token's display name.", example: 'payouts' });
 const permissions = listOf(z.enum(Permission)).describe(
-  'The permissions of the token: VIEW to read, TRANSACT to move money, APPROVE to approve payments that policies hold back, MANAGE to change customers, settings and tokens.',
+  "The token's permissions: VIEW to read, TRANSACT to move money, APPROVE to approve payments that policies hold back, MANAGE to change customers, settings and tokens.",
 );
 
 const addresses = listOf(z.string()).describe(
@@ -65,7 +65,7 @@ const ClientTokenSchema = z
     customerId: id('Customer', 'The customer that the token is bound to.').optional(),
     quoteId: id('Quote', 'The quote that the token is bound to.').optional(),
     transactionId: id('Transaction', 'The transaction that the token is bound to.').optional(),
-    permissions: listed(z.enum(Permission)).describe('The permissions of the token.'),
+    permissions: listed(z.enum(Permission)).describe("The token's permissions."),
     grants: listed(z.enum(ClientGrant)).describe(
       'The rights that the token has in addition to its permissions. They apply to its customer.',
     ),
@@ -84,7 +84,7 @@ const ClientTokenSchema = z
 
 const params = z.object({ tokenId: id('ApiToken', 'The id of the token.') });
 
-/** Adds the endpoints of API tokens (decisions 27 and 56). */
+/** Adds the API token endpoints (decisions 27 and 56). */
 export function tokenEndpoints(app: RestApp, { database }: Payments): void {
   const { apiToken } = database.prisma;
   const endpoints = new Endpoints(app, 'Tokens');
@@ -94,7 +94,7 @@ export function tokenEndpoints(app: RestApp, { database }: Payments): void {
 
   addPagedList(endpoints, 'listTokens', {
     summary: 'List tokens',
-    description: 'The tokens of the platform, without deleted ones.',
+    description: "The platform's tokens, excluding deleted ones.",
     at: '/tokens',
     access: 'MANAGE',
     filters: {
@@ -171,7 +171,7 @@ function newTokenEndpoints(endpoints: Endpoints, database: Database): void {
         name,
         permissions: permissions.min(1),
         expiresAt: moment(
-          'When the token expires: no later than the token that creates it. When left out, it expires with that token, or never if that token has no expiry.',
+          'When the token expires: no later than the token that creates it. If omitted, it expires with that token, or never if that token has no expiry.',
         ),
         addresses: addresses.optional(),
         documents: documents.optional(),
@@ -202,7 +202,7 @@ function newTokenEndpoints(endpoints: Endpoints, database: Database): void {
 export function clientTokenEndpoints(app: RestApp, { database }: Payments): void {
   addPagedList(new Endpoints(app, 'Tokens'), 'listClientTokens', {
     summary: 'List client tokens',
-    description: 'The client tokens of the platform, including those that expired or were revoked in the last 30 days.',
+    description: "The platform's client tokens, including those that expired or were revoked in the last 30 days.",
     at: '/client-tokens',
     access: 'MANAGE',
     filters: {

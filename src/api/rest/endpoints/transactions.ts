@@ -70,7 +70,7 @@ function filterOf({ startDate, endDate, minAmount: min, maxAmount: max, ...rest 
 
 const params = z.object({ transactionId: id('Transaction', 'The id of the transaction.') });
 
-/** Adds the endpoints of transactions (specification 4.4, 4.5; decision 33). */
+/** Adds the transaction endpoints (specification 4.4, 4.5; decision 33). */
 export function transactionEndpoints(app: RestApp, payments: Payments): void {
   const { database } = payments;
   const endpoints = new Endpoints(app, 'Transactions');
@@ -79,7 +79,7 @@ export function transactionEndpoints(app: RestApp, payments: Payments): void {
 
   addPagedList(endpoints, 'listTransactions', {
     summary: 'List transactions',
-    description: 'The payments that match all given filters, in pages.',
+    description: 'The payments that match all given filters, paginated.',
     at: '/transactions',
     filters,
     item: TransactionSchema,
@@ -114,7 +114,7 @@ export function transactionEndpoints(app: RestApp, payments: Payments): void {
       .strictObject({
         receiverCustomerInfo: facts()
           .optional()
-          .describe('The information about the receiver that the sending side requests, by name.'),
+          .describe('The receiver information that the sending side requests, by name.'),
       })
       .openapi('ApproveTransaction'),
     isBodyOptional: true,
@@ -132,7 +132,7 @@ export function transactionEndpoints(app: RestApp, payments: Payments): void {
     params,
     body: z
       .strictObject({
-        reason: text(longest.memo).optional().describe('Why the payment is rejected; shown in its timeline.'),
+        reason: text(longest.memo).optional().describe('Why the payment is rejected; appears in its timeline.'),
       })
       .openapi('RejectTransaction'),
     isBodyOptional: true,

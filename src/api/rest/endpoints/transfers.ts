@@ -12,7 +12,7 @@ import { amountInput, id, newMetadata, text } from '../schemas/fields.ts';
 import { TransactionSchema } from '../schemas/payment-schemas.ts';
 import { checkNamedAccount } from './accounts.ts';
 
-const isAccount = z.literal('ACCOUNT').optional().describe('The type of the party: always ACCOUNT.');
+const isAccount = z.literal('ACCOUNT').optional().describe('The party type: always ACCOUNT.');
 
 /** Defines a party to a transfer. Its type and currency are optional; callers may copy them from responses. */
 function party<Type extends z.ZodRawShape>(type: Type, [idType, description]: Party) {
@@ -20,7 +20,7 @@ function party<Type extends z.ZodRawShape>(type: Type, [idType, description]: Pa
     .strictObject({
       ...type,
       accountId: id(idType, description),
-      currency: z.string().optional().describe('The currency of the account; optional, and checked if given.'),
+      currency: z.string().optional().describe("The account's currency; optional, and checked if given."),
     })
     .openapi({ description });
 }
@@ -39,7 +39,7 @@ const transferBody = <Amount extends z.ZodType>(name: string, source: Party, des
     })
     .openapi(name);
 
-const amount = amountInput('The amount, in the smallest unit of the currency.');
+const amount = amountInput("The amount, in the currency's smallest unit.");
 const payer: Party = ['InternalAccount', 'The internal account that pays.'];
 const receiver: Party = ['InternalAccount', 'The internal account that receives.'];
 const otherOwner: Party = [
@@ -59,7 +59,7 @@ const TransferInBody = transferBody(
   ['ExternalAccount', 'The external account to pull from.'],
   receiver,
   amountInput(
-    'The amount, in the smallest unit of the currency. When left out, the provider pulls what the account offers; the sandbox pulls 10000.',
+    "The amount, in the currency's smallest unit. If omitted, the provider pulls what the account offers; the sandbox pulls 10000.",
   ).optional(),
 );
 
@@ -70,7 +70,7 @@ const paths: PathTable<Transfer> = [
   [['destinationAccountId'], ['destination', 'accountId']],
 ];
 
-/** Adds the endpoints of transfers (specification 4.6, 4.12; decision 63). */
+/** Adds the transfer endpoints (specification 4.6, 4.12; decision 63). */
 export function transferEndpoints(app: RestApp, payments: Payments): void {
   const { database } = payments;
   const endpoints = new Endpoints(app, 'Transfers');
@@ -117,7 +117,7 @@ export function transferEndpoints(app: RestApp, payments: Payments): void {
       "Between a customer and the platform, or between customers. The platform's own account can receive money even from a customer who is not allowed to move money or was deleted. The receiver has an INCOMING transaction of its own.",
     at: 'post /transfer-internal',
     body: TransferInternalBody,
-    answer: [201, TransactionSchema, 'The OUTGOING payment of the source, which is COMPLETED.'],
+    answer: [201, TransactionSchema, "The source's OUTGOING payment, which is COMPLETED."],
     run: async ({ amount, ...given }, { viewer, key }) =>
       transferInternal(payments, viewer, { ...(await inputOf(viewer, given)), amount: BigInt(amount) }, key),
     ...shared,

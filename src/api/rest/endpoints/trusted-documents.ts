@@ -58,7 +58,7 @@ const DocumentList = z
   })
   .openapi('TrustedDocumentList');
 
-/** Adds the endpoints of trusted documents (decision 74). */
+/** Adds the trusted document endpoints (decision 74). */
 export function trustedDocumentEndpoints(app: RestApp, { trusted, problemIn }: DocumentModules): void {
   const endpoints = new Endpoints(app, 'Trusted documents');
 

@@ -27,7 +27,7 @@ export function webhookEndpoints(app: RestApp, webhooks: Webhooks): void {
     operationId: 'testWebhook',
     summary: 'Send a test event',
     description:
-      'Posts a TEST event to the webhookEndpoint of the settings and waits a few seconds for the response to the first attempt. The event is retried like any other.',
+      'Posts a TEST event to the webhookEndpoint in the settings and waits a few seconds for the response to the first attempt. The event is retried like any other.',
     at: 'post /webhooks/test',
     body: z
       .strictObject({
@@ -50,8 +50,8 @@ const DeliverySchema = z
     id: id('WebhookDelivery', 'The id of the delivery.'),
     endpointId: id('WebhookEndpoint', 'The endpoint that the webhook is delivered to.'),
     webhookId: id('Webhook', 'The id of the webhook: the same in every attempt and at every endpoint.'),
-    type: z.enum(EventType).describe('The type of the event.'),
-    status: z.enum(WebhookDeliveryStatus).describe('The status of the delivery.'),
+    type: z.enum(EventType).describe("The event's type."),
+    status: z.enum(WebhookDeliveryStatus).describe("The delivery's status."),
     attempts: z
       .array(
         z.object({
@@ -76,17 +76,17 @@ interface Filter {
   readonly status?: WebhookDeliveryStatus[] | undefined;
 }
 
-/** Adds the endpoints of deliveries (decision 71). */
+/** Adds the webhook delivery endpoints (decision 71). */
 export function webhookDeliveryEndpoints(app: RestApp, webhooks: Webhooks): void {
   const { prisma } = webhooks.payments.database;
   const endpoints = new Endpoints(app, 'Webhooks');
 
   addPagedList(endpoints, 'listWebhookDeliveries', {
-    summary: 'List deliveries of webhooks',
+    summary: 'List webhook deliveries',
     description: 'Finished and pending deliveries to one endpoint.',
     at: '/webhooks/deliveries',
     filters: {
-      endpointId: z.string().optional().describe('The id of the endpoint; by default that of the settings.'),
+      endpointId: z.string().optional().describe('The id of the endpoint; by default, the endpoint in the settings.'),
       status: anyOf(WebhookDeliveryStatus, 'Only deliveries with any of these statuses.'),
     },
     item: DeliverySchema,
@@ -127,7 +127,7 @@ const deliveryParts = {
 
 type Row = Prisma.WebhookDeliveryGetPayload<{ include: typeof deliveryParts }>;
 
-/** Converts a row to the record of a webhook delivery (decision 71). */
+/** Converts a row to a webhook delivery record (decision 71). */
 function deliveryRecord(row: Row) {
   return {
     id: publicId('WebhookDelivery', row.id),

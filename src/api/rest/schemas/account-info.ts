@@ -10,7 +10,7 @@ import { AddressSchema, companyFields, ownKey, personFields, text } from './fiel
 
 const IndividualBeneficiary = z
   .strictObject({
-    beneficiaryType: z.literal('INDIVIDUAL').describe('The type of the owner: a person.'),
+    beneficiaryType: z.literal('INDIVIDUAL').describe('The owner type: a person.'),
     fullName: text(longest.name).describe('Full name.'),
     ...personFields,
   })
@@ -18,7 +18,7 @@ const IndividualBeneficiary = z
 
 const BusinessBeneficiary = z
   .strictObject({
-    beneficiaryType: z.literal('BUSINESS').describe('The type of the owner: a company.'),
+    beneficiaryType: z.literal('BUSINESS').describe('The owner type: a company.'),
     ...companyFields,
     address: AddressSchema.optional(),
   })

@@ -12,8 +12,8 @@ import { maxEntries } from '../../../domain/commands/metadata.ts';
 export const CurrencySchema = z
   .object({
     code: z.string().openapi({ description: 'ISO 4217 code, or an asset code such as USDC or BTC.', example: 'USD' }),
-    name: z.string().openapi({ description: 'The English name of the currency, for display.', example: 'US Dollar' }),
-    symbol: z.string().openapi({ description: 'The symbol of the currency, for display.', example: '$' }),
+    name: z.string().openapi({ description: "The currency's English name, for display.", example: 'US Dollar' }),
+    symbol: z.string().openapi({ description: "The currency's symbol, for display.", example: '$' }),
     decimals: z.int().min(0).max(18).openapi({
       description: "The number of decimal places of the currency's smallest unit: 2 for cents.",
       example: 2,
@@ -175,6 +175,6 @@ export const personFields = {
 };
 export const companyFields = {
   legalName: text(longest.name).describe('Legal name.'),
-  registrationNumber: text(longest.number).optional().describe('Number in the company register.'),
+  registrationNumber: text(longest.number).optional().describe('Company registration number.'),
   taxId: text(longest.number).optional().describe('Tax number.'),
 };

@@ -10,11 +10,11 @@ import { AmountSchema, amount, CurrencySchema, id, listed, metadata, rate, time 
 
 // Defines the schemas of quotes and transactions in responses (specification 2.3 to 2.7).
 
-const currencyCode = z.string().openapi({ description: 'The code of the currency.', example: 'USD' });
+const currencyCode = z.string().openapi({ description: 'The currency code.', example: 'USD' });
 
 const AccountSource = z
   .object({
-    sourceType: z.literal('ACCOUNT').describe('The type of the source: an account.'),
+    sourceType: z.literal('ACCOUNT').describe('The source type: an account.'),
     accountId: id('InternalAccount', 'The account that pays.'),
     customerId: id('Customer', 'The customer who owns the account.').optional(),
     currency: currencyCode,
@@ -23,7 +23,7 @@ const AccountSource = z
 
 const RealtimeFundingSource = z
   .object({
-    sourceType: z.literal('REALTIME_FUNDING').describe('The type of the source: a deposit for this payment alone.'),
+    sourceType: z.literal('REALTIME_FUNDING').describe('The source type: a deposit made for this payment only.'),
     customerId: id('Customer', 'The customer who makes the deposit.').optional(),
     currency: currencyCode,
   })
@@ -31,7 +31,7 @@ const RealtimeFundingSource = z
 
 const UmaSource = z
   .object({
-    sourceType: z.literal('UMA_ADDRESS').describe('The type of the source: a UMA address.'),
+    sourceType: z.literal('UMA_ADDRESS').describe('The source type: a UMA address.'),
     umaAddress: z.string().describe('The UMA address: $name@domain.'),
     currency: currencyCode,
   })
@@ -43,7 +43,7 @@ const SourceSchema = z
 
 const AccountDestination = z
   .object({
-    destinationType: z.literal('ACCOUNT').describe('The type of the destination: an account.'),
+    destinationType: z.literal('ACCOUNT').describe('The destination type: an account.'),
     accountId: id('ExternalAccount', 'The account that receives.'),
     currency: currencyCode,
   })
@@ -51,7 +51,7 @@ const AccountDestination = z
 
 const UmaDestination = z
   .object({
-    destinationType: z.literal('UMA_ADDRESS').describe('The type of the destination: a UMA address.'),
+    destinationType: z.literal('UMA_ADDRESS').describe('The destination type: a UMA address.'),
     umaAddress: z.string().describe('The UMA address: $name@domain.'),
     currency: currencyCode,
   })
@@ -66,8 +66,8 @@ export const PaymentInstructionSchema = z
   .object({
     accountType: z.enum(ExternalAccountType).describe('The type of the account or wallet to pay to.'),
     accountNumber: z.string().optional().describe('The account number to pay to.'),
-    routingNumber: z.string().optional().describe('The ABA routing number of the bank.'),
-    bankName: z.string().optional().describe('The name of the bank to pay to.'),
+    routingNumber: z.string().optional().describe("The bank's ABA routing number."),
+    bankName: z.string().optional().describe('The name of the bank that holds the account.'),
     referenceCode: z.string().optional().describe('The reference that the payment must contain exactly.'),
     address: z.string().optional().describe('The address of the wallet to pay to.'),
     invoice: z.string().optional().describe('The Lightning invoice to pay.'),
@@ -85,10 +85,10 @@ export const PaymentInstructionSchema = z
 const RateDetailsSchema = z
   .object({
     counterpartyMultiplier: rate('Smallest units of the receiving currency per millisatoshi.').optional(),
-    counterpartyFixedFee: amount('The fixed fee of the receiving side, in the receiving currency.').optional(),
+    counterpartyFixedFee: amount("The receiving side's fixed fee, in the receiving currency.").optional(),
     serviceApiMultiplier: rate('Millisatoshi per smallest unit of the sending currency.').optional(),
-    serviceApiFixedFee: amount('The fixed fee of the service, in the sending currency.').optional(),
-    serviceApiVariableFeeRate: rate('The variable fee of the service as a fraction: 0.003 is 0.3 %.').optional(),
+    serviceApiFixedFee: amount("The service's fixed fee, in the sending currency.").optional(),
+    serviceApiVariableFeeRate: rate("The service's variable fee as a fraction: 0.003 is 0.3 %.").optional(),
     serviceApiVariableFeeAmount: amount('The variable fee as an amount, in the sending currency.').optional(),
   })
   .openapi('RateDetails', { description: 'The parts of a price: multipliers and fees.' });
@@ -100,7 +100,7 @@ const exchangeRate = rate(
 export const QuoteSchema = z
   .object({
     quoteId: id('Quote', 'The id of the quote.'),
-    status: z.enum(QuoteStatus).describe('The status of the quote.'),
+    status: z.enum(QuoteStatus).describe("The quote's status."),
     createdAt: time('When the quote was created.'),
     expiresAt: time("When the quote expires, by the service's clock. Until then it can be executed or funded."),
     source: SourceSchema,
@@ -108,12 +108,12 @@ export const QuoteSchema = z
     sendingCurrency: CurrencySchema,
     receivingCurrency: CurrencySchema,
     totalSendingAmount: amount(
-      'The amount that the source is debited, fees included, in the smallest unit of the sending currency.',
+      'The amount debited from the source, fees included, in the smallest unit of the sending currency.',
     ),
     totalReceivingAmount: amount('The exact amount that arrives, in the smallest unit of the receiving currency.'),
     exchangeRate,
     feesIncluded: amount('All fees, in the smallest unit of the sending currency.'),
-    transactionId: id('Transaction', 'The payment of the quote, created together with it.'),
+    transactionId: id('Transaction', "The quote's payment, created together with it."),
     paymentInstructions: listed(PaymentInstructionSchema)
       .optional()
       .describe('The ways to fund the quote. Use any one of them. Absent if the quote is paid from an account.'),
@@ -128,7 +128,7 @@ export const QuoteSchema = z
 export const TransactionSchema = z
   .object({
     id: id('Transaction', 'The id of the transaction.'),
-    status: z.enum(TransactionStatus).describe('The status of the transaction.'),
+    status: z.enum(TransactionStatus).describe("The transaction's status."),
     type: z.enum(TransactionType).describe('The direction of the payment, as seen by the customer.'),
     sentAmount: AmountSchema.optional(),
     receivedAmount: AmountSchema.optional(),
@@ -136,7 +136,7 @@ export const TransactionSchema = z
     destination: DestinationSchema,
     customerId: id('Customer', "The customer whose payment this is; null if it is the platform's own.").nullable(),
     platformCustomerId: z.string().nullable().describe("The platform's own id for the customer."),
-    quoteId: id('Quote', 'The quote of the payment.').optional(),
+    quoteId: id('Quote', "The payment's quote.").optional(),
     exchangeRate: exchangeRate.optional(),
     fees: amount('All fees, in the smallest unit of the sending currency.').optional(),
     rateDetails: RateDetailsSchema.optional(),
@@ -150,7 +150,7 @@ export const TransactionSchema = z
     decidedById: id('ApiToken', 'The token that approved or rejected the payment.').optional(),
     refund: z
       .object({
-        reference: z.string().describe('The reference of the refund, for reconciliation.'),
+        reference: z.string().describe("The refund's reference, for reconciliation."),
         initiatedAt: time('When the refund was started.'),
         settledAt: time('When the refund arrived.').optional(),
       })

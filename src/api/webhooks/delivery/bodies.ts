@@ -7,7 +7,7 @@ import { type Event, rowFromSnapshot, trustedJson } from '../../../infra/databas
 import { amountRecord, isJsonInteger } from '../../records/fields.ts';
 import { type PaymentParties, transactionRecord } from '../../records/payment-records.ts';
 
-/** The fields of related rows that the body of an event contains. */
+/** The fields of related rows that an event's body contains. */
 export interface RelatedFields {
   readonly platformCustomerId: string | null;
   readonly sourceKind: AccountKind | null;
@@ -99,7 +99,7 @@ function payload(event: Event, related: RelatedFields): Record<string, unknown> 
 
 /**
  * Returns a balance if a JSON number represents it exactly. The sum of many payments might not fit. The field, which is
- * optional in the specification, is then left out: better than sending a wrong number or no body.
+ * optional in the specification, is then omitted: that is better than sending a wrong number or no body.
  */
 function balance(field: string, amount: bigint | null, { accountCurrency }: RelatedFields) {
   if (amount === null || accountCurrency === null || !isJsonInteger(amount)) return {};

@@ -17,7 +17,7 @@ import { webhookId, webhookText } from './bodies.ts';
 import { type LeasedDelivery, leaseDeliveries, recordHealth, releaseDelivery, settleDelivery } from './deliveries.ts';
 import { isDelivered, isGone, type Outcome, Sender, signedHeaders } from './sender.ts';
 
-/** The maximum number of attempts that this process runs at a time. */
+/** The maximum number of attempts that this process runs at once. */
 const maxAttempts = 256;
 /** The maximum number of deliveries that one step leases. */
 const batchSize = 64;
@@ -40,7 +40,7 @@ export class Deliverer {
   readonly #webhooks: Webhooks;
   readonly #sender: Sender;
   readonly #attempts = new Set<Promise<void>>();
-  /** Called when an attempt has ended, so that another can start. */
+  /** Called when an attempt has ended, so that the next one can start. */
   onAttemptEnd: () => void = () => undefined;
 
   constructor(webhooks: Webhooks) {
@@ -90,7 +90,7 @@ export class Deliverer {
     }
     const outcome = await this.#post(delivery);
     this.#log(delivery, outcome);
-    // An attempt aborted by the stop says nothing about the receiver.
+    // An attempt aborted by the shutdown says nothing about the receiver.
     if (this.#sender.closed && outcome.responseStatus === undefined) return releaseDelivery(this.#webhooks, delivery);
     await this.#settle(delivery, outcome);
   }
@@ -177,7 +177,7 @@ function questionMs({ event, now }: LeasedDelivery): number {
   return Math.max(leastQuestionMs, approvalDueAt.getTime() - now.getTime());
 }
 
-/** Returns the request id of an attempt, which appears in the receiver's log and in this service's. */
+/** Returns an attempt's request id, which appears in the receiver's log and in this service's. */
 function requestIdOf({ id, begun }: LeasedDelivery): string {
   return `${publicId('WebhookDelivery', id)}:${begun}`;
 }
@@ -206,7 +206,7 @@ function attributesOf({ id, platformId, endpointId, begun, event }: LeasedDelive
 const deferring: ReadonlySet<number> = new Set([202, 409]);
 const answering: ReadonlySet<number> = new Set([200, 202, 403, 409, 422]);
 
-/** A reason that can be stored. Any other text is dropped, so that the rejection still counts. */
+/** A reason that can be stored. Text that cannot be stored is dropped, so that the rejection still counts. */
 const reason = z
   .string()
   .transform(canonicalText)
@@ -224,8 +224,8 @@ const namesLength = 400;
 type QuestionAnswer = Decision | { readonly kind: 'defer' };
 
 /**
- * Reads the response to an approval request (decision 33). Undefined without a response, in which case the payment ends
- * at its deadline.
+ * Reads the response to an approval request (decision 33). Undefined if there was no response, in which case the
+ * payment ends at its deadline.
  */
 function questionAnswer(
   outcome: Pick<Outcome, 'responseStatus' | 'timedOut' | 'answer'>,

@@ -9,7 +9,9 @@ import type { Webhooks } from '../webhooks.ts';
 import { type RelatedFields, relatedFields, relatedRows } from './bodies.ts';
 import type { Outcome } from './sender.ts';
 
-/** The maximum number of attempts to one endpoint at a time, over all processes; simultaneous leases can exceed it. */
+/**
+ * The maximum number of concurrent attempts to one endpoint, across all processes; simultaneous leases can exceed it.
+ */
 const maxInFlight = 8;
 /** The same for an endpoint that is failing: enough to notice its recovery, too few to delay other endpoints. */
 const maxInFlightWhileFailing = 2;
@@ -21,14 +23,14 @@ export interface LeasedDelivery extends RelatedFields, Lease {
   readonly endpointId: string;
   /** The number of this attempt, from 1, including attempts that died with their process. */
   readonly begun: number;
-  /** The failed attempts since the delivery began or was replayed. */
+  /** The number of failed attempts since the delivery began or was replayed. */
   readonly tries: number;
   readonly question: boolean;
   readonly url: string;
   readonly secret: Uint8Array;
-  /** The secret before the last rotation, while it is still used to sign. */
+  /** The secret from before the last rotation, while it is still used to sign. */
   readonly previousSecret: Uint8Array | null;
-  /** The time of the lease, by the database's clock. */
+  /** When the delivery was leased, by the database's clock. */
   readonly now: Date;
   readonly event: Event;
 }
@@ -110,7 +112,7 @@ const settleStatement = statement<object>(
    where platform_id = $1 and id = $2 and begun = $3 and status = 'PENDING'`,
 );
 
-/** The state of a delivery after an attempt. `nextInMs`: after a failure, the milliseconds until the next attempt. */
+/** A delivery's state after an attempt. `nextInMs`: after a failure, the milliseconds until the next attempt. */
 interface DeliveryState {
   readonly status: 'DELIVERED' | 'FAILED' | 'PENDING';
   readonly nextInMs?: number | undefined;
@@ -167,7 +169,7 @@ const failedStatement = statement<{ status: string }>(
 /**
  * Updates an endpoint's health: a success clears its failures; days of failures, or the status 410, disable it. A
  * failure counts only if its attempt began after every successful one: an older attempt that fails late says nothing
- * about the present.
+ * about the endpoint's current state.
  */
 export async function recordHealth(
   { payments, pace }: Webhooks,
@@ -201,7 +203,8 @@ interface DeliveryFilter {
 /** Returns the condition for the deliveries that match a filter. */
 export function whereDeliveries(_viewer: Viewer, filter: Given<DeliveryFilter>): Prisma.WebhookDeliveryWhereInput {
   const status = filter?.status;
-  // Nearly all deliveries are DELIVERED. An index on the others, webhook_delivery_undelivered, has the same condition.
+  // Nearly all deliveries are DELIVERED. An index on all other deliveries, webhook_delivery_undelivered, has the same
+  // condition.
   const isUndelivered = status && !status.includes('DELIVERED');
   return { ...anyOf('status', status), ...(isUndelivered && { AND: [{ status: { not: 'DELIVERED' } }] }) };
 }

@@ -11,9 +11,9 @@ import {
 import { isLoopbackHost, parseEndpointUrl } from '../endpoints/endpoint-url.ts';
 import { type Pace, retryAfterSeconds } from './pace.ts';
 
-/** The maximum number of bytes read from a response, so that an endless one is harmless. */
+/** The maximum number of bytes read from a response, so that an endless response is harmless. */
 const maxAnswerBytes = 16_384;
-/** How long the body of a response may take, in milliseconds, if it is not needed. */
+/** How long a response body that is not needed may take, in milliseconds. */
 const bodyMs = 1_000;
 
 export interface Message {
@@ -27,7 +27,7 @@ export interface Message {
   readonly readAnswer: boolean;
 }
 
-/** The outcome of one attempt. `error` is for the platform, without any text of the response. */
+/** The outcome of one attempt. `error` is shown to the platform and contains no text from the response. */
 export interface Outcome {
   readonly durationMs: number;
   readonly responseStatus?: number;
@@ -38,15 +38,15 @@ export interface Outcome {
   readonly answer?: string;
 }
 
-/** Posts messages to the addresses that endpoints may have, and to no others. */
+/** Posts messages, but only to addresses that endpoints are allowed to have. */
 export class Sender {
   readonly #public: Agent;
   readonly #loopback: Agent;
   readonly #stopping = new AbortController();
 
   constructor(pace: Pace, resolve: Resolver) {
-    // Separate agents for this machine and for public addresses, so that a connection to this machine never serves a
-    // request to a public address. They ignore the environment's proxy settings, and `request` follows no redirects.
+    // Separate agents for this machine and for public addresses, so that a connection to this machine is never used for
+    // a request to a public address. They ignore the environment's proxy settings, and `request` follows no redirects.
     const agent = (allowed: (address: string) => boolean) =>
       new Agent({
         connect: { lookup: checkedLookup(resolve, allowed), timeout: pace.connectMs },

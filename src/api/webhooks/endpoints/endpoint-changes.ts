@@ -20,7 +20,7 @@ import { announceTest, sendTest } from './test-event.ts';
 
 const maxEndpoints = 20;
 
-/** An endpoint with its new signing secret, which is not shown again. */
+/** An endpoint with its new signing secret, which is never returned again. */
 export interface EndpointWithSecret {
   readonly endpoint: WebhookEndpoint;
   readonly secret: string;
@@ -76,7 +76,7 @@ const enabledState = {
 } as const satisfies Prisma.WebhookEndpointUpdateInput;
 
 /**
- * Changes an endpoint. A new URL starts without failures, whatever happened at the old one, and gets a test event.
+ * Changes an endpoint. A new URL starts with no failures, whatever happened at the old one, and gets a test event.
  * Enabling an endpoint does not send the events that it missed; a replay of the range does.
  * @throws Refusal FORBIDDEN (the caller's token is revoked or may not approve payments), WEBHOOK_ENDPOINT_NOT_FOUND
  */
@@ -196,7 +196,10 @@ export function stateOf(endpoint: WebhookEndpoint | null): string {
   return endpoint ? `${endpoint.id.slice(-12)}.${endpoint.version}` : 'none';
 }
 
-/** Checks that the endpoint is in this state, and locks it until the transaction ends. Throws Refusal CONFLICT. */
+/**
+ * Checks that the settings' endpoint is in this state, and locks it until the transaction ends. Throws Refusal
+ * CONFLICT.
+ */
 export async function checkConfigEndpoint(transaction: Transaction, caller: Caller, state: string): Promise<void> {
   await lockMaker(transaction.client, caller);
   const found = await findConfigEndpoint(transaction.prisma, caller);
@@ -206,9 +209,10 @@ export async function checkConfigEndpoint(transaction: Transaction, caller: Call
 }
 
 /**
- * Sends a test event to the endpoint of the settings, or to the registered one at `url`, and waits for the response.
- * The event goes to no other address, because a receiver can only verify signatures made with a secret that it has.
- * Only the status of the response is returned: otherwise callers could read data that only this service can reach.
+ * Sends a test event to the endpoint in the settings, or to the registered endpoint at `url`, and waits for the
+ * response. The event goes to no other address, because a receiver can only verify signatures made with a secret that
+ * it has. Only the status of the response is returned: otherwise callers could read data that only this service can
+ * reach.
  * @returns the URL of the endpoint and the status, whatever it is
  * @throws Refusal WEBHOOK_ENDPOINT_NOT_SET, WEBHOOK_DELIVERY_ERROR (no response), CONFLICT (the endpoint is disabled),
  *   SERVICE_UNAVAILABLE (the attempt has not ended: repeat the call with the same key), IDEMPOTENCY_MISMATCH

@@ -39,12 +39,15 @@ export async function lockEndpoint(
   return endpoint;
 }
 
-/** Finds the endpoint of the platform's settings, or null. */
+/** Finds the endpoint in the platform's settings, or null. */
 export function findConfigEndpoint(prisma: Prisma.TransactionClient, caller: Caller) {
   return prisma.webhookEndpoint.findFirst({ where: { AND: [visibleToPlatform(caller), { ofConfig: true }] } });
 }
 
-/** Finds the endpoint at this URL, or null. Of several, returns the endpoint of the settings, otherwise the oldest. */
+/**
+ * Finds the endpoint at this URL, or null. If there are several, returns the settings' endpoint or, failing that, the
+ * oldest.
+ */
 export function findEndpointByUrl(prisma: Prisma.TransactionClient, caller: Caller, url: string) {
   return prisma.webhookEndpoint.findFirst({
     where: { AND: [visibleToPlatform(caller), { url }] },

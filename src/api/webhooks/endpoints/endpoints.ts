@@ -44,7 +44,7 @@ export function checkUrl(webhooks: Webhooks, caller: Caller, url: string): void 
   parseEndpointUrl(url, loopbackAllowed(webhooks, caller.environment));
 }
 
-/** Changes an endpoint. A new URL starts without failures and gets a test event. */
+/** Changes an endpoint. A new URL starts with no failures and gets a test event. */
 export const updateEndpoint = webhookCommand((webhooks, caller, input: EndpointChange & NamedEndpoint) => {
   const id = endpointUuid(input.endpointId);
   if (input.url !== null && input.url !== undefined)

@@ -12,7 +12,9 @@ import type { Transaction } from '../../../infra/database/transaction.ts';
 import { webhookCommand, webhookTypesSql } from '../webhooks.ts';
 import { endpointDisabled, endpointUuid, lockEndpoint } from './endpoint-queries.ts';
 
-/** Makes a delivery due now, with a full schedule of attempts. A pending approval request remains one. */
+/**
+ * Makes a delivery due now, with a full schedule of attempts. A pending approval request remains an approval request.
+ */
 const restart = `status = 'PENDING', tries = 0, next_attempt_at = clock_ms(), question = d.question and d.status = 'PENDING'`;
 
 /** The maximum number of events that one call replays. */
@@ -22,7 +24,7 @@ const lastSequence = 2n ** 62n;
 export interface Replay {
   readonly endpointId: string;
   readonly eventId?: Given<string>;
-  /** The cursors before and after a range of the feed, both exclusive; one of them may be left out. */
+  /** The cursors before and after a range of the feed, both exclusive; one of them may be omitted. */
   readonly after?: Given<string>;
   readonly before?: Given<string>;
 }
@@ -102,7 +104,7 @@ async function rangeOf(
     return { after: event.sequence - 1n, before: event.sequence + 1n, named: true };
   }
   if (!hasRange) throw invalid('name one event, or a range with one or two cursors', at('eventId'));
-  /** Returns the sequence of the event at a cursor. */
+  /** Returns the sequence number of the event at a cursor. */
   const sequenceAt = async (field: 'after' | 'before', cursor: string | null | undefined) => {
     if (cursor === null || cursor === undefined) return undefined;
     const position = positionOf(cursors, caller.platformId, cursor);

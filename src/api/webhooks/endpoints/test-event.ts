@@ -13,7 +13,7 @@ import { endpointDisabled, endpointUuid, readEndpoint } from './endpoint-queries
 const waitMs = 8_000;
 /** The maximum number of a platform's tests that may wait for their receivers at a time, in one process. */
 const maxWaiting = 16;
-/** The pause before the outcome is looked up again, in milliseconds. It doubles each time, up to `maxPollMs`. */
+/** The pause before the outcome is checked again, in milliseconds. It doubles each time, up to `maxPollMs`. */
 const pollMs = 50;
 const maxPollMs = 800;
 
@@ -39,7 +39,7 @@ export function sendTest(webhooks: Webhooks, caller: Caller, input: NamedEndpoin
   return limited(webhooks, caller, async () => {
     const { id, eventId, url, replayed } = await testOnce(webhooks, caller, input, idempotencyKey);
     const outcome = await afterCommit(outsideWait(firstOutcome(webhooks, caller, id, eventId)));
-    // The URL of the endpoint at the time of the call.
+    // The endpoint's URL at the time of the call.
     return { url, ...outcome, replayed };
   });
 }

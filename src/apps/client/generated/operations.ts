@@ -52,15 +52,15 @@ export type AmountInput =
 export type AmountRange = {
   /** The currency code of the amounts. */
   currency: string;
-  /** The largest amount, in the smallest unit of the currency. No upper bound when left out. */
+  /** The maximum amount, in the currency's smallest unit. If omitted, there is no upper bound. */
   max?: ScalarText<'BigInt'> | number | null | undefined;
-  /** The smallest amount, in the smallest unit of the currency. No lower bound when left out. */
+  /** The minimum amount, in the currency's smallest unit. If omitted, there is no lower bound. */
   min?: ScalarText<'BigInt'> | number | null | undefined;
 };
 
 /** A wallet on Base. */
 export type BaseWalletInput = {
-  /** Address of the wallet: 0x and 40 hexadecimal digits. */
+  /** Wallet address: 0x and 40 hexadecimal digits. */
   address: string;
 };
 
@@ -71,7 +71,7 @@ export type BeneficiaryInput =
   |  { business?: never;   /** The owner is a person. */
   individual: IndividualBeneficiaryInput; };
 
-/** Whether the owner of a bank account matches the beneficiary that the platform named. */
+/** Whether a bank account's owner matches the beneficiary named by the platform. */
 export type BeneficiaryVerificationStatus =
   /** The receiving institution verifies the name when it is paid. */
   | 'CHECKED_BY_RECEIVING_FI'
@@ -79,7 +79,7 @@ export type BeneficiaryVerificationStatus =
   | 'MATCHED'
   /** The names do not match. */
   | 'NOT_MATCHED'
-  /** The names match in part. */
+  /** The names partly match. */
   | 'PARTIAL_MATCH'
   /** The verification is in progress. */
   | 'PENDING'
@@ -90,9 +90,9 @@ export type BeneficiaryVerificationStatus =
 export type BusinessBeneficiaryInput = {
   /** Postal address. */
   address?: AddressInput | null | undefined;
-  /** The legal name of the company. */
+  /** The company's legal name. */
   legalName: string;
-  /** Number in the company register. */
+  /** Company registration number. */
   registrationNumber?: string | null | undefined;
   /** Tax number. */
   taxId?: string | null | undefined;
@@ -104,7 +104,7 @@ export type CadAccountInput = {
   accountNumber: string;
   /** Institution number, 3 digits. */
   bankCode: string;
-  /** Name of the bank, for display only. */
+  /** Bank name, for display only. */
   bankName?: string | null | undefined;
   /** Transit number, 5 digits. */
   branchCode: string;
@@ -112,7 +112,7 @@ export type CadAccountInput = {
 
 /** The input of cancelQuote. */
 export type CancelQuoteInput = {
-  /** The version of the record that you last read. If the record has changed since, the mutation is refused with a ConflictError, whose `existing` is the current record. */
+  /** The record's version when you last read it. If the record has changed since, the mutation is refused with a ConflictError, whose `existing` is the current record. */
   expectedVersion?: number | null | undefined;
   /** Makes retries safe: however often the same key is sent with the same input, it has one effect and one answer. 1 to 255 printable ASCII characters without spaces. */
   idempotencyKey?: string | null | undefined;
@@ -122,28 +122,28 @@ export type CancelQuoteInput = {
 
 /** A bank account in Mexico. */
 export type ClabeAccountInput = {
-  /** Name of the bank, for display only. */
+  /** Bank name, for display only. */
   bankName?: string | null | undefined;
   /** CLABE, 18 digits. */
   clabeNumber: string;
 };
 
-/** Rights that a client token can have in addition to its permissions. They apply to the customer that it is bound to. */
+/** Rights that a client token can have in addition to its permissions. They apply to the customer that the token is bound to. */
 export type ClientGrant =
-  /** Register external accounts of the customer (createExternalAccount). */
+  /** Register external accounts for the customer (createExternalAccount). */
   | 'ADD_BENEFICIARIES'
-  /** Look up receivers at UMA addresses (lookUpReceiver), and create quotes from these lookups. */
+  /** Look up receivers at UMA addresses (lookUpReceiver), and create quotes from those lookups. */
   | 'LOOK_UP_RECEIVERS';
 
 /** The input of createExternalAccount. */
 export type CreateExternalAccountInput = {
   /** The details of the account. Set only the field that matches its type. */
   accountInfo: ExternalAccountInfoInput;
-  /** The owner of the account: required for bank accounts, not allowed for wallets. */
+  /** The account's owner: required for bank accounts, not allowed for wallets. */
   beneficiary?: BeneficiaryInput | null | undefined;
-  /** The currency of the account, as an ISO 4217 or asset code. */
+  /** The account's currency, as an ISO 4217 or asset code. */
   currency: string;
-  /** The customer who owns the account. When left out, the owner is the platform or, for a client token, its customer. */
+  /** The customer who owns the account. If omitted, the owner is the platform or, for a client token, its customer. */
   customerId?: string | null | undefined;
   /** Whether incoming UMA payments to the customer go to this account. It replaces an earlier default. */
   defaultUmaDepositAccount?: boolean | null | undefined;
@@ -169,7 +169,7 @@ export type CreateQuoteInput = {
   lockedCurrencyAmount: AmountInput;
   /** The side whose amount is fixed; the other is computed. */
   lockedCurrencySide: LockedCurrencySide;
-  /** The lookup of the receiver, required for a UMA destination: Lookup:… */
+  /** The receiver's lookup, required for a UMA destination: Lookup:… */
   lookupId?: string | null | undefined;
   /** Your own key-value pairs to store with the object, visible to apps and in webhooks. At most 20. FORBIDDEN for client tokens. The quote's transaction gets them, too. */
   metadata?: Array<MetadataInput> | null | undefined;
@@ -207,9 +207,9 @@ export type CustomerFilter = {
 
 /** A customer of the platform: set exactly one field. */
 export type CustomerReferenceInput =
-  {   /** The id of the customer: Customer:… */
+  {   /** The customer's id: Customer:… */
   customerId: string; umaAddress?: never; }
-  |  { customerId?: never;   /** The UMA address of the customer: $name@domain. */
+  |  { customerId?: never;   /** The customer's UMA address: $name@domain. */
   umaAddress: string; };
 
 /** Whether a customer is a person or a company. */
@@ -226,7 +226,7 @@ export type Environment =
   /** Payments are simulated. */
   | 'SANDBOX';
 
-/** Conditions on events. An event must match all that are given. */
+/** Conditions on events. An event must match all given conditions. */
 export type EventFilter = {
   /** Events that concern this customer: Customer:… */
   customerId?: string | null | undefined;
@@ -240,9 +240,9 @@ export type EventFilter = {
 export type EventType =
   /** An internal account was created, or an account changed in any other way. In the feed only. */
   | 'ACCOUNT_CHANGE'
-  /** The balance of an internal account changed. */
+  /** An internal account's balance changed. */
   | 'ACCOUNT_STATUS'
-  /** An API token expires within a week. Not visible to client tokens. */
+  /** An API token will expire within a week. Not visible to client tokens. */
   | 'API_TOKEN_EXPIRY'
   /** A customer changed in any other way: new details, deletion, a pending identity check. In the feed only. */
   | 'CUSTOMER_CHANGE'
@@ -258,12 +258,12 @@ export type EventType =
   | 'QUOTE_STATUS'
   /** A test event for a webhook endpoint. */
   | 'TEST'
-  /** A webhook delivery ended. In the feed only, and not visible to client tokens. */
+  /** A webhook delivery has finished. In the feed only, and not visible to client tokens. */
   | 'WEBHOOK_DELIVERY';
 
 /** The input of executeQuote. */
 export type ExecuteQuoteInput = {
-  /** The version of the record that you last read. If the record has changed since, the mutation is refused with a ConflictError, whose `existing` is the current record. */
+  /** The record's version when you last read it. If the record has changed since, the mutation is refused with a ConflictError, whose `existing` is the current record. */
   expectedVersion?: number | null | undefined;
   /** Makes retries safe: however often the same key is sent with the same input, it has one effect and one answer. 1 to 255 printable ASCII characters without spaces. */
   idempotencyKey?: string | null | undefined;
@@ -364,23 +364,23 @@ export type FailureReason =
   | 'OFFRAMP_FAILED'
   /** Nobody approved or rejected the payment in time. */
   | 'PAYMENT_APPROVAL_TIMED_OUT'
-  /** The platform answered the approval webhook with an error. */
+  /** The platform responded to the approval webhook with an error. */
   | 'PAYMENT_APPROVAL_WEBHOOK_ERROR'
-  /** The receiving side did not answer the pay request. */
+  /** The receiving side did not respond to the pay request. */
   | 'PAY_REQUEST_FAILED'
-  /** Something else failed before settlement; the timeline says what. */
+  /** Something else failed before settlement; see the timeline for details. */
   | 'QUOTE_EXECUTION_FAILED'
   /** The money arrived after the quote had expired, or the quote expired unused. */
   | 'QUOTE_EXPIRED';
 
-/** The accounts that a stream follows: set exactly one field. */
+/** The accounts that a stream covers: set exactly one field. */
 export type FollowedAccountsInput =
   {   /** A single account: InternalAccount:… or ExternalAccount:… */
   accountId: string; customerId?: never; }
   |  { accountId?: never;   /** All accounts of this customer: Customer:… */
   customerId: string; };
 
-/** The transactions that a stream follows: set exactly one field. */
+/** The transactions that a stream covers: set exactly one field. */
 export type FollowedTransactionsInput =
   {   /** All transactions of this customer: Customer:… */
   customerId: string; transactionId?: never; transactionIds?: never; }
@@ -393,7 +393,7 @@ export type FollowedTransactionsInput =
 export type GbpAccountInput = {
   /** Account number, 8 digits. */
   accountNumber: string;
-  /** Name of the bank, for display only. */
+  /** Bank name, for display only. */
   bankName?: string | null | undefined;
   /** Sort code, 6 digits. */
   sortCode: string;
@@ -401,11 +401,11 @@ export type GbpAccountInput = {
 
 /** A bank account with an IBAN, in the euro area. */
 export type IbanAccountInput = {
-  /** Name of the bank, for display only. */
+  /** Bank name, for display only. */
   bankName?: string | null | undefined;
   /** IBAN, 15 to 34 characters. */
   iban: string;
-  /** BIC of the bank; required if the country of the IBAN is outside SEPA. */
+  /** The bank's BIC; required if the IBAN's country is outside SEPA. */
   swiftBic?: string | null | undefined;
 };
 
@@ -415,23 +415,23 @@ export type IndividualBeneficiaryInput = {
   address?: AddressInput | null | undefined;
   /** Date of birth. */
   birthDate?: string | null | undefined;
-  /** The full name of the owner. */
+  /** The owner's full name. */
   fullName: string;
-  /** Nationality of the owner (ISO 3166-1 alpha-2). */
+  /** The owner's nationality (ISO 3166-1 alpha-2). */
   nationality?: string | null | undefined;
 };
 
-/** A piece of information about a party of a payment. */
+/** A piece of information about a party to a payment. */
 export type InformationFieldInput = {
-  /** The name of the information: FULL_NAME, BIRTH_DATE, NATIONALITY, PURPOSE_OF_PAYMENT, … */
+  /** The name of the field: FULL_NAME, BIRTH_DATE, NATIONALITY, PURPOSE_OF_PAYMENT, … */
   name: string;
-  /** The value of the information. For PURPOSE_OF_PAYMENT: GIFT, SELF, GOODS_OR_SERVICES, EDUCATION, HEALTH_OR_MEDICAL, REAL_ESTATE_PURCHASE, TAX_PAYMENT, LOAN_PAYMENT, UTILITY_BILL, DONATION, TRAVEL or OTHER. */
+  /** The value of the field. For PURPOSE_OF_PAYMENT: GIFT, SELF, GOODS_OR_SERVICES, EDUCATION, HEALTH_OR_MEDICAL, REAL_ESTATE_PURCHASE, TAX_PAYMENT, LOAN_PAYMENT, UTILITY_BILL, DONATION, TRAVEL or OTHER. */
   value: string;
 };
 
 /** Why a ledger entry was posted. */
 export type JournalKind =
-  /** The operator of the service corrects the balance of an account. */
+  /** The operator of the service corrects an account's balance. */
   | 'ADJUSTMENT'
   /** Money comes in and is then passed on. */
   | 'ARRIVAL'
@@ -443,7 +443,7 @@ export type JournalKind =
   | 'DEPOSIT'
   /** A provider moved a different amount than was agreed. */
   | 'DIFFERENCE'
-  /** The money of a payment goes back to its source. */
+  /** A payment's money goes back to its source. */
   | 'REFUND'
   /** The rail returns the money after all. */
   | 'RESUMPTION'
@@ -473,7 +473,7 @@ export type KycStatus =
 
 /** A wallet on the second-layer Bitcoin network. */
 export type Layer2WalletInput = {
-  /** Address of the wallet, 20 to 120 characters. */
+  /** Wallet address, 20 to 120 characters. */
   address: string;
 };
 
@@ -491,7 +491,7 @@ export type LedgerParty =
   | 'LIQUIDITY'
   /** An account that the caller is not allowed to see. */
   | 'OTHER_ACCOUNT'
-  /** The world outside the service: money that enters or leaves it. */
+  /** Anything outside the service: the source of money coming in, or the destination of money going out. */
   | 'OUTSIDE'
   /** Money that was neither delivered nor returned, until an operator resolves it. */
   | 'SUSPENSE';
@@ -505,7 +505,7 @@ export type LightningInput =
   |  { bolt12?: never; invoice?: never;   /** Lightning address, user@domain. */
   lightningAddress: string; };
 
-/** The effect of a change on a followed list. */
+/** How a change affects a live list. */
 export type ListOperation =
   /** The row is now in the list and was not before: it is new, or did not match the filter. */
   | 'ENTER'
@@ -516,9 +516,9 @@ export type ListOperation =
 
 /** The sort key of a list. */
 export type ListOrder =
-  /** By the time of creation. */
+  /** By creation time. */
   | 'CREATED'
-  /** By the time of the last change. */
+  /** By the time of the latest change. */
   | 'UPDATED';
 
 /** The side whose amount is fixed; the other amount is computed from the rate. */
@@ -550,7 +550,7 @@ export type MetadataInput = {
 export type NgnAccountInput = {
   /** Account number (NUBAN), 10 digits. */
   accountNumber: string;
-  /** Name of the bank, which is part of what identifies the account. */
+  /** Bank name, which is part of what identifies the account. */
   bankName: string;
   /** The purpose of payments to the account: GIFT, SELF, GOODS_OR_SERVICES, EDUCATION, HEALTH_OR_MEDICAL, REAL_ESTATE_PURCHASE, TAX_PAYMENT, LOAN_PAYMENT, UTILITY_BILL, DONATION, TRAVEL, OTHER. */
   purposeOfPayment: PurposeOfPayment;
@@ -567,7 +567,7 @@ export type PaymentDestinationInput =
 export type PaymentSourceInput =
   {   /** The payment is made from an account. */
   account: AccountSourceInput; realtimeFunding?: never; }
-  |  { account?: never;   /** The payment is funded by a deposit from outside, made for this payment alone. */
+  |  { account?: never;   /** The payment is funded by an external deposit made solely for this payment. */
   realtimeFunding: RealtimeFundingSourceInput; };
 
 /** A permission of a token. */
@@ -585,27 +585,27 @@ export type Permission =
 export type PhpAccountInput = {
   /** Account number. */
   accountNumber: string;
-  /** Name of the bank, which is part of what identifies the account. */
+  /** Bank name, which is part of what identifies the account. */
   bankName: string;
 };
 
 /** A Pix key in Brazil. */
 export type PixAccountInput = {
-  /** Name of the bank, for display only. */
+  /** Bank name, for display only. */
   bankName?: string | null | undefined;
   /** The Pix key, in the format of its type. */
   pixKey: string;
-  /** The type of the Pix key: CPF, CNPJ, EMAIL, PHONE or RANDOM. */
+  /** The Pix key type: CPF, CNPJ, EMAIL, PHONE or RANDOM. */
   pixKeyType: PixKeyType;
-  /** Tax number (CPF or CNPJ) of the owner of the Pix key. */
+  /** The Pix key owner's tax number (CPF or CNPJ). */
   taxId: string;
 };
 
-/** The type of the Pix key: CPF, CNPJ, EMAIL, PHONE or RANDOM. */
+/** The Pix key type: CPF, CNPJ, EMAIL, PHONE or RANDOM. */
 export type PixKeyType =
-  /** The tax number of a company in Brazil: 14 characters. */
+  /** A Brazilian company's tax number: 14 characters. */
   | 'CNPJ'
-  /** The tax number of a person in Brazil: 11 digits. */
+  /** A Brazilian individual's tax number: 11 digits. */
   | 'CPF'
   /** An e-mail address. */
   | 'EMAIL'
@@ -629,7 +629,7 @@ export type PolicyPeriod =
 
 /** A wallet on Polygon. */
 export type PolygonWalletInput = {
-  /** Address of the wallet: 0x and 40 hexadecimal digits. */
+  /** Wallet address: 0x and 40 hexadecimal digits. */
   address: string;
 };
 
@@ -673,7 +673,7 @@ export type QuoteStatus =
   /** The quote was executed or funded, and its payment is in progress. */
   | 'PROCESSING';
 
-/** A deposit from outside as the source: the quote's `paymentInstructions` say where to send it. */
+/** An external deposit as the source: the quote's `paymentInstructions` say where to send it. */
 export type RealtimeFundingSourceInput = {
   /** The currency of the deposit, such as USDC or BTC. */
   currency: string;
@@ -790,15 +790,15 @@ export type SandboxReceiveUmaInput = {
   requestedReceiverFields?: Array<string> | null | undefined;
   /** How the payment turns out once it is approved. */
   sandboxScenario?: SandboxScenarioInput | null | undefined;
-  /** The UMA address of the sender; any address is accepted. In the domain sandbox.uma.money, payments from $pending.long.usd take a long time, and those from $fail.compliance.usd and $fail.timeout.usd fail after approval. */
+  /** The sender's UMA address; any address is accepted. In the domain sandbox.uma.money, payments from $pending.long.usd take a long time, and those from $fail.compliance.usd and $fail.timeout.usd fail after approval. */
   senderUmaAddress: string;
 };
 
 /** Sandbox only: how a payment turns out, for cases that the magic suffixes cannot express. Without a scenario, the suffixes decide. */
 export type SandboxScenarioInput = {
-  /** For sandboxReceiveUma: the platform's decision, so that no approval request has to be answered. If a decision was already made, it stands. */
+  /** For sandboxReceiveUma: the platform's decision, so that you need not respond to an approval request. A decision that was already made stands. */
   approval?: SandboxApproval | null | undefined;
-  /** The duration of the step in milliseconds, 0 to 3600000. When left out, the step takes its usual time. */
+  /** The duration of the step in milliseconds, 0 to 3600000. If omitted, the step takes its usual time. */
   delayMs?: number | null | undefined;
   /** How the deposit arrives. For sandboxSend, and for createQuote with a real-time funded source. */
   deposit?: SandboxDeposit | null | undefined;
@@ -816,7 +816,7 @@ export type SandboxScenarioInput = {
 
 /** A step of a simulated payment. */
 export type SandboxStep =
-  /** For sandboxReceiveUma: the sender has looked up the receiver and the payment is CREATED. Next, the sender's pay request arrives, fails, or does not arrive within the lifetime of a quote (EXPIRED). */
+  /** For sandboxReceiveUma: the sender has looked up the receiver and the payment is CREATED. Next, the sender's pay request arrives, fails, or does not arrive within a quote's lifetime (EXPIRED). */
   | 'PAY_REQUEST'
   /** For a quote paid from an external account: the money is pulled, before anything is debited. */
   | 'PULL'
@@ -827,15 +827,15 @@ export type SandboxStep =
 export type SgdAccountInput = {
   /** Account number. */
   accountNumber: string;
-  /** Name of the bank. */
+  /** Bank name. */
   bankName: string;
-  /** BIC of the bank. */
+  /** The bank's BIC. */
   swiftCode: string;
 };
 
 /** A wallet on Solana. */
 export type SolanaWalletInput = {
-  /** Address of the wallet, 32 to 44 characters. */
+  /** Wallet address, 32 to 44 characters. */
   address: string;
 };
 
@@ -856,7 +856,7 @@ export type TransactionFilter = {
   createdAfter?: ScalarText<'DateTime'> | null | undefined;
   /** Transactions created at this time or earlier. */
   createdBefore?: ScalarText<'DateTime'> | null | undefined;
-  /** Transactions that are sent or received in the currency with this code. */
+  /** Transactions whose sent or received amount is in the currency with this code. */
   currency?: string | null | undefined;
   /** Transactions of this customer: Customer:… */
   customerId?: string | null | undefined;
@@ -910,7 +910,7 @@ export type TransactionType =
 
 /** The input of transferIn. */
 export type TransferInInput = {
-  /** The amount to pull, no more than the destination can hold. If left out, the provider pulls what the account offers; the sandbox pulls 10000 smallest units. */
+  /** The amount to pull, no more than the destination can hold. If omitted, the provider pulls what the account offers; the sandbox pulls 10000 smallest units. */
   amount?: AmountInput | null | undefined;
   /** A note for the payment. */
   description?: string | null | undefined;
@@ -946,13 +946,13 @@ export type TransferOutInput = {
 
 /** A wallet on Tron. */
 export type TronWalletInput = {
-  /** Address of the wallet: T and 33 characters. */
+  /** Wallet address: T and 33 characters. */
   address: string;
 };
 
 /** A UMA address as the destination of a payment. It must have been looked up first (`lookupId`). */
 export type UmaDestinationInput = {
-  /** The currency to receive; the receiver's first currency when left out. */
+  /** The currency to receive; the receiver's first currency if omitted. */
   currency?: string | null | undefined;
   /** The UMA address that receives: $name@domain. */
   umaAddress: string;
@@ -970,7 +970,7 @@ export type UsAccountInput = {
   accountCategory: AccountCategory;
   /** Account number, 4 to 17 digits. */
   accountNumber: string;
-  /** Name of the bank, for display only. */
+  /** Bank name, for display only. */
   bankName?: string | null | undefined;
   /** ABA routing number, 9 digits. */
   routingNumber: string;
@@ -980,7 +980,7 @@ export type UsAccountInput = {
 export type ViewerKind =
   /** An app, with a client token. */
   | 'CLIENT'
-  /** A server of the platform, with an API token. */
+  /** One of the platform's servers, with an API token. */
   | 'PLATFORM';
 
 /** Conditions on webhook deliveries. */
@@ -989,7 +989,7 @@ export type WebhookDeliveryFilter = {
   status?: Array<WebhookDeliveryStatus> | null | undefined;
 };
 
-/** The status of the delivery of an event to a webhook endpoint. */
+/** The status of an event's delivery to a webhook endpoint. */
 export type WebhookDeliveryStatus =
   /** The receiver accepted the event: it answered 2xx or 409. */
   | 'DELIVERED'

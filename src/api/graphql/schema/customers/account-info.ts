@@ -21,8 +21,8 @@ const table = Object.entries(accountTypes) as [AccountTypeName, AccountType][];
 const meanings: Readonly<Record<string, string>> = {
   CHECKING: 'A checking account.',
   SAVINGS: 'A savings account.',
-  CPF: 'The tax number of a person in Brazil: 11 digits.',
-  CNPJ: 'The tax number of a company in Brazil: 14 characters.',
+  CPF: "A Brazilian individual's tax number: 11 digits.",
+  CNPJ: "A Brazilian company's tax number: 14 characters.",
   EMAIL: 'An e-mail address.',
   PHONE: 'A telephone number with its country code, such as +5511999998888.',
   RANDOM: 'A random key of 32 letters or digits.',
@@ -79,10 +79,10 @@ const typeOf = (field: AccountField) => (field.enumName && enums.get(field.enumN
 
 export const ExternalAccountInfo = builder.prismaInterface('Account', {
   variant: 'ExternalAccountInfo',
-  description: 'The details of an external account; each type of account has its own fields.',
+  description: 'The details of an external account; each account type has its own fields.',
   ...variantsBy<Account>('accountType', Object.fromEntries(table.map(([name, { graphql }]) => [name, graphql.type]))),
   fields: (t) => ({
-    accountType: t.required('accountType', ExternalAccountType, { description: 'The type of the account.' }),
+    accountType: t.required('accountType', ExternalAccountType, { description: "The account's type." }),
     maskedNumber: t.string({
       description: 'The account number or address, masked for display, such as "•••• 6789" or "•••• ce@example.com".',
       select: { kind: true, id: true, identifier: true },
@@ -140,7 +140,7 @@ export const ExternalAccountInfoInput = builder.inputRef<AccountInfoInput>('Exte
     ) as never,
 });
 
-/** Returns the account type and the details of a `@oneOf` input. */
+/** Returns the account type and the details from a `@oneOf` input. */
 export function readAccountInfo(input: AccountInfoInput) {
   for (const { accountType, type } of inputs) {
     const details = input[type.graphql.input];
@@ -149,7 +149,7 @@ export function readAccountInfo(input: AccountInfoInput) {
   throw new Error('a @oneOf input has one field');
 }
 
-/** Defines the fields of the forms for new external accounts, generated from the domain's table of account types. */
+/** Defines the form fields for new external accounts, generated from the domain's table of account types. */
 
 interface Form {
   readonly accountType: AccountTypeName;
@@ -163,13 +163,13 @@ interface FormatByValue {
 }
 
 const formatFields = {
-  format: 'The format as text, such as "9 digits".',
+  format: 'The format in words, such as "9 digits".',
   pattern:
     'The format as a JavaScript regular expression for use with the u or v flag, as in the HTML attribute `pattern`. It accepts input the way people write it, with spaces and dashes. A matching value may still be refused: its check digits may be wrong, or the bank may not accept it.',
 } as const;
 
 const FormatBy = builder.objectRef<FormatByValue>('ExternalAccountFieldFormat').implement({
-  description: 'The format of a field for one value of another field.',
+  description: "A field's format for one particular value of another field.",
   fields: (t) => ({
     value: t.exposeString('value', { description: 'The value of the field that `formatDependsOn` names.' }),
     format: t.exposeString('format', { description: formatFields.format }),
@@ -182,7 +182,7 @@ const Field = builder
   .implement({
     description: 'A field of the form for an external account.',
     fields: (t) => ({
-      name: t.exposeString('name', { description: 'The name of the field in the input.' }),
+      name: t.exposeString('name', { description: "The field's name in the input." }),
       description: t.string({ description: 'A description of the field.', resolve: ({ field }) => field.description }),
       required: t.boolean({
         description: 'Whether the field is required.',
@@ -227,14 +227,14 @@ const ExternalAccountForm = builder.objectRef<Form>('ExternalAccountForm').imple
   fields: (t) => ({
     accountType: t.expose('accountType', {
       type: ExternalAccountType,
-      description: 'The type of account that the form is for.',
+      description: 'The account type that the form is for.',
     }),
     description: t.string({
-      description: 'A description of the type of account.',
+      description: 'A description of the account type.',
       resolve: ({ type }) => type.description,
     }),
     inputField: t.string({
-      description: 'The field of ExternalAccountInfoInput that takes the details of such an account.',
+      description: 'The field of ExternalAccountInfoInput for the details of an account of this type.',
       resolve: ({ type }) => type.graphql.input,
     }),
     currencies: t.field({
@@ -252,7 +252,7 @@ const ExternalAccountForm = builder.objectRef<Form>('ExternalAccountForm').imple
     }),
     fields: t.field({
       type: [Field],
-      description: 'The fields of the form, in the order to show them.',
+      description: "The form's fields, in display order.",
       resolve: ({ type }) => Object.entries(type.fields).map(([name, field]) => ({ name, field })),
     }),
   }),
@@ -265,11 +265,11 @@ builder.queryField('externalAccountForms', (t) =>
     type: [ExternalAccountForm],
     ...executed,
     description:
-      'The forms for createExternalAccount, one for each type of account. An app can build its screens from them.',
+      'The forms for createExternalAccount, one for each account type. An app can build its screens from them.',
     args: {
       currency: t.arg({
         type: 'CurrencyCode',
-        description: 'Returns only the types of account that can have the currency with this code.',
+        description: 'Returns only the account types that can have the currency with this code.',
       }),
     },
     resolve: (_root, { currency: code }) => {

@@ -27,10 +27,10 @@ import { PaymentInstruction } from './payment-instruction.ts';
 
 const BeneficiaryVerifiedData = builder.prismaObject('Account', {
   variant: 'BeneficiaryVerifiedData',
-  description: 'Details about the owner of an account, as reported by the payment rail.',
+  description: "Details about an account's owner, as reported by the payment rail.",
   fields: (t) => ({
     fullName: t.optional('beneficiaryVerifiedName', 'String', {
-      description: "The name of the owner in the bank's records; null if it was not reported.",
+      description: "The owner's name in the bank's records; null if it was not reported.",
     }),
   }),
 });
@@ -41,7 +41,7 @@ type Business = Extract<Beneficiary, { beneficiaryType: 'BUSINESS' }>;
 const IndividualBeneficiary = builder.objectRef<Individual>('IndividualBeneficiary').implement({
   description: 'A person who owns an external account.',
   fields: (t) => ({
-    fullName: t.exposeString('fullName', { description: 'The full name of the owner.' }),
+    fullName: t.exposeString('fullName', { description: "The owner's full name." }),
     birthDate: t.optional('birthDate', 'Date', { description: 'Date of birth, if known.' }),
     nationality: t.optional('nationality', 'String', { description: 'Nationality (ISO 3166-1 alpha-2), if known.' }),
     address: t.json('address', AddressType, { nullable: true, description: 'Postal address, if known.' }),
@@ -51,9 +51,9 @@ const IndividualBeneficiary = builder.objectRef<Individual>('IndividualBeneficia
 const BusinessBeneficiary = builder.objectRef<Business>('BusinessBeneficiary').implement({
   description: 'A company that owns an external account.',
   fields: (t) => ({
-    legalName: t.exposeString('legalName', { description: 'The legal name of the company.' }),
+    legalName: t.exposeString('legalName', { description: "The company's legal name." }),
     registrationNumber: t.optional('registrationNumber', 'String', {
-      description: 'Number in the company register, if known.',
+      description: 'Company registration number, if known.',
     }),
     taxId: t.optional('taxId', 'String', { description: 'Tax number, if known.' }),
     address: t.json('address', AddressType, { nullable: true, description: 'Postal address, if known.' }),
@@ -72,9 +72,9 @@ const BeneficiaryType = builder.unionType('Beneficiary', {
 const IndividualBeneficiaryInput = builder.inputType('IndividualBeneficiaryInput', {
   description: 'A person who owns an external account.',
   fields: (t) => ({
-    fullName: t.string({ required: true, description: 'The full name of the owner.' }),
+    fullName: t.string({ required: true, description: "The owner's full name." }),
     birthDate: t.field({ type: 'Date', description: 'Date of birth.' }),
-    nationality: t.string({ description: 'Nationality of the owner (ISO 3166-1 alpha-2).' }),
+    nationality: t.string({ description: "The owner's nationality (ISO 3166-1 alpha-2)." }),
     address: t.field({ type: AddressInput, description: 'Postal address.' }),
   }),
 });
@@ -82,8 +82,8 @@ const IndividualBeneficiaryInput = builder.inputType('IndividualBeneficiaryInput
 const BusinessBeneficiaryInput = builder.inputType('BusinessBeneficiaryInput', {
   description: 'A company that owns an external account.',
   fields: (t) => ({
-    legalName: t.string({ required: true, description: 'The legal name of the company.' }),
-    registrationNumber: t.string({ description: 'Number in the company register.' }),
+    legalName: t.string({ required: true, description: "The company's legal name." }),
+    registrationNumber: t.string({ description: 'Company registration number.' }),
     taxId: t.string({ description: 'Tax number.' }),
     address: t.field({ type: AddressInput, description: 'Postal address.' }),
   }),
@@ -120,7 +120,7 @@ builder.prismaInterfaceFields(Account, (t) => ({
     ...alsoInDatabase('account_number'),
     resolve: maskedNumber,
   }),
-  currency: t.currency('currency', { description: 'The currency of the account.' }),
+  currency: t.currency('currency', { description: "The account's currency." }),
   owner: t.field(owner),
   customer: t.relation('customer', {
     type: Customer,
@@ -141,26 +141,26 @@ builder.prismaInterfaceFields(Account, (t) => ({
 builder.prismaObjectFields(InternalAccount, (t) => ({
   balance: t.money('posted', 'currency', { description: 'The amount that can be spent.' }),
   fundingPaymentInstructions: t.json('fundingInstructions', [PaymentInstruction], {
-    description: 'The ways to pay money into the account from outside. Use any one of them.',
+    description: 'The ways to pay money into the account. Use any one of them.',
   }),
 }));
 
 builder.prismaObjectFields(ExternalAccount, (t) => ({
   status: t.required('status', ExternalAccountStatus, {
-    description: 'The status of the account. Only an ACTIVE account can pay or be paid.',
+    description: "The account's status. Only an ACTIVE account can pay or be paid.",
   }),
   statusReason: t.optional('statusReason', 'String', {
     description:
       'The human-readable reason for the status and the verification result, including the compared names if they differ; null if there is nothing to explain.',
   }),
-  accountInfo: t.sameRow(ExternalAccountInfo, { description: 'The details of the account, which depend on its type.' }),
+  accountInfo: t.sameRow(ExternalAccountInfo, { description: "The account's details, which depend on its type." }),
   platformAccountId: t.optional('platformAccountId', 'String', {
     description: "The platform's own id for the account; null if it has none.",
   }),
   metadata: t.entries('metadata', MetadataEntry, ['key', 'value'], noted),
   beneficiary: t.json('beneficiary', BeneficiaryType, {
     nullable: true,
-    description: 'The owner of the bank account; null for a wallet.',
+    description: "The bank account's owner; null for a wallet.",
   }),
   defaultUmaDepositAccount: t.exposeBoolean('defaultUmaDepositAccount', {
     description:
@@ -168,15 +168,15 @@ builder.prismaObjectFields(ExternalAccount, (t) => ({
   }),
   isDeleted: t.exposeBoolean('isDeleted', {
     description:
-      'Whether the account was deleted. A deleted account stays INACTIVE and is left out of lists, but old payments still show it.',
+      'Whether the account was deleted. A deleted account stays INACTIVE and no longer appears in lists, but old payments still refer to it.',
   }),
   beneficiaryVerificationStatus: t.optional('beneficiaryVerificationStatus', BeneficiaryVerificationStatus, {
-    description: 'Whether the owner of the account is the beneficiary that the platform named; null for a wallet.',
+    description: "Whether the account's owner is the beneficiary named by the platform; null for a wallet.",
   }),
   beneficiaryVerifiedData: t.sameRow(BeneficiaryVerifiedData, {
     nullIf: 'beneficiaryVerifiedName',
     nullable: true,
-    description: 'The details about the owner that the payment rail reported; null if it reported none.',
+    description: 'The details about the owner, as reported by the payment rail; null if it reported none.',
   }),
 }));
 
@@ -192,17 +192,17 @@ export const accounts = listOf(Account, {
 
 builder.queryFields((t) => ({
   account: t.byId(Account, ['InternalAccount', 'ExternalAccount'], { word: 'account' }),
-  accounts: t.page(accounts, { description: 'The accounts of the platform and of its customers.' }),
+  accounts: t.page(accounts, { description: 'The accounts of the platform and its customers.' }),
 }));
 
 mutation('createExternalAccount', {
   description:
-    'Registers a bank account or wallet to pay to or to pull money from. In the sandbox it is ACTIVE immediately, unless its magic suffix says otherwise. A client token that is bound to a customer needs the grant ADD_BENEFICIARIES, and registers accounts for that customer.',
+    'Registers a bank account or wallet that money can be sent to or pulled from. In the sandbox it is ACTIVE immediately, unless its magic suffix says otherwise. A client token that is bound to a customer needs the grant ADD_BENEFICIARIES, and registers accounts for that customer.',
   input: (t) => ({
     currency: t.field({
       type: 'CurrencyCode',
       required: true,
-      description: 'The currency of the account, as an ISO 4217 or asset code.',
+      description: "The account's currency, as an ISO 4217 or asset code.",
     }),
     accountInfo: t.field({
       type: ExternalAccountInfoInput,
@@ -211,11 +211,11 @@ mutation('createExternalAccount', {
     }),
     beneficiary: t.field({
       type: BeneficiaryInput,
-      description: 'The owner of the account: required for bank accounts, not allowed for wallets.',
+      description: "The account's owner: required for bank accounts, not allowed for wallets.",
     }),
     customerId: t.id({
       description:
-        'The customer who owns the account. When left out, the owner is the platform or, for a client token, its customer.',
+        'The customer who owns the account. If omitted, the owner is the platform or, for a client token, its customer.',
     }),
     platformAccountId: t.string({ description: "The platform's own id for the account." }),
     defaultUmaDepositAccount: t.boolean({
@@ -229,7 +229,7 @@ mutation('createExternalAccount', {
     warnings: {
       type: [RefusedFieldType],
       description:
-        'Notes on paying the account: how SEPA or ACH transmits the name of its owner and, in the sandbox, what production would refuse, such as wrong check digits. Empty if there are none.',
+        "Notes on paying the account: how SEPA or ACH transmits the owner's name and, in the sandbox, what production would refuse, such as wrong check digits. Empty if there are none.",
     },
   },
   resolve: async (given, { payments, viewer }, key, argumentOf) => {
@@ -268,11 +268,11 @@ mutation('updateExternalAccount', {
   input: (t) => ({
     accountId: t.id({ required: true, description: 'The account to change: ExternalAccount:…' }),
     platformAccountId: t.string({
-      description: "The platform's own id for the account. Null removes it; when left out, it does not change.",
+      description: "The platform's own id for the account. Null removes it; if omitted, it does not change.",
     }),
     defaultUmaDepositAccount: t.boolean({
       description:
-        'If true, incoming UMA payments to the customer go to this account instead of the earlier default. If false, they go to an internal account of the customer. When left out, nothing changes.',
+        "If true, incoming UMA payments to the customer go to this account instead of the earlier default. If false, they go to one of the customer's internal accounts. If omitted, nothing changes.",
     }),
     metadata: t.field({ type: [MetadataInput], description: changedMetadata }),
   }),
@@ -285,7 +285,7 @@ mutation('updateExternalAccount', {
 
 mutation('deleteExternalAccount', {
   description:
-    'Deletes an external account, which becomes permanently INACTIVE and is left out of lists. Old payments still show it and payments in progress continue, but no new payment can use it. The same bank account or wallet can be registered again.',
+    'Deletes an external account, which becomes permanently INACTIVE and no longer appears in lists. Old payments still refer to it and payments in progress continue, but no new payment can use it. The same bank account or wallet can be registered again.',
   input: (t) => ({ accountId: t.id({ required: true, description: 'The account to delete: ExternalAccount:…' }) }),
   success: { row: { as: 'account', type: ExternalAccount, description: 'The deleted account.' } },
   resolve: (input, { payments, viewer }, key) => deleteExternalAccount(payments, viewer, input, key),

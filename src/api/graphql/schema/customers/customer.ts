@@ -18,10 +18,10 @@ import { changedMetadata, MetadataEntry, MetadataInput, metadataOf, newMetadata,
 import { AddressInput, AddressType } from '../values/people.ts';
 import { variantsBy } from '../words.ts';
 
-const IndividualType = enumOf('IndividualType', 'The role of a person in a company.', {
+const IndividualType = enumOf('IndividualType', "A person's role in a company.", {
   DIRECTOR: 'A director of the company.',
   CONTROL_PERSON: 'A person who controls the company.',
-  BUSINESS_POINT_OF_CONTACT: 'The contact person of the company.',
+  BUSINESS_POINT_OF_CONTACT: "The company's contact person.",
   TRUSTEE: 'A trustee.',
   SETTLOR: 'A settlor.',
   GENERAL_PARTNER: 'A general partner.',
@@ -50,7 +50,7 @@ const BeneficialOwner = builder.objectRef<Owner>('BeneficialOwner').implement({
 
 const IndividualDetails = builder.prismaObject('Customer', {
   variant: 'IndividualDetails',
-  description: 'The details of a customer that is a person.',
+  description: 'The details of an individual customer.',
   fields: (t) => ({
     fullName: t.optional('name', 'String', { description: 'Full name, if known.' }),
     birthDate: t.optional('birthDate', 'Date', { description: 'Date of birth, if known.' }),
@@ -61,11 +61,11 @@ const IndividualDetails = builder.prismaObject('Customer', {
 
 const BusinessDetails = builder.prismaObject('Customer', {
   variant: 'BusinessDetails',
-  description: 'The details of a customer that is a company.',
+  description: 'The details of a business customer.',
   fields: (t) => ({
     legalName: t.required('name', 'String', { description: "The company's legal name." }),
     registrationNumber: t.optional('registrationNumber', 'String', {
-      description: 'Number in the company register, if known.',
+      description: 'Company registration number, if known.',
     }),
     taxId: t.optional('taxId', 'String', { description: 'Tax number, if known.' }),
     address: t.json('address', AddressType, { nullable: true, description: 'Postal address, if known.' }),
@@ -105,9 +105,9 @@ builder.prismaObjectFields(Customer, (t) => ({
   }),
   createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the customer was created.' }),
   updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When the customer last changed.' }),
-  name: t.optional('name', 'String', { description: 'The full or legal name of the customer, if known.' }),
+  name: t.optional('name', 'String', { description: "The customer's full or legal name, if known." }),
   metadata: t.entries('metadata', MetadataEntry, ['key', 'value'], noted),
-  details: t.sameRow(CustomerDetails, { description: 'The details of the customer, which depend on its type.' }),
+  details: t.sameRow(CustomerDetails, { description: "The customer's details, which depend on its type." }),
 }));
 
 export const customers = listOf(Customer, {
@@ -122,11 +122,11 @@ export const customers = listOf(Customer, {
 
 builder.queryFields((t) => ({
   customer: t.byId(Customer, ['Customer'], { word: 'customer' }),
-  customers: t.page(customers, { description: 'The customers of the platform.' }),
+  customers: t.page(customers, { description: "The platform's customers." }),
 }));
 
 const IndividualDetailsInput = builder.inputType('IndividualDetailsInput', {
-  description: 'The details of a person. Every field may be left out.',
+  description: 'The details of a person. All fields are optional.',
   fields: (t) => ({
     fullName: t.string({ description: "The person's full name." }),
     birthDate: t.field({ type: 'Date', description: "The person's date of birth." }),
@@ -148,14 +148,14 @@ const BeneficialOwnerInput = builder.inputType('BeneficialOwnerInput', {
     address: t.field({ type: AddressInput, description: "The person's postal address." }),
     percentageOwnership: t.field({
       type: 'Decimal',
-      description: 'The share of the company that the person owns, in percent: 0 to 100.',
+      description: "The person's share of the company, in percent: 0 to 100.",
     }),
     title: t.string({ description: "The person's title in the company." }),
   }),
 });
 
 const companyFields = (t: InputBuilder) => ({
-  registrationNumber: t.string({ description: "The company's number in the company register." }),
+  registrationNumber: t.string({ description: "The company's registration number." }),
   taxId: t.string({ description: "The company's tax number." }),
   address: t.field({ type: AddressInput, description: "The company's postal address." }),
   beneficialOwners: t.field({
@@ -173,7 +173,7 @@ const BusinessDetailsInput = builder.inputType('BusinessDetailsInput', {
 });
 
 const BusinessChangesInput = builder.inputType('BusinessChangesInput', {
-  description: 'The details of a company to change. Fields that are left out stay as they are.',
+  description: 'The company details to change. Omitted fields stay as they are.',
   fields: (t) => ({ legalName: t.string({ description: "The company's legal name." }), ...companyFields(t) }),
 });
 
@@ -217,11 +217,11 @@ function detailsOf(input: DetailsInput): Details {
 }
 
 mutation('createCustomer', {
-  description: 'Creates a customer, with an internal account in each currency of the platform.',
+  description: "Creates a customer, with an internal account in each of the platform's currencies.",
   input: (t) => ({
     platformCustomerId: t.string({ required: true, description: "The platform's own id for the customer." }),
     umaAddress: t.string({
-      description: "The customer's UMA address, $name@domain, in the domain of the platform. Generated if left out.",
+      description: "The customer's UMA address, $name@domain, in the platform's domain. Generated if omitted.",
     }),
     details: t.field({
       type: CustomerDetailsInput,
@@ -240,11 +240,11 @@ mutation('createCustomer', {
 
 mutation('updateCustomer', {
   description:
-    'Changes a customer. Fields that are left out stay as they are, and the type cannot be changed. In the sandbox, the identity check is decided again when the name changes.',
+    'Changes a customer. Omitted fields stay as they are, and the type cannot be changed. In the sandbox, the identity check is decided again when the name changes.',
   input: (t) => ({
     customerId: t.id({ required: true, description: 'The customer to change: Customer:…' }),
     umaAddress: t.string({
-      description: "The customer's new UMA address, $name@domain, in the domain of the platform.",
+      description: "The customer's new UMA address, $name@domain, in the platform's domain.",
     }),
     details: t.field({
       type: CustomerChangesInput,

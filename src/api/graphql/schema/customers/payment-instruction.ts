@@ -75,8 +75,8 @@ const members: { readonly [K in Kind]: Member<FieldOf<K>> } = {
     description: 'Pay in by Pix. The key is unique to the account or payment, so no reference is needed.',
     fields: {
       pixKey: 'The Pix key to pay to.',
-      pixKeyType: 'The type of the Pix key.',
-      taxId: 'The tax number of the owner of the Pix key.',
+      pixKeyType: 'The Pix key type.',
+      taxId: "The Pix key owner's tax number.",
     },
   },
   UPI: {

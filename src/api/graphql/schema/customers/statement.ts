@@ -93,8 +93,7 @@ builder.prismaObjectFields(InternalAccount, (t) => ({
     description: "All changes to the account's balance, each with the balance after it.",
   }),
   statement: t.fromQuery(AccountStatement, statementRow, {
-    description:
-      'The statement of the account for a period: the balances at both ends and the totals in both directions.',
+    description: "The account's statement for a period: the balances at both ends and the totals in both directions.",
     args: {
       from: t.arg({ type: 'DateTime', required: true, description: fromDescription }),
       to: t.arg({ type: 'DateTime', required: true, description: toDescription }),
@@ -104,7 +103,7 @@ builder.prismaObjectFields(InternalAccount, (t) => ({
 
 /** A customer's lists. Each is read by the same SQL statement as the customer itself. */
 builder.prismaObjectFields(Customer, (t) => ({
-  accounts: t.page(accounts, { of: ['accounts'], description: 'The internal and external accounts of the customer.' }),
-  transactions: t.page(transactions, { of: ['transactions'], description: 'The payments of the customer.' }),
-  quotes: t.page(quotes, { of: ['quotes'], description: 'The quotes whose sender is the customer.' }),
+  accounts: t.page(accounts, { of: ['accounts'], description: "The customer's internal and external accounts." }),
+  transactions: t.page(transactions, { of: ['transactions'], description: "The customer's payments." }),
+  quotes: t.page(quotes, { of: ['quotes'], description: 'The quotes in which the customer is the sender.' }),
 }));

@@ -32,7 +32,7 @@ export const Lookup = builder.prismaNode('Lookup', {
     'The result of looking up the receiver at a UMA address. A quote that pays to the address must refer to it by `lookupId`.',
   fields: (t) => ({
     umaAddress: t.exposeString('umaAddress', {
-      description: 'The UMA address of the receiver: $name@domain, in lower case.',
+      description: "The receiver's UMA address: $name@domain, in lower case.",
     }),
     vaspName: t.optional('vaspName', 'String', {
       description: "The name of the receiver's institution; null if unknown.",
@@ -45,10 +45,10 @@ export const Lookup = builder.prismaNode('Lookup', {
       resolve: () => 'UMA' as const,
     }),
     supportedCurrencies: t.json('currencies', [ReceiverCurrency], {
-      description: 'The currencies that the receiver accepts, the preferred one first.',
+      description: 'The currencies that the receiver accepts, starting with the preferred one.',
     }),
     requiredPayerFields: t.json('requiredFields', [RequiredField], {
-      description: "The information about the sender that a quote's `senderCustomerInfo` must or may contain.",
+      description: "The sender information that a quote's `senderCustomerInfo` must or may contain.",
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the lookup was made.' }),
     expiresAt: t.expose('expiresAt', {

@@ -9,8 +9,8 @@ import { Account, Customer } from '../nouns.ts';
 import { variantsBy } from '../words.ts';
 
 /**
- * Defines the source and destination of payments and quotes. Each is read from the transaction's row, and shows one
- * side of the transaction.
+ * Defines the source and destination of payments and quotes. Each is read from the transaction's row, and represents
+ * one side of the transaction.
  */
 
 const displayName =
@@ -19,11 +19,11 @@ const accountName = `${displayName} A client token that is bound to a single pay
 const maskedNumber =
   'The account number, masked for display, such as "•••• 6789". Null if the party is not an account, or is an account that the viewer may not see.';
 
-/** Returns the name of an account in a payment. A token bound to one payment must not learn whose payment it is. */
+/** Returns an account's name in a payment. A token bound to one payment must not learn whose payment it is. */
 const nameOf = (name: string | null, currency: string, { bound }: Viewer) =>
   (bound.kind === 'PAYMENT' ? null : name) ?? `${currency} account`;
 
-/** Returns the number of an account in a payment, for callers who may see the account. */
+/** Returns an account's number in a payment, for callers who may see the account. */
 const numberOf = (number: string | null, account: Pick<AccountRow, 'customerId'> | null, viewer: Viewer) =>
   account && maySee('account', viewer, account) ? number : null;
 
@@ -33,17 +33,17 @@ const noNumber = (reason: string) =>
 const idOf = (account: Pick<AccountRow, 'kind' | 'id'> | null) =>
   account ? accountPublicId(account.kind, account.id) : '';
 
-/** Returns the name of a party: the full name if its side gave one, otherwise the UMA address. */
+/** Returns a party's name: the full name if its side gave one, otherwise the UMA address. */
 const umaName = (
   { counterpartyInformation }: Pick<Transaction, 'counterpartyInformation'>,
   umaAddress: string | null,
 ) => trustedJson<Readonly<Record<string, string>>>(counterpartyInformation).FULL_NAME ?? umaAddress ?? '';
 
-const umaDescription = 'The full name of the party if its side gave one, otherwise its UMA address.';
+const umaDescription = "The party's full name if its side gave one, otherwise its UMA address.";
 
 export const PaymentSource = builder.prismaInterface('Transaction', {
   variant: 'PaymentSource',
-  description: 'Where the money of a payment comes from: an account, a UMA address or a deposit from outside.',
+  description: "Where a payment's money comes from: an account, a UMA address or an external deposit.",
   ...variantsBy<Transaction>('sourceKind', {
     ACCOUNT: 'AccountSource',
     UMA_ADDRESS: 'UmaSource',
@@ -60,7 +60,7 @@ export const PaymentSource = builder.prismaInterface('Transaction', {
 
 export const PaymentDestination = builder.prismaInterface('Transaction', {
   variant: 'PaymentDestination',
-  description: 'Where the money of a payment goes: an account or a UMA address.',
+  description: "Where a payment's money goes: an account or a UMA address.",
   ...variantsBy<Transaction>('destinationKind', { ACCOUNT: 'AccountDestination', UMA_ADDRESS: 'UmaDestination' }),
   fields: (t) => ({
     displayName: t.required('destinationName', 'String', { description: displayName }),
@@ -92,9 +92,9 @@ builder.prismaObject('Transaction', {
       resolve: ({ sourceAccount }) => idOf(sourceAccount),
     }),
     account: t.seen('sourceAccount', Account, visibleAccounts, {
-      description: 'The current state of the account; null if the caller may not see it.',
+      description: "The account's current state; null if the caller may not see it.",
     }),
-    currency: t.currency(['sourceAccount', 'currency'], { description: 'The currency of the account.' }),
+    currency: t.currency(['sourceAccount', 'currency'], { description: "The account's currency." }),
   }),
 });
 
@@ -122,9 +122,9 @@ builder.prismaObject('Transaction', {
       resolve: ({ destinationAccount }) => idOf(destinationAccount),
     }),
     account: t.seen('destinationAccount', Account, visibleAccounts, {
-      description: 'The current state of the account; null if the caller may not see it.',
+      description: "The account's current state; null if the caller may not see it.",
     }),
-    currency: t.currency(['destinationAccount', 'currency'], { description: 'The currency of the account.' }),
+    currency: t.currency(['destinationAccount', 'currency'], { description: "The account's currency." }),
   }),
 });
 
@@ -164,7 +164,7 @@ builder.prismaObject('Transaction', {
 
 builder.prismaObject('Transaction', {
   variant: 'RealtimeFundingSource',
-  description: 'A deposit from outside as the source of a payment. It is made for this payment alone.',
+  description: 'An external deposit as the source of a payment. It is made solely for this payment.',
   interfaces: [PaymentSource],
   fields: (t) => ({
     displayName: t.string({

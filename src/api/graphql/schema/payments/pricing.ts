@@ -21,29 +21,29 @@ export const RateDetailsType = builder.objectRef<PricedRateDetails>('RateDetails
         "The receiving side's part of the rate: smallest units of the receiving currency per millisatoshi. Every rate, whatever its currencies, is split into two parts that meet in this unit.",
     }),
     counterpartyFixedFee: t.money(['details', 'counterpartyFixedFee'], 'receiving', {
-      description: 'The fixed fee of the receiving side, in the receiving currency.',
+      description: "The receiving side's fixed fee, in the receiving currency.",
     }),
     serviceApiMultiplier: t.json(['details', 'serviceApiMultiplier'], 'Decimal', {
       description: "The sending side's part of the rate, after variable fees: millisatoshi per smallest unit.",
     }),
     serviceApiFixedFee: t.money(['details', 'serviceApiFixedFee'], 'sending', {
-      description: 'The fixed fee of the service, in the sending currency.',
+      description: "The service's fixed fee, in the sending currency.",
     }),
     serviceApiVariableFeeRate: t.json(['details', 'serviceApiVariableFeeRate'], 'Decimal', {
-      description: 'The variable fee of the service as a fraction of the amount: 0.003 is 0.3 %.',
+      description: "The service's variable fee as a fraction of the amount: 0.003 is 0.3 %.",
     }),
     serviceApiVariableFeeAmount: t.money(['details', 'serviceApiVariableFeeAmount'], 'sending', {
-      description: 'The variable fee of the service as an amount in the sending currency.',
+      description: "The service's variable fee as an amount in the sending currency.",
     }),
   }),
 });
 
-const PricingStepName = enumOf('PricingStepName', 'A rounded amount in the price of a quote.', {
-  COUNTERPARTY_FIXED_FEE: 'The fixed fee of the receiving side, converted to the sending currency.',
-  TOTAL_SENDING_AMOUNT: 'The amount that the source is debited.',
+const PricingStepName = enumOf('PricingStepName', "A rounded amount in a quote's price.", {
+  COUNTERPARTY_FIXED_FEE: "The receiving side's fixed fee, converted to the sending currency.",
+  TOTAL_SENDING_AMOUNT: 'The amount debited from the source.',
   TOTAL_RECEIVING_AMOUNT: 'The amount that the destination receives.',
-  PLATFORM_VARIABLE_FEE: 'The variable fee of the platform.',
-  SERVICE_VARIABLE_FEE: 'The variable fee of the service.',
+  PLATFORM_VARIABLE_FEE: "The platform's variable fee.",
+  SERVICE_VARIABLE_FEE: "The service's variable fee.",
   ROUNDING_SURPLUS: 'The surplus that results from rounding up.',
 } satisfies Record<PricingStepShape['step'], string>);
 
@@ -51,11 +51,11 @@ const Rounding = enumOf('Rounding', 'How an amount in a price was rounded.', {
   HALF_UP: 'To the nearest smallest unit, with halves rounded up.',
   UP: 'Up to the next smallest unit.',
   DOWN: 'Down to the smallest unit.',
-  NONE: 'Not rounded: a provider stated the amount.',
+  NONE: 'Not rounded: the amount was set by a provider.',
 } satisfies Record<PricingStepShape['rounding'], string>);
 
 export const PricingStep = builder.objectRef<PricingStepShape>('PricingStep').implement({
-  description: 'A rounding step in the price of a quote.',
+  description: "A rounding step in a quote's price.",
   fields: (t) => ({
     step: t.expose('step', { type: PricingStepName, description: 'The amount that was rounded.' }),
     before: t.expose('before', {
@@ -107,7 +107,7 @@ builder.queryField('exchangeRates', (t) =>
     description: 'Indicative exchange rates from one currency to others.',
     args: {
       source: t.arg({ type: 'CurrencyCode', required: true, description: 'The currency to send in.' }),
-      destinations: t.arg({ type: ['CurrencyCode'], description: 'The currencies to receive in; all when left out.' }),
+      destinations: t.arg({ type: ['CurrencyCode'], description: 'The currencies to receive in; all if omitted.' }),
       sendingAmount: t.arg({
         type: AmountInput,
         description: 'The amount to price, fees included; 10000 smallest units by default.',

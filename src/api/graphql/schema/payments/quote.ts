@@ -20,7 +20,7 @@ import { PaymentDestination, PaymentSource } from './parties.ts';
 import { PricingStep, RateDetailsType } from './pricing.ts';
 
 builder.prismaObjectFields(Quote, (t) => ({
-  status: t.expose('status', { type: QuoteStatus, description: 'The status of the quote.' }),
+  status: t.expose('status', { type: QuoteStatus, description: "The quote's status." }),
   version: t.exposeInt('version', {
     description: 'Increases with each change to the quote: use it to discard older copies.',
   }),
@@ -33,7 +33,7 @@ builder.prismaObjectFields(Quote, (t) => ({
   sendingCurrency: t.currency('sendingCurrency', { description: 'The currency of the amount sent.' }),
   receivingCurrency: t.currency('receivingCurrency', { description: 'The currency of the amount received.' }),
   totalSendingAmount: t.money('totalSendingAmount', 'sendingCurrency', {
-    description: 'The amount that the source is debited, fees included.',
+    description: 'The amount debited from the source, fees included.',
   }),
   totalReceivingAmount: t.money('totalReceivingAmount', 'receivingCurrency', {
     description: 'The exact amount that the destination receives.',
@@ -60,7 +60,7 @@ builder.prismaObjectFields(Quote, (t) => ({
     description: 'The rounding steps behind the amounts, in order.',
   }),
 
-  // The row of the payment, shown as one of its two sides (parties.ts).
+  // The payment's row, presented as one of its two sides (parties.ts).
   source: t.relation('transaction', { type: PaymentSource, description: 'Where the money comes from.' }),
   destination: t.relation('transaction', { type: PaymentDestination, description: 'Where the money goes.' }),
   owner: t.field(owner),
@@ -71,7 +71,7 @@ builder.prismaObjectFields(Quote, (t) => ({
   // A caller who may see a quote may see its payment (visible.ts).
   transaction: t.relation('transaction', {
     type: Transaction,
-    description: 'The payment of the quote, created together with it.',
+    description: "The quote's payment, created together with it.",
   }),
   paymentInstructions: t.json('paymentInstructions', [PaymentInstruction], {
     description: 'The ways to fund the quote. Use any one of them. Empty if the quote is paid from an account.',
@@ -94,7 +94,7 @@ export const quotes = listOf(Quote, {
 
 builder.queryFields((t) => ({
   quote: t.byId(Quote, ['Quote'], { word: 'quote' }),
-  quotes: t.page(quotes, { description: 'The quotes of the platform and of its customers.' }),
+  quotes: t.page(quotes, { description: 'The quotes of the platform and its customers.' }),
 }));
 
 const AccountSourceInput = builder.inputType('AccountSourceInput', {
@@ -109,7 +109,7 @@ const AccountSourceInput = builder.inputType('AccountSourceInput', {
 });
 
 const RealtimeFundingSourceInput = builder.inputType('RealtimeFundingSourceInput', {
-  description: "A deposit from outside as the source: the quote's `paymentInstructions` say where to send it.",
+  description: "An external deposit as the source: the quote's `paymentInstructions` say where to send it.",
   fields: (t) => ({
     customerId: t.id({ required: true, description: 'The customer who makes the deposit: Customer:…' }),
     currency: t.field({
@@ -127,7 +127,7 @@ const PaymentSourceInput = builder.inputType('PaymentSourceInput', {
     account: t.field({ type: AccountSourceInput, description: 'The payment is made from an account.' }),
     realtimeFunding: t.field({
       type: RealtimeFundingSourceInput,
-      description: 'The payment is funded by a deposit from outside, made for this payment alone.',
+      description: 'The payment is funded by an external deposit made solely for this payment.',
     }),
   }),
 });
@@ -148,7 +148,7 @@ const UmaDestinationInput = builder.inputType('UmaDestinationInput', {
     umaAddress: t.string({ required: true, description: 'The UMA address that receives: $name@domain.' }),
     currency: t.field({
       type: 'CurrencyCode',
-      description: "The currency to receive; the receiver's first currency when left out.",
+      description: "The currency to receive; the receiver's first currency if omitted.",
     }),
   }),
 });
@@ -186,7 +186,7 @@ mutation('createQuote', {
       required: true,
       description: `The fixed amount: 1 to ${maxAmount} smallest units of its currency.`,
     }),
-    lookupId: t.id({ description: 'The lookup of the receiver, required for a UMA destination: Lookup:…' }),
+    lookupId: t.id({ description: "The receiver's lookup, required for a UMA destination: Lookup:…" }),
     immediatelyExecute: t.boolean({
       defaultValue: false,
       description: 'Whether to execute the quote immediately, at the current rate.',

@@ -47,7 +47,7 @@ mutation('transferIn', {
     amount: t.field({
       type: AmountInput,
       description:
-        'The amount to pull, no more than the destination can hold. If left out, the provider pulls what the account offers; the sandbox pulls 10000 smallest units.',
+        'The amount to pull, no more than the destination can hold. If omitted, the provider pulls what the account offers; the sandbox pulls 10000 smallest units.',
     }),
     description: t.string({ description: 'A note for the payment.' }),
     metadata: t.field({ type: [MetadataInput], description: newMetadata }),
@@ -92,7 +92,7 @@ mutation('transferInternal', {
     row: {
       as: 'transaction',
       type: Transaction,
-      description: 'The OUTGOING payment of the source, which is COMPLETED.',
+      description: "The source's OUTGOING payment, which is COMPLETED.",
     },
   },
   refusals: ['InsufficientFundsError', 'LimitExceededError'],
@@ -101,7 +101,7 @@ mutation('transferInternal', {
     transferInternal(payments, viewer, { ...input, amount: givenAmount(amount), metadata: metadataOf(metadata) }, key),
 });
 
-/** Payments that await approval: incoming payments by their platform, all others by a second person. */
+/** Approvals: the platform approves its incoming payments; a second person approves all other payments. */
 
 builder.prismaObjectFields(Transaction, (t) => ({
   approvalDueAt: t.optional('approvalDueAt', 'DateTime', {
@@ -111,7 +111,7 @@ builder.prismaObjectFields(Transaction, (t) => ({
   createdById: t.id({
     nullable: true,
     description:
-      'The token that began the payment by making the transfer or executing the quote: ApiToken:… or ClientToken:… Null for payments from outside and for quotes that were not executed. An app sees only its own token.',
+      'The token that began the payment by making the transfer or executing the quote: ApiToken:… or ClientToken:… Null for payments that began outside the service and for quotes that were not executed. An app sees only its own token.',
     select: { createdBy: true },
     resolve: ({ createdBy }, _args, { viewer }) =>
       viewer.kind === 'PLATFORM' || createdBy === tokenOf(viewer) ? createdBy : null,
@@ -124,8 +124,7 @@ builder.prismaObjectFields(Transaction, (t) => ({
       viewer.kind === 'PLATFORM' && decidedById !== null ? publicId('ApiToken', decidedById) : null,
   }),
   requestedReceiverInformation: t.json('requestedInformation', [RequiredField], {
-    description:
-      'The information about the receiver that the sending side requires or accepts. Pass it to approveTransaction.',
+    description: 'The receiver information that the sending side requires or accepts. Pass it to approveTransaction.',
   }),
 }));
 
@@ -136,7 +135,7 @@ mutation('approveTransaction', {
     transactionId: t.id({ required: true, description: 'The payment that is waiting for approval: Transaction:…' }),
     receiverCustomerInfo: t.field({
       type: [InformationFieldInput],
-      description: `For an incoming payment: the information about the receiver that \`requestedReceiverInformation\` lists. At most ${maxFacts}.`,
+      description: `For an incoming payment: the receiver information that \`requestedReceiverInformation\` lists. At most ${maxFacts}.`,
     }),
   }),
   success: { row: { as: 'transaction', type: Transaction, description: 'The payment, which has now begun.' } },
@@ -149,7 +148,7 @@ mutation('rejectTransaction', {
     'Rejects a payment before its `approvalDueAt`. It becomes REJECTED, and money that was already taken is returned. A payment that a policy holds back needs APPROVE; an incoming payment needs TRANSACT.',
   input: (t) => ({
     transactionId: t.id({ required: true, description: 'The payment that is waiting for approval: Transaction:…' }),
-    reason: t.string({ description: 'Why the payment is rejected; shown in its timeline.' }),
+    reason: t.string({ description: 'Why the payment is rejected; appears in its timeline.' }),
   }),
   success: { row: { as: 'transaction', type: Transaction, description: 'The payment, which is now REJECTED.' } },
   resolve: (input, { payments, viewer }, key) => rejectTransaction(payments, viewer, input, key),
@@ -157,12 +156,12 @@ mutation('rejectTransaction', {
 
 mutation('sandboxReceiveUma', {
   description:
-    'Sandbox only: simulates an incoming payment from an outside UMA address to a customer. It is PENDING until it is approved or rejected.',
+    'Sandbox only: simulates an incoming payment from an external UMA address to a customer. It is PENDING until it is approved or rejected.',
   input: (t) => ({
     senderUmaAddress: t.string({
       required: true,
       description:
-        'The UMA address of the sender; any address is accepted. In the domain sandbox.uma.money, payments from $pending.long.usd take a long time, and those from $fail.compliance.usd and $fail.timeout.usd fail after approval.',
+        "The sender's UMA address; any address is accepted. In the domain sandbox.uma.money, payments from $pending.long.usd take a long time, and those from $fail.compliance.usd and $fail.timeout.usd fail after approval.",
     }),
     receiver: t.field({
       type: CustomerReferenceInput,
@@ -220,11 +219,11 @@ mutation('sandboxSend', {
     currency: t.field({
       type: 'CurrencyCode',
       required: true,
-      description: 'The currency of the deposit, which must be the sending currency of the quote.',
+      description: "The currency of the deposit, which must be the quote's sending currency.",
     }),
     amount: t.field({
       type: AmountInput,
-      description: 'The amount of the deposit; exactly the amount of the quote by default.',
+      description: "The deposit amount; by default, exactly the quote's amount.",
     }),
     sandboxScenario: t.field({ type: SandboxScenarioInput, description: 'How the payment turns out.' }),
   }),
@@ -243,11 +242,11 @@ mutation('sandboxSetExternalAccountStatus', {
     accountId: t.id({ required: true, description: 'The account to change: ExternalAccount:…' }),
     status: t.field({
       type: ExternalAccountStatus,
-      description: 'The new status of the account; no change when left out.',
+      description: "The account's new status; no change if omitted.",
     }),
     beneficiaryVerificationStatus: t.field({
       type: BeneficiaryVerificationStatus,
-      description: "The new status of the owner's verification; no change when left out. For bank accounts only.",
+      description: "The new status of the owner's verification; no change if omitted. For bank accounts only.",
     }),
     reason: t.string({ description: "The account's new `statusReason`: at most 500 characters." }),
   }),

@@ -26,7 +26,7 @@ const Refund = builder.prismaObject('Transaction', {
   description: 'Money that goes back to the source of a payment.',
   fields: (t) => ({
     reference: t.required('refundReference', 'String', {
-      description: 'The reference of the refund, by which both sides can identify it.',
+      description: "The refund's reference, by which both sides can identify it.",
     }),
     amount: t.money('refundAmount', firstOf('sentCurrency', 'receivedCurrency'), {
       description: 'The amount that goes back to the source.',
@@ -37,7 +37,7 @@ const Refund = builder.prismaObject('Transaction', {
 });
 
 builder.prismaObjectFields(Transaction, (t) => ({
-  status: t.expose('status', { type: TransactionStatus, description: 'The status of the transaction.' }),
+  status: t.expose('status', { type: TransactionStatus, description: "The transaction's status." }),
   type: t.expose('type', {
     type: TransactionType,
     description: 'The direction of the payment, as seen by the customer.',
@@ -75,7 +75,7 @@ builder.prismaObjectFields(Transaction, (t) => ({
   sentAmount: t.money('sentAmount', 'sentCurrency', {
     nullable: true,
     description:
-      'The amount that the source is debited, fees included; null if unknown, for example for payments from UMA addresses.',
+      'The amount debited from the source, fees included; null if unknown, for example for payments from UMA addresses.',
   }),
   receivedAmount: t.money('receivedAmount', 'receivedCurrency', {
     nullable: true,
@@ -118,13 +118,13 @@ builder.prismaObjectFields(Transaction, (t) => ({
   quote: t.relation('quote', {
     type: Quote,
     nullable: true,
-    description: 'The quote of the payment; null for transfers without one.',
+    description: "The payment's quote; null for transfers without one.",
   }),
   reconciliationReference: t.nullWhile(['status', 'CREATED'], 'reference', {
     description: 'The reference by which both sides identify the payment; null while it is CREATED.',
   }),
   counterpartyInformation: t.entries('counterpartyInformation', InformationField, ['name', 'value'], {
-    description: 'The known information about the other party, for payments to or from UMA addresses.',
+    description: 'What is known about the other party, for payments to or from UMA addresses.',
   }),
   description: t.optional('description', 'String', {
     description: 'A note for the payment, given by its sender; null if there is none.',
@@ -144,7 +144,7 @@ export const transactions = listOf(Transaction, {
 
 builder.queryFields((t) => ({
   transaction: t.byId(Transaction, ['Transaction'], { word: 'transaction' }),
-  transactions: t.page(transactions, { description: 'The transactions of the platform and of its customers.' }),
+  transactions: t.page(transactions, { description: 'The transactions of the platform and its customers.' }),
 }));
 
 /** Defines the totals of payments, by status, direction and currency. */
@@ -184,7 +184,7 @@ const TransactionEvent = builder.prismaObject('Event', {
   description: 'A status that a transaction went through.',
   fields: (t) => ({
     cursor: t.string({
-      description: 'The position of the status change in the feed.',
+      description: "The status change's position in the feed.",
       extensions: { costs: 'rows' },
       select: { platformId: true, sequence: true, epoch: true },
       resolve: (event, _args, { payments }) => feedCursor(payments.cursors, event.platformId, event),
@@ -230,7 +230,7 @@ export const LedgerEntry = builder.prismaObject('Posting', {
     balanceAfter: t.money('balanceAfter', 'currency', {
       nullable: true,
       seen: ['account', visibleAccounts],
-      description: 'The balance of the account after this entry; null if `account` is null.',
+      description: "The account's balance after this entry; null if `account` is null.",
     }),
     kind: t.field({
       type: JournalKind,
@@ -252,11 +252,11 @@ builder.prismaObjectFields(Transaction, (t) => ({
     description: 'Every status that the payment went through, with the time and the reason.',
     only: ['type', ['OUTGOING_PAYMENT', 'INCOMING_PAYMENT']],
     orderBy: ['sequence'],
-    // Every version has an event: a caller who sees version 3 of the payment must also be shown its event.
+    // Every version has an event: a caller who sees version 3 of the payment must also see its event.
     completeBy: 'version',
   }),
   ledgerEntries: t.many(['journals', 'postings'], LedgerEntry, {
-    description: 'The double-entry legs of the payment, in the order of posting.',
+    description: "The payment's double-entry legs, in posting order.",
     orderBy: ['id', 'leg'],
   }),
 }));

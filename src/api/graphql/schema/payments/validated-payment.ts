@@ -5,7 +5,7 @@ import { PolicyLimit, shownLimit } from '../platform/policies.ts';
 
 /** Defines the result of a dry run: the price of a payment, and the policy limits as they would be after it. */
 
-/** Returns the amounts of the quote or transaction that would have been created. */
+/** Returns the amounts from the quote or transaction that would have been created. */
 function amountsOf({ row }: Validated) {
   if ('totalSendingAmount' in row)
     return {
@@ -30,9 +30,9 @@ const amount = (of: 'sent' | 'received' | 'fees', description: string) =>
 
 ValidatedPayment.implement({
   description:
-    'The result of a dry run: the amounts of the payment if it were made now. The rate can still change, and the provider behind the rail was not asked.',
+    "The result of a dry run: the amounts of the payment if it were made now. The rate can still change, and the rail's provider was not consulted.",
   fields: (t) => ({
-    sentAmount: t.field(amount('sent', 'The amount that the source would be debited, fees included.')),
+    sentAmount: t.field(amount('sent', 'The amount that would be debited from the source, fees included.')),
     receivedAmount: t.field(amount('received', 'The amount that the destination would receive.')),
     feesIncluded: t.field(amount('fees', 'All fees of the payment. `sentAmount` includes them.')),
     exchangeRate: t.field({

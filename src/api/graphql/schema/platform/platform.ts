@@ -21,17 +21,17 @@ const PlatformCurrency = builder.objectRef<CurrencyTerms>('PlatformCurrency').im
     'A currency of the platform, with the terms of payments in it. New customers get an internal account in each of these currencies.',
   fields: (t) => ({
     currency: t.currency('code', { description: 'The currency that these terms are for.' }),
-    minAmount: t.money('minAmount', 'code', { description: 'The smallest amount of a payment in this currency.' }),
-    maxAmount: t.money('maxAmount', 'code', { description: 'The largest amount of a payment in this currency.' }),
+    minAmount: t.money('minAmount', 'code', { description: 'The smallest payment amount in this currency.' }),
+    maxAmount: t.money('maxAmount', 'code', { description: 'The largest payment amount in this currency.' }),
     enabledTransactionTypes: t.json('enabledTransactionTypes', [TransactionType], {
-      description: 'The directions in which payments in this currency are enabled.',
+      description: 'The payment directions that are enabled for this currency.',
     }),
     deliveryRail: t.expose('deliveryRail', {
       type: PaymentRail,
       description: 'The network that usually delivers payments in this currency.',
     }),
     requiredCounterpartyFields: t.json('requiredCounterpartyFields', [RequiredField], {
-      description: 'The information about the counterparty that payments in this currency require or accept.',
+      description: 'The counterparty information that payments in this currency require or accept.',
     }),
     providerRequiredCustomerFields: t.json('providerRequiredCustomerFields', ['String'], {
       description: 'The names of the fields that a customer record must have for payments in this currency.',
@@ -49,9 +49,9 @@ export const Platform = builder.prismaNode('Platform', {
     name: t.exposeString('name', { description: 'The name that the operator of the service gave the platform.' }),
     environment: t.expose('environment', {
       type: Environment,
-      description: 'Whether the payments of the platform are simulated or real.',
+      description: "Whether the platform's payments are simulated or real.",
     }),
-    umaDomain: t.exposeString('umaDomain', { description: 'The domain of the UMA addresses of new customers.' }),
+    umaDomain: t.exposeString('umaDomain', { description: "The domain for new customers' UMA addresses." }),
     supportedCurrencies: t.field({
       type: [PlatformCurrency],
       description: 'The currencies in which new customers get internal accounts, with the terms of payments.',
@@ -71,7 +71,7 @@ export const Platform = builder.prismaNode('Platform', {
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the platform was created.' }),
     updatedAt: t.expose('updatedAt', {
       type: 'DateTime',
-      description: 'When the settings of the platform last changed.',
+      description: "When the platform's settings last changed.",
     }),
     version: t.exposeInt('version', { description: "Increases with each change to the platform's settings." }),
   }),
@@ -87,11 +87,11 @@ builder.queryField('platform', (t) =>
 
 mutation('updatePlatform', {
   description:
-    'Changes the settings of the platform. Settings that are left out or null stay as they are, and so do existing accounts and addresses. The platform itself gets an internal account in each new currency.',
+    "Changes the platform's settings. Settings that are omitted or null stay as they are, and so do existing accounts and addresses. The platform itself gets an internal account in each new currency.",
   input: (t) => ({
     umaDomain: t.string({
       description:
-        'The domain of the UMA addresses of new customers. In production, only a domain that the operator of the service has assigned to the platform is accepted; any other is refused with CONFLICT.',
+        "The domain for new customers' UMA addresses. In production, only a domain that the operator of the service has assigned to the platform is accepted; any other is refused with CONFLICT.",
     }),
     currencies: t.field({
       type: ['CurrencyCode'],

@@ -91,7 +91,7 @@ const PolicyApproval = builder.objectRef<StoredApproval>('PolicyApproval').imple
     }),
     expiresInSeconds: t.exposeInt('expiresInSeconds', {
       description:
-        'How long a payment waits for its approval, in seconds, before it becomes EXPIRED. A payment from a quote waits no longer than the quote is valid.',
+        'How long a payment waits for approval, in seconds, before it becomes EXPIRED. A payment from a quote waits no longer than the quote is valid.',
     }),
   }),
 });
@@ -108,7 +108,7 @@ const Policy = builder.prismaNode('Policy', {
     }),
     limits: t.fromQuery([PolicyLimit], limitsOf, {
       description:
-        'The limits of the policy, in the order in which they are checked. A payment must fit into each limit in its currency, and into each limit on the number of payments.',
+        "The policy's limits, in the order in which they are checked. A payment must fit into each limit in its currency, and into each limit on the number of payments.",
     }),
     kinds: t.expose('kinds', {
       type: [PaymentKind],
@@ -117,7 +117,7 @@ const Policy = builder.prismaNode('Policy', {
     receiverAccountIds: t.expose('receiverAccountIds', {
       type: ['ID'],
       description:
-        'The accounts to which the policy allows payments. A receiver in any of the three lists is allowed; if all three are empty, every receiver is allowed.',
+        'The accounts to which the policy allows payments. A receiver on any of the three lists is allowed; if all three are empty, every receiver is allowed.',
     }),
     receiverCountries: t.exposeStringList('receiverCountries', {
       description:
@@ -169,7 +169,7 @@ builder.objectField(Viewer, 'policies', (t) =>
   t.field({
     type: [Policy],
     description:
-      'The policies that limit the payments of the token: its own policy, those of the tokens that created it, and the policy of the platform. An app sees only its own policy and the policy of its customer.',
+      "The policies that limit the payments of the token: its own policy, the policies of the tokens that created it, and the platform's policy. An app sees only its own policy and its customer's policy.",
     ...executedRead,
     resolve: (viewer, _args, { payments }) => policiesOf(payments.database, viewer),
   }),
@@ -230,7 +230,7 @@ const PolicyApprovalInput = builder.inputType('PolicyApprovalInput', {
     expiresInSeconds: t.int({
       required: true,
       defaultValue: 86_400,
-      description: `How long a payment waits for its approval, in seconds: 1 to ${maxApprovalSeconds}; a payment from a quote waits no longer than the quote is valid. After that the payment is EXPIRED.`,
+      description: `How long a payment waits for approval, in seconds: 1 to ${maxApprovalSeconds}; a payment from a quote waits no longer than the quote is valid. After that the payment is EXPIRED.`,
     }),
   }),
 });
@@ -242,7 +242,7 @@ mutation('setPolicy', {
     subjectId: t.id({
       required: true,
       description:
-        'Whose payments the policy limits: ApiToken:…, ClientToken:…, Customer:…, or Platform:… with the id of the platform.',
+        "Whose payments the policy limits: ApiToken:…, ClientToken:…, Customer:…, or Platform:… with the platform's id.",
     }),
     limits: t.field({
       type: [PolicyLimitInput],
@@ -253,11 +253,11 @@ mutation('setPolicy', {
     }),
     kinds: t.field({
       type: [PaymentKind],
-      description: 'The kinds of payments that the policy allows; all when left out.',
+      description: 'The kinds of payments that the policy allows; all if omitted.',
     }),
     receiverAccountIds: t.idList({
       description:
-        'The accounts to which the policy allows payments. If all three lists of receivers are left out, every receiver is allowed.',
+        'The accounts to which the policy allows payments. If all three receiver lists are omitted, every receiver is allowed.',
     }),
     receiverCountries: t.stringList({
       description:
@@ -265,7 +265,7 @@ mutation('setPolicy', {
     }),
     receiverUmaAddresses: t.stringList({ description: 'The UMA addresses to which the policy allows payments.' }),
     hoursFrom: t.string({
-      description: 'The time of day from which the policy allows payments, HH:MM; all day when left out.',
+      description: 'The time of day from which the policy allows payments, HH:MM; all day if omitted.',
     }),
     hoursTo: t.string({
       description:
@@ -284,7 +284,7 @@ mutation('setPolicy', {
     }),
     approval: t.field({
       type: PolicyApprovalInput,
-      description: 'Which payments a second person must approve; none when left out.',
+      description: 'Which payments a second person must approve; none if omitted.',
     }),
   }),
   success: { policy: { type: Policy, description: 'The policy.' } },
@@ -321,7 +321,7 @@ mutation('deletePolicy', {
   resolve: (input, { payments, viewer }, key) => deletePolicy(payments.database, viewer, input, key),
 });
 
-/** Returns the details of a refusal by a policy; empty unless the viewer may see the policy. */
+/** Returns the details of a policy's refusal; empty unless the viewer may see the policy. */
 const factsOf = ({ refusal }: UserError) => refusal.details as Partial<ExceededLimit>;
 const moment = (text: string | null | undefined) => (text ? new Date(text) : null);
 

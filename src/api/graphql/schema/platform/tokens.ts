@@ -32,7 +32,7 @@ const ownDocuments =
   'The hashes of the registered documents that the token is restricted to, over GraphQL and as tools at /mcp; empty if it has no list of its own. A token with a list cannot use REST.';
 
 const documents =
-  'The hashes of the registered documents that the token is restricted to, over GraphQL and as tools at /mcp. When left out, the token gets the list of the token that creates it, if there is one.';
+  'The hashes of the registered documents that the token is restricted to, over GraphQL and as tools at /mcp. If omitted, the token gets the list of the token that creates it, if there is one.';
 
 const version = {
   description: 'Increases with each change: 1 at first, and 2 once the token is revoked.',
@@ -42,11 +42,11 @@ const version = {
 
 export const ApiToken = builder.prismaNode('ApiToken', {
   ...node(visibleApiTokens),
-  description: 'The credential of a server. Its secret is shown only once, when it is created.',
+  description: 'A server credential. Its secret is shown only once, when it is created.',
   fields: (t) => ({
     clientId: t.exposeString('clientId', { description: 'The user name for HTTP Basic authentication.' }),
-    name: t.exposeString('name', { description: 'The display name of the token.' }),
-    permissions: t.expose('permissions', { type: [Permission], description: 'The permissions of the token.' }),
+    name: t.exposeString('name', { description: "The token's display name." }),
+    permissions: t.expose('permissions', { type: [Permission], description: "The token's permissions." }),
     version: t.int(version),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the token was created.' }),
     createdById: t.publicId('ApiToken', 'createdById', {
@@ -99,12 +99,12 @@ builder.queryField('apiTokens', (t) =>
 mutation('createApiToken', {
   description: 'Creates a token for a server. It cannot have more permissions than the caller.',
   input: (t) => ({
-    name: t.string({ required: true, description: 'The display name of the token.' }),
-    permissions: t.field({ type: [Permission], required: true, description: 'The permissions of the token.' }),
+    name: t.string({ required: true, description: "The token's display name." }),
+    permissions: t.field({ type: [Permission], required: true, description: "The token's permissions." }),
     expiresAt: t.field({
       type: 'DateTime',
       description:
-        'When the token expires: no later than the token that creates it. When left out, it expires with that token, or never if that token has no expiry.',
+        'When the token expires: no later than the token that creates it. If omitted, it expires with that token, or never if that token has no expiry.',
     }),
     addresses: t.stringList({
       description:
@@ -144,7 +144,7 @@ mutation('rotateApiToken', {
     secret: {
       type: 'String',
       description:
-        'The password of the new token for HTTP Basic authentication. It is shown only once, and the service does not store it.',
+        "The new token's password for HTTP Basic authentication. It is shown only once, and the service does not store it.",
     },
   },
   resolve: (input, { payments, viewer }, key) => rotateApiToken(payments.database, viewer, input, key),
@@ -152,7 +152,7 @@ mutation('rotateApiToken', {
 
 mutation('revokeApiToken', {
   description:
-    'Revokes an API token and, by default, what it created: other tokens, including the one that replaces it, are revoked, and webhook endpoints are disabled. Revoked tokens cannot create anything more. Within a second, requests with them are refused and their open streams are closed. The last token with MANAGE cannot be revoked (CONFLICT).',
+    'Revokes an API token and, by default, what it created: other tokens, including the one that replaces it, are revoked, and webhook endpoints are disabled. Revoked tokens can no longer create anything. Within a second, requests with them are refused and their open streams are closed. The last token with MANAGE cannot be revoked (CONFLICT).',
   input: (t) => ({
     tokenId: t.id({ required: true, description: 'The token to revoke: ApiToken:…' }),
     revokeDescendants: t.boolean({
@@ -196,7 +196,7 @@ mutation('createClientToken', {
       type: [Permission],
       required: true,
       defaultValue: ['VIEW'],
-      description: 'The permissions of the token: VIEW, and TRANSACT to let it move money.',
+      description: "The token's permissions: VIEW, and TRANSACT to let it move money.",
     }),
     grants: t.field({
       type: [ClientGrant],
@@ -215,7 +215,7 @@ mutation('createClientToken', {
     expiresInSeconds: t.int({
       required: true,
       defaultValue: 900,
-      description: `The lifetime of the token in seconds: 1 to ${maxClientSeconds}.`,
+      description: `The token's lifetime in seconds: 1 to ${maxClientSeconds}.`,
     }),
   }),
   success: {
@@ -259,7 +259,7 @@ export const ClientToken = builder.prismaNode('ClientToken', {
       nullable: true,
       description: 'The transaction that the token is bound to; null if it is bound to something else.',
     }),
-    permissions: t.expose('permissions', { type: [Permission], description: 'The permissions of the token.' }),
+    permissions: t.expose('permissions', { type: [Permission], description: "The token's permissions." }),
     grants: t.expose('grants', {
       type: [ClientGrant],
       description: 'The rights that the token has in addition to its permissions. They apply to its customer.',
@@ -294,7 +294,7 @@ const clientTokens = listOf(ClientToken, {
 builder.queryField('clientTokens', (t) =>
   t.page(clientTokens, {
     description:
-      'The client tokens of the platform, newest first, including those that expired or were revoked in the last 30 days. Needs MANAGE.',
+      "The platform's client tokens, newest first, including those that expired or were revoked in the last 30 days. Needs MANAGE.",
     authScopes: { permission: 'MANAGE' },
   }),
 );

@@ -14,13 +14,13 @@ export const Viewer = builder.objectRef<ViewerShape>('Viewer').implement({
   fields: (t) => ({
     kind: t.expose('kind', {
       type: ViewerKind,
-      description: 'Whether the caller is a server of the platform or an app.',
+      description: "Whether the caller is one of the platform's servers or an app.",
     }),
     platformId: t.id({
       description: "The id of the caller's platform: Platform:…",
       resolve: (viewer) => publicId('Platform', viewer.platformId),
     }),
-    permissions: t.expose('permissions', { type: [Permission], description: 'The permissions of the token.' }),
+    permissions: t.expose('permissions', { type: [Permission], description: "The token's permissions." }),
     grants: t.expose('grants', {
       type: [ClientGrant],
       description: 'The rights of a client token in addition to its permissions; empty for an API token.',
@@ -44,7 +44,7 @@ export const Viewer = builder.objectRef<ViewerShape>('Viewer').implement({
     serverTime: t.field(serverTime),
     feedCursor: t.string({
       description:
-        'The cursor of the end of the feed, read before anything else in this query. Every change that is missing from a list in the same query comes after it.',
+        'The cursor at the end of the feed, read before anything else in this query. Every change that is missing from a list in the same query comes after it.',
       resolve: async (viewer, _args, context) =>
         feedCursor(
           context.payments.cursors,
@@ -59,7 +59,7 @@ builder.queryField('viewer', (t) =>
   t.field({
     type: Viewer,
     ...executed,
-    description: 'The caller: its platform, its rights and the time of the service.',
+    description: "The caller: its platform, its rights and the service's current time.",
     resolve: (_root, _args, context) => context.viewer,
   }),
 );

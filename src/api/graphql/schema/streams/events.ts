@@ -40,12 +40,12 @@ import { visibleId } from './visible-ids.ts';
 const referred = ['Transaction', 'Quote', 'Customer'] as const;
 type Referred = (typeof referred)[number];
 
-/** Returns the id of the row of this model that an event concerns, or null. */
+/** Returns the id of this model's row that an event concerns, or null. */
 const idIn = ({ transactionId, quoteId, customerId }: EventRow, model: Referred) =>
   ({ Transaction: transactionId, Quote: quoteId, Customer: customerId })[model];
 
 /**
- * The options of a field that shows a row of a model: as of the change if the event is about that row, otherwise the
+ * The options for a field that returns a model's row: as of the change if the event is about that row, otherwise the
  * current version of the row that the event refers to.
  */
 const concerned = (model: Referred, visible: (viewer: Viewer) => object) => ({
@@ -72,10 +72,10 @@ function subjectOf(event: EventRow): object | null {
 export const Event = builder.prismaNode('Event', {
   ...node(visibleEvents, 'The public id of the event: Event:…, the same as in webhooks.'),
   description:
-    'A change in the feed. The object that changed is shown as of the change, and related objects in their current state.',
+    'A change in the feed. The changed object is returned as of the change; related objects are returned in their current state.',
   fields: (t) => ({
     cursor: t.string({
-      description: 'The position of the event in the feed: pass it as `after` to continue from there.',
+      description: "The event's position in the feed: pass it as `after` to continue from there.",
       extensions: { costs: 'rows' },
       select: { platformId: true, sequence: true, epoch: true },
       resolve: (event, _args, { payments }) => feedCursor(payments.cursors, event.platformId, event),
@@ -98,7 +98,7 @@ export const Event = builder.prismaNode('Event', {
     account: t.field({
       type: Account,
       nullable: true,
-      description: 'The account that changed; null if something else did.',
+      description: 'The account that changed; null for events about other objects.',
       ...made(changedRow('Account')),
       resolve: (event) => snapshotOf(event, 'Account'),
     }),
@@ -132,7 +132,7 @@ export const Event = builder.prismaNode('Event', {
 });
 
 const EventFilter = builder.inputType('EventFilter', {
-  description: 'Conditions on events. An event must match all that are given.',
+  description: 'Conditions on events. An event must match all given conditions.',
   fields: (t) => ({
     types: t.field({ type: [EventType], description: 'Events of any of these types.' }),
     customerId: t.id(found('index', 'Events that concern this customer: Customer:…')),

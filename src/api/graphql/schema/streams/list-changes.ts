@@ -27,7 +27,7 @@ import { type ListArguments, type ListChange, type ListMessage, maxWaitMs, watch
 
 /** Defines the streams of lists: a page, and the changes to it. */
 
-const ListOperationType = enumOf('ListOperation', 'The effect of a change on a followed list.', {
+const ListOperationType = enumOf('ListOperation', 'How a change affects a live list.', {
   ENTER: 'The row is now in the list and was not before: it is new, or did not match the filter.',
   UPDATE: 'The row was in the list, still is, and has changed.',
   LEAVE: 'The row no longer matches the filter.',
@@ -52,7 +52,7 @@ function followList<Row, Filter extends object>(list: FollowedList<Row, Filter>)
         filter: t.arg({
           type: filter,
           description:
-            "The rows to follow, as in the list's query. Conditions on anything that can change without the row itself changing, such as the UMA address of its customer, are refused with INVALID_INPUT.",
+            "Which rows to include, as in the list's query. Conditions on anything that can change without the row itself changing, such as the UMA address of its customer, are refused with INVALID_INPUT.",
         }),
         snapshot: t.arg.boolean({
           required: true,
@@ -66,7 +66,7 @@ function followList<Row, Filter extends object>(list: FollowedList<Row, Filter>)
         }),
         after: t.arg.string({ description: afterDescription }),
       },
-      // These are the arguments above. The compiler cannot infer this through the type of the filter.
+      // These are the same arguments as above; the compiler cannot infer that through the filter's type.
       subscribe: (_root, args, context) => watchList(context, read, args as unknown as ListArguments),
       resolve: (message) => message,
     }),
@@ -78,12 +78,12 @@ function changesType<Row, Filter>({ name, type, list: { connection, read }, filt
   const edge = edgeOf(type);
   if (!edge) throw new Error(`${Name} has no list`);
   const Change = builder.objectRef<ListChange>(`${Name}Change`).implement({
-    description: `A change in a followed list of ${name}s.`,
+    description: `A change in a live list of ${name}s.`,
     fields: (t) => ({
-      op: t.expose('op', { type: ListOperationType, description: 'The effect of the change on the list.' }),
+      op: t.expose('op', { type: ListOperationType, description: 'How the change affects the list.' }),
       changed: t.stringList({
         description:
-          'The names of the fields of `node` that changed; empty for a new row. Lists and related objects with an id of their own are never named.',
+          'The names of the `node` fields that changed; empty for a new row. Lists and related objects with an id of their own are never named.',
         resolve: ({ before, node }, _args, _context, { schema }) => {
           const object = schema.getType(typeNameOf(read.model, node));
           return before && isObjectType(object) ? changedFields(schema, object, before, node) : [];
@@ -100,19 +100,19 @@ function changesType<Row, Filter>({ name, type, list: { connection, read }, filt
         // A row of the model, as above.
         resolve: ({ node }, _args, { payments }) => ({ cursor: edge.cursorOf(payments, node as never), node }),
       }),
-      cursor: t.exposeString('cursor', { description: 'The position of the change in the feed.' }),
+      cursor: t.exposeString('cursor', { description: "The change's position in the feed." }),
     }),
   });
   return builder.objectRef<ListMessage>(`${Name}Changes`).implement({
-    description: `A message of a followed list of ${name}s: its first page, or some changes in the order of the feed.`,
+    description: `A message about a live list of ${name}s: its first page, or some changes in feed order.`,
     fields: (t) => {
       const { filter: _filter, after: _after, before: _before, last: _last, ...args } = listArgs(t.arg, filter);
       return {
         cursor: t.exposeString('cursor', {
           description:
-            'The position of the message in the feed: pass it as `after` to resume the stream. It also advances while the list does not change.',
+            "The message's position in the feed: pass it as `after` to resume the stream. It also advances while the list does not change.",
         }),
-        changes: t.expose('changes', { type: [Change], description: 'The changes, in the order of the feed.' }),
+        changes: t.expose('changes', { type: [Change], description: 'The changes, in feed order.' }),
         snapshot: t.field({
           type: connection,
           nullable: true,
@@ -138,7 +138,7 @@ followList({ name: 'quote', type: Quote, list: quotes, filter: QuoteFilter });
 followList({ name: 'account', type: Account, list: accounts, filter: AccountFilter });
 followList({ name: 'customer', type: Customer, list: customers, filter: CustomerFilter });
 
-/** The alias of the row in the SQL from which the columns of its fields are determined. */
+/** The row's alias in the SQL from which its fields' columns are determined. */
 const row = 'the_row';
 /** The maximum nesting depth of objects that are read from the same row. */
 const maxDepth = 4;

@@ -32,10 +32,10 @@ export interface RowUpdate<Noun extends FollowedNoun> extends Message {
   readonly change: Event | undefined;
 }
 
-/** Converts an event to a message. All followers get the same object, so that they share its execution. */
+/** Converts an event to a message. All subscribers get the same object, so that they share its execution. */
 export type ToUpdate<Update extends Message> = (event: Event, cursors: Cursors) => Update;
 
-/** Returns the part of a message that contains its position, encrypted once per event for all followers. */
+/** Returns the part of a message that contains its position, encrypted once per event for all subscribers. */
 export const placeOf = oncePer(
   (at: FeedPosition, cursors: Cursors, platformId: string): Message => ({
     cursor: feedCursor(cursors, platformId, at),
@@ -62,8 +62,8 @@ export const afterDescription =
   'Resumes the stream after this cursor of the feed: sends every later change once and in order, but not the current state. A cursor that is too old is refused with CURSOR_EXPIRED.';
 
 /**
- * Returns the position after which a stream resumes, or undefined for a new stream. This is `after`, unless the
- * request's extensions or Last-Event-ID contain a later position: clients reconnect with their original `after`.
+ * Returns the position after which a stream resumes; undefined for a new stream. This is `after`, unless the request's
+ * extensions or Last-Event-ID contain a later position: clients reconnect with their original `after`.
  * @throws GraphQLError INVALID_INPUT for a value that is not a cursor of this feed
  */
 export function positionAfter(
@@ -84,7 +84,7 @@ export function positionAfter(
   return position;
 }
 
-/** Refuses a null subject (INVALID_INPUT). Without a subject, a stream follows everything that the caller may see. */
+/** Refuses a null subject (INVALID_INPUT). Without a subject, a stream covers everything that the caller may see. */
 export function checkSubject(subject: unknown, name: string): void {
   if (subject === null) throw invalidInput(`${name} is null: leave it out to follow everything`, name);
 }
@@ -120,13 +120,13 @@ export async function watchMany<Update extends Message>(
   }));
 }
 
-/** The customer and the transaction to whose events a stream is limited. */
+/** The customer and the transaction whose events a stream is limited to. */
 interface EventsOf {
   readonly customerId?: string | undefined;
   readonly transactionId?: string | undefined;
 }
 
-/** Returns the filter of a stream of all events of these types (by default of all types), within these limits. */
+/** Returns the filter for a stream of all events of these types (by default, all types), within these limits. */
 export function filterOf(types: readonly EventType[] | undefined, of: EventsOf): EventFilter {
   const { customerId, transactionId } = of;
   return {
@@ -153,7 +153,7 @@ function filterFor(viewer: Viewer, { wants, subject, types }: EventFilter): Even
   };
 }
 
-/** Returns the subject that covers everything within some limits, or everything that a client token may see. */
+/** Returns the subject that covers everything within the given limits, or everything that a client token may see. */
 function subjectOf(of: EventsOf | Bound): Subject | undefined {
   if ('transactionId' in of && of.transactionId !== undefined) return { of: 'transaction', ids: [of.transactionId] };
   return 'customerId' in of && of.customerId !== undefined ? { of: 'customer', ids: [of.customerId] } : undefined;

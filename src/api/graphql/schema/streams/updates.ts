@@ -44,9 +44,9 @@ interface Followed<Noun extends FollowedNoun, Args extends InputFieldMap> {
   readonly description: string;
   /** The description of a message. */
   readonly message: string;
-  /** The fields of a message besides the row, its position and its time. */
+  /** A message's fields, other than the row, its position and its time. */
   readonly fields: (t: FieldBuilder<Noun>) => FieldMap;
-  /** The arguments besides `after`. */
+  /** The arguments other than `after`. */
   readonly args: (t: ArgBuilder<Types>) => Args;
   readonly open: (args: InputShapeFromFields<Args>, after: After, context: Context) => Promise<Updates<Noun>>;
 }
@@ -62,7 +62,7 @@ function follow<Noun extends FollowedNoun, Row, Args extends InputFieldMap>(
     description: message,
     fields: (t) => ({
       cursor: t.string({
-        description: 'The position of the change in the feed: pass it as `after` to resume the stream.',
+        description: "The change's position in the feed: pass it as `after` to resume the stream.",
         resolve: ({ cursor }) => cursor,
       }),
       [word]: t.field({
@@ -85,7 +85,7 @@ function follow<Noun extends FollowedNoun, Row, Args extends InputFieldMap>(
       description,
       args: { ...args(t.arg), after: t.arg.string({ description: afterDescription }) },
       subscribe: (_root, given, context) => {
-        // These are the arguments above. The compiler cannot infer this through the function that builds them.
+        // These are the same arguments as above; the compiler cannot infer that through the function that builds them.
         const { after, ...rest } = given as unknown as { readonly after: After };
         return open(rest as never, after, context);
       },
@@ -118,7 +118,7 @@ function statuses<Noun extends FollowedNoun>(
   };
 }
 
-/** Follows all rows of a noun that the caller may see or, if a customer is given, all rows of that customer. */
+/** Watches all rows of a noun that the caller may see or, if a customer is given, all of that customer's rows. */
 async function followAll<Noun extends FollowedNoun>(
   noun: Noun,
   customerId: string | null | undefined,
@@ -130,7 +130,7 @@ async function followAll<Noun extends FollowedNoun>(
 }
 
 const FollowedAccountsInput = builder.inputType('FollowedAccountsInput', {
-  description: 'The accounts that a stream follows: set exactly one field.',
+  description: 'The accounts that a stream covers: set exactly one field.',
   isOneOf: true,
   fields: (t) => ({
     accountId: t.id({ description: 'A single account: InternalAccount:… or ExternalAccount:…' }),
@@ -158,15 +158,15 @@ follow('Account', Account, {
       resolve: ({ row }) => (row.kind === 'INTERNAL' ? money(row.posted, row.currency) : null),
     }),
     ...statuses(t, ExternalAccountStatus, 'status', {
-      before: 'The status of the external account before this change; null for a new account',
-      after: 'The status of the external account after this change; null for an internal account.',
+      before: "The external account's status before this change; null for a new account",
+      after: "The external account's status after this change; null for an internal account.",
       nullable: true,
     }),
   }),
   args: (t) => ({
     of: t({
       type: FollowedAccountsInput,
-      description: 'The accounts to follow; by default all that the caller may see.',
+      description: 'The accounts to watch; by default all that the caller may see.',
     }),
   }),
   open: async ({ of }, after, context) => {
@@ -184,11 +184,11 @@ follow('Customer', Customer, {
     'A change to a customer: to its identity check or its details, or its deletion. In a stream of one customer, the first message is its current state.',
   fields: (t) =>
     statuses(t, KycStatus, 'kycStatus', {
-      before: 'The status of the check before this change; null for a new customer',
-      after: 'The status of the identity check after this change.',
+      before: "The identity check's status before this change; null for a new customer",
+      after: "The identity check's status after this change.",
     }),
   args: (t) => ({
-    customerId: t.id({ description: 'The customer to follow: Customer:… By default all that the caller may see.' }),
+    customerId: t.id({ description: 'The customer to watch: Customer:… By default all that the caller may see.' }),
   }),
   open: async ({ customerId }, after, context) => {
     checkSubject(customerId, 'customerId');
@@ -205,19 +205,19 @@ follow('Customer', Customer, {
 
 follow('Quote', Quote, {
   description:
-    'The current state of a quote, then every change of its status, including its expiry (which the service decides). Completes after a terminal status.',
+    "A quote's current state, then every change of its status, including its expiry (which the service decides). Completes once the status is terminal.",
   message: 'A change to a quote; the first message of a stream is its current state.',
   fields: (t) => ({
     ...statuses(t, QuoteStatus, 'status', {
-      before: 'The status of the quote before this change; null for a new quote',
-      after: 'The status of the quote after this change.',
+      before: "The quote's status before this change; null for a new quote",
+      after: "The quote's status after this change.",
     }),
     terminal: t.boolean({
       description: 'Whether the status is terminal. The stream completes after it.',
       resolve: ({ row }) => terminalQuoteStatuses.has(row.status),
     }),
   }),
-  args: (t) => ({ quoteId: t.id({ required: true, description: 'The quote to follow: Quote:…' }) }),
+  args: (t) => ({ quoteId: t.id({ required: true, description: 'The quote to watch: Quote:…' }) }),
   open: ({ quoteId }, after, context) =>
     watchRows(context, after, {
       noun: 'Quote',
@@ -234,7 +234,7 @@ const StreamEnd = enumOf('StreamEnd', 'When a stream of named transactions compl
 });
 
 const FollowedTransactionsInput = builder.inputType('FollowedTransactionsInput', {
-  description: 'The transactions that a stream follows: set exactly one field.',
+  description: 'The transactions that a stream covers: set exactly one field.',
   isOneOf: true,
   fields: (t) => ({
     transactionId: t.id({ description: 'A single transaction: Transaction:…' }),
@@ -250,7 +250,7 @@ follow('Transaction', Transaction, {
   fields: (t) => ({
     ...statuses(t, TransactionStatus, 'status', {
       before: 'The status before this change; null for a new transaction',
-      after: 'The status of the transaction after this change.',
+      after: "The transaction's status after this change.",
     }),
     terminal: t.boolean({
       description:
@@ -261,7 +261,7 @@ follow('Transaction', Transaction, {
   args: (t) => ({
     of: t({
       type: FollowedTransactionsInput,
-      description: 'The transactions to follow; by default all that the caller may see.',
+      description: 'The transactions to watch; by default all that the caller may see.',
     }),
     until: t({
       type: StreamEnd,
@@ -301,9 +301,9 @@ function ends(
 const lookMs = { least: 1_000, most: 60_000, afterFailure: 5_000 } as const;
 
 /**
- * Ends a stream of one transaction once no further version can follow the one that its reader has seen. When a rail
- * stops watching for a return, no status changes and no event is created, so this function polls.
- * @returns a function to call with each version that the reader is shown
+ * Ends a single-transaction stream once its reader has seen the last possible version. When a rail stops watching for a
+ * return, no status changes and no event is created, so this function polls.
+ * @returns a function to call with each version that is sent to the reader
  */
 function endWhenFinal(
   channel: Pick<Channel<Event>, 'ended' | 'end'>,
@@ -316,7 +316,7 @@ function endWhenFinal(
     const finality = await look();
     if (!finality) return;
     const { isFinal, version, dueInMs } = finality;
-    // A later version has an event, which is shown first.
+    // A later version has an event, which is sent first.
     if (isFinal && version <= shown) channel.end();
     else if (dueInMs !== null) again(Math.min(Math.max(dueInMs, lookMs.least), lookMs.most));
   };

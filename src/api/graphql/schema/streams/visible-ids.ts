@@ -42,7 +42,7 @@ export async function visibleRows<N extends Noun>(
   const rows =
     conditions.length < distinct.length
       ? []
-      : // The conditions of the ids' noun, which the compiler cannot follow through the table.
+      : // These conditions belong to the ids' noun; the compiler cannot infer that through the table.
         await readRows(payments.database, noun, {
           where: { AND: [visible[noun](viewer), { OR: conditions }] } as unknown as Where<N>,
         });

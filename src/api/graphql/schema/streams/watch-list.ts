@@ -17,7 +17,7 @@ import { visibleRows } from './visible-ids.ts';
 type Row = Readonly<Record<string, unknown>>;
 
 export interface ListChange extends Message {
-  /** The effect of the change on the list: the row enters it, changes in it, or leaves it. */
+  /** How the change affects the list: the row enters it, changes in it, or leaves it. */
   readonly op: 'ENTER' | 'UPDATE' | 'LEAVE';
   readonly node: Row;
   readonly before: Row | undefined;
@@ -42,7 +42,7 @@ const maxChanges = 50;
 /** After this many changes to other rows, a message without changes reports the position to the client. */
 const progressAfter = 1_000;
 
-/** Follows a list: sends its page if requested, then the effect of each change (with `after`, since that cursor). */
+/** Watches a list: sends its page if requested, then the effect of each change (with `after`, since that cursor). */
 export async function watchList(
   context: Context,
   read: PageRead,
@@ -75,7 +75,7 @@ interface Following {
   readonly first: ListMessage | undefined;
 }
 
-/** Returns the stream of a followed list's messages. Its `return` takes effect immediately, like the channel's own. */
+/** Returns the message stream of a watched list. Its `return` takes effect immediately, like the channel's own. */
 function listStream(
   context: Context,
   channel: Channel<Event>,
@@ -88,7 +88,7 @@ function listStream(
   let endWait: () => void = () => undefined;
   const at = (event: Event) => placeOf(event, payments.cursors, event.platformId);
 
-  /** Returns the effect of an event on the list; undefined if it concerns other rows. */
+  /** Returns how an event affects the list; undefined if it concerns other rows. */
   async function changeOf(event: Event): Promise<ListChange | undefined> {
     const { matches, references } = followed.predicate;
     const previous = await feed.previous.of(event);
@@ -103,7 +103,7 @@ function listStream(
   }
 
   /**
-   * Returns the messages for some events: a single message if the follower collects changes, otherwise one for each
+   * Returns the messages for some events: a single message if the subscriber collects changes, otherwise one for each
    * change.
    */
   async function messagesOf(events: readonly Event[]): Promise<ListMessage[]> {
@@ -118,7 +118,7 @@ function listStream(
     });
   }
 
-  /** Waits for the end of the current slot of `waitMs`: all followers of a list share slots, and therefore messages. */
+  /** Waits for the end of the current slot of `waitMs`: all watchers of a list share slots, and therefore messages. */
   const restOfSlot = () =>
     new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, waitMs - (Date.now() % waitMs));
@@ -157,7 +157,7 @@ function listStream(
 
 /**
  * Merges the changes to each row into one, at the position of the last one, because clients store a message's rows by
- * id and would keep an arbitrary one of several. A row that entered and left again is left out.
+ * id and would keep an arbitrary one of several. A row that entered and then left is omitted.
  */
 function eachRowOnce(changes: readonly ListChange[]): ListChange[] {
   const rows = new Map<unknown, ListChange | undefined>();
@@ -178,7 +178,7 @@ function merged(first: ListChange, second: ListChange): ListChange | undefined {
   return { ...second, before: first.before, op: is ? (was ? 'UPDATE' : 'ENTER') : 'LEAVE' };
 }
 
-/** Returns an event's row, the same object for all followers. The database writes the snapshot in this form. */
+/** Returns an event's row, the same object for all subscribers. The database writes the snapshot in this form. */
 const rowOf = oncePer((event: Event, noun: FollowedNoun): Row => ({ ...rowFromSnapshot(noun, event.snapshot) }));
 
 const messagesAfter = oncePer((_event: Event) => new Map<string, ListMessage>());
@@ -192,7 +192,7 @@ function sharedMessage(last: Event, place: Message, changes: readonly ListChange
   return message;
 }
 
-/** A list's filter for changed rows, compiled from the conditions with which the list itself is read. */
+/** A list's filter for changed rows, compiled from the same conditions that read the list. */
 interface FollowedFilter {
   readonly predicate: Predicate;
   /** The customer who owns all of the rows, if the filter names one. */
@@ -200,7 +200,7 @@ interface FollowedFilter {
 }
 
 /**
- * Compiles the filter of a list.
+ * Compiles a list's filter.
  * @throws GraphQLError INVALID_INPUT, naming the condition, if a change to a row does not show whether the condition
  *   holds; NOT_FOUND for an id that the caller may not see, because no change would ever match
  */

@@ -9,7 +9,7 @@ import type { Context } from '../../context.ts';
 import { type After, placeOf, positionAfter, type RowUpdate, refuseExpired, subscribe, updatesOf } from './stream.ts';
 import { visibleRows } from './visible-ids.ts';
 
-/** The rows of a stream, and what ends each of them; by default nothing does. */
+/** A stream's rows, and what ends each of them; by default, nothing does. */
 export interface RowStream<Noun extends FollowedNoun> {
   readonly noun: Noun;
   /** The public ids of the rows, and the argument that names them. */
@@ -17,12 +17,12 @@ export interface RowStream<Noun extends FollowedNoun> {
   readonly field: string;
   readonly isLast?: (event: Event) => boolean;
   /**
-   * Whether the row is in a final state, so that the event of its version is the last one, even if that event has not
+   * Whether the row is in a final state, so that no event follows the one for this version, even if that event has not
    * been written yet.
    */
   readonly hasEnded?: (row: SnapshotRows[Noun]) => boolean | Promise<boolean>;
   /**
-   * Watches a row whose end creates no event. Returns a function to call with each version that the reader is shown.
+   * Watches a row whose end creates no event. Returns a function to call with each version that is sent to the reader.
    */
   readonly endLater?: (
     row: SnapshotRows[Noun],
@@ -30,13 +30,13 @@ export interface RowStream<Noun extends FollowedNoun> {
   ) => (version: number) => void;
 }
 
-/** Returns the id under which the feed stores the events of a row: for a quote, the id of its transaction. */
+/** Returns the id under which the feed stores a row's events: for a quote, its transaction's id. */
 const subjectId = (row: SnapshotRows[FollowedNoun]) => ('transactionId' in row ? row.transactionId : row.id);
 
 interface OpenRow {
   readonly row: { readonly version: number };
   readonly hasEnded: boolean;
-  /** The version of the current state that was shown; 0 if none was. */
+  /** The version of the current state that was sent; 0 if none was. */
   shown: number;
   onShown?: ((version: number) => void) | undefined;
 }
@@ -44,7 +44,7 @@ interface OpenRow {
 /**
  * Opens a stream of some rows: the current state of each, then all of their changes, until every row has ended. The
  * current state is the latest event if there is one, and the changes start right after it, so that no change is missed
- * or shown twice.
+ * or sent twice.
  */
 export async function watchRows<Noun extends FollowedNoun>(
   context: Context,
@@ -91,7 +91,7 @@ export async function watchRows<Noun extends FollowedNoun>(
   return open.size === 0 ? only(...firsts) : follow(from, subject, firsts);
 }
 
-/** Returns the functions that show the current states of a stream's rows and follow the rows that are still open. */
+/** Returns the functions that emit the current states of a stream's rows and watch the rows that are still open. */
 function rowsFollower<Noun extends FollowedNoun>(
   context: Context,
   { noun, isLast, endLater }: RowStream<Noun>,
@@ -139,7 +139,8 @@ function rowsFollower<Noun extends FollowedNoun>(
       state.onShown?.(event.version);
       if (ends(event)) open.delete(id);
       return {
-        // The event of the shown version may still arrive: it is not shown again, but ends the row if it is the last.
+        // The event for the version that was sent may still arrive: it is not sent again, but ends the row if it is the
+        // last.
         value: event.version > state.shown ? toUpdate(event, payments.cursors) : undefined,
         last: open.size === 0,
       };

@@ -3,17 +3,17 @@ import { builder } from '../builder.ts';
 /** The information that the two sides of a payment to or from a UMA address exchange. */
 
 export const InformationField = builder.objectRef<{ name: string; value: string }>('InformationField').implement({
-  description: 'A piece of information about a party of a payment, such as its full name.',
+  description: 'A piece of information about a party to a payment, such as its full name.',
   fields: (t) => ({
-    name: t.exposeString('name', { description: 'The name of the information: FULL_NAME, BIRTH_DATE, NATIONALITY, …' }),
-    value: t.exposeString('value', { description: 'The value of the information, as text.' }),
+    name: t.exposeString('name', { description: 'The name of the field: FULL_NAME, BIRTH_DATE, NATIONALITY, …' }),
+    value: t.exposeString('value', { description: 'The value of the field, as text.' }),
   }),
 });
 
 export const RequiredField = builder.objectRef<{ name: string; mandatory: boolean }>('RequiredField').implement({
   description: 'A piece of information about one side of a payment that the other side requires or accepts.',
   fields: (t) => ({
-    name: t.exposeString('name', { description: 'The name of the information: FULL_NAME, BIRTH_DATE, NATIONALITY, …' }),
+    name: t.exposeString('name', { description: 'The name of the field: FULL_NAME, BIRTH_DATE, NATIONALITY, …' }),
     mandatory: t.exposeBoolean('mandatory', {
       description: 'Whether the information is required; if false, it is optional.',
     }),
@@ -21,16 +21,16 @@ export const RequiredField = builder.objectRef<{ name: string; mandatory: boolea
 });
 
 export const InformationFieldInput = builder.inputType('InformationFieldInput', {
-  description: 'A piece of information about a party of a payment.',
+  description: 'A piece of information about a party to a payment.',
   fields: (t) => ({
     name: t.string({
       required: true,
-      description: 'The name of the information: FULL_NAME, BIRTH_DATE, NATIONALITY, PURPOSE_OF_PAYMENT, …',
+      description: 'The name of the field: FULL_NAME, BIRTH_DATE, NATIONALITY, PURPOSE_OF_PAYMENT, …',
     }),
     value: t.string({
       required: true,
       description:
-        'The value of the information. For PURPOSE_OF_PAYMENT: GIFT, SELF, GOODS_OR_SERVICES, EDUCATION, HEALTH_OR_MEDICAL, REAL_ESTATE_PURCHASE, TAX_PAYMENT, LOAN_PAYMENT, UTILITY_BILL, DONATION, TRAVEL or OTHER.',
+        'The value of the field. For PURPOSE_OF_PAYMENT: GIFT, SELF, GOODS_OR_SERVICES, EDUCATION, HEALTH_OR_MEDICAL, REAL_ESTATE_PURCHASE, TAX_PAYMENT, LOAN_PAYMENT, UTILITY_BILL, DONATION, TRAVEL or OTHER.',
     }),
   }),
 });

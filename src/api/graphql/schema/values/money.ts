@@ -10,8 +10,8 @@ builder.objectType('Currency', {
       type: 'CurrencyCode',
       description: 'The ISO 4217 code of the currency, or an asset code such as USDC or BTC.',
     }),
-    name: t.exposeString('name', { description: 'The English name of the currency, for display.' }),
-    symbol: t.exposeString('symbol', { description: 'The symbol of the currency, for display.' }),
+    name: t.exposeString('name', { description: "The currency's English name, for display." }),
+    symbol: t.exposeString('symbol', { description: "The currency's symbol, for display." }),
     decimals: t.exposeInt('decimals', {
       description: "The number of decimal places of the currency's smallest unit: 2 for cents.",
     }),

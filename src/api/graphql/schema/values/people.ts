@@ -35,7 +35,7 @@ const Owner = enumOf('Owner', 'The owner of an account or a payment.', {
   HIDDEN: 'A customer whom the viewer may not see.',
 });
 
-/** The options of the field `owner`, which says why `customer` is null. */
+/** The options for the field `owner`, which explains why `customer` is null. */
 export const owner = {
   type: Owner,
   description: 'Whether the owner is the platform or a customer, and whether the viewer may see the customer.',
@@ -50,7 +50,7 @@ export const CustomerReferenceInput = builder.inputType('CustomerReferenceInput'
   description: 'A customer of the platform: set exactly one field.',
   isOneOf: true,
   fields: (t) => ({
-    customerId: t.id({ description: 'The id of the customer: Customer:…' }),
-    umaAddress: t.string({ description: 'The UMA address of the customer: $name@domain.' }),
+    customerId: t.id({ description: "The customer's id: Customer:…" }),
+    umaAddress: t.string({ description: "The customer's UMA address: $name@domain." }),
   }),
 });

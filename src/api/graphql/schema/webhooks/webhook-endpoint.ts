@@ -31,7 +31,7 @@ const WebhookDelivery = builder.prismaNode('WebhookDelivery', {
       type: Event,
       description: "The event. Every attempt sends it with the same webhook id: Webhook: followed by the event's UUID.",
     }),
-    status: t.expose('status', { type: WebhookDeliveryStatus, description: 'The status of the delivery.' }),
+    status: t.expose('status', { type: WebhookDeliveryStatus, description: "The delivery's status." }),
     attempts: t.many('attempts', WebhookAttempt, {
       description: 'The attempts so far, oldest first.',
       orderBy: ['number'],
@@ -58,7 +58,7 @@ const WebhookEndpoint = builder.prismaNode('WebhookEndpoint', {
     url: t.exposeString('url', { description: 'The URL to which events are posted.' }),
     eventTypes: t.expose('eventTypes', {
       type: [EventType],
-      description: 'The types of events that the endpoint receives.',
+      description: 'The event types that the endpoint receives.',
     }),
     status: t.expose('status', { type: WebhookEndpointStatus, description: 'Whether the endpoint receives events.' }),
     description: t.optional('description', 'String', {
@@ -97,7 +97,7 @@ const endpoints = listOf(WebhookEndpoint, {
 });
 
 builder.queryField('webhookEndpoints', (t) =>
-  t.page(endpoints, { description: 'The webhook endpoints of the platform, newest first.' }),
+  t.page(endpoints, { description: "The platform's webhook endpoints, newest first." }),
 );
 
 builder.prismaObjectField(WebhookDelivery, 'endpoint', (t) =>
@@ -108,7 +108,7 @@ builder.prismaObjectField(WebhookDelivery, 'endpoint', (t) =>
 
 builder.prismaObjectField(Event, 'deliveries', (t) =>
   t.many('deliveries', WebhookDelivery, {
-    description: 'The deliveries of the event to webhook endpoints, in the order of creation. Empty for client tokens.',
+    description: "The event's deliveries to webhook endpoints, in order of creation. Empty for client tokens.",
     orderBy: ['id'],
     visible: visibleToPlatform,
   }),
@@ -130,7 +130,7 @@ mutation('createWebhookEndpoint', {
     eventTypes: t.field({
       type: [EventType],
       description:
-        'The types of events to send; all types with a webhook by default. INCOMING_PAYMENT needs a token with TRANSACT, because the response to such an event can approve the payment.',
+        'The event types to send; all types with a webhook by default. INCOMING_PAYMENT needs a token with TRANSACT, because the response to such an event can approve the payment.',
     }),
     description: t.string({ description: "The platform's own description of the endpoint, at most 500 characters." }),
   }),
@@ -144,14 +144,14 @@ mutation('createWebhookEndpoint', {
 
 mutation('updateWebhookEndpoint', {
   description:
-    'Changes a webhook endpoint. Fields that are left out stay as they are. A test event is sent to a new URL. A token with TRANSACT is needed to add INCOMING_PAYMENT to an endpoint, or to move or enable an endpoint that receives it.',
+    'Changes a webhook endpoint. Omitted fields stay as they are. A test event is sent to a new URL. A token with TRANSACT is needed to add INCOMING_PAYMENT to an endpoint, or to move or enable an endpoint that receives it.',
   input: (t) => ({
     endpointId: t.id({ required: true, description: endpointIdDescription }),
     url: t.string({
       description:
         'The new URL to send events to: https with a public host name, on port 443 or 8443; in the sandbox also http to the loopback interface.',
     }),
-    eventTypes: t.field({ type: [EventType], description: 'The types of events to send from now on.' }),
+    eventTypes: t.field({ type: [EventType], description: 'The event types to send from now on.' }),
     description: t.string({
       description: "The platform's own description of the endpoint, at most 500 characters; null removes it.",
     }),
