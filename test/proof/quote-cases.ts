@@ -92,7 +92,7 @@ export function priced(request: PricingRequest): Pricing | undefined {
   return 'code' in price ? undefined : price;
 }
 
-/** Names the numbers of a quote as the model does. */
+/** Returns a quote's numbers under the names that the model uses. */
 export function numbersOf(request: PricingRequest, price: Pricing): Record<string, Value> {
   const { fixedFees: fixed, unitsBought, platformRate, serviceRate } = readTerms(request);
   return {
