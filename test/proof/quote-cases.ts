@@ -109,7 +109,7 @@ export function numbersOf(request: PricingRequest, price: Pricing): Record<strin
   };
 }
 
-/** Names the numbers of the second quote of a theorem. */
+/** Returns the numbers of a theorem's second quote under the model's names. */
 export function numbersOfOther(request: PricingRequest, price: Pricing): Record<string, Value> {
   return Object.fromEntries(Object.entries(numbersOf(request, price)).map(([name, value]) => [`${name}2`, value]));
 }
