@@ -187,7 +187,7 @@ describe('the import diagram', () => {
       .map((line) => (line === 'own files' ? [''] : line.split(/ +/))),
   }));
 
-  /** The folders in the rules, each with the folders that it may import. */
+  /** The folders in the rules, each with the folders from which it may import. */
   const { forbidden }: { forbidden: { name: string; from: { path: string }; to: { pathNot: string[] } }[] } =
     createRequire(import.meta.url)('../.dependency-cruiser.cjs');
   const folders = new Map(

@@ -62,7 +62,8 @@ describe('the quickstart', () => {
     let endpoint = { url: '', secret: '' };
     let answers: Record<string, Answered> = {};
     let own = '';
-    // A proxy in front of the gateway: while the program pays a bank that refuses, other clients send requests and pay.
+    // A proxy in front of the gateway: while the program makes a payment that the bank refuses, other clients send
+    // requests and pay.
     const proxy = createServer(async (request, response) => {
       const body = Buffer.from(
         String(await bodyOf(request)).replace('DE89370400440532013000', 'DE89370400440532013004'),

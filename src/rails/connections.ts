@@ -34,8 +34,8 @@ export class StoredConnections implements RailConnections {
   }
 
   /**
-   * Re-encrypts with the current key all connections that were encrypted with the key `keyId`.
-   * @returns the number re-encrypted
+   * Re-encrypts all connections that were encrypted with the key `keyId`, using the current key.
+   * @returns the number of connections re-encrypted
    * @throws Error if this instance lacks that key
    */
   async reencrypt(keyId: string): Promise<number> {
@@ -45,8 +45,8 @@ export class StoredConnections implements RailConnections {
       if (sealedWith(sealed) !== keyId) continue;
       const box = this.#requireBox();
       const { count } = await this.#database.prisma.railConnection.updateMany({
-        // The condition on `sealed` skips a connection that has changed in the meantime, because it is already
-        // encrypted with the current key.
+        // The condition on `sealed` skips a connection that has changed in the meantime: it is already encrypted with
+        // the current key.
         where: { platformId, sealed },
         data: { sealed: new Uint8Array(box.seal(box.open(sealed, ownerOf(platformId)), ownerOf(platformId))) },
       });

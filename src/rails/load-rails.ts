@@ -17,7 +17,7 @@ export class RailFault extends Error {
 }
 
 export interface LoadOptions {
-  /** The built-in modules, by their names in RAILS. */
+  /** The built-in modules, by the names used for them in RAILS. */
   readonly own: Readonly<Record<string, RailModule>>;
   readonly host: Omit<RailHost, 'environment'>;
 }
@@ -26,7 +26,7 @@ const environments = ['SANDBOX', 'PRODUCTION'] as const;
 
 /**
  * Loads, validates and opens the rails in the settings. If one cannot be used, those already opened are closed.
- * @throws RailFault that names the entry and its fault
+ * @throws RailFault that names the entry and what is wrong with it
  */
 export async function loadRails(settings: RailSettings, options: LoadOptions): Promise<LoadedRails> {
   const opened: Rail[] = [];
@@ -68,7 +68,7 @@ async function openEnvironment(
     own.set(id.replace('Platform:', ''), await open(`${environment}.platforms.${id}`, entry, environment));
   }
   if (common && own.size === 0) return common;
-  // A platform without a rail gets one that has no methods, so that every operation that needs a method is refused.
+  // A platform with no rail of its own gets one without methods, so every operation that needs a method is refused.
   const others: Rail = common ?? { name: 'none' };
   return {
     name: others.name,
@@ -163,7 +163,7 @@ const parts: readonly string[] = [
   ...['collectionAmount', 'expectedMs', 'firstAskMs', 'forPlatform', 'close'],
 ];
 
-/** Pairs of methods, of which a rail must have both or neither. */
+/** Pairs of methods: a rail must have both or neither. */
 const pairs = [
   ['receiveWebhook', 'readWebhook'],
   ['deposits', 'takeDeposit'],

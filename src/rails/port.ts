@@ -1,14 +1,14 @@
 import type { Rail } from './rail.ts';
 
 /**
- * The port for authors of rails: everything that a package needs to be a rail of the gateway. A rail is a module whose
+ * The port for rail authors: everything that a package needs in order to implement a rail. A rail is a module whose
  * default export is a `RailModule`; the setting RAILS names it. src/rails/README.md describes what each method
  * promises, and `npm run rail:conformance` tests it.
  */
 
 /**
- * The version of the port. It increases with breaking changes, when the gateway makes different calls or expects
- * different answers, but not with a new optional method.
+ * The version of the port. It increases only with breaking changes, when the gateway makes different calls or expects
+ * different answers. A new optional method does not increase it.
  */
 export const railPort = 1;
 
@@ -19,8 +19,8 @@ export interface RailModule {
   /** The name of the rail, for logs and refusals. */
   readonly name: string;
   /**
-   * Opens the rail, once for each entry of RAILS that names the module. It reads its own settings and may contact its
-   * provider, but starts no background work.
+   * Opens the rail, once for each RAILS entry that names the module. It may contact the provider, but must not start
+   * background work.
    * @param settings the entry's settings in RAILS; undefined if it has none
    * @throws Error when the settings are invalid; the message names each fault and the expected value
    */
@@ -31,7 +31,7 @@ export interface RailModule {
 export interface RailHost {
   /** The environment of the platforms that the rail serves. */
   readonly environment: 'SANDBOX' | 'PRODUCTION';
-  /** The gateway's log, in which secrets must not appear. */
+  /** The gateway's log. Never write secrets to it. */
   readonly log: RailLog;
   readonly connections: RailConnections;
 }

@@ -20,9 +20,9 @@ export interface RailAccount {
 }
 
 /**
- * The steps of a payment that a rail performs. PAY_REQUEST asks the rail whether the sender of an incoming UMA
- * payment, who has looked up the receiver, has sent the pay request (`settled` if so). PULL is the collection that
- * precedes a payment from an external account. SETTLEMENT is the delivery or collection that ends a payment.
+ * The steps of a payment that a rail performs. PAY_REQUEST asks the rail whether the sender of an incoming UMA payment
+ * has followed its lookup of the receiver with a pay request (`settled` if so). PULL is the collection that precedes a
+ * payment from an external account. SETTLEMENT is the delivery or collection that ends a payment.
  */
 export type RailStep = 'PAY_REQUEST' | 'PULL' | 'SETTLEMENT';
 
@@ -32,7 +32,7 @@ export interface IdentityRequest {
   readonly customerType: CustomerType;
   /** The full name, or the legal name of a business; null if none is known. */
   readonly name: string | null;
-  /** The number of times that the rail has already been queried about the customer. */
+  /** How many times the rail has already been asked about the customer. */
   readonly attempts: number;
 }
 
@@ -49,15 +49,15 @@ export interface IdentityCheck {
 /** The methods of a rail for deposits to customers' accounts. A rail has either both or neither. */
 export interface RailDeposits {
   /**
-   * Lists deposits that began at or after a moment by the provider's clock, including those under way: oldest first,
-   * page by page. Money that the gateway's own orders collect is excluded.
+   * Lists deposits that began at or after a given time by the provider's clock, including deposits still under way:
+   * oldest first, page by page. Excludes money collected by the gateway's own orders.
    */
   deposits?(request: DepositsRequest): Promise<DepositsPage>;
 
   /**
-   * Makes a deposit available for the platform's payments, perhaps by moving it to the account from which they are
-   * paid. Called at least once, before the customer is credited, so an implementation passes `id` to its provider as
-   * the idempotency key. An exception means that the outcome is unknown, and the method is called again.
+   * Makes a deposit available for the platform's payments, perhaps by moving it to the account that pays them. Called
+   * at least once before the customer is credited, so pass `id` to the provider as the idempotency key. An exception
+   * means that the outcome is unknown, and the method is called again.
    */
   takeDeposit?(deposit: DepositToTake): Promise<TakenDeposit>;
 }
@@ -82,7 +82,7 @@ export interface RailDeposit {
   readonly reference: string;
   /** When it began, by the provider's clock. */
   readonly at: Date;
-  /** A deposit is credited once it has settled. While it is under way, the gateway keeps asking for it. */
+  /** The gateway credits a deposit once it has settled, and keeps asking about it while it is under way. */
   readonly state: 'UNDER_WAY' | 'SETTLED' | 'FAILED';
   readonly amount: bigint;
   readonly currency: string;
@@ -146,9 +146,9 @@ export interface RailMovement {
 export interface RailWebhooks {
   /**
    * Checks that a webhook comes from the provider, and returns its id. Undefined if it does not; the webhook is then
-   * refused with 401, and nothing is stored. An exception means that its origin is unknown; the webhook is then refused
-   * with 503, and the provider sends it again. The method must have no side effects: the gateway stores an accepted
-   * webhook, answers it, and then passes it to `readWebhook`.
+   * refused with 401, and nothing is stored. An exception means that its origin could not be checked; the webhook is
+   * then refused with 503, and the provider sends it again. The method must have no side effects: the gateway stores an
+   * accepted webhook, answers it, and then passes it to `readWebhook`.
    */
   receiveWebhook?(webhook: RailWebhook): Promise<ReceivedWebhook | undefined>;
 
@@ -168,9 +168,11 @@ export interface RailWebhook {
 
 /** A webhook verified to come from the provider. */
 export interface ReceivedWebhook {
-  /** The id that the provider gave the webhook, the same for every attempt, so that it is processed once. */
+  /**
+   * The provider's id for the webhook. It is the same for every attempt, so that the webhook is processed only once.
+   */
   readonly id: string;
-  /** The status of the response: 200 by default, 202 for a request that is decided later. */
+  /** The response status: 200 by default, or 202 if the webhook requests a decision that is made later. */
   readonly status?: 200 | 202 | undefined;
 }
 
@@ -182,8 +184,8 @@ export interface OrderNews {
   readonly kind: 'order';
   readonly orderId: string;
   /**
-   * Whether its money may have come back. If not, the gateway does not query a settled order early, because a late
-   * message that it has settled is not news.
+   * Whether its money may have come back. If not, the gateway does not query a settled order early: a late message that
+   * it has settled adds nothing.
    */
   readonly mayHaveReturned: boolean;
 }
@@ -200,7 +202,7 @@ export interface IdentityNews {
   readonly customerId: string;
 }
 
-/** The part of a rail that converts money itself, at a rate that its provider has promised (decision 83). */
+/** The methods of a rail whose provider converts the money itself, at a promised rate (decision 83). */
 export interface RailLocks {
   /**
    * Locks a rate at the provider for one payment, before a quote promises it. It moves no money. The payment's order
@@ -249,7 +251,7 @@ export interface RateLock {
   readonly received: bigint;
   /** Sending units per receiving unit, in major units, without fees, at most 15 significant digits. */
   readonly rate: string;
-  /** The fees in `sent`, in the sending currency. */
+  /** The fees included in `sent`, in the sending currency. */
   readonly fees: bigint;
 }
 
@@ -258,7 +260,7 @@ export type LockAnswer =
   | {
       readonly kind: 'locked';
       readonly lock: RateLock;
-      /** How long the lock holds, in milliseconds from the call. An order sent within that time gets the rate. */
+      /** How long the lock is valid, in milliseconds from the call. An order sent within that time gets the rate. */
       readonly validMs: number;
     }
   /**
@@ -279,7 +281,7 @@ export const simulatedDomain = 'sandbox.uma.money';
  * money omits it, and every operation that needs it is FORBIDDEN.
  */
 export interface Simulation {
-  /** Returns what is wrong with a caller's scenario, as field and reason; undefined if it is usable. */
+  /** Returns what is wrong with a caller's scenario (the field and the reason), or undefined if it is usable. */
   scenarioFault(scenario: Scenario): ScenarioFault | undefined;
 
   /**
@@ -290,8 +292,8 @@ export interface Simulation {
   deposit(scenario: unknown, amount: bigint): Deposit;
 
   /**
-   * Returns a scenario's decision on an incoming payment, made in place of the receiving platform; undefined if the
-   * platform decides.
+   * Returns the decision on an incoming payment that the scenario makes in place of the receiving platform; undefined
+   * if the platform decides.
    * @param scenario as stored with the order; null or undefined if there is none
    */
   approval(scenario: unknown): 'APPROVE' | 'REJECT' | undefined;
@@ -300,15 +302,17 @@ export interface Simulation {
   senderInformation(umaAddress: string): Readonly<Record<string, string>>;
 
   /**
-   * Returns a verification of an account's owner, with the name at the bank. `ownerName` is undefined for a wallet,
-   * which has no owner to verify.
+   * Returns the result of verifying an account's owner, with the owner's name at the bank. `ownerName` is undefined for
+   * a wallet, which has no owner to verify.
    */
   accountVerification(ownerName: string | undefined, verification: BeneficiaryVerificationStatus): AccountVerification;
 }
 
-/** The requested course of a payment, stored with its order as JSON. A rail without a simulation never gets one. */
+/**
+ * How a simulated payment should proceed, stored as JSON with its order. A rail without a simulation never gets one.
+ */
 export type Scenario = {
-  /** The step that the scenario concerns: SETTLEMENT if omitted. */
+  /** The step to which the scenario applies: SETTLEMENT if omitted. */
   readonly step?: RailStep | undefined;
   /** The duration of the step, in milliseconds, instead of one pace. */
   readonly delayMs?: number | undefined;
@@ -322,7 +326,9 @@ export type Scenario = {
   readonly refundFails?: boolean | undefined;
   /** The payment settles, and the bank returns it after this time, in milliseconds. */
   readonly returnAfterMs?: number | undefined;
-  /** The deposit for a real-time funded quote: half the amount, the amount twice, or one after the quote's expiry. */
+  /**
+   * The deposit for a real-time funded quote: half the amount, the amount twice, or a deposit after the quote's expiry.
+   */
   readonly deposit?: 'SHORT' | 'TWICE' | 'LATE' | undefined;
 };
 

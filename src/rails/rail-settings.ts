@@ -14,7 +14,10 @@ const unknownKeys = (known: string) => ({
 /** A rail in the setting RAILS: a module and its own settings. */
 const entry = z.strictObject(
   {
-    /** `sandbox`, a package, or a file. A relative path begins with a dot; the base is `RailSettings.directory`. */
+    /**
+     * `sandbox`, a package, or a file. A relative path begins with a dot, and is resolved against
+     * `RailSettings.directory`.
+     */
     module: moduleName,
     settings: z.unknown().optional(),
   },
@@ -26,7 +29,9 @@ const platformId = z
   .string()
   .regex(/^Platform:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, { error: 'must be the id of a platform: Platform:…' });
 
-/** The rails of one environment: a common one for its platforms, and separate ones for some platforms, by id. */
+/**
+ * One environment's rails: a rail shared by its platforms, and separate rails for individual platforms, by platform id.
+ */
 const environmentRails = z
   .strictObject(
     {
@@ -53,7 +58,7 @@ const railSettings = z.strictObject(
 
 /** The setting RAILS: the rails of each environment. */
 export interface RailSettings extends z.infer<typeof railSettings> {
-  /** The directory to which file paths are relative: the settings file's directory, or the working directory. */
+  /** The base directory of relative file paths: the settings file's directory, or the working directory. */
   readonly directory: string;
 }
 
@@ -72,7 +77,7 @@ export function parseRailSettings(text: string): RailSettings {
   }
   const parsed = railSettings.safeParse(value);
   if (!parsed.success) {
-    // zod reports a fault in a key of a record as an outer issue that contains the fault.
+    // zod reports an invalid record key as an outer issue that contains the actual one.
     throw new RangeError(
       parsed.error.issues
         .flatMap((issue) =>

@@ -34,8 +34,8 @@ export interface Rail extends RailBooks, RailDeposits, RailLocks, RailWebhooks {
   rate?(sending: Currency, receiving: Currency): Promise<RateTerms | undefined>;
 
   /**
-   * Returns all payment instructions for this reference; none if the rail does not accept such deposits. Their
-   * addresses and account numbers belong exclusively to this quote or account.
+   * Returns all payment instructions for this reference, or none if the rail does not accept such deposits. The
+   * addresses and account numbers in them belong exclusively to this quote or account.
    */
   paymentInstructions?(request: FundingRequest): Promise<PaymentInstruction[]>;
 
@@ -43,10 +43,10 @@ export interface Rail extends RailBooks, RailDeposits, RailLocks, RailWebhooks {
   lookUp?(umaAddress: string): Promise<UmaReceiver | undefined>;
 
   /**
-   * Pays out, or returns the current state of the payout. Called again after `checkInMs`, and after a crash at any
-   * point, so an implementation passes `order.id` to its provider as the idempotency key. An exception means that the
-   * outcome is unknown, and the method is called again. An order that settled with a `watchMs` is queried once more
-   * after that time, with `settled` set: by then its money has either come back (`returned`), or the order is final
+   * Pays out, or returns the current state of the payout. It is called again after `checkInMs`, and after a crash at
+   * any point, so pass `order.id` to the provider as the idempotency key. An exception means that the outcome is
+   * unknown, and the method is called again. If an order settled with a `watchMs`, the method is called once more after
+   * that time, with `settled` set. It then answers whether the money has come back (`returned`) or the order is final
    * (`settled`).
    */
   payOut?(order: RailOrder): Promise<RailOutcome>;
@@ -58,8 +58,8 @@ export interface Rail extends RailBooks, RailDeposits, RailLocks, RailWebhooks {
   collect?(order: RailOrder): Promise<RailOutcome>;
 
   /**
-   * Returns the state of an order without sending it, for an operator who is about to end it manually. Undefined if the
-   * provider does not have it. Without this method, `payOut` or `collect` is called, which may send it.
+   * Returns an order's state without sending it, for an operator who is about to end it manually. Undefined if the
+   * provider does not have the order. Without this method, `payOut` or `collect` is called, which may send the order.
    */
   findOrder?(order: RailOrder): Promise<RailOutcome | undefined>;
 
@@ -72,20 +72,21 @@ export interface Rail extends RailBooks, RailDeposits, RailLocks, RailWebhooks {
   giveBack?(order: RailOrder): Promise<void>;
 
   /**
-   * Returns the amount of a collection that does not specify one, in smallest units. Without this method a transferIn
-   * must specify its amount.
+   * Returns the amount to collect if a collection does not specify one, in smallest units. Without this method a
+   * transferIn must specify its amount.
    */
   collectionAmount?(currency: Currency): bigint;
 
   /**
-   * Estimates how long an order will take from now, in milliseconds, for display to the customer. Required for a rail
-   * that pays out or collects.
+   * Estimates how long an order will take from now, in milliseconds, for display to the customer. Required of every
+   * rail that pays out or collects.
    */
   expectedMs?(order: RailRequest): number;
 
   /**
-   * Returns the delay before the rail gets a new order, in milliseconds. Without this method there is no delay, because
-   * a real provider can begin only once it has the order. Payments to UMA addresses have no delay.
+   * Returns how long the gateway waits before it passes a new order to the rail, in milliseconds. Without this method
+   * there is no delay, because a real provider can begin only once it has the order. Payments to UMA addresses have no
+   * delay.
    */
   firstAskMs?(order: RailRequest): number;
 
@@ -155,16 +156,16 @@ export type AccountCheck =
 export interface RateTerms {
   /** Sending units per receiving unit, in major units, without fees, at most 15 significant digits. */
   readonly rate: string;
-  /** Fixed fee of the service, in the sending currency's smallest unit. */
+  /** The service's fixed fee, in the sending currency's smallest unit. */
   readonly serviceFixedFee: bigint;
-  /** Variable fee of the service: a fraction of at least 0 and less than 1. */
+  /** The service's variable fee: a fraction of at least 0 and less than 1. */
   readonly serviceVariableFeeRate: string;
-  /** Fixed fee of the receiving side, in the receiving currency's smallest unit. */
+  /** The receiving side's fixed fee, in the receiving currency's smallest unit. */
   readonly counterpartyFixedFee: bigint;
   /** The minimum and maximum amounts to send, in the smallest unit of the sending currency. */
   readonly minSendingAmount: bigint;
   readonly maxSendingAmount: bigint;
-  /** Price of one bitcoin in the sending currency, from which the multipliers of `rateDetails` are computed. */
+  /** The price of one bitcoin in the sending currency, from which the multipliers in `rateDetails` are computed. */
   readonly bridge: string;
 }
 
@@ -176,9 +177,9 @@ export interface AccountToCheck extends RailAccount {
   /** The owner of a bank account, as in the API; null for a wallet. */
   readonly beneficiary: Readonly<Record<string, unknown>> | null;
   /**
-   * The owner's name, transliterated and shortened to what SEPA or ACH can transmit, for the account types that they
-   * serve. For other types it is the unchanged name; for a wallet, undefined. `carriedText` does the same for other
-   * texts.
+   * The owner's name, transliterated and shortened to what SEPA or ACH can transmit if the account is paid through one
+   * of them. For other account types it is the unchanged name; for a wallet, undefined. `carriedText` does the same for
+   * other texts.
    */
   readonly carriedName: string | undefined;
 }
@@ -194,15 +195,15 @@ export interface RailOrder {
   readonly account: RailAccount | undefined;
   /** The UMA address of the other party: the receiver of a payout, or the sender of a collection. */
   readonly umaAddress: string | undefined;
-  /** The rate that the rail has locked for the order. */
+  /** The rate lock that the rail granted for the order. */
   readonly lock?: RateLock | undefined;
   /** Whether the rail has answered `settled` before. */
   readonly settled: boolean;
   /** The time since the order was created, in milliseconds, by the database's clock. */
   readonly ageMs: number;
-  /** The number of times that the rail has already been given the order. */
+  /** How many times the order has already been passed to the rail. */
   readonly attempts: number;
-  /** The requested course of events (`Scenario`), for a rail that simulates; other rails ignore it. */
+  /** The requested `Scenario`, for a rail that simulates; other rails ignore it. */
   readonly scenario: unknown;
 }
 
@@ -211,7 +212,7 @@ export type RailOutcome =
   | { readonly kind: 'pending'; readonly checkInMs: number }
   | {
       readonly kind: 'settled';
-      /** How long the money may still come back, in milliseconds. After that the rail is queried once more. */
+      /** For how long the money may still come back, in milliseconds. After that the rail is queried once more. */
       readonly watchMs?: number | undefined;
       /**
        * The amount that arrived according to the provider, in smallest units. If it differs from the order's amount, a
@@ -219,8 +220,8 @@ export type RailOutcome =
        */
       readonly amount?: bigint | undefined;
       /**
-       * The amount that a payout took; with a lock, in the sending currency. Without a lock it may be omitted if the
-       * payout took the amount that arrived.
+       * The amount that a payout took; with a lock, in the sending currency. Without a lock it may be omitted if it
+       * equals the amount that arrived.
        */
       readonly sent?: bigint | undefined;
       /** The receiving institution's report about the receiver of a payment to a UMA address, by field name. */
@@ -252,7 +253,7 @@ export type RailOutcome =
 export interface UmaReceiver {
   readonly vaspName: string;
   readonly currencies: readonly ReceiverLimits[];
-  /** The information about itself that the sender must or may provide. */
+  /** The information that the sender must or may provide about itself. */
   readonly requiredFields: readonly RequiredField[];
   /** The institution's information about the receiver, by field name. */
   readonly information: Readonly<Record<string, string>>;

@@ -12,7 +12,7 @@ export class ConfigError extends Error {
 
 const schema = z.object(settings);
 
-/** The settings that contain a secret. Each can also be read from the file named by `<name>_FILE`. */
+/** The settings that contain secrets. Each can also be read from the file that `<name>_FILE` names. */
 export const secretSettings = [
   'DATABASE_URL',
   'DATABASE_DIRECT_URL',
@@ -27,7 +27,7 @@ export const secretSettings = [
 
 export type Config = Readonly<ReturnType<typeof readConfig>>;
 
-/** The settings of an instance whose database is prepared. */
+/** An instance's settings once its database is prepared. */
 export type GatewaySettings = Omit<
   Config,
   'DATABASE_URL' | 'DATABASE_DIRECT_URL' | 'DATABASE_OWNER_URL' | 'MIGRATE' | 'DATA_DIR' | 'LOG_LEVEL'
@@ -35,7 +35,9 @@ export type GatewaySettings = Omit<
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Reads the settings and the files with secrets; empty counts as unset. Throws a ConfigError that lists all faults. */
+/**
+ * Reads the settings and the secret files; an empty value counts as unset. Throws a ConfigError that lists all faults.
+ */
 export function readConfig(environment: Environment) {
   const variables = {
     ...Object.fromEntries(Object.keys(settings).map((name) => [name, environment[name] || undefined])),
@@ -79,7 +81,8 @@ export function readConfig(environment: Environment) {
 }
 
 /**
- * Reads the `<name>_FILE` files, without line ends. Throws ConfigError if one is missing or empty, or `<name>` is set.
+ * Reads the `<name>_FILE` files, stripping line ends. Throws ConfigError if a file is missing or empty, or if `<name>`
+ * is also set.
  */
 function readSecretFiles(environment: Environment): Record<string, string> {
   const secrets: Record<string, string> = {};

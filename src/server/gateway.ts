@@ -40,7 +40,7 @@ export interface Gateway {
   stop(): Promise<void>;
 }
 
-/** Opens the domain with the rails of the settings, without API or worker. Throws ConfigError for an invalid rail. */
+/** Opens the domain with the configured rails, but no API or worker. Throws ConfigError for an invalid rail. */
 export async function openPayments(database: Database, config: GatewaySettings, log: Logger): Promise<Payments> {
   return {
     database,
@@ -52,7 +52,7 @@ export async function openPayments(database: Database, config: GatewaySettings, 
   };
 }
 
-/** Opens the connections of platforms to their providers, which SECRET_KEY encrypts. */
+/** Opens the store of platforms' provider connections, which are encrypted with SECRET_KEY. */
 export function openConnections(
   database: Database,
   { SECRET_KEY: key, SECRET_KEY_FALLBACKS: fallbacks }: Pick<GatewaySettings, 'SECRET_KEY' | 'SECRET_KEY_FALLBACKS'>,
@@ -60,7 +60,9 @@ export function openConnections(
   return new StoredConnections(database, key && new SecretBox(key, fallbacks));
 }
 
-/** Opens the rails of the setting RAILS. SANDBOX platforms get the sandbox rail unless the setting names another. */
+/**
+ * Opens the rails in the setting RAILS. SANDBOX platforms get the sandbox rail unless the setting names another rail.
+ */
 async function openRails(database: Database, config: GatewaySettings, log: Logger): Promise<LoadedRails> {
   const sandbox = sandboxModule(config.SANDBOX_PACE_MS);
   const settings = {
@@ -87,8 +89,8 @@ interface GatewayOptions extends ServingOptions {
 }
 
 /**
- * Starts one instance on a migrated database, in its ROLE. Throws ConfigError for an unusable HOST or PORT, and without
- * SECRET_KEY.
+ * Starts one instance on a migrated database, in its ROLE. Throws ConfigError for an unusable HOST or PORT, or if
+ * SECRET_KEY is missing.
  */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { config, log } = options;
@@ -146,8 +148,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 }
 
 /**
- * Opens the database for requests and, with half as many connections, for background work. Commits through either of
- * them wake the background work.
+ * Opens the database twice: for requests and, with half as many connections, for background work. Commits through
+ * either wake the background work.
  */
 function openDatabases({ databaseUrl: url, pooler, config, log, pace }: GatewayOptions) {
   const limits = {
@@ -168,7 +170,7 @@ function openDatabases({ databaseUrl: url, pooler, config, log, pace }: GatewayO
   return { serving, working, replicas, close };
 }
 
-/** Stops the parts that a failed start had already started, and then throws the error. */
+/** Stops the parts that had already been started when the start failed, and then throws the error. */
 async function abandon(error: unknown, steps: readonly (() => unknown)[]): Promise<never> {
   for (const step of steps) await step();
   throw error;

@@ -19,7 +19,7 @@ export function messageForUser(error: unknown): string | undefined {
   return wrongLogin(error) ?? (isDatabaseFault(error) ? `The database cannot be used: ${wordsOf(error)}.` : undefined);
 }
 
-/** Returns the message for a login that is not a member of its connection's role, such as the tables' owner. */
+/** Returns the message for a login that is not a member of the role it connects in, such as the tables' owner. */
 function wrongLogin(error: unknown): string | undefined {
   const role = error instanceof Error ? /denied to set role \W+(gateway_\w+)/.exec(error.message)?.[1] : undefined;
   return (
@@ -28,7 +28,7 @@ function wrongLogin(error: unknown): string | undefined {
   );
 }
 
-/** Returns the message of an error. Node tries several addresses of a host, and reports a reason for each. */
+/** Returns an error's message. Node may try several addresses of a host, and then reports a reason for each. */
 export function wordsOf(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(wordsOf).join('; ');
   return error instanceof Error ? error.message : String(error);

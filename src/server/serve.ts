@@ -37,7 +37,7 @@ import type { Serving } from './stop.ts';
 export interface ServingOptions {
   readonly config: GatewaySettings;
   readonly log: Logger;
-  /** The platform whose credentials are publicly known, which only the local sandbox has. */
+  /** The platform with publicly known credentials, which exists only in the local sandbox. */
   readonly sandbox?: LocalSandbox | undefined;
   /** Intervals and limits that replace the usual ones, in milliseconds. For tests only. */
   readonly pace?: {
@@ -49,7 +49,7 @@ export interface ServingOptions {
     readonly idleMs?: number;
     /** Whether Yoga handles every GraphQL request, even those that could bypass it. */
     readonly throughYoga?: boolean;
-    /** The time limit for a client to send the headers of a request. */
+    /** How long a client may take to send a request's headers. */
     readonly headersMs?: number;
     readonly connections?: number;
     /** The delay before a provider's webhook is refused. */
@@ -117,14 +117,14 @@ export async function startServing(
     }),
     providers: new ProviderWebhooks({
       ...{ ...callers, payments, log, refusalMs: pace?.webhookRefusalMs },
-      // Providers' webhooks have their own brake, because a webhook with a wrong signature belongs to no platform.
+      // Provider webhooks have their own brake, because a webhook with a wrong signature belongs to no platform.
       brake: brakeOf(config, log, callers.now),
     }),
     pages: await openPages({
       sandbox: sandbox && { ...sandbox, payer: () => sandbox.payer(payments) },
       lab: config.GRAPHIQL,
       documents: config.PUBLIC_CONTRACT,
-      // The address of the metrics is shown only on a developer's machine. Elsewhere, whoever needs it knows it.
+      // The metrics address is shown only on a developer's machine. Elsewhere, whoever needs it knows it.
       metricsUrl: sandbox && metricsUrl,
       securityContact: config.SECURITY_CONTACT,
     }),
@@ -168,7 +168,7 @@ function callersOf(
   };
 }
 
-/** Returns the limits on connections: fewer in all than the process may open, because it needs some for itself. */
+/** Returns the connection limits: fewer in total than the process may open, because it needs some for itself. */
 function connectionLimits({ config, log, pace }: ServingOptions, now: Clock): ConnectionLimits {
   let refused = 0;
   let loggedAt = Number.NEGATIVE_INFINITY;
@@ -202,11 +202,11 @@ function capsOf(config: GatewaySettings) {
   };
 }
 
-/** The time limit of a request or, on a socket, of an operation, in milliseconds, whatever it waits for. */
+/** The time limit for a request or, on a socket, for an operation, in milliseconds, whatever it waits for. */
 const operationMs = 10_000;
 /** The average time of a request, in milliseconds, above which the instance counts as overloaded. */
 const slowMs = 200;
-/** The number of database connections that one platform's requests leave free for other platforms, if there are any. */
+/** How many database connections one platform's requests leave free for other platforms, if there are any. */
 const connectionsForOthers = 2;
 /**
  * How long a connection may be idle while the instance stops, in milliseconds. Active clients send their next request

@@ -4,7 +4,7 @@ import { parseRate, type Rate } from '../domain/access/rates.ts';
 import { faultOfAddress, serversOf } from '../infra/database/connections/address.ts';
 import { parseRailSettings } from '../rails/rail-settings.ts';
 
-/** The kinds of settings: parsers that report what is wrong with a text. */
+/** The kinds of settings: parsers that report what is wrong with the given text. */
 
 const wholeNumber = (min: number, max: number) =>
   z
@@ -21,7 +21,7 @@ const key = z
   )
   .transform((text): Buffer => Buffer.from(text, text.length === 64 ? 'hex' : 'base64'));
 
-/** A key for client tokens. In a list of keys, a semicolon would end it. */
+/** A key for client tokens. It must not contain a semicolon, which separates the keys in a list. */
 const textKey = z
   .string()
   .min(32, 'must have at least 32 characters')

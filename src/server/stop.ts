@@ -11,7 +11,7 @@ import type { OperatorServer } from '../infra/instruments/operator-server.ts';
 import { TooLate, within } from '../infra/instruments/within.ts';
 import type { startWorkers } from './workers/workers.ts';
 
-/** The APIs that an instance serves, and the limits for ending their connections. */
+/** The APIs that an instance serves, and the time limits for closing their connections. */
 export interface Serving {
   readonly http: HttpServer;
   readonly sockets: ReturnType<typeof serveWebSockets>;

@@ -40,7 +40,7 @@ const minted = (input: object, by: TestPlatform = t.platform): Promise<Data> =>
 const phone = (input: object, url = t.url) => appOf({ ...t.platform, url }, input);
 const paying = (customerId = mine.customerId) => payingApp(t.platform, { customerId });
 
-/** Waits until a token is refused, because credentials are cached for a second. */
+/** Waits until a token is refused: credentials are cached for a second. */
 const ended = (by: TestPlatform) =>
   vi.waitFor(async () => expect((await by.send('{ viewer { kind } }')).status).toBe(401), { timeout: 60_000 });
 
@@ -246,7 +246,7 @@ test('only managers list tokens, by customer and by whether they are active, and
       ...{ permissions: ['VIEW', 'TRANSACT'], grants: [], expiresAt: live.expiresAt, revokedAt: null },
     },
   ]);
-  // The token of a payment belongs to the payment's customer.
+  // A payment's token belongs to the payment's customer.
   const ofMine = await found({ customerId: mine.customerId });
   expect(ofMine.slice(0, 2)).toMatchObject([
     { id: ofQuote.tokenId, customer: null, quote: { id: quote.id } },

@@ -23,8 +23,8 @@ const needed: Readonly<Record<string, string>> = { quoteUpdates: `quoteId: "${qu
 const args = (...all: readonly (string | undefined)[]) => `(${all.filter((one) => one !== undefined).join(', ')})`;
 
 /**
- * Each place in both APIs that takes a cursor. The function sends a cursor there, and returns the code of the refusal
- * and the argument that it names.
+ * Each place in both APIs that takes a cursor. The function sends a cursor there, and returns the refusal's code and
+ * the argument that it names.
  */
 const places = new Map<string, (cursor: string) => Promise<{ code: string; at: string }>>();
 for (const [name, { args: taken }] of Object.entries(schema.getQueryType()?.getFields() ?? {})) {
@@ -164,7 +164,7 @@ test('a refused cursor does not affect the cursors read after it', () => {
   for (let number = 0; number < 200; number += 1) {
     const [cursor, replaced] = [rotated.write('feed', 'p', `${number}:2`), before.write('feed', 'p', `${number}:3`)];
     expect(rotated.read('other', 'p', cursor)).toBeUndefined();
-    // The second to last character, because the last one may contain bits that decoding ignores.
+    // Change the second to last character, because the last one may contain bits that decoding ignores.
     const forged = `${cursor.slice(0, -2)}${cursor.at(-2) === 'A' ? 'B' : 'A'}${cursor.at(-1)}`;
     expect(rotated.read('feed', 'p', forged)).toBeUndefined();
     expect([rotated.read('feed', 'p', cursor), rotated.read('feed', 'p', replaced)]).toEqual([

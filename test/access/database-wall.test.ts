@@ -20,8 +20,8 @@ import { testGateway, uuidIn } from '../setup/gateway.ts';
 import { runOps } from '../setup/ops.ts';
 import { appOf, makeScene, serverOf } from '../setup/scene.ts';
 
-// The database's own access checks (docs/database-roles.md). This file disables the application's filters, so that
-// every caller may see all rows and only the database knows whose row it is.
+// Tests the database's own access checks (docs/database-roles.md). This file disables the application's filters, so
+// that only the database keeps callers from seeing other platforms' rows.
 vi.mock('../../src/domain/access/visible.ts', async (original) => ({
   ...(await original<object>()),
   visibleQuotes: () => ({}),
@@ -296,7 +296,7 @@ describe.each(['gateway_serving', 'gateway_work'] as const)('%s', (role) => {
 });
 
 test('the checks that the database makes at commit see all rows, whoever commits', async () => {
-  // Before Postgres 18, such a trigger runs with the session's role, whose platform may be a different one or none.
+  // Before Postgres 18, such a trigger runs as the session's role, whose platform may be a different platform or none.
   const { rows } = await t.owner.query(
     `select p.proname as name, p.prosecdef as has_rights_of_owner from pg_trigger t join pg_proc p on p.oid = t.tgfoid
      where t.tgdeferrable and not t.tgisinternal order by 1`,

@@ -37,7 +37,7 @@ const incoming = async () => {
   return id;
 };
 
-/** The customer that each policy limits, by the id of the policy. */
+/** The customer that each policy limits, by policy id. */
 const limited = new Map<string, string>();
 async function policy(): Promise<string> {
   const subjectId = await newCustomer(platform);
@@ -47,8 +47,8 @@ async function policy(): Promise<string> {
 }
 
 /**
- * For each mutation that changes a record: a function that creates a new record, and one that returns a different input
- * each time.
+ * For each mutation that changes a record: a function that creates a new record, and a function that returns a
+ * different input each time.
  */
 const table: Partial<Record<Operation, readonly [make: () => Promise<string>, input: (id: string) => object]>> = {
   updateCustomer: [() => newCustomer(platform), (customerId) => ({ customerId, metadata: metadata() })],

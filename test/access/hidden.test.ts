@@ -15,8 +15,8 @@ import {
 import { openRawSocket } from '../setup/streams.ts';
 
 /**
- * The token of one payment shows the payment, but not the customer it belongs to. Hidden facts must not leak in other
- * ways either, such as the words of a refusal or guesses tried in a filter.
+ * A payment's token shows the payment, but not the customer it belongs to. Hidden facts must not leak in other ways
+ * either, such as through the wording of a refusal or guesses tried in a filter.
  */
 
 const t = await testGateway();

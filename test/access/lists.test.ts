@@ -29,7 +29,7 @@ for (const platform of platforms) {
   await createEndpoint(platform, { url: 'http://127.0.0.1:9/hook', eventTypes: ['KYC_STATUS'] });
 }
 
-// If these rules were called through the APIs, the database's access checks would hide a fault in them
+// If these rules were tested through the APIs, the database's access checks would hide a fault in them
 // (database-wall.test.ts).
 test.each([
   ['Transaction', visibleTransactions],

@@ -71,7 +71,7 @@ async function payingAgent(...texts: readonly string[]): Promise<Agent> {
   return agent;
 }
 
-/** Connects a client of the protocol. */
+/** Connects an MCP client. */
 async function clientOf(
   { authorization }: { readonly authorization?: string },
   mode: VersionNegotiationMode = 'legacy',
@@ -83,7 +83,7 @@ async function clientOf(
   return client;
 }
 
-/** Calls a tool. Returns the data of its answer, its texts, and the confirmation in it. */
+/** Calls a tool. Returns its answer's data, texts, and confirmation. */
 async function call(client: Client, name: string, args: object): Promise<Data> {
   const { content, isError } = await client.callTool({ name, arguments: { ...args } });
   const texts = content.map((part) => (part.type === 'text' ? part.text : ''));

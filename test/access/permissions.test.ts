@@ -21,7 +21,7 @@ import { countedGateway } from '../setup/statements.ts';
 import { endpointUntil } from '../webhooks/endpoint.ts';
 
 /**
- * A token without VIEW gets what its mutation has created or moved, and of an existing record only the id. It can read
+ * A token without VIEW gets what its mutation has created or moved, and only the id of an existing record. It can read
  * nothing else, neither the record's owner nor the owner's other records.
  */
 
@@ -35,8 +35,8 @@ const blind = await serverOf({ ...t.platform, url: counting.url }, 'TRANSACT', '
 /** The list is reversed each time, so that every call makes a change. */
 const currencies = ['USD', 'EUR'];
 /**
- * The nouns are the types of records that mutations return. For each: a mutation that returns it, and the field of its
- * success.
+ * The nouns are the types of records that mutations return. For each noun: a mutation that returns it, and the field of
+ * the mutation's success type.
  */
 const mutations: Readonly<Record<string, readonly [name: Operation, field: string, input: () => object]>> = {
   Quote: ['createQuote', 'quote', () => between(scene.usd, scene.outsideEur, 1_000)],
@@ -242,7 +242,7 @@ test.each(existing)('%s returns %s, which existed before, only with VIEW', async
   const ask = (selection: string) =>
     act(blind, mutation as Operation, inputs[mutation] ?? {}, `${noun} { ${selection} }`);
   expect(await ask(selected)).toMatchObject({ __typename: 'ForbiddenError', code: 'FORBIDDEN' });
-  // This mutation names no record because there is only one platform.
+  // This mutation takes no record id because there is only one platform.
   if (mutation === 'updatePlatform')
     expect(await ask('id')).toMatchObject({ platform: { id: expect.stringMatching(/^Platform:/) } });
   else expect((await ask('id')).code).toMatch(/_NOT_FOUND$/);

@@ -174,7 +174,7 @@ describe('the streams of a token end within seconds', () => {
       ofCustomer,
       ({ tokenId }) => succeed(t.platform, 'revokeClientToken', { tokenId }),
     ],
-    // The database's clock decides when it has expired.
+    // The database's clock decides when the token has expired.
     'of an app expires': ['UNAUTHENTICATED', ofCustomer, ({ tokenId }) => expireToken(t, tokenId)],
   };
 

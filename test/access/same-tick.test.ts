@@ -14,7 +14,7 @@ import { createEndpoint } from '../webhooks/endpoint.ts';
 // The data that a request reads never depends on concurrent requests by other platforms. In this test, a single write
 // sends the requests of two platforms to the server.
 
-/** The objects of a platform that paths and arguments name. */
+/** A platform's objects, for use in paths and arguments. */
 type Things = Readonly<Record<string, string>>;
 
 const t = await testGateway();

@@ -35,7 +35,7 @@ async function refused(...tokens: readonly TestPlatform[]): Promise<void> {
     await vi.waitFor(async () => expect((await token.send(viewer)).status).toBe(401), { timeout: 60_000 });
 }
 
-/** Expects a gateway that has not seen these tokens before to accept them. */
+/** Expects a new gateway, which has not cached these tokens, to accept them. */
 async function good(...tokens: readonly TestPlatform[]): Promise<void> {
   const other = await startTestGateway({ ROLE: 'serve' }, t.databaseUrl);
   try {

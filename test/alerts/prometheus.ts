@@ -56,12 +56,12 @@ interface FiringAlert {
 }
 
 /**
- * A real Prometheus, which scrapes instances every three seconds. Their metrics take less time than that even when the
+ * A real Prometheus, which scrapes instances every three seconds. A scrape takes less time than that even if the
  * database does not respond.
  */
 export type Prometheus = Awaited<ReturnType<typeof startPrometheus>>;
 
-/** @param targets the hosts and ports of the metrics */
+/** @param targets the hosts and ports that serve the metrics */
 export async function startPrometheus(rules: readonly string[], targets: readonly string[]) {
   const folder = await mkdtemp(path.join(tmpdir(), 'alerts-'));
   for (const [at, text] of rules.entries()) await writeFile(path.join(folder, `${at}.yml`), text);

@@ -11,7 +11,7 @@ import { type Data, openClient, type TestPlatform } from '../setup/gateway.ts';
 export interface Stage extends Surroundings {
   /** The affected instance, unless the fault affects all instances. */
   readonly instance: Instance;
-  /** A second platform at the affected instance, besides the platform of the load. */
+  /** A second platform at the affected instance, besides the platform that the load uses. */
   readonly other: TestPlatform;
   /** Runs an operator's command on the database, and returns its answer. */
   ops(...args: readonly string[]): Promise<Data>;
@@ -19,7 +19,7 @@ export interface Stage extends Surroundings {
   own(sql: string): Promise<Data[]>;
 }
 
-/** Ends a fault. Once its alerts are resolved, `cleanUp` removes what it left behind. */
+/** Ends a fault. Once the fault's alerts are resolved, `cleanUp` removes what it left behind. */
 export interface Staged {
   end(): Promise<unknown> | unknown;
   cleanUp?(): Promise<unknown>;

@@ -41,7 +41,7 @@ const spoil = (accountId: string, by: string) => `begin; set local session_repli
 
 /** The faults staged on instances without a replica. */
 const ofInstances: Readonly<Record<string, StagedFault>> = {
-  // Faults of Postgres: of its disk, of the network to it, and of its contents.
+  // Postgres faults: in its disk, in the network to it, and in its contents.
   'unreachable database': between(
     'the network refuses the connections of one instance, and cuts the open ones',
     ['PaymentsDatabaseAway', 'PaymentsFiguresMissing', 'PaymentsFeedPolls'],
@@ -162,7 +162,7 @@ const ofInstances: Readonly<Record<string, StagedFault>> = {
     ({ instance }) => instance.kill(),
     ({ instance }) => instance.start(),
   ),
-  // Faults that only certain requests encounter. The requests of the load use other tables.
+  // Faults that only certain requests encounter. The load's requests use other tables.
   'locked table': {
     staged: 'a person locks a table by hand, and 31 requests at a time try to read it',
     alerts: ['PaymentsSessionsBlocked', 'PaymentsRequestsSlow', 'PaymentsPoolWaits'],
@@ -347,7 +347,7 @@ const ofReplica: Readonly<Record<string, StagedFault>> = {
   ),
 };
 
-/** The instances that faults are injected into. */
+/** The instances into which faults are injected. */
 interface Scene {
   /** Whether the instances have a replica. */
   readonly hasReplica: boolean;

@@ -55,7 +55,7 @@ type Kind = { readonly most: number; readonly isKey: boolean } | 'machine';
 
 function kindOf({ owner, path }: Pick<Place, 'owner' | 'path'>): Kind {
   const name = path.findLast((part) => !/^\d+$/.test(part)) ?? '';
-  // The name of a token is for people; the name of a fact is for programs.
+  // A token's name is for people; a fact's name is for programs.
   if (name === 'name' && /token/i.test(owner)) return { most: longest.memo, isKey: false };
   if (keys.has(name)) return { most: longest.key, isKey: true };
   if (machine.has(name) || /Ids?$/.test(name)) return 'machine';
@@ -153,7 +153,7 @@ test("every text in a mutation's input is refused or stored as the table of stra
           );
           const result = answer.data?.[field];
           const expected = mayBeEmpty && strange.given.trim() === '' ? '' : stored(strange, kind.isKey);
-          // An entry of metadata is refused as a whole, and so is a fact.
+          // A metadata entry is refused as a whole, and so is a fact.
           const places = [place.path, place.path.slice(0, -1)].map((one) => ['input', ...one].join('.'));
           const isRefused = result?.fields?.some(({ path }: Data) => places.includes(path.join('.'))) ?? false;
           const says = (what: string) => wrong.push(`${field} ${place.path.join('.')} ${strange.what}: ${what}`);
@@ -256,7 +256,7 @@ test('every REST text has a maximum length in the document, and is refused as th
   expect(wrong).toEqual([]);
 });
 
-/** Returns an id of the platform's own for a place in a path. */
+/** Returns one of the platform's own ids for a path parameter. */
 const idOf = (name: string) =>
   ({
     customerId: own.Customer,

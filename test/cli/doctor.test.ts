@@ -52,9 +52,9 @@ const production = {
   CLIENT_TOKEN_KEY: randomBytes(32).toString('base64'),
 };
 
-/** A fault, and how to repair it if it affects more than the database of the case. */
+/** A fault, and how to repair it if it affects more than the test case's database. */
 interface Broken {
-  /** Run in the database of the case, as a superuser. */
+  /** Run in the test case's database, as a superuser. */
   readonly sql?: readonly string[];
   readonly settings?: (url: string) => Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>;
   /** Called to inject a fault that cannot be injected with SQL in the database. Returns the function that ends it. */

@@ -85,7 +85,7 @@ describe('the commands about rails', () => {
     expect(rows[0].sealed.toString('latin1')).not.toContain('hidden');
     expect(await refusal(['rails', 'check', 'test'])).toBe('The rail sandbox has no connection to check.');
     expect(await refusal(['rails', 'connect', 'nobody'])).toBe('There is no platform named "nobody".');
-    // Another test retires the key, so nothing encrypted with it must remain.
+    // Another test retires the key, so nothing encrypted with it may remain.
     await t.owner.query('delete from rail_connection');
   });
 

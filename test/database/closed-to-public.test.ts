@@ -8,7 +8,7 @@ import { emptyDatabase, testDatabase } from '../setup/database.ts';
 import { ownGateway, testClient } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 
-/** Roles other than the service's can call and read nothing in its database (docs/database-roles.md). */
+/** Roles other than the service's cannot call or read anything in its database (docs/database-roles.md). */
 
 const unique = `${process.pid}_${Date.now()}`;
 const stranger = `stranger_${unique}`;
@@ -27,8 +27,8 @@ const namesOf = async (on: pg.Client, text: string): Promise<string[]> =>
   (await on.query<{ name: string }>(text)).rows.map(({ name }) => name);
 
 /**
- * Returns each statement that an unprivileged role could try: a call of each function, a read of each relation, and a
- * new object in each schema.
+ * Returns the statements that an unprivileged role could try: calling each function, reading each relation, and
+ * creating an object in each schema.
  */
 const attempts = () =>
   namesOf(

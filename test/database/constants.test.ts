@@ -6,7 +6,7 @@ import { openDatabase } from '../../src/infra/database/database.ts';
 import { QuoteStatus, TransactionStatus } from '../../src/infra/database/generated/client/client.ts';
 import { testDatabase } from '../setup/database.ts';
 
-/** Facts that both TypeScript and SQL state are stated once on each side, and this test compares the two sides. */
+/** Facts that both TypeScript and SQL need are written once on each side. This test compares the two sides. */
 
 const { url } = await testDatabase();
 const database = openDatabase({ url, role: 'gateway_work' });
@@ -54,7 +54,7 @@ test('the bounds for amounts are the same in the schema and the documents, and T
   const papers = ['README.md', 'schema.graphql', ...globSync('docs/*.md')];
   const told = papers.flatMap((file) => bounds(readFileSync(file, 'utf8')));
   expect(told.length).toBeGreaterThan(5);
-  // Tests try the maximum plus one.
+  // Tests may use the maximum plus one.
   expect(told.filter((bound) => ![maxAmount, maxBalance, maxAmount + 1n].includes(bound))).toEqual([]);
   const sources = globSync('src/**/*.ts', { exclude: (path) => path.includes('generated') });
   const stating = sources.filter((file) =>

@@ -44,7 +44,7 @@ test('a server that cannot start is retried until it can, and each reason is log
   const other = await occupied(url);
   await repair();
   await vi.waitFor(() => expect(reasons(/Address already in use/)).toHaveLength(1), soon);
-  // The other program never sees a connection of ours, and the reason is logged only once, however often the start
+  // The other program never sees one of our connections, and the reason is logged only once, however often the start
   // fails.
   expect(reasons(/PG_VERSION/)).toHaveLength(1);
   expect(reasons(/runs again/)).toHaveLength(0);
@@ -116,7 +116,7 @@ test.runIf(canMount())('a server whose disk was full comes back once there is sp
   const user = await servers.startInProcess(onDiskOfItsOwn(servers.parent, 'size=256m'));
   const client = await openClient(user.url);
   const change = `select pg_logical_emit_message(true, 'filler', repeat('x', 1000000))`;
-  // So many changes that recovery takes a moment, and then runs out of space.
+  // Write enough changes that recovery takes a moment and then runs out of space.
   for (let count = 0; count < 64; count += 1) await client.query(change);
   const filler = join(`/proc/${user.process.pid}/root`, servers.parent, 'filler');
   await expect(fill(filler)).rejects.toMatchObject({ code: 'ENOSPC' });
@@ -198,7 +198,7 @@ async function interrupted({ process: user }: Awaited<ReturnType<EmbeddedServers
   expect(await once(user, 'exit')).toEqual([0, null]);
 }
 
-/** Kills the process of one connection as a crash would: Postgres then ends all connections and recovers. */
+/** Kills one connection's process, as a crash would: Postgres then ends all connections and recovers. */
 async function crashBackend(url: string): Promise<void> {
   const client = await openClient(url);
   const ended = new Promise((resolve) => client.once('end', resolve));

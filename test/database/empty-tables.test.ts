@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { testDatabase } from '../setup/database.ts';
 import { testClient } from '../setup/gateway.ts';
 
-// While tables are empty, all their indexes have the same cost. A session keeps a plan from that time until the table
-// is analyzed. If the plan used the wrong index, it would read all rows of a platform until then.
+// While tables are empty, all their indexes have the same cost. A session keeps plans from that time until the table is
+// analyzed. Until then, a plan with the wrong index would read all of a platform's rows.
 
 const client = await testClient({ databaseUrl: (await testDatabase()).url });
 

@@ -33,7 +33,7 @@ interface LeasedRows {
   readonly dueAt?: string;
   readonly until?: string;
   readonly lease: (on: Queryable, limit: number, leaseMs: number) => Promise<readonly Lease[]>;
-  /** The field with the key of a leased row. */
+  /** The field with a leased row's key. */
   readonly field: string;
   /** The statement that inserts three rows, if they do not exist yet. */
   readonly insert?: string;

@@ -7,7 +7,7 @@ import { query } from '../setup/embedded-servers.ts';
 import { openClient, testGateway, uuidIn } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 
-/** A person locks a table, as an ALTER TABLE does while it waits or runs. */
+/** Somebody locks a table, as an ALTER TABLE does while it waits or runs. */
 
 const t = await testGateway({}, undefined, { pace: { lockMs: 150 } });
 const scene = await makeScene(t.platform, 1_000_000n);

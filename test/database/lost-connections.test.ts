@@ -43,14 +43,14 @@ async function askUntilAnswered(query: string): Promise<Data> {
 describe('silent connections', () => {
   test('are dropped, and the service recovers with its streams', async () => {
     const made = await quote(platform, usdToEur(scene));
-    // All connections: those of the pool, of the listener and of the sequencer.
+    // All connections: the pool's, the listener's and the sequencer's.
     const { pool } = t.gateway.serving;
     const all = await Promise.all(Array.from({ length: pool.options.max }, () => pool.connect()));
     for (const client of all) client.release();
     const frozen = proxy.freeze();
     expect(frozen).toBeGreaterThanOrEqual(12);
     await askUntilAnswered('{ customers { edges { node { id } } } }');
-    // No request waits for a second silent connection, because the idle ones were closed with the first.
+    // No request waits for a second silent connection, because the idle connections were closed with the first.
     await vi.waitFor(() => expect(proxy.givenUp).toBeGreaterThanOrEqual(10), 60_000);
     await Promise.all(Array.from({ length: 20 }, () => platform.ask('{ customers { edges { node { id } } } }')));
 
@@ -117,7 +117,7 @@ describe('while the database is unreachable', () => {
 
   test('every API reports it, and says that nothing was executed and when to retry', async () => {
     await askUntilAnswered('{ viewer { kind } }');
-    // These credentials are cached. Unknown ones would have to be looked up.
+    // These credentials are cached. Unknown credentials would have to be looked up.
     const remembered = await withNewCredentials(platform, t.url);
     proxy.shut();
     const stranger = `Basic ${Buffer.from('nobody:nothing').toString('base64')}`;

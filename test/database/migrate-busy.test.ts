@@ -18,10 +18,7 @@ import { createEndpoint } from '../webhooks/endpoint.ts';
 import { startReceiver } from '../webhooks/receiver.ts';
 import { type PrismaFolder, prismaFolder } from './prisma-folder.ts';
 
-/**
- * Migrations of a database in use. The database has its own server, because autovacuum is a setting of the whole
- * server.
- */
+/** Migrates a database in use. The database has its own server, because autovacuum is a server-wide setting. */
 
 const server = await startThrowawayPostgres();
 afterAll(() => server.stop());
@@ -124,7 +121,7 @@ test('a migration can be stopped while it waits or works: work is rolled back, a
   const holder = await session();
   await writeMigration('2_second', 'alter table b add y int;');
   await writeMigration('3_third', 'alter table b add z int; alter table a add z int;');
-  // Work that ends only when it is stopped. Waiting for a lock would end at the migration's lock timeout.
+  // Work that ends only when it is stopped, whereas a wait for a lock would end at the migration's lock timeout.
   await writeMigration('4_fourth', 'alter table c add z int; do $$ begin loop end loop; end $$;');
   await holder.query('begin; select from a');
 
@@ -186,7 +183,7 @@ test('a migration killed after any statement leaves nothing half done, and the n
   const name = new URL(database.url).pathname.slice(1);
   const state = `select string_agg(relname, ' ' order by relname) as tables from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace`;
   const before = (await client.query(state)).rows;
-  // The first statement is that of the migrations table, which exists already.
+  // The first statement creates the migrations table, which exists already.
   for (const dies of statements.keys()) {
     await client.query(`alter database ${name} set test.dies_at = ${dies + 2}`);
     await client.query(`select setval('reached', 1, false)`);

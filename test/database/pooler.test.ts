@@ -8,8 +8,8 @@ import { query } from '../setup/embedded-servers.ts';
 import { ownGateway, type TestPlatform } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 
-// Tests without a real pooler: the service treats an ordinary server as if it were behind one. The soak "pooler" uses a
-// real pooler.
+// Tests without a real pooler: the service treats an ordinary server as if it were behind a pooler. The soak "pooler"
+// uses a real one.
 
 const database = await testDatabase();
 const url = servingUrl(database.url);
@@ -23,7 +23,7 @@ test("starting behind a pooler without the login's settings is refused, with ins
 test('the login gets its settings for its database only, even repeatedly; after that the pooler can be used', async () => {
   await prepareLogin(url, url);
   await prepareLogin(url, url);
-  // Here statements keep their names, as behind a pooler without prepared statements.
+  // Prepared statements keep their names on this server, as behind a pooler that does not support them.
   expect(await findPooler(url, url)).toEqual({ url, prepares: false });
   const settings =
     "select current_user::text as role, current_setting('TimeZone') as zone, current_setting('statement_timeout') as statement, current_setting('search_path') as path, current_setting('jit') as jit";

@@ -3,7 +3,9 @@ import { pathToFileURL } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { statementTexts } from '../../src/infra/database/statement.ts';
 
-/** docs/prisma.md says what goes through Prisma and what is written in SQL. This test compares it with the code. */
+/**
+ * docs/prisma.md says what goes through Prisma and what is written in SQL. This test compares the page with the code.
+ */
 
 const read = (path: string) => readFileSync(path, 'utf8');
 
@@ -41,8 +43,8 @@ const functions = globSync('prisma/functions/*/*.sql').map(read);
 const page = read('docs/prisma.md');
 
 beforeAll(async () => {
-  // A statement is registered when its file is loaded. Programs, which would run when loaded, and code for browsers are
-  // left out: they have no statements.
+  // A statement is registered when its file is loaded. Programs (which would run when loaded) and browser code are left
+  // out, because they contain no statements.
   const programs = ['src/main.ts', 'src/api/pages/build.ts'];
   const isLeftOut = (file: string) =>
     programs.includes(file) || /^src\/apps\/(lab|console)\//.test(file) || file.endsWith('.d.ts');
@@ -59,7 +61,7 @@ const prismaCall = new RegExp(`\\b(${[...tables.keys()].join('|')})\\s*\\.\\s*([
 const writing = /^(create|update|upsert|delete)/;
 const reading = /^(find|count$|aggregate$|groupBy$)/;
 
-/** Returns the tables that a kind of Prisma's methods is called on. */
+/** Returns the tables on which one kind of Prisma method is called. */
 function throughPrisma(kind: RegExp): Set<string | undefined> {
   const calls = [...sources.values()].flatMap((source) => [...source.matchAll(prismaCall)]);
   return new Set(calls.filter(([, , method = '']) => kind.test(method)).map(([, model = '']) => tables.get(model)));

@@ -37,9 +37,7 @@ const atOne = await one.newPlatform('reader');
 const atTwo = connect(two.url, atOne.platformId, atOne.authorization);
 let customerId = await newCustomer(atOne);
 
-/**
- * Returns how many reads the replica and the primary have answered, counting both instances, which share this process.
- */
+/** Returns how many reads the replica and the primary have answered for both instances, which share this process. */
 async function answered(): Promise<Readonly<Record<'replica' | 'primary', number>>> {
   const text = await (await fetch(`${one.gateway.metricsUrl}/metrics`)).text();
   const of = (where: string) =>
@@ -65,7 +63,7 @@ const post = (platform: TestPlatform, body: object) =>
 
 let writes = 0;
 
-/** Changes the customer. Returns the value that reads must show from now on, and the read token of the answer. */
+/** Changes the customer. Returns the value that reads must return from now on, and the answer's read token. */
 async function write(platform: TestPlatform, id = customerId) {
   writes += 1;
   const value = String(writes);
@@ -164,7 +162,8 @@ describe('with a token', () => {
     const before = await write(atOne);
     await caughtUp();
     await standby.pause();
-    // The write goes through the other instance. This instance knows its own writes, and would never return older data.
+    // The write goes through the other instance, because an instance knows its own writes and would never return older
+    // data.
     const after = await write(atTwo);
     await seen({ isUsable: true, keepsUp: false });
     const read = (token: string) => rest(atOne, `/customers/${customerId}`, { 'payments-read-after': token });
@@ -224,7 +223,7 @@ describe('with a token', () => {
     await caughtUp();
     await standby.pause();
     const newest = await newCustomer(atTwo);
-    // A reader who has seen the first page after this must not get an older second page.
+    // A reader who then sees the first page must not get an older second page.
     const { value } = await write(atTwo);
     const headers = { 'payments-read-after': token };
     type Page = { data: { id: string; metadata?: { n: string } }[]; nextCursor: string };

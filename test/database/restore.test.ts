@@ -21,7 +21,7 @@ import { runOps } from '../setup/ops.ts';
 import { fund, makeScene } from '../setup/scene.ts';
 import { commitEvents, nextOf, openRawSocket, type RawSocket, sequenced } from '../setup/streams.ts';
 
-/** A database is restored to an earlier time. What happened after that time is lost, and is done again. */
+/** A database is restored to an earlier time. Everything that happened after that time is lost, and is done again. */
 
 const isPaid = 'transaction { id }';
 const original = await testDatabase();
@@ -32,7 +32,7 @@ const scene = await makeScene(before);
 /** A quote from before that time. */
 const quoteId: string = (await quote(before, usdToEur(scene))).id;
 await sequenced(gateway);
-/** The end of the feed at three times: at the backup, one change later, and when everything was lost. */
+/** The end of the feed at three times: at the backup, one change later, and just before the loss. */
 const backedUp = await feedEnd(before);
 await gateway.stop();
 // A database can be copied while it has no connections. The copy is the backup.
@@ -40,7 +40,7 @@ const restored = await createThrowawayDatabase(inject('server').url, new URL(ori
 afterAll(() => restored.drop());
 gateway = await startTestGateway({}, original.url);
 const lostOnes = connect(gateway.url, platformId, authorization);
-/** By payment: the orders of the payments made after that time. */
+/** The orders of the payments made after that time, by payment. */
 const lostOrders = await payAll(gateway, lostOnes, 'first');
 await sequenced(gateway);
 const lost = await feedEnd(lostOnes);
@@ -138,7 +138,7 @@ const undone = {
 
 describe('feed cursors after a restore', () => {
   beforeAll(async () => {
-    // The feed passes every number of the lost future. From here on, a number alone is ambiguous.
+    // The feed goes beyond every number in the lost future. From here on, a number alone is ambiguous.
     do {
       await fund(platform, scene.usd, 1n);
       await sequenced(t);
@@ -219,7 +219,7 @@ describe('feed cursors after a restore', () => {
     const second = await start();
     expect(sequenceIn(await cursorOf(second))).toBe(BigInt(sequence ?? 0) + 1n);
     second.socket.terminate();
-    // The position is written once more when the connection has ended.
+    // The resume point is written once more when the connection has ended.
     const isWritten = async () => (await t.owner.query('select from resume_point where sent is not null')).rowCount;
     await vi.waitFor(async () => expect(await isWritten()).toBe(1), { timeout: 60_000 });
     // An instance that has survived the restore may still write this position.

@@ -13,7 +13,7 @@ function openWith(parameters: Readonly<Record<string, string>> = {}): Database {
   return openDatabase({ url, role: 'gateway_work', poolSize: 1 });
 }
 
-/** Reads settings of the session, and then closes the database. */
+/** Reads session settings, and then closes the database. */
 async function settingsOf(opened: Database, ...names: readonly string[]): Promise<Record<string, string>> {
   const { rows } = await opened.pool.query<{ name: string; value: string }>(
     'select name, current_setting(name) as value from unnest($1::text[]) as name',

@@ -11,7 +11,7 @@ const t = await testGateway();
 const database = t.gateway.payments.database;
 const scene = await makeScene(t.platform);
 const made = await quote(t.platform, between(scene.usd, scene.outsideEur, 9_000));
-// The timeline is complete once the events have their positions in the feed.
+// The timeline is complete once the events have their feed positions.
 await transactionOf(t.platform, made.transaction.id);
 const quoteId = made.id.replace('Quote:', '');
 

@@ -18,7 +18,7 @@ const database = openAsOwner({ url });
 const hasty = openAsOwner({ url, poolSize: 1, transactionMs });
 const single = openAsOwner({ url, poolSize: 1 });
 afterAll(() => Promise.all([database, hasty, single].map((one) => one.close())));
-// Elsewhere domains, and so their platforms, are permanent. Here each test starts without platforms.
+// Normally, domains and therefore their platforms are permanent. Here, each test starts without platforms.
 await database.pool.query('alter table uma_domain disable trigger append_only; create table note (text text)');
 
 describe('Prisma and SQL in one transaction', () => {
@@ -30,7 +30,7 @@ describe('Prisma and SQL in one transaction', () => {
 
   const named = (name: string) => ({ name, environment: 'SANDBOX', umaDomain: `${name}.example` }) as const;
 
-  /** A platform with its token: two statements, but one command of Prisma. */
+  /** A platform with its token: two statements, but a single Prisma command. */
   const withToken = (name: string): Prisma.PlatformCreateInput => ({
     ...named(name),
     tokens: { create: { clientId: name, secretHash: Buffer.alloc(32), name } },

@@ -7,8 +7,8 @@ import { makeScene, newCustomer } from '../setup/scene.ts';
 import { nextOf, openEventStream, openRawSocket, type RawSocket, subscribed } from '../setup/streams.ts';
 
 /**
- * Streams that resume after the last message that their client has acknowledged. Stock clients acknowledge by default,
- * by answering pings.
+ * Streams resume after the last message that their client has acknowledged. Stock clients acknowledge by default,
+ * because they answer pings.
  */
 
 const one = await testGateway({ STREAMS_PER_API_TOKEN: 20 });
@@ -97,7 +97,7 @@ test('a stream resumes after its last acknowledged message, on any instance, and
   await change(customerId);
   expect(await next(second)).toEqual([version + 3, undefined]);
 
-  // How the old connection ends does not show how far its client has read.
+  // The way in which the old connection ends does not show how far its client has read.
   expect(await next(first)).toEqual([version + 3, undefined]);
   first.socket.terminate();
   await subscribed(one, 0);

@@ -5,8 +5,8 @@ import { appOf, makeScene } from '../setup/scene.ts';
 import { nextOf } from '../setup/streams.ts';
 
 /**
- * Who gets the events of a payment between two customers: each customer gets those of its own side, and none of the
- * other's.
+ * Tests who gets the events of a payment between two customers: each customer gets the events of its own side, and none
+ * from the other side.
  */
 
 const t = await testGateway();

@@ -82,7 +82,7 @@ test('an ended payment is shown immediately; the stream completes when its last 
   expect((await resumed).at(-1)).toMatchObject({ status: 'COMPLETED', terminal: true });
 });
 
-/** Quotes a payment that the bank of an external account returns `returnAfterMs` after its delivery. */
+/** Quotes a payment that an external account's bank returns `returnAfterMs` after its delivery. */
 function returned(platform: TestPlatform, scene: Scene, returnAfterMs: number): Promise<Data> {
   return quote(platform, usdToEur(scene, { sandboxScenario: { returnAfterMs } }));
 }

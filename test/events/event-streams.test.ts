@@ -107,7 +107,7 @@ test('a stream resumes after Last-Event-ID, even if the request still has its or
     const resumed = await readUntil(({ events }) => events.length === 2, { variables, lastEventId: cursors[1] ?? '' });
     expect(resumed.events.map(({ lastEventId }) => lastEventId)).toEqual(cursors.slice(2));
   }
-  // A later `after` counts as well: the app has read further in another way.
+  // A later `after` also counts, because the app may have read further in another way.
   const later = await readUntil(({ events }) => events.length === 1, {
     variables: { after: cursors[2] },
     lastEventId: cursors[0] ?? '',

@@ -14,7 +14,7 @@ interface Listener {
   open: boolean;
 }
 
-/** Whether messages of a new listener are kept from reaching the database. */
+/** Whether a new listener's messages are kept from reaching the database. */
 let silent = false;
 const listeners: Listener[] = [];
 const open = () => listeners.filter((listener) => listener.open).length;

@@ -9,14 +9,14 @@ import { appOf, fund, makeScene, newCustomer } from '../setup/scene.ts';
 import { Statements } from '../setup/statements.ts';
 import { nextOf, openRawSocket, subscribed } from '../setup/streams.ts';
 
-/** Lists that their changes keep current. */
+/** Lists that stay current by applying their changes. */
 
 const t = await testGateway();
 const scene = await makeScene(t.platform);
 
 const schema = buildSchema(readFileSync('schema.graphql', 'utf8'));
 
-/** Returns the type of the filter of a followed list. */
+/** Returns a followed list's filter type. */
 function filterOf(field: string): GraphQLInputObjectType {
   const type = schema
     .getSubscriptionType()

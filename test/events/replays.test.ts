@@ -7,7 +7,7 @@ import { nextOf, sequenced, subscribed } from '../setup/streams.ts';
 
 /** Readers that are far behind, while other readers follow live events. */
 
-/** The statements of replays that were sent through the proxy, and how many are waiting while `isHeld`. */
+/** The replay statements sent through the proxy, and how many of them are waiting while `isHeld`. */
 let sent = 0;
 let isHeld = false;
 const held: (() => void)[] = [];

@@ -9,7 +9,7 @@ import { makeScene, newCustomer } from '../setup/scene.ts';
 import { Statements } from '../setup/statements.ts';
 import { openRawSocket, type RawSocket, subscribed } from '../setup/streams.ts';
 
-/** What followers of the same object share, and what they never share. */
+/** Tests what followers of the same object share, and what they never share. */
 
 const t = await testGateway();
 /** An instance that serves nothing but the streams, so that all of its statements belong to them. */

@@ -21,8 +21,8 @@ type Table = 'transaction' | 'quote' | 'account';
 const run = async (text: string, values: unknown[] = []): Promise<Data[]> => (await sql.query(text, values)).rows;
 
 /**
- * Returns a value of a column's type that differs from the current one. JSON gets a null inside, which is a value like
- * any other.
+ * Returns a value of a column's type that differs from the current value. JSON values contain a null, which is a value
+ * like any other.
  */
 function otherValue(column: string, type: string): string {
   switch (type) {

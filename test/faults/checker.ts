@@ -33,7 +33,7 @@ const moves: Readonly<Record<string, readonly string[]>> = {
   COMPLETED: ['REFUNDED'],
 };
 
-/** Decides from the visible state and the auditor's report whether the promises were kept. Returns the violations. */
+/** Decides whether the promises were kept, from the visible state and the auditor's report. Returns the violations. */
 export function check(evidence: Evidence): Violation[] {
   return [
     ...evidence.internalErrors.map((words): Violation => ({ kind: 'internal error', words })),
@@ -50,8 +50,8 @@ export function check(evidence: Evidence): Violation[] {
 }
 
 /**
- * Checks that acknowledged commands happened once and refused ones never, and that unknown ones agree with their
- * receipts.
+ * Checks that acknowledged commands happened exactly once and refused commands never, and that commands with an unknown
+ * outcome agree with their receipts.
  */
 export function checkCommands(evidence: Pick<Evidence, 'history' | 'payments' | 'feed' | 'receipts'>): Violation[] {
   const made = Map.groupBy(evidence.payments, ({ description }) => description ?? '');
@@ -85,7 +85,9 @@ export function checkCommands(evidence: Pick<Evidence, 'history' | 'payments' | 
   });
 }
 
-/** Returns the payments that have begun or wait for approval. Before its execution, a quote's payment is PENDING. */
+/**
+ * Returns the payments that have begun or wait for approval. A quote's payment is PENDING until the quote is executed.
+ */
 function executedIn(feed: readonly Change[]): ReadonlySet<string> {
   return new Set(
     feed.flatMap(({ payment }) => (payment && /^(PROCESSING|CREATED)$/.test(payment.status) ? [payment.id] : [])),
@@ -106,7 +108,8 @@ function decidedIn(feed: readonly Change[], statuses: readonly string[]): Readon
 }
 
 /**
- * Checks that each payment belongs to a command, that it has ended if it should have, and that the feed shows its end.
+ * Checks that each payment belongs to a command, that it has ended if it should have, and that the feed contains its
+ * end.
  */
 function checkPayments({ history, payments, feed }: Evidence): Violation[] {
   const commands = new Map(history.map((command) => [command.key, command]));
@@ -125,7 +128,7 @@ function checkPayments({ history, payments, feed }: Evidence): Violation[] {
   });
 }
 
-/** Checks that the numbers of the feed have no gap, and that no change is in it twice. */
+/** Checks that the feed's numbers have no gaps, and that no change occurs in it twice. */
 function checkFeed({ feed, start }: Evidence): Violation[] {
   const seen = new Set<string>();
   return feed.flatMap(({ id, sequence }, at): Violation[] => {
@@ -138,7 +141,7 @@ function checkFeed({ feed, start }: Evidence): Violation[] {
   });
 }
 
-/** Checks that the changes of each payment have the versions 1, 2, 3 … and that every status change is allowed. */
+/** Checks that each payment's changes have the versions 1, 2, 3 … and that every status change is allowed. */
 function checkStatusPaths({ feed }: Evidence): Violation[] {
   const stories = Map.groupBy(
     feed.flatMap(({ payment }) => (payment ? [payment] : [])),
@@ -153,7 +156,7 @@ function checkStatusPaths({ feed }: Evidence): Violation[] {
   });
 }
 
-/** Checks that each follower received each change of the feed once, in the order of the feed. */
+/** Checks that each follower received each change in the feed once, in feed order. */
 function checkFollowers({ feed, followers }: Evidence): Violation[] {
   const ids = feed.map(({ id }) => id);
   return [...followers].flatMap(([name, received]) => {

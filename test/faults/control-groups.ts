@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 const root = '/sys/fs/cgroup';
 
-/** Whether this user may use control groups (version 1) to limit the memory and the disk of processes. */
+/** Whether this user may use control groups (version 1) to limit processes' memory and disk access. */
 export const hasControlGroups = () =>
   process.getuid?.() === 0 && ['memory', 'blkio'].every((part) => existsSync(join(root, part, 'cgroup.procs')));
 

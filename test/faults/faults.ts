@@ -37,7 +37,7 @@ export interface Fault {
   unavailable?(around: Surroundings): string | undefined;
 }
 
-/** How many attempts of clients a fault must disturb before it ends. */
+/** How many client attempts a fault must disturb before it ends. */
 const met = 3;
 /** How many commands must be acknowledged while connections stall, before the stall ends. */
 const past = 5;
@@ -50,7 +50,7 @@ const backends = `select pid from pg_stat_activity where datname = current_datab
 const endAll = (databaseUrl: string) =>
   query(databaseUrl, `select pg_terminate_backend(pid) from (${backends}) all_backends`);
 
-/** Waits until another instance serves, and chooses one that does. */
+/** Waits until another instance is serving, and chooses an instance that is. */
 async function anyInstance({ instances, random }: Surroundings): Promise<Instance> {
   for (;;) {
     const up = instances.filter(({ isUp }) => isUp);
@@ -67,14 +67,14 @@ async function nothingLeftOf(databaseUrl: string): Promise<void> {
   while (orders.length > 0 && (await query(databaseUrl, left)).length > 0) await delay(20);
 }
 
-/** Waits until a process has read the clock, because a step that is undone before that goes unnoticed. */
+/** Waits until a process has read the clock, because a clock step that is undone before that goes unnoticed. */
 async function clockRead(databaseUrl: string): Promise<void> {
   const isRead =
     "select from feed_epoch where seen_at between now() - interval '1 minute' and now() + interval '1 minute'";
   while ((await query(databaseUrl, isRead)).length === 0) await delay(10);
 }
 
-/** A fault of the database's disk. */
+/** A fault in the database's disk. */
 const diskThat = (fault: 'fill' | 'lock'): Fault => ({
   unavailable: ({ postgres }) => needsDisk(postgres),
   async inject({ postgres: { disk }, load }) {
@@ -100,7 +100,7 @@ const clockGoesBack = (by?: string): Fault => ({
   },
 });
 
-/** A fault of the name server at a time when the instances must connect again. */
+/** A name-server fault at a time when the instances have to reconnect. */
 const nameServerThat = (mode: 'knows nothing' | 'silent'): Fault => ({
   unavailable: ({ names }) => (names ? undefined : 'only root, on Linux, can replace the name server'),
   async inject({ names, load, databaseUrl }) {

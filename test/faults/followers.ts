@@ -12,7 +12,8 @@ const pauseMs = 20;
 const silentMs = 5_000;
 
 /**
- * Starts followers of the whole feed, over WebSockets and event streams in turn. Each reconnect changes the instance.
+ * Starts followers of the whole feed, alternating between WebSockets and event streams. Each reconnect uses a different
+ * instance.
  */
 export function startFollowers(count: number, urls: () => readonly string[], authorization: string, after: string) {
   return Array.from({ length: count }, (_, at) => {

@@ -1,7 +1,7 @@
 import type { Operation } from '../../src/domain/access/operations.ts';
 import type { Breach } from '../../src/domain/ledger/audit.ts';
 
-/** What a caller knows about a command in the end. */
+/** What a caller finally knows about a command. */
 export type Outcome =
   /** The command was acknowledged. */
   | 'succeeded'
@@ -10,12 +10,12 @@ export type Outcome =
   /** The caller gave up before it learned the outcome. */
   | 'unknown';
 
-/** The answer of `mutationReceipt` for a command. */
+/** The answer of `mutationReceipt` about a command. */
 export interface Receipt {
   readonly outcome: 'NONE' | 'SUCCEEDED' | 'REFUSED';
 }
 
-/** One command as its caller saw it, across all attempts with one idempotency key. */
+/** One command as its caller saw it, across all attempts with the same idempotency key. */
 export interface Command {
   /** The idempotency key. If the command creates a payment, the key is also the payment's description. */
   readonly key: string;
@@ -31,9 +31,9 @@ export interface Command {
   readonly outcome: Outcome;
   /** The code of the refusal. */
   readonly code?: string;
-  /** The transactions that the answers to the command named: more than one if a repeat got a different answer. */
+  /** The transactions named in answers to the command: more than one if a repeat got a different answer. */
   readonly transactionIds: readonly string[];
-  /** For an execution or a decision: its transaction, which another command has created. */
+  /** For an execution or a decision: the transaction concerned, which another command has created. */
   readonly transactionId?: string;
   /** The latest fault that was injected before the command ended. */
   readonly during: string;
@@ -61,12 +61,12 @@ export interface Usage {
   readonly amount: bigint;
 }
 
-/** Everything that can be seen from outside after the faults have ended. */
+/** Everything that is visible from the outside after the faults have ended. */
 export interface Evidence {
   readonly history: readonly Command[];
   /** Answers, as text, that tell a client neither the outcome nor that the outcome is unknown. */
   readonly internalErrors: readonly string[];
-  /** By idempotency key. They are read at the end. */
+  /** By idempotency key. The receipts are read at the end. */
   readonly receipts: ReadonlyMap<string, Receipt>;
   readonly payments: readonly Payment[];
   /** The number of the feed after which `feed` begins. */

@@ -17,7 +17,7 @@ export interface Place {
   readonly wrapper?: readonly string[] | undefined;
 }
 
-/** Starts an instance that reaches the database through a proxy of its own. */
+/** Starts an instance that reaches the database through its own proxy. */
 export async function startInstance(
   databaseUrl: string,
   environment: Record<string, string>,

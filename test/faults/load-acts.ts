@@ -24,7 +24,7 @@ export interface LoadClient {
   decide(operation: 'approveTransaction' | 'rejectTransaction', transactionId: string): Promise<void>;
 }
 
-/** How a payment is expected to end: how it changes the balance of the client's account, and its last status. */
+/** How a payment is expected to end: how it changes the client's account balance, and its final status. */
 export type Expected = Pick<Command, 'change' | 'ends'>;
 
 /** The amount of each payment, in smallest units. */
@@ -51,7 +51,10 @@ const failing: readonly Act[] = [
 
 const failsLater = { failureReason: 'OFFRAMP_FAILED', delayMs: 500 };
 
-/** Payments that a policy holds. Most are approved immediately, some are rejected, and some wait until they expire. */
+/**
+ * Payments that a policy holds for approval. Most are approved immediately, some are rejected, and some wait until they
+ * expire.
+ */
 const held: readonly Act[] = [
   async (client) => decide(client, await client.transfer('transferOut', { ...outOf(client.scene), amount }, ofHeld)),
   async (client) => decide(client, await quoteOf(client, ofHeld.ends)),

@@ -52,7 +52,7 @@ export function startLoad(options: LoadOptions) {
     get internalErrors(): readonly string[] {
       return clients.flatMap(({ internalErrors }) => internalErrors);
     },
-    /** The attempts that count as `disturbed`, except attempts at an address where nothing listened. */
+    /** The attempts that were `disturbed`, excluding attempts at an address where nothing listened. */
     get troubles(): readonly string[] {
       return clients.flatMap(({ troubles }) => troubles);
     },
@@ -69,7 +69,7 @@ export function startLoad(options: LoadOptions) {
     /** Waits until this many more attempts are disturbed. */
     moreDisturbed: (count: number): Promise<void> => grown(() => load.disturbed, count, latest),
     /**
-     * Repeats an acknowledged command with its key until it gets an answer, and records the payment in that answer,
+     * Repeats an acknowledged command with its key until it is answered, and records the payment in that answer,
      * because the previous payment no longer exists.
      */
     async repeat(key: string): Promise<void> {
@@ -85,7 +85,7 @@ export function startLoad(options: LoadOptions) {
   return load;
 }
 
-/** How long the load may go without progress. A service that has not recovered by then has not survived. */
+/** How long the load may go without progress. If the service has not recovered by then, it has not survived. */
 const standstillMs = 120_000;
 
 async function grown(figure: () => number, by: number, latest: () => string): Promise<void> {

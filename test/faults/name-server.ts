@@ -5,10 +5,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A name server used only by the instances. It can fail as real name servers do, with wrong answers or none. */
+/** A name server used only by the instances. Like real name servers, it can fail by giving wrong answers or none. */
 export type NameServer = Awaited<ReturnType<typeof startNameServer>>;
 
-/** The name server has this address to itself, at the port that all resolvers use. */
+/** The name server's own address, so that it can use the port that all resolvers expect. */
 const address = '127.7.7.7';
 
 /** The name by which the instances know the database. */
@@ -39,7 +39,7 @@ export async function startNameServer() {
     get asked() {
       return asked;
     },
-    /** How to react: answer, say that no name exists, or say nothing. */
+    /** How it reacts: it answers, says that the name does not exist, or says nothing. */
     set mode(next: typeof mode) {
       mode = next;
     },

@@ -60,7 +60,7 @@ export async function startDoomedPostgres(durable = true, canBeSlow = false) {
     back,
     /** Undefined if this user may not mount a file system. */
     disk,
-    /** Undefined unless requested, and if this user may not limit a disk. */
+    /** Undefined unless requested, or if this user may not limit a disk. */
     slowDisk,
     async stop() {
       await disk?.heal();
@@ -94,7 +94,7 @@ function diskOf({ supervisor, lines, folder, url, pid, back }: Mounted) {
     return bsize * (blocks - bfree);
   };
   return {
-    /** Takes most of the free space, and writes until none is left for the database. */
+    /** Takes up most of the free space, and writes until no space is left for the database. */
     async fill() {
       // A little more than the used space, which is growing.
       await remount(`size=${usedBytes() + 2 * 1024 ** 2}`);

@@ -11,8 +11,8 @@ export interface Survival extends Scenery {
 }
 
 /**
- * Lets clients move money while faults are injected one after the other (kills of instances may overlap). Prints a line
- * for each kind of fault. Returns the violations that the checker finds.
+ * Lets clients move money while faults are injected one after another (instance kills may overlap). Prints a line for
+ * each kind of fault. Returns the violations that the checker finds.
  */
 export async function findViolations(options: Survival): Promise<Violation[]> {
   const outcome = await underLoad(options, (around, note) => injectAll(options, around, note));

@@ -38,8 +38,8 @@ export interface Scenery {
    */
   readonly undisturbed?: true;
   /**
-   * The number of server sessions of a PgBouncer in transaction mode, through which all requests go. If absent, there
-   * is no pooler.
+   * The number of server sessions used by a PgBouncer in transaction mode, through which all requests go. If absent,
+   * there is no pooler.
    */
   readonly poolerSize?: number;
   /** Whether the instances have a replica. */
@@ -59,12 +59,12 @@ export interface Scenery {
 /** The result of a run, and what its disturbance has reported. */
 export type Outcome<Told> = Awaited<ReturnType<typeof underLoad<Told>>>;
 
-/** Once no message has arrived for this long, no more will: messages still missing are lost. */
+/** Once no message has arrived for this long, no more will arrive: messages still missing are lost. */
 const silenceMs = 30_000;
 
 /**
  * Lets clients move money while `disturb` disturbs the system. Returns the checker's findings.
- * @param disturb gets a function that sets the current fault, which the findings name
+ * @param disturb gets a function that sets the current fault, so that the findings can name it
  */
 export async function underLoad<Told>(
   options: Scenery,
@@ -220,7 +220,7 @@ export async function gather(platform: TestPlatform, sources: Sources): Promise<
   };
 }
 
-/** Waits until no payment is under way and every change has a number, or until there is no more progress. */
+/** Waits until no payment is under way and every change has a feed number, or until there is no more progress. */
 async function atRest(platform: TestPlatform, { load, start, postgres }: Sources) {
   await settled(async () => {
     await passApproval({ databaseUrl: postgres.url });
@@ -236,7 +236,7 @@ async function countIn({ url }: Sources['postgres'], sum: string): Promise<numbe
   return row?.count ?? 1;
 }
 
-/** Waits until nothing is left, or until the number of what is left has not changed for a long time. */
+/** Waits until nothing is left, or until the number of remaining items has not changed for a long time. */
 async function settled(left: () => number | Promise<number>): Promise<void> {
   for (let last = -1, deadline = 0; ; await delay(50)) {
     const count = await left();

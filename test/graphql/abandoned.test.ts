@@ -8,8 +8,8 @@ import { makeScene } from '../setup/scene.ts';
 import { Statements } from '../setup/statements.ts';
 import { openRawSocket, subscribed } from '../setup/streams.ts';
 
-// When a client has left, work for it stops: no further mutation of its document starts, and nothing more is read for
-// it.
+// When a client has disconnected, work for it stops: no further mutation in its document starts, and nothing more is
+// read for it.
 
 const t = await testGateway({ MAX_IN_FLIGHT: 1 });
 const hasty = await testGateway({ ROLE: 'serve' }, t.databaseUrl, { pace: { operationMs: 1_500 } });
@@ -29,7 +29,7 @@ const variables = () => {
   };
 };
 
-/** Runs two transfers. Their client leaves during the first one. Returns the amounts that were paid. */
+/** Runs two transfers whose client disconnects during the first. Returns the amounts that were paid. */
 async function amountsPaid(runAndLeave: (firstIsUnderWay: () => Promise<void>) => Promise<void>): Promise<unknown[]> {
   const before = await amounts();
   const holder = new pg.Client({ connectionString: t.databaseUrl });
@@ -44,7 +44,7 @@ async function amountsPaid(runAndLeave: (firstIsUnderWay: () => Promise<void>) =
     await pay(t.platform, scene, 13);
   });
   await holder.end();
-  // Only the statements of this test.
+  // Look only at this test's statements.
   expect(sent.filter((text) => text.includes('uma_address'))).toEqual([]);
   return (await amounts()).slice(0, -before.length || undefined).reverse();
 }

@@ -14,7 +14,7 @@ const page = '{ edges { node { id } } pageInfo { hasNextPage } }';
 
 const uuid = '00000000-0000-7000-8000-000000000000';
 
-/** Expects an error outside of mutations, with its code, the faulty argument, and its path. */
+/** Expects a GraphQL error with the code INVALID_INPUT, this argument and this path. */
 function expectInvalid({ data, errors }: Answer, field: string, path: (string | number)[]): void {
   expect(errors).toEqual([
     {

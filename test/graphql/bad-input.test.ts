@@ -25,7 +25,7 @@ async function everything(): Promise<Data> {
   return rows[0];
 }
 
-/** Valid inputs. Each case spoils one of them. */
+/** Valid inputs. Each case makes one of them invalid. */
 const sound = {
   transferOut: () => ({ sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 100 }),
   transferIn: () => ({ sourceAccountId: scene.outsideUsd, destinationAccountId: scene.usd }),
@@ -59,8 +59,8 @@ const funding = (changes: object) => ({
 type Case = readonly [what: string, mutation: Mutation, changes: () => object, code: string, path: string];
 
 /**
- * Ids that would name an account only in their proper form. The matrix (test/attack/matrix.test.ts) tries ids of
- * strangers.
+ * Ids that would identify an account only in their proper form. The matrix (test/attack/matrix.test.ts) tries other
+ * platforms' ids.
  */
 const ids = (
   [

@@ -26,17 +26,17 @@ export interface Params {
 /** Runs an operation. Returns the answer, or the first message of a stream, as JSON in the protocol's form. */
 export type Ask = (params: Params) => Promise<FormattedExecutionResult>;
 
-/** How much work the documents have caused. */
+/** Counts the work that the documents have caused. */
 export const ran = { rules: 0, resolvers: 0 };
 
 /** The deep query that an ordinary Relay client sends. */
 export const relayQuery =
   '{ customers(first: 10) { edges { node { accounts(first: 5) { edges { node { id } } } transactions(first: 5) { edges { node { id } } } } } } }';
 
-/** A small graph with connections, interfaces and cycles. Each of its resolvers increments `ran.resolvers`. */
+/** A small schema with connections, interfaces and cycles. Each of its resolvers increments `ran.resolvers`. */
 export const schema = buildTestSchema();
 
-/** Returns a function that runs operations on the small graph, in the way that every transport of the gateway does. */
+/** Returns a function that runs operations on the small schema, in the same way as all of the gateway's transports. */
 export function asking({ introspection }: { introspection: boolean }): Ask {
   const turns = new Turns(8, 8);
   const operations = new Operations({

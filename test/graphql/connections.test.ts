@@ -43,7 +43,7 @@ interface List {
   readonly name: string;
   /** The fields that lead to the connection, with their arguments. */
   readonly around?: readonly [field: string, id: () => string, type?: string];
-  /** Filters that find some of its rows. */
+  /** Filters that match some of its rows. */
   readonly filters?: readonly string[];
   readonly sorted?: boolean;
 }
@@ -123,8 +123,8 @@ async function whole(list: List, asked: Pick<Asked, 'filter' | 'sortOrder'>): Pr
 
 /**
  * Applies section 4 of the specification to the whole list. Cursors are positions in the unfiltered list, so a cursor
- * has a position even if its row does not match the filter. The rows that a cursor removes are those "prior to after"
- * or "following before", including the cursor's own row.
+ * has a position even if its row does not match the filter. A cursor removes the rows "prior to after" or "following
+ * before", including the cursor's own row.
  */
 function bySpecification(unfiltered: readonly Edge[], matching: readonly Edge[], asked: Asked): Data {
   const placeOf = (cursor: string) => unfiltered.findIndex((edge) => edge.cursor === cursor);

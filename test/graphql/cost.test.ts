@@ -293,7 +293,7 @@ describe('the cost of a filtered or sorted list', () => {
     ['transactions', 'filter: { reference: "x" }', 'InternalAccount'],
     ['quotes', 'filter: { status: [PENDING] }', 'Customer'],
   ])('otherwise includes a search for each way to find the rows: %s(%s)', async (list, args, parent?: string) => {
-    // An account's payments are found in two ways: the payments from it, and the payments to it.
+    // An account's payments are found in two parts: payments from it, and payments to it.
     expect(await searches(list, args, parent)).toBeCloseTo(parent === 'InternalAccount' ? 2 : 1, 2);
   });
 

@@ -5,7 +5,7 @@ import { plainReadText } from '../../src/api/graphql/reading/reads.ts';
 import { schema } from '../../src/api/graphql/server/schema.ts';
 import { columnName } from '../../src/infra/database/rows.ts';
 
-/** Builds a schema in which quotes have one field, left as the plug-ins of Pothos leave it. */
+/** Builds a schema in which quotes have one field, exactly as Pothos' plug-ins build it. */
 function schemaWith(extensions: Readonly<Record<string, unknown>>): GraphQLSchema {
   const Quote = new GraphQLObjectType({
     name: 'Quote',
@@ -48,7 +48,7 @@ test('a field that graphql-js executes must be declared as such', () => {
 const sums = { transactionTotals: 'status type sent_currency received_currency sent_amount received_amount' };
 const accepted = { minAmount: 'min_amount code', maxAmount: 'max_amount code', currency: 'code' };
 
-/** Fields that are not read from the column or JSON member of the same name, with what they are read from. */
+/** Fields that are not read from the column or JSON member of the same name, and where each is read from instead. */
 const readFrom: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   Query: sums,
   Transaction: {

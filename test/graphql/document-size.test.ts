@@ -135,7 +135,7 @@ test('the size is the same with __typename in every selection set, for any docum
   );
 });
 
-/** The object types that each type can stand for. An account is also a holder and a party; everything is a node. */
+/** The object types that each type can represent. An account is also a holder and a party; everything is a node. */
 const alternatives: Readonly<Record<string, readonly string[]>> = {
   Node: ['Account', 'Customer', 'Payment'],
   Holder: ['Account', 'Customer'],
@@ -203,7 +203,7 @@ function sizeOf({ query, ...request }: Params): DocumentSize {
 
 /**
  * A document in the form that the generator produces. The first selection is on a customer; the others are fragments,
- * each of which spreads only later ones.
+ * each of which spreads only later fragments.
  */
 type RandomDocument = Selection[][];
 
@@ -231,7 +231,7 @@ const { selections } = fc.letrec<{ selections: Selection[]; selection: Selection
 }));
 const randomDocument: fc.Arbitrary<RandomDocument> = fc.array(selections, { minLength: 1, maxLength: 5 });
 
-/** Returns the index of the later selection that `from` spreads; undefined if `from` is the last one. */
+/** Returns the index of the later selection spread by `from`, or undefined if `from` is the last selection. */
 function spreadTarget(document: RandomDocument, from: number, of: number): number | undefined {
   const later = document.length - from - 1;
   return later === 0 ? undefined : from + 1 + (of % later);

@@ -9,8 +9,8 @@ import { nextOf } from '../setup/streams.ts';
 const t = await testGateway();
 
 /**
- * The lists that a document can send: the root field, its argument, and a value in which the list has one element too
- * many.
+ * The lists that a document can contain: the root field, its argument, and a value in which the list has one element
+ * too many.
  */
 const lists = (['Query', 'Mutation', 'Subscription'] as const).flatMap((typeName) => {
   const type = schema.getType(typeName);
@@ -18,7 +18,7 @@ const lists = (['Query', 'Mutation', 'Subscription'] as const).flatMap((typeName
   return Object.values(type.getFields()).flatMap((field) =>
     field.args.flatMap((arg) =>
       [...placesIn(field.name, arg.type)].flatMap(({ path, type: list }) => {
-        // Lists within the elements of another list are left out.
+        // Lists inside another list's elements are omitted.
         if (!isListType(list) || path.includes('0')) return [];
         const long = Array.from({ length: maxListLength + 1 }, () => least(list.ofType));
         const value = putAt(arg.type, undefined, path, long);

@@ -8,8 +8,8 @@ import { testGateway } from '../setup/gateway.ts';
 import { answerTo } from '../setup/raw-http.ts';
 
 /**
- * GraphQL over HTTP (draft of 2026-08-06) and the QUERY method (RFC 10008): one request for each requirement that they
- * have for a server.
+ * GraphQL over HTTP (draft of 2026-08-06) and the QUERY method (RFC 10008): one request for each of their requirements
+ * on servers.
  */
 const t = await testGateway();
 const throughYoga = await testGateway({ ROLE: 'serve' }, t.databaseUrl, { pace: { throughYoga: true } });
@@ -237,8 +237,8 @@ const methods: readonly Row[] = [
 ];
 
 /**
- * Sends the request of a row: by default a query by POST. Returns what the client sees, without the parts that are
- * different each time.
+ * Sends a row's request: by default a query by POST. Returns what the client sees, excluding the parts that differ each
+ * time.
  */
 async function send(
   url: string,

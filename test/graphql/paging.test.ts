@@ -46,7 +46,9 @@ interface List {
   /** Selects all rows of the platform, in any order, with the columns that filters compare. */
   readonly rows: string;
   readonly idType: (row: Row) => string;
-  /** For each filter: a value that finds this row, and whether a row matches a value. */
+  /**
+   * For each filter: a value with which it matches this row, and a function that tells whether a row matches a value.
+   */
   readonly filters: Readonly<Record<string, readonly [(row: Row) => Data, (row: Row, value: Data) => boolean]>>;
   readonly insert: (scene: Scene) => Promise<unknown>;
 }
@@ -198,7 +200,7 @@ const lists: List[] = [
   },
 ];
 
-/** Computes by brute force what the list should be, with the filter and the order applied here. */
+/** Computes the expected list by brute force, applying the filter and the order here. */
 async function model(list: List, filter: Data, sortOrder: string, owner?: string, orderBy?: string): Promise<string[]> {
   const { rows } = await t.gateway.payments.database.pool.query(list.rows, [t.platform.platformId]);
   return rows
@@ -291,7 +293,7 @@ describe.each(lists)('$name', (list) => {
   test('each filter alone finds exactly the rows that have its value', async () => {
     const { rows } = await t.gateway.payments.database.pool.query(list.rows, [t.platform.platformId]);
     for (const [name, [valueIn, matches]] of Object.entries(list.filters)) {
-      // One row for each of the first few values that occur; for a boolean, a row for both values.
+      // One row for each of the first few values that occur; for a boolean, one row for each value.
       const byValue = new Map<string, Row>(rows.map((row: Row) => [JSON.stringify(valueIn(row)), row]));
       for (const row of [...byValue.values()].slice(0, 3)) {
         const filter = { [name]: valueIn(row) };
@@ -302,8 +304,7 @@ describe.each(lists)('$name', (list) => {
           found: expected.slice(0, 100),
         });
         expect(page.totalCount).toBe(expected.length);
-        // The platform's own account has no customer by which to find it, and a filter never finds a row that has no
-        // value.
+        // The platform's own account has no customer to filter by, and a filter never matches a row that has no value.
         if (!row.is_deleted && row.customer_id !== null && matches(row, valueIn(row)))
           expect(expected).toContain(`${list.idType(row)}:${row.id}`);
       }

@@ -15,10 +15,10 @@ const expiry = '... on QuoteExpiredError { expiredAt }';
 const existing =
   '... on ConflictError { existing { __typename id ... on Quote { status } ... on ExternalAccount { verification: beneficiaryVerificationStatus } } }';
 
-/** Creates a server that may pay but not view. */
+/** Creates a server token that may pay but not view. */
 const blindServer = () => serverOf(t.platform, 'TRANSACT');
 
-/** Runs a mutation. Returns its refusal with the selected facts. */
+/** Runs a mutation. Returns its refusal with the selected fields. */
 async function refusalOf(platform: TestPlatform, name: Operation, input: object, facts = ''): Promise<Data> {
   const type = `${name.charAt(0).toUpperCase()}${name.slice(1)}Input`;
   const document = `mutation ($input: ${type}!) { ${name}(input: $input) { __typename

@@ -4,8 +4,7 @@ import { testGateway } from '../setup/gateway.ts';
 import { makeScene, serverOf } from '../setup/scene.ts';
 import { often } from '../setup/statements.ts';
 
-// A document that was sent before is answered with its cached plan, which does not depend on variables or on the
-// caller.
+// A document that was sent before runs with its cached plan, which depends neither on variables nor on the caller.
 
 const t = await testGateway({ SANDBOX_PACE_MS: 600_000 });
 const scene = await makeScene(t.platform, 10_000n);

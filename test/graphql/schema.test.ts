@@ -115,7 +115,7 @@ test('every list is a connection with the same arguments and parts', () => {
     for (const field of Object.values(type.getFields())) {
       if (!/Connection!?$/.test(String(field.type))) continue;
       const args = Object.fromEntries(field.args.map((arg) => [arg.name, String(arg.type)]));
-      // A followed list has only its first page here; the query reads the other pages.
+      // A subscription to a list returns only its first page; the query reads the other pages.
       if (field.name === 'snapshot') expect(args).toEqual({ first: 'Int', sortOrder: 'SortOrder' });
       else expect(args).toMatchObject({ first: 'Int', after: 'String', last: 'Int', before: 'String' });
       // Logs and lists of settings have a single order; lists that grow with business offer a choice.

@@ -7,7 +7,7 @@ import { countedGateway, often } from '../setup/statements.ts';
 
 const t = await testGateway();
 
-/** SQL as this test describes it. `decided` can be different in each run. */
+/** This test's description of a piece of SQL. `decided` can differ from run to run. */
 type Written =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'decided'; readonly texts: readonly string[] }
@@ -43,7 +43,7 @@ const refusal = () => {
 /** How the guarded part can end. */
 const ends = [() => '', () => 'refused', refusal] as const;
 
-/** Returns the decisions that this test uses in place of a run. */
+/** Returns the decisions that this test uses in place of those of a run. */
 const of = (run: Run) => run as unknown as Decisions;
 
 /** Builds the plan of the described SQL. */
@@ -68,7 +68,7 @@ function pieceOf(one: Written): Piece {
   }
 }
 
-/** Returns the text of the described SQL as it is without caches. */
+/** Returns the text of the described SQL as it would be without caches. */
 const textOf = (written: readonly Written[], run: Decisions): string =>
   written.map((one) => textOfOne(one, run)).join('');
 

@@ -8,7 +8,7 @@ import { subscribed } from '../setup/streams.ts';
 
 const t = await testGateway();
 const scene = await makeScene(t.platform, 100_000n);
-/** Waits until no subscription is open, because a reader that has left must not leave one behind. */
+/** Waits until no subscription is open, because a disconnected reader must not leave one behind. */
 const released = () => subscribed(t, 0);
 afterEach(released);
 

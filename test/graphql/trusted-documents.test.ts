@@ -255,7 +255,7 @@ test("a platform's setting restricts its apps, or all its tokens, and REST can c
   const settings = await restClient(t.url, own.authorization);
   await settings.ask('PATCH', '/config', { trustedDocuments: 'ALL' });
   const text = '{ viewer { trustedDocumentsOnly } }';
-  // Credentials are cached for two seconds, but a new token is not.
+  // Credentials are cached for two seconds, but this token is new.
   const { clientId, clientSecret } = await settings.ask('POST', '/tokens', { name: 'new', permissions: ['VIEW'] }, 201);
   const server = connect(t.url, own.platformId, `Basic ${btoa(`${clientId}:${clientSecret}`)}`);
   expect(await server.send(text)).toMatchObject({ status: 403, ...notInSafelist });

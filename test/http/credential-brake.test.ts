@@ -28,7 +28,7 @@ const ask = (address: string, authorization: string, path = '/graphql') =>
     headers: { authorization, 'content-type': 'application/json', 'x-forwarded-for': address },
   });
 
-/** Sends six wrong credentials, the limit for an address. */
+/** Sends wrong credentials six times, the limit for an address. */
 async function guessSix(address: string): Promise<void> {
   for (let sent = 0; sent < 6; sent += 1) expect((await ask(address, guess())).status).toBe(401);
 }
@@ -121,7 +121,7 @@ test('an address over the limit is logged once a minute, without the credentials
   ]);
   time += 60_000;
   for (let sent = 0; sent < 61; sent += 1) attempt('198.51.100.8');
-  // The 39 requests refused since the first line, and the request that caused the second one.
+  // The 39 requests refused since the first log line, and the request that caused the second line.
   expect(lines[2]).toMatchObject({ level: 40, address: '198.51.100.8', refused: 40 });
   expect(lines[2]?.msg).toBe(
     'too many wrong credentials from an address: further unknown credentials from it are refused without a lookup',

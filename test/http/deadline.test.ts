@@ -47,7 +47,7 @@ async function codesInSilence(send: () => Promise<unknown>[]): Promise<unknown[]
  */
 const many = (send: () => Promise<Response>) => Array.from({ length: 6 }, () => codeOf(send()));
 
-// One kind at a time, because a limit that ends one request also ends the connections of the others.
+// One kind at a time, because a limit that ends one request also ends the other requests' connections.
 test('every request is answered at its time limit, whatever part of it waits for a silent database', async () => {
   // Credentials that this instance has not cached, because no request has used them yet.
   const unknown = connect(t.url, owner.platformId, (await serverOf(owner, 'VIEW')).authorization);

@@ -60,8 +60,8 @@ test('excess requests are refused immediately if a platform is alone, and with a
     answered += 1;
     return status;
   });
-  // The first fifty are not delayed. If no refusal were, all would be answered while the other platform sends its
-  // requests.
+  // The first fifty refusals are not delayed. If none were delayed, all would be answered while the other platform
+  // sends its requests.
   while (answered < 50) expect(await statusOf(other)).toBe(200);
   // A request that is decided after the release would be served.
   while (arrived < 120) expect(await statusOf(other)).toBe(200);
@@ -239,7 +239,7 @@ test('answers queued behind a stream on their connection occupy no place, even w
   expect(String((await once(socket, 'data'))[0])).toMatch(/^HTTP\/1\.1 200 /);
   await new Promise((sent) => socket.write(much.repeat(8), sent));
   expect((await fetch(`${few.url}/health/live`)).status).toBe(200);
-  // The answers that can be sent are sent in time.
+  // Answers that can be sent are sent in time.
   while ((await few.platform.send('{ viewer { kind } }')).status !== 200);
   socket.destroy();
   expect((await few.platform.send('{ viewer { kind } }')).status).toBe(200);
@@ -253,7 +253,7 @@ test('requests that wait for a webhook’s receiver do not slow other requests',
   const test = 'mutation ($input: SendTestWebhookInput!) { sendTestWebhook(input: $input) { __typename } }';
   const waiting = Array.from({ length: 16 }, async () => {
     for (;;) {
-      // Sixteen at once are too many until they wait.
+      // Sixteen at once are too many unless they wait.
       const { status, data } = await few.platform.send(test, { input: { endpointId: id } });
       if (status === 200) return data.sendTestWebhook.__typename;
     }

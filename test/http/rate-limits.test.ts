@@ -13,7 +13,7 @@ const slow = { perSecond: 1, burst: 3 };
 const t = await testGateway({ RATE_LIMIT_CLIENT_TOKEN: slow }, undefined, { pace: { now: () => now } });
 
 let platforms = 0;
-/** Creates a platform with this limit for all of its requests. */
+/** Creates a platform with this limit on all its requests. */
 async function limitedTo(changes: Parameters<typeof changeRates>[3]): Promise<TestPlatform> {
   platforms += 1;
   const platform = await t.newPlatform(`limited ${platforms}`);

@@ -7,7 +7,7 @@ import { changeRates } from '../../src/domain/platforms/platforms.ts';
 import { type TestPlatform, tester, testGateway } from '../setup/gateway.ts';
 import { heardOn, openConnection } from '../setup/raw-http.ts';
 
-/** How much the gateway reads of the bodies of requests that it refuses. The tests set the clock of the limits. */
+/** How much of a body the gateway reads when it refuses the request. The tests set the limits' clock. */
 
 let now = 10_000;
 

@@ -76,7 +76,7 @@ function busyClient(client: ReturnType<typeof keepAliveClient>, isLast: (exchang
   };
 }
 
-/** Stops a child, which must end before Docker would kill it, ten seconds after SIGTERM. */
+/** Stops a child. It must end within ten seconds of SIGTERM, before Docker would kill it. */
 async function endsInTime(child: ChildGateway): Promise<void> {
   const begun = performance.now();
   expect(await child.end('SIGTERM')).toBe(0);

@@ -13,7 +13,7 @@ afterEach(() => {
 const platform = (key: string) => ({ key, isPlatform: true });
 const stranger = { key: 'address 192.0.2.1', isPlatform: false };
 
-/** Begins this many requests. Returns a live count of those that have got their turn. */
+/** Begins this many requests. Returns a live count of the requests that have had their turn. */
 function begin(turns: Turns, tenant: Parameters<Turns['begin']>[0], count: number) {
   const begun = { count: 0 };
   for (let sent = 0; sent < count; sent += 1) {

@@ -11,7 +11,7 @@ import { makeScene, serverOf } from '../setup/scene.ts';
 import { settledByHand } from '../setup/settled-by-hand.ts';
 
 /**
- * A sound ledger that contains one of everything, followed by a checkpoint. Each test copies the ledger and damages the
+ * A sound ledger that contains one of everything, and then a checkpoint. Each test copies the ledger and damages the
  * copy.
  */
 let before: ThrowawayDatabase;
@@ -91,7 +91,7 @@ async function oneOfEverything(t: TestGateway, platform: TestPlatform) {
   return scene;
 }
 
-/** Adds two legs of five euros to the delivery's journal, from outside to a system account. */
+/** Adds two legs of five euros to the delivery's journal, from the outside world to a system account. */
 const moreTo = (system: string) => `insert into posting (platform_id, journal_id, leg, system, currency, amount)
   select j.platform_id, j.id, s.leg, s.system, 'EUR', s.amount from journal j,
     (values (98, '${system}'::system_account, 5), (99, 'OUTSIDE'::system_account, -5)) as s(leg, system, amount)
@@ -132,7 +132,7 @@ const plants: Readonly<Record<string, readonly string[]>> = {
     `update posting p set amount = amount + case p.system when 'FEES' then -1 else 1 end from journal j
      where j.platform_id = p.platform_id and j.id = p.journal_id and j.kind = 'debit' and p.currency = 'USD'
        and p.system in ('FEES', 'LIQUIDITY')`,
-    // A refund that went to the platform's own account.
+    // A refund paid to the platform's own account.
     `update posting p set account_id = a.id from journal j, account a
      where j.platform_id = p.platform_id and j.id = p.journal_id and j.id = (select id from journal where kind = 'refund' order by id desc limit 1) and p.account_id is not null
        and a.platform_id = p.platform_id and a.kind = 'INTERNAL' and a.customer_id is null and a.currency = 'USD'`,
@@ -141,7 +141,7 @@ const plants: Readonly<Record<string, readonly string[]>> = {
     // A payment whose outcome is missing from the books, and a payment with a different outcome in the books.
     `update transaction set status = 'PROCESSING' where status = 'COMPLETED'`,
     `update transaction set status = 'COMPLETED', settled_at = now() where status = 'FAILED'`,
-    // A difference whose amount is not the provider's.
+    // A difference whose amount does not match the provider's.
     'update rail_case set moved_out = moved_out + 1 where moved_out is not null',
   ],
   'a payment takes at most one deposit': [

@@ -171,7 +171,7 @@ test('plans behind a slow transaction move to another lane, unless they share it
   vi.advanceTimersByTime(1);
   await turn();
   expect(begun).toEqual(['first', 'another+none']);
-  // A new plan does not wait for the slow transaction either.
+  // Nor does a new plan wait for the slow transaction.
   const late = lanes.add('late', on('c'));
   end('another+none');
   await turn();
@@ -198,7 +198,7 @@ test('a lane that becomes free takes over the plans behind a slow one', async ()
   expect(begun).toEqual(['slow', 'slow too']);
   end('slow too');
   await turn();
-  // The plans that waited behind the transaction that ended begin first, then the plans behind the other one.
+  // The plans that waited behind the ended transaction begin first, then the plans behind the other transaction.
   expect(begun.slice(2).join(' ')).toMatch(/^(one\+two|one|two)$/);
   end();
   await turn();

@@ -29,7 +29,7 @@ async function payQuote(sandboxScenario?: object, to: string = scene.outsideEur,
   return seen(platform, after, ({ id, status }) => id === made.transaction.id && status === end);
 }
 
-/** Makes a payment from outside to a customer, whose money is paid on to an external account. */
+/** Makes an external payment to a customer, whose money is paid on to an external account. */
 async function receiveAndPassOn(): Promise<Data> {
   const { customerId } = await makeScene(platform, 0n);
   const asDefault = { defaultUmaDepositAccount: true };
@@ -86,7 +86,7 @@ function decidedLegs(): Map<string, Term[]> {
   );
 }
 
-/** A journal with its legs and the facts of its payment. Amounts are texts. */
+/** A journal with its legs and its payment's data. Amounts are texts. */
 interface Journal {
   readonly kind: string;
   readonly amounts: Readonly<Record<string, { readonly amount: string; readonly currency: string }>>;

@@ -44,7 +44,7 @@ beforeEach(async () => {
 
 const toProcessing = { from: ['PENDING'], to: 'PROCESSING' } as const;
 
-/** Returns the refusal of the plan, which has to wait while the row changes. */
+/** Returns the refusal of a plan that has to wait while the row changes. */
 async function refusalAfter(table: string, id: string, change: string, plan: Plan): Promise<unknown> {
   await holder.query('begin');
   await holder.query(`select from ${table} where id = $1 for update`, [id]);

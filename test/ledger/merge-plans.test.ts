@@ -6,7 +6,7 @@ import { mergePlans, type Plan } from '../../src/domain/ledger/plan.ts';
 const some = fc.array(fc.record({ id: fc.uuid() }), { maxLength: 3 });
 const one = fc.record({ id: fc.uuid() });
 
-// If these lists lack a field of a plan, the compiler reports it.
+// If a plan field is missing from these lists, the compiler reports it.
 const requireActive = { customers: some, accounts: some, unfrozen: some, lookups: some } satisfies Fields<
   Plan['requireActive']
 >;

@@ -46,7 +46,7 @@ test('a change to an external account is refused if it is based on another versi
   await client.query('savepoint before');
   expect(await outcomeOf(move(2))).toBe('done');
   await client.query('rollback to before');
-  // A change that names no version is accepted whatever the version is.
+  // A change that specifies no version is accepted whatever the version is.
   expect(await outcomeOf(move(undefined))).toBe('done');
 });
 

@@ -145,7 +145,7 @@ function outcome(of: number, fails: boolean): Group {
   ];
 }
 
-/** The end of a payment that has not been delivered. */
+/** Ends a payment without delivering it. */
 const undelivered = (id: string): NonNullable<Plan['transactions']> => [
   { id, from: ['PENDING'], to: 'FAILED', reason: 'so the rail says', set: { failureReason: 'OFFRAMP_FAILED' } },
 ];
@@ -164,7 +164,7 @@ const uncollected = (ofRail: boolean): Group => [
 /** Ends a payment that policies have counted, so that it no longer counts. */
 const uncounted = (): Group => [plan({ transactions: undelivered(counted) })];
 
-/** The rail has made its final report on a payment, which stays as it is. */
+/** The rail makes its final report on a payment, which does not change the payment. */
 const abandoned = (): Group => [plan({ orders: [{ id: coming.order, dueInMs: null }] })];
 
 /** Executes a quote. */

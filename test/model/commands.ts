@@ -104,7 +104,7 @@ const makeQuote = fc
     }),
   );
 
-/** Returns the reason why a quote cannot be executed, from the first check that fails. */
+/** Returns why a quote cannot be executed, according to the first check that fails. */
 function obstacleOf(model: Model, quote: ModelQuote): string | undefined {
   if (quote.kind === 'funded') return 'INVALID_INPUT';
   if (quote.status !== 'PENDING') return quote.status === 'EXPIRED' ? 'QUOTE_EXPIRED' : 'CONFLICT';
@@ -220,7 +220,7 @@ const expire = position.map((at) =>
   ),
 );
 
-/** Announces a payment from outside to customer B. */
+/** Announces an external payment to customer B. */
 const announced = async (model: Model, real: Real, amount: bigint, sandboxScenario: object | undefined) => {
   const receiver = { customerId: real.pair.b.customerId };
   const input = { senderUmaAddress: '$success.usd@sandbox.uma.money', receiver, currency: 'USD', amount };

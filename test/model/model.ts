@@ -2,7 +2,7 @@ import type { Operation } from '../../src/domain/access/operations.ts';
 import type { Balances } from './world.ts';
 
 /**
- * The payments domain reduced to a few numbers, which predict the result of a sequence of commands. Amounts are in
+ * The payments domain reduced to a few numbers that predict the result of a sequence of commands. Amounts are in
  * smallest units.
  */
 export interface Model {

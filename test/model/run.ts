@@ -14,7 +14,9 @@ import { clockwork, World } from './world.ts';
  * down.
  */
 const perGround = 480;
-/** The number of consecutive sequences in one world. Each starts from the state that the last one left behind. */
+/**
+ * The number of consecutive sequences in one world. Each starts from the state that the previous sequence left behind.
+ */
 const perWorld = 16;
 
 /** The number of sequences in parallel. Their commands mostly wait for the background work, not for a processor. */

@@ -27,7 +27,7 @@ export interface Change {
 const ends = new Set(['COMPLETED', 'FAILED', 'REJECTED', 'REFUNDED', 'EXPIRED']);
 const patienceMs = 20_000;
 
-/** Uses lists, because each list is one statement, while reading the accounts as nodes would take four. */
+/** Uses lists, because each list takes one statement; reading the accounts as nodes would take four. */
 const balancesQuery = `fragment balance on InternalAccount { id balance { amount } }
   query {
     usd: accounts(filter: { kind: INTERNAL, platformOwned: false, currency: "USD" }) { edges { node { ...balance } } }
@@ -185,7 +185,7 @@ export class World {
     );
   }
 
-  /** Moves a payment past the time for its approval. */
+  /** Moves a payment past its approval deadline. */
   async passApproval(transactionId: string): Promise<void> {
     const uuid = uuidIn(transactionId);
     await this.#sql.query(
@@ -199,7 +199,7 @@ export class World {
     );
   }
 
-  /** Moves an incoming payment without a pay request past the time for that request. */
+  /** Moves an incoming payment whose pay request has not arrived past that request's deadline. */
   async passPayRequest(transactionId: string): Promise<void> {
     await this.#sql.query(
       `update rail_order set created_at = created_at - interval '1 day', due_at = clock_timestamp()

@@ -22,7 +22,7 @@ interface Collected {
 const spans: Collected[] = [];
 /** The credentials that came with each request. */
 const credentials = new Set<string | undefined>();
-/** An OpenTelemetry collector, as far as this test needs one. */
+/** A minimal OpenTelemetry collector for this test. */
 const collector = createServer(async (request, response) => {
   credentials.add(request.headers.authorization);
   const { resourceSpans } = (await json(request)) as Data;

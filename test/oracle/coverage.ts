@@ -55,10 +55,7 @@ export function fieldsToSee(schema: GraphQLSchema): readonly string[] {
   );
 }
 
-/**
- * Returns the entries in the lists of exceptions that are no longer needed, because the field was seen with a value or
- * does not exist.
- */
+/** Returns the exceptions that are no longer needed, because the field was seen with a value or does not exist. */
 export function needlessExceptions(schema: GraphQLSchema, seen: ReadonlySet<string>): readonly string[] {
   return [...Object.keys(withoutValue), ...moving].filter((name) => {
     const [typeName = '', field = ''] = name.split('.');

@@ -14,7 +14,7 @@ export class Figures {
   documents = 0;
   /** The number of documents whose answer to at least one caller had rows. */
   withRows = 0;
-  /** The number of first answers to a caller, and how many of them had rows or were refused before execution. */
+  /** The number of first answers to callers, and how many of them had rows or were refused before execution. */
   answers = 0;
   answersWithRows = 0;
   refused = 0;
@@ -31,7 +31,7 @@ const numbers = fc.array(fc.nat(0x7fffffff), { minLength: 30, maxLength: 300, si
 
 /**
  * Sends random documents and compares the service's answers with the answers of the stock execution.
- * @param seed gives the same documents again; `ORACLE_SEED` in the environment sets it for a run
+ * @param seed reproduces the same documents; `ORACLE_SEED` in the environment sets it for a run
  * @throws Error for the first difference, shrunk to a small document: with seed, document, caller and both answers
  */
 export async function runOracle(world: OracleWorld, documents: number): Promise<Figures> {

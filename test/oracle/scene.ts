@@ -49,7 +49,7 @@ export interface QuietScene {
   drop(): Promise<void>;
 }
 
-/** A time so long that it does not pass while a test reads. */
+/** A time long enough not to pass while a test reads. */
 const neverMs = 3_600_000;
 
 /** Creates the scene with its own gateway, waits until nothing is under way, and stops that gateway. */
@@ -347,7 +347,7 @@ async function callersOf(
   return callers;
 }
 
-/** Ends objects, as an operator, a receiver or a platform does. */
+/** Ends objects, as an operator, a receiver or a platform would. */
 async function endSome({ gateway }: TestGateway, platform: TestPlatform, { all }: Customers): Promise<void> {
   const [, , business = '', person = ''] = all;
   const freezing = { reason: 'under investigation', by: 'Ada', frozen: true };

@@ -5,8 +5,8 @@ import type { Choices } from './choices.ts';
 import type { Material } from './material.ts';
 
 /**
- * Draws a value for an argument or an input field, as JSON: mostly one that finds something, sometimes one that finds
- * nothing or is refused.
+ * Draws a value for an argument or an input field, as JSON: usually a value that matches something, sometimes one that
+ * matches nothing or is refused.
  * @param owner the field or input type that it belongs to
  */
 export function valueFor(

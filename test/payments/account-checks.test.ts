@@ -5,10 +5,10 @@ import { fieldsOf, succeed } from '../setup/acts.ts';
 import { type Data, sandboxOf, testGateway, uuidIn, withoutTriggers } from '../setup/gateway.ts';
 import { externalAccount, newCustomer, usAccount } from '../setup/scene.ts';
 
-// A rail checks an external account again while someone changes it. The test plays the rail, and does the background
+// A rail checks an external account again while someone changes it. The test plays the rail, and runs the background
 // work itself.
 
-/** The rail's answers, in order, and the ages of accounts that it was given. */
+/** The rail's answers, in order, and the account ages passed to it. */
 let answers: (() => Promise<AccountCheck>)[] = [];
 const ages: number[] = [];
 const t = await testGateway({ ROLE: 'serve' });
@@ -35,7 +35,7 @@ async function register(rest: object = {}): Promise<string> {
   return externalAccount(t.platform, await newCustomer(t.platform), 'USD', usAccount(`${810_000 + made}`));
 }
 
-/** Lets the rail check the accounts that are due, with these answers. Returns the account as it is afterwards. */
+/** Makes the rail check the accounts that are due, giving these answers. Returns the account as it is afterwards. */
 async function check(accountId: string, ...given: readonly (() => Promise<AccountCheck>)[]): Promise<Data> {
   answers = [...given];
   await t.owner.query('update account_check set due_at = clock_ms()');

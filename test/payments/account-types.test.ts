@@ -66,7 +66,7 @@ describe.each(kinds)('$accountType', ({ accountType, type, taken, refused }) => 
       const { accountType: _type, beneficiary: _owner, ...inRest } = accountInfo;
       expect(warnings).toEqual([]);
       expect(present(shown)).toEqual(inRest);
-      // The details that are returned are accepted as input, and lead to the same details.
+      // The returned details are accepted as input, and produce the same details again.
       const again = await register(live, type, inRest);
       expect(await shownDetails(live, type, again.account.id)).toEqual(shown);
       expect(await register(t.platform, type, details)).toMatchObject({ warnings: [] });

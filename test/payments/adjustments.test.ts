@@ -11,7 +11,7 @@ import { type Data, tester, testGateway, triedAs, uuidIn } from '../setup/gatewa
 import { askOps, runOps } from '../setup/ops.ts';
 import { balanceOf, makeScene } from '../setup/scene.ts';
 
-// Operators correct a balance: one person proposes, and another approves (decision 81).
+// Operators correct a balance: one person proposes the adjustment, and another approves it (decision 81).
 
 const t = await testGateway();
 const scene = await makeScene(t.platform, 10_000n);

@@ -39,8 +39,8 @@ async function receive(gateway: TestGateway, rest: object = {}, by: 'address' | 
 }
 
 /**
- * Tries to approve an unknown payment, and returns the code of the refusal: the input is validated before the payment
- * is looked up.
+ * Tries to approve an unknown payment, and returns the refusal's code. The input is validated before the payment is
+ * looked up.
  */
 async function refusalOf(...facts: (readonly [name: string, value: string])[]): Promise<string> {
   const receiverCustomerInfo = facts.map(([name, value]) => ({ name, value }));

@@ -161,7 +161,7 @@ describe('money under way', () => {
       const rest = { sandboxScenario: late };
       expect(await bringIn(payee, room + 1n, rest)).toMatchObject(refusal('AMOUNT_OUT_OF_RANGE', 'amount', 'units'));
       expect(await bringIn(payee, room, rest)).toMatchObject({ status: 'PENDING' });
-      // Up to a tenth of the maximum, an amount is not checked here but refused when it arrives.
+      // An amount of up to a tenth of the maximum is not checked at this point; it is refused when it arrives.
       expect(await bringIn(payee, most / 10n + 1n, rest)).toMatchObject({ code: 'AMOUNT_OUT_OF_RANGE' });
     }
 
@@ -332,7 +332,7 @@ test('a delivered payment is COMPLETED, and pays the platform its fee beyond the
   await heap(own, most);
   await pay();
   expect(await balanceOf(t.platform, own)).toBe(most + 25n);
-  // Now even this account has no room, so the service keeps the fee.
+  // Now this account, too, has no room, so the service keeps the fee.
   await heap(own, 999n * most - 25n);
   await pay();
   expect(await balanceOf(t.platform, own)).toBe(1000n * most);

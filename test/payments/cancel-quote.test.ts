@@ -31,7 +31,7 @@ test('a cancelled quote expires immediately, with its transaction, and can no lo
   });
   for (const late of [await execute(platform, made.id), await cancel(made.id)]) {
     expect(late).toMatchObject({ __typename: 'QuoteExpiredError', path: ['input', 'quoteId'] });
-    // The time at which the quote was cancelled, which is before its stated expiry.
+    // The time at which the quote was cancelled, which is before its original expiry.
     const [, moment = ''] = /expired at ([^;]+);/.exec(late.message) ?? [];
     expect(Date.parse(moment)).toBeLessThan(Date.parse(first.quote.expiresAt));
   }

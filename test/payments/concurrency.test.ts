@@ -51,7 +51,7 @@ const { DATABASE_POOL } = readConfig({});
 describe.each([DATABASE_POOL, 1])('with a database pool of %i', (poolSize) => {
   let t: TestGateway;
   beforeAll(async () => {
-    // Nothing settles while a test looks at balances. Money leaves an account when the account is debited.
+    // Nothing settles while a test looks at balances: money leaves an account as soon as the account is debited.
     t = await startTestGateway({ DATABASE_POOL: poolSize, SANDBOX_PACE_MS: 600_000 });
   });
   afterAll(() => t.stop());

@@ -24,8 +24,8 @@ function outcomes(answers: readonly Data[]): string[] {
 const conflicts = (count: number) => Array.from({ length: count }, () => 'CONFLICT');
 
 /**
- * Runs `act` while another connection has locked the quote's row. Once a statement waits for the row, the lock is
- * released at a given moment.
+ * Runs `act` while another connection has locked the quote's row. Once a statement is waiting for the row, releases the
+ * lock at the given moment.
  */
 async function withQuoteLocked(t: TestGateway, quote: FundedQuote, act: () => Promise<Data>[], untilMoment = 0) {
   const lock = ['select from quote where id = $1 for update', uuidIn(quote.quoteId)] as const;

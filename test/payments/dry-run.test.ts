@@ -71,7 +71,7 @@ test('a dry run of any payment states its price, and changes nothing', async () 
   // The dry run has not used up its key.
   const used = { ...transfers.transferOut, idempotencyKey: 'dry' };
   await succeed(platform, 'transferOut', used);
-  // Once the key is used, a dry run answers what the payment itself would answer.
+  // Once the key has been used, a dry run returns what repeating the payment itself would return.
   expect(await dry(platform, 'transferOut', used)).toMatchObject({ __typename: 'TransferOutSuccess' });
   const other = { ...used, amount: { units: 501 } };
   expect(await dry(platform, 'transferOut', other)).toMatchObject({ code: 'IDEMPOTENCY_MISMATCH' });
@@ -112,7 +112,7 @@ test('a dry run states how much the policies would still allow, and uses up noth
   ];
   expect((await dry(me, 'createQuote', input)).limits).toEqual([...expected, ...expected]);
   expect((await dry(me, 'createQuote', input)).limits).toEqual([...expected, ...expected]);
-  // No policy counts a quote that waits, and an app does not see how much its platform has used.
+  // No policy counts a waiting quote, and an app does not see how much its platform has used.
   expect((await dry(me, 'createQuote', usdToEur(scene))).limits).toEqual([]);
   expect(await dry(app, 'createQuote', input)).toMatchObject({ __typename: 'ValidatedPayment', limits: [] });
   const over = await dry(me, 'transferOut', moving(scene.usd, scene.outsideUsd, 2_001));

@@ -7,8 +7,8 @@ import { waitForLocks } from '../setup/locks.ts';
 import { passExpiry } from '../setup/passing-time.ts';
 import { balanceOf, makeScene, type Scene } from '../setup/scene.ts';
 
-// Tests which quotes the expiry finds, and which of them it expires. This gateway has no workers: the tests run the
-// expiry.
+// Tests which quotes the expiry finds, and which of those it expires. This gateway has no workers: the tests run the
+// expiry themselves.
 
 let scene: Scene;
 let quoted: Data;
@@ -63,7 +63,8 @@ test('an expiry that runs after the execution is refused, and changes nothing', 
   await move('quote', quoted.id, 'executed at the last moment');
   await move('transaction', quoted.transaction.id, 'executed at the last moment');
   await holder.query('commit');
-  // What refuses the expiry is the status read under the lock. The table of transitions is only the second barrier.
+  // The expiry is refused because of the status read under the lock. The table of transitions is only a second
+  // safeguard.
   expect(await expiry).toEqual({
     found: 1,
     done: 0,

@@ -22,7 +22,7 @@ import { type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { balanceOf, externalAccount, makeScene, newCustomer, usAccount } from '../setup/scene.ts';
 
 const t = await testGateway();
-/** A sandbox that checks nothing while a test is looking. */
+/** A sandbox so slow that it checks nothing during a test. */
 const slow = await testGateway({ SANDBOX_PACE_MS: 600_000 });
 
 const fields = 'status statusReason version beneficiaryVerificationStatus beneficiaryVerifiedData { fullName }';

@@ -10,7 +10,7 @@ import { askOps, runOps } from '../setup/ops.ts';
 import { makeDue } from '../setup/passing-time.ts';
 import { balanceOf, makeScene } from '../setup/scene.ts';
 
-// A person ends an order whose rail can no longer report its outcome (decision 80).
+// An operator ends an order whose rail can no longer report its outcome (decision 80).
 
 /** This gateway only serves. The test does the background work itself. */
 const t = await testGateway({ ROLE: 'serve', SANDBOX_PACE_MS: 0 }, undefined, {}, 'by-hand');
@@ -113,7 +113,7 @@ test("the rail's last report decides: the command refuses a settled or failed or
   await expect(failOrder(away, unknown, byHand)).rejects.toThrow(
     'the rail cannot be reached: connect ECONNREFUSED. --without-asking ends the order anyway',
   );
-  // None of them has changed, and all of them are due again.
+  // None of the orders has changed, and all are due again.
   const all = [settled, refused, unknown];
   for (const id of all) expect((await transactionOf(id)).status).toBe('PENDING');
   await settleDueOrders(says({ kind: 'settled' }), 10);
@@ -153,7 +153,7 @@ test.each(['payment', 'pull'] as const)(
     const id = kind === 'payment' ? await slowPayment(320) : await slowPulled();
     await makeDue(t);
     const worker = withAnswer(async () => {
-      // The worker has the lease. The person takes it while the worker waits for its rail.
+      // The worker holds the lease. The operator takes it while the worker waits for its rail.
       const mine = says({ kind: 'pending', checkInMs: 1_000 });
       await failOrder(mine, id, byHand);
       return { kind: 'settled' };
@@ -170,7 +170,7 @@ test('a worker that is faster than the person decides, and no worker takes the o
   const id = await slowPayment(330);
   const asked = withAnswer(async () => {
     expect(await settleDueOrders(says({ kind: 'settled' }), 10)).toBe(0);
-    // The worker held the lease first, and is done now. The person's lease may be renewed in between.
+    // The worker, which held the lease first, is done now. The operator's lease may have been renewed meanwhile.
     await vi.waitFor(async () => {
       await t.owner.query("update rail_order set due_at = clock_ms() - interval '1 second' where due_at is not null");
       expect(await settleDueOrders(says({ kind: 'settled' }), 10)).toBe(1);

@@ -113,7 +113,7 @@ describe('a sandbox scenario', () => {
 
   describe('that returns a payment of a platform with a fee of 25', () => {
     /**
-     * Creates a platform that charges fees and its account for earnings. Also makes a payment that is returned when the
+     * Creates a platform that charges fees, and its earnings account. Also makes a payment that is returned when the
      * test says so.
      */
     async function earning(name: string) {

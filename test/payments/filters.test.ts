@@ -15,8 +15,8 @@ import {
 import { type Data, testGateway } from '../setup/gateway.ts';
 import { appOf, internalAccount, makeScene, ownAccount, serverOf } from '../setup/scene.ts';
 
-// Filters that test/graphql/paging.test.ts, which compares each filter of a list with a model, does not cover. Matching
-// rows are identified by names.
+// Filters not covered by test/graphql/paging.test.ts, which compares each list filter with a model. Matching rows are
+// identified by names.
 
 /** The names of the rows, by id. */
 const names = new Map<string, string>();
@@ -45,7 +45,7 @@ const [reading, moving] = [await serverOf(t.platform, 'VIEW', 'MANAGE'), await s
 names.set(reading.tokenId, 'reading').set(moving.tokenId, 'moving');
 names.set((await serverOf(reading, 'VIEW')).tokenId, 'descendant');
 
-/** Returns the names of the rows that a filter of a list finds. */
+/** Returns the names of the rows in a list that match a filter. */
 async function found(filter: object, as = t.platform, list: 'apiTokens' | 'quotes' | 'transactions' = 'transactions') {
   const ids = await idsIn(as, list, filter);
   return ids

@@ -128,7 +128,7 @@ describe.each(Object.entries(ways))('a payment by %s', (way, begin) => {
     expect(end.refund === null).toBe(incoming.includes(way));
     const { quote: offer } = await shown(platform, id);
     if (offer) expect(offer.status).toBe('EXPIRED');
-    // The payment counts as executed, so a customer finds it among its payments.
+    // The payment counts as executed, so it appears among the customer's payments.
     const { customerId } = scene;
     expect(await idsIn(platform, 'transactions', { customerId, executed: true })).toEqual([id]);
     expect(await idsIn(platform, 'transactions', { customerId, executed: false })).toEqual([]);
@@ -321,7 +321,7 @@ describe('a requester can never approve', () => {
 });
 
 describe('only one of several concurrent decisions takes effect', () => {
-  /** Returns the codes that concurrent acts get. */
+  /** Runs acts concurrently, and returns the codes of their results. */
   const race = async (...acts: readonly Promise<Data>[]) =>
     (await Promise.all(acts)).map((done) => done.code ?? 'DONE').sort();
   const late = 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL';

@@ -68,7 +68,7 @@ describe('a frozen customer', () => {
     ];
     for (const one of acts) expect(await one()).toMatchObject(refused);
     expect(await balanceOf(platform, scene.usd)).toBe(10_000n);
-    // Money from outside still arrives.
+    // External money still arrives.
     await fund(platform, scene.usd, 5n);
     expect(await balanceOf(platform, scene.usd)).toBe(10_005n);
 
@@ -156,8 +156,8 @@ describe('a frozen account', () => {
       await passDelay(t, id);
       await seen(earning, after, (one) => one.id === id && one.status === 'REFUNDED');
     }
-    // The platform's own payment is returned without the fee that the platform itself has earned, so its balance does
-    // not fall.
+    // The platform's own payment is returned less the fee that the platform itself has earned, so its balance does not
+    // fall.
     expect([await balanceOf(earning, scene.usd), await balanceOf(earning, earnings)]).toEqual([1_000n, 1_025n]);
   });
 
@@ -241,7 +241,7 @@ describe('the command', () => {
     const unknown = 'Customer:0197f2a0-0000-7000-8000-000000000001';
     const none = await runOps(t.databaseUrl, ['customer', 'freeze', unknown, ...why]);
     expect(none).toMatchObject({ code: 1, err: `there is no ${unknown}` });
-    // An external account cannot be named by the uuid of an internal one.
+    // An internal account's uuid does not identify an external account.
     const wrong = scene.usd.replace('Internal', 'External');
     expect(await runOps(t.databaseUrl, ['account', 'thaw', wrong, ...why])).toMatchObject({ code: 1 });
     for (const args of [why.slice(2), why.slice(0, 2), ['--reason', ' ', '--by', 'Ada']])

@@ -5,7 +5,7 @@ import { act, succeed } from '../setup/acts.ts';
 import { testGateway, uuidIn } from '../setup/gateway.ts';
 import { newCustomer } from '../setup/scene.ts';
 
-// How the gateway works with a rail that checks an identity again. The test plays the rail.
+// How the gateway works with a rail that rechecks identities. The test plays the rail.
 
 let answer: (asked: IdentityRequest) => Promise<IdentityAnswer>;
 let asked: string[] = [];

@@ -19,7 +19,7 @@ async function transfer(): Promise<string> {
   return (await pay(platform, scene)).id;
 }
 
-/** The work of a process whose rail gives these answers. */
+/** The background work of a process whose rail gives these answers. */
 const withRail = (parts: Partial<Rail>): Payments => replaceRail(t, parts);
 
 /** The same work, except that the answer to its next commit is lost, although the commit takes effect. */
@@ -58,7 +58,7 @@ const settled = async (): Promise<RailOutcome> => ({ kind: 'settled' });
 
 test('the orders of a worker that died are taken over after about two seconds', { timeout: 15_000 }, async () => {
   const id = await transfer();
-  // Like a worker that dies right after this.
+  // As if the worker died right after this.
   expect(await leaseOrders(payments.database.pool, 10)).toHaveLength(1);
   const successor = await startTestGateway({ ROLE: 'work', SANDBOX_PACE_MS: 0 }, t.databaseUrl);
   expect(await ended(platform, id)).toMatchObject({ status: 'COMPLETED' });
@@ -76,7 +76,7 @@ test('an order whose rail takes longer than a lease stays with its worker', asyn
   const working = settleDueOrders(withRail({ payOut }), 10);
   await asked;
   const leases = new Set<string>();
-  // Seeing five different ends of the lease takes longer than one lease.
+  // Observing five different lease ends takes longer than one lease.
   while (leases.size < 5) {
     const { rows } = await payments.database.pool.query(
       'select due_at::text as until from rail_order where due_at is not null',

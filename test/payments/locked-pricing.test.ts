@@ -114,7 +114,7 @@ describe('the limits of a receiving amount', () => {
         ...plainTerms,
         ...{ rate, serviceFixedFee: fees[0], serviceVariableFeeRate: service },
         minSendingAmount: least,
-        // A rail may state a limit beyond what any payment can move.
+        // A rail may report a limit beyond what any payment can move.
         maxSendingAmount: least + width - 1n,
       },
       platformFee: { fixedFee: fees[1], variableFeeRate: platform },

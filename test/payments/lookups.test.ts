@@ -83,7 +83,7 @@ test('a token has a bounded number of unexpired lookups, whatever other tokens h
   const path = `/receiver/${encodeURIComponent(input.umaAddress)}`;
   const { lookupId } = await rest.ask('GET', path);
   const uuid = uuidIn(lookupId);
-  // Up to the limit, which includes the lookup that already exists.
+  // Creates lookups up to the limit, which includes the existing lookup.
   await database.pool.query(
     `insert into lookup (platform_id, id, uma_address, token_id, network, currencies, required_fields)
      select platform_id, uuid_v7(), uma_address, token_id, network, currencies, required_fields

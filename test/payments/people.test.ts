@@ -5,7 +5,7 @@ import { type Data, testGateway } from '../setup/gateway.ts';
 import { restClient } from '../setup/rest.ts';
 import { makeScene } from '../setup/scene.ts';
 
-// Dates of birth and countries: of customers, of the owners of companies and accounts, and in facts about senders.
+// Dates of birth and countries of customers, of company and account owners, and in sender information.
 
 const t = await testGateway();
 const { platform } = t;
@@ -13,7 +13,7 @@ const rest = await restClient(t.url, platform.authorization);
 const scene = await makeScene(platform);
 const [{ now }] = (await t.owner.query<{ now: Date }>('select clock_ms() as now')).rows as [{ now: Date }];
 
-/** Returns the date that many years and days from today, by the database's clock. */
+/** Returns the date this many years and days from today, by the database's clock. */
 function day(years: number, days = 0): string {
   const moment = new Date(now);
   moment.setUTCFullYear(moment.getUTCFullYear() + years, moment.getUTCMonth(), moment.getUTCDate() + days);

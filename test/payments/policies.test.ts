@@ -150,7 +150,7 @@ describe('a policy', () => {
       `select to_char(now() + m * interval '1 minute', 'HH24:MI') as time from unnest(array[-2, 2, 4]) m order by m`,
     );
     const [before, soon, later] = rows.map(({ time }) => time);
-    // The second and the third include midnight, unless it is around midnight now.
+    // The second and third ranges include midnight, unless it is around midnight now.
     for (const [hoursFrom, hoursTo, fits] of [
       [before, soon, true],
       [later, soon, true],
@@ -206,7 +206,7 @@ describe('a policy', () => {
     const scenes = await Promise.all(Array.from({ length: 8 }, () => makeScene(platform, 1_000n)));
     const sent = await Promise.all([...scenes, ...scenes].map((from) => send(server, 10, {}, from)));
     expect(sent.filter((one) => typeof one === 'string')).toHaveLength(10);
-    // The hours that other tests let pass would move all these payments into one day, and exceed its limit.
+    // The hours skipped by other tests would move all these payments into one day, and exceed its limit.
     await remove(server.tokenId);
   });
 
@@ -382,7 +382,7 @@ test.each([
   [{ limits: [{ period: 'PAYMENT', payments: 1 }] }, 'INVALID_INPUT', ['limits', 0]],
   [{ limits: [{ period: 'DAY', payments: -1 }] }, 'INVALID_INPUT', ['limits', 0, 'payments']],
   [{ limits: [usd('DAY', 1), usd('DAY', 2)] }, 'INVALID_INPUT', ['limits', 1]],
-  // Otherwise a program that finds nobody to put on its list would allow payments to everybody.
+  // Otherwise, a program whose list happens to be empty would allow payments to everybody.
   [{ kinds: [] }, 'INVALID_INPUT', ['kinds']],
   [{ receiverAccountIds: [] }, 'INVALID_INPUT', ['receiverAccountIds']],
   [{ receiverCountries: [] }, 'INVALID_INPUT', ['receiverCountries']],

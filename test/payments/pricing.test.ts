@@ -325,7 +325,7 @@ function unitsBought({ sending, receiving, rate }: PricingRequest): Fraction {
   return divide(tenTo(receiving.decimals - sending.decimals), parseDecimal(rate.rate));
 }
 
-/** Applies the rate law to a quote's sending side. Returns receiving smallest units. */
+/** Applies the rate law to a quote's sending side. Returns the result in smallest units of the receiving currency. */
 function converted(quote: Pricing, asked: PricingRequest): Fraction {
   return multiply(whole(quote.totalSendingAmount - quote.feesIncluded), unitsBought(asked));
 }

@@ -32,7 +32,7 @@ function answering(answers: Record<number, () => Promise<RailOutcome>>): Payment
   return withRail(t, { payOut: perform, collect: perform });
 }
 
-/** Makes the workers process all orders now, whatever time their rail has named. */
+/** Makes the workers process all orders now, whenever their rail has asked to be called again. */
 async function work(domain = answering({}), most = 10): Promise<number> {
   await makeDue(t);
   return settleDueOrders(domain, most);
@@ -119,7 +119,7 @@ test.each([
     const { lines, log } = logging();
     const domain = answering({
       105: async () => {
-        // Another process, which took over the order when the lease ended, gets a different report and is faster.
+        // Another process, which took over the order when the lease ended, gets a different report and finishes first.
         await work(answering({ 105: () => Promise.resolve(answer(first)) }));
         return answer(late);
       },
@@ -200,7 +200,7 @@ test('a slow rail is asked about at most 32 orders at a time, so that none waits
 
 test('an order that keeps failing is retried at growing intervals of at most five minutes', async () => {
   const { owner: pool } = t;
-  // Neither the rail's answer nor the state of the payment that results from it can be used.
+  // Neither the rail's answer nor the payment state that results from it is usable.
   const nonsense = { kind: 'nonsense' } as unknown as RailOutcome;
   const [unheard, unwritten] = [await send(107), await send(108)];
   await pool.query(`create function spoil() returns trigger language plpgsql as $$ begin raise exception 'spoilt'; end $$;

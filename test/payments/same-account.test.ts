@@ -23,11 +23,11 @@ interface Kind {
   readonly type: keyof typeof accountTypes;
   /** The details of an account. */
   readonly one: Readonly<Record<string, string>>;
-  /** The fields that change if the same number is at another bank. */
+  /** The fields that differ if the same number is at another bank. */
   readonly elsewhere?: readonly Readonly<Record<string, string>>[];
-  /** The fields that change in other spellings of the same account. */
+  /** The fields that differ in other spellings of the same account. */
   readonly same?: readonly Readonly<Record<string, string>>[];
-  /** The fields that change in a different account that looks similar. */
+  /** The fields that differ in a different account that looks similar. */
   readonly other?: readonly Readonly<Record<string, string>>[];
 }
 

@@ -9,7 +9,7 @@ import { appOf, fund, internalAccount, makeScene } from '../setup/scene.ts';
 const t = await testGateway();
 const scene = await makeScene(t.platform, 1_000_000n);
 const stranger = await makeScene(t.platform, 0n);
-// Money that arrives, money that leaves, and money that is converted into another currency.
+// Covers incoming money, outgoing money, and money converted into another currency.
 for (let round = 0; round < 3; round += 1) {
   await fund(t.platform, scene.usd, BigInt(50 + round));
   await ended(t.platform, (await pay(t.platform, scene, 100 + round)).id);
@@ -23,7 +23,7 @@ await ended(t.platform, (await pay(t.platform, refused, 700)).id);
 /** An account whose payment was returned. */
 const returned = refused.usd;
 
-/** Reads the postings of an account from the tables, oldest first. */
+/** Reads an account's postings from the tables, oldest first. */
 async function postings(accountId: string): Promise<Data[]> {
   const { rows } = await t.owner.query(
     `select p.amount::text, p.balance_after::text, uuid_v7_time(p.journal_id) as at, p.journal_id, p.leg, j.transaction_id, upper(j.kind) as kind
@@ -43,7 +43,7 @@ const document = `query ($id: ID!, $from: DateTime!, $to: DateTime!, $first: Int
     edges { node { id kind occurredAt amount { amount } balanceAfter { amount decimal } transaction { id } account { id } } }
   } } } }`;
 
-/** Reads the statement of a period with all its entries, page by page. */
+/** Reads a period's statement with all its entries, page by page. */
 async function statementOf(id: string, from: Date, to: Date, first = 50): Promise<Data> {
   let after: string | undefined;
   const entries: Data[] = [];

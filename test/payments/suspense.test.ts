@@ -40,7 +40,7 @@ describe('money in suspense', () => {
     expect([left(now, 'SUSPENSE'), left(now, 'CLEARING')]).toEqual([0n, 0n]);
     expect((await suspense('list')).out).not.toContain(transaction.id);
 
-    // What the feed shows: the change of the balance, and then the payment with its refund.
+    // The feed shows the balance change, and then the payment with its refund.
     const told = await followed(
       t.platform,
       `subscription ($after: String) { events(after: $after) {
@@ -69,7 +69,7 @@ describe('money in suspense', () => {
     const reason = 'paid again';
     const plan: Plan = { transactions: [{ id, from: ['FAILED'], to: 'FAILED', reason, paysRefund: true }] };
     expect(await releaseSuspense(database, transaction.id, tester)).toMatchObject({ kind: 'paid' });
-    // What refuses the release is the check under the lock. The table's constraints are only the second barrier.
+    // The release is refused by the check under the lock. The table's constraints are only a second safeguard.
     expect(await commitPlanOn(database.pool, t.platform.platformId, plan)).toEqual({
       kind: 'refused',
       replayed: false,

@@ -6,8 +6,8 @@ import { runOps } from '../setup/ops.ts';
 import { type RestClient, restClient } from '../setup/rest.ts';
 
 /**
- * A platform assigns addresses in its own domain, and a domain belongs to one platform, so nobody receives payments
- * meant for somebody else's address. In production the operator assigns a platform's domain.
+ * A platform assigns addresses in its own domain, and each domain belongs to a single platform, so nobody receives
+ * payments meant for somebody else's address. In production the operator assigns a platform's domain.
  */
 
 const t = await testGateway();

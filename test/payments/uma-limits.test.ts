@@ -50,7 +50,7 @@ test('a quote respects the limits that a receiver lookup states, for each pair o
   }
   const euros = (one: Data) => one.currency.code === 'EUR';
   expect(BigInt(lookup.supportedCurrencies.find(euros).minAmount.amount)).toBeGreaterThan(1n);
-  // If the customer pays from its euro account, the limit is everything that can be sent, less the platform's fees.
+  // If the customer pays from its euro account, the limit is the maximum that can be sent, less the platform's fees.
   const own = await lookUp(platform, receiver, { sender: { customerId: inEuros } });
   const most = await quote(platform, {
     source: { account: { accountId: await internalAccount(platform, inEuros, 'EUR') } },

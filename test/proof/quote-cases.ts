@@ -92,7 +92,7 @@ export function priced(request: PricingRequest): Pricing | undefined {
   return 'code' in price ? undefined : price;
 }
 
-/** Names the numbers of a quote as the model does. */
+/** Returns a quote's numbers under the names that the model uses. */
 export function numbersOf(request: PricingRequest, price: Pricing): Record<string, Value> {
   const { fixedFees: fixed, unitsBought, platformRate, serviceRate } = readTerms(request);
   return {
@@ -109,7 +109,7 @@ export function numbersOf(request: PricingRequest, price: Pricing): Record<strin
   };
 }
 
-/** Names the numbers of the second quote of a theorem. */
+/** Returns the numbers of a theorem's second quote under the model's names. */
 export function numbersOfOther(request: PricingRequest, price: Pricing): Record<string, Value> {
   return Object.fromEntries(Object.entries(numbersOf(request, price)).map(([name, value]) => [`${name}2`, value]));
 }

@@ -19,7 +19,7 @@ type Rational = Exclude<Value, boolean>;
 
 export const integer = (numerator: bigint): Rational => ({ numerator, denominator: 1n });
 
-/** The functions that a text defines (`define-fun`). */
+/** The functions defined in a text (`define-fun`). */
 export class Definitions {
   readonly #definitions = new Map<string, Definition>();
 
@@ -32,7 +32,7 @@ export class Definitions {
     }
   }
 
-  /** Evaluates an expression in which the names stand for the values. */
+  /** Evaluates an expression, substituting these values for the names in it. */
   evaluate(text: string, values: Readonly<Record<string, Value>>): Value {
     const [expression] = parse(text);
     if (expression === undefined) throw new Error('there is no expression');

@@ -9,7 +9,7 @@ import type { Theorem } from './theorems.ts';
 /** The definitions that the theorems use. */
 export const pricingModel = readFileSync(join(import.meta.dirname, 'pricing.smt2'), 'utf8');
 
-/** The solver's answer: whether there are numbers that satisfy all conditions, and on request those numbers. */
+/** The solver's answer: whether any numbers satisfy all conditions and, on request, those numbers. */
 export interface Satisfiable {
   readonly answer: string;
   readonly values: Readonly<Record<string, Value>>;
@@ -43,7 +43,7 @@ export function refute(theorem: Theorem): Promise<Satisfiable> {
 
 function run(text: string): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
-  // A theorem that takes longer is not proved. The answer is then `timeout`.
+  // A theorem that takes longer counts as not proved; the answer is then `timeout`.
   const z3 = spawn('z3', ['-in', '-T:120'], { stdio: ['pipe', 'pipe', 'inherit'] });
   let output = '';
   z3.stdout.on('data', (chunk: Buffer) => {

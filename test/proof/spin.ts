@@ -47,14 +47,14 @@ export function verify(size: Size, property: 'states' | 'sound' | 'answers' | 'e
   }
 }
 
-/** A run of the model: which actor ran at each step, and from which point, and the result. */
+/** A run of the model: which actor ran at each step and from which point, and the result. */
 export interface Run {
   readonly steps: readonly string[];
   readonly status: string;
   readonly answers: readonly string[];
 }
 
-/** Simulates the run that a seed determines, of a model of this size. */
+/** Simulates the run determined by a seed, in a model of this size. */
 export function simulate(size: Size, seed: number): Run {
   const folder = mkdtempSync(join(tmpdir(), 'spin-'));
   try {

@@ -6,7 +6,7 @@
  */
 export interface Theorem {
   readonly name: string;
-  /** The variables that the proof treats as whole numbers, and those that can be any real number. */
+  /** The variables that the proof treats as integers, and the variables that can be any real number. */
   readonly whole: readonly string[];
   readonly real: readonly string[];
   readonly given: readonly string[];
@@ -120,9 +120,7 @@ const receiving = {
   ],
 } as const;
 
-/**
- * Makes the amounts of a theorem whole. Most theorems hold without that, and the solver is faster with real numbers.
- */
+/** Makes a theorem's amounts integers. Most theorems hold without that, and the solver is faster with real numbers. */
 function wholeAmounts<T extends Theorem>(theorem: T): T {
   const amounts = theorem.real.filter((name) => !['units_bought', 'platform', 'service'].includes(name));
   return { ...theorem, whole: amounts, real: theorem.real.filter((name) => !amounts.includes(name)) };
@@ -240,7 +238,7 @@ export const quotes: readonly QuoteTheorem[] = [
   },
 ];
 
-/** The fee of the counterparty, before it enters the fixed fees. */
+/** The counterparty's fee, before it is added to the fixed fees. */
 export const convertedFee: Theorem = wholeAmounts({
   name: "the counterparty's fee is converted to the nearest unit, and is not negative",
   whole: [],
@@ -251,7 +249,7 @@ export const convertedFee: Theorem = wholeAmounts({
 
 export const allTheorems: readonly Theorem[] = [...roundings, ...bridges, convertedFee, ...quotes];
 
-/** A wrong rounding in the model, and the same one in the source. */
+/** A wrong rounding in the model, and the same wrong rounding in the source. */
 export interface WrongRounding {
   readonly wrong: string;
   /** In pricing.smt2. */

@@ -31,7 +31,7 @@ export function counterexampleOf(bug: WrongRounding): Promise<Satisfiable> {
   return solve(
     { ...theorem, whole: [...new Set(whole)], real },
     [
-      // Large enough that the right rounding also has a price.
+      // Large enough that the correct rounding also yields a price.
       '(and (<= fixed 5) (<= send 200) (>= receive 2))',
       '(and (>= rate_thousandths 1) (<= rate_thousandths 4000) (= (* units_bought rate_thousandths) 1000))',
       ...['platform', 'service'].map((name) => `(= (* 1000 ${name}) ${name}_thousandths)`),
@@ -41,7 +41,7 @@ export function counterexampleOf(bug: WrongRounding): Promise<Satisfiable> {
   );
 }
 
-/** Builds the request of a quote that the solver has found. */
+/** Builds the request for a quote that the solver has found. */
 export function requestOf({ locked }: QuoteTheorem, values: Readonly<Record<string, Value>>): PricingRequest {
   const number = (name: string) => {
     const value = values[name];

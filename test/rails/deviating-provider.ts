@@ -9,12 +9,12 @@ export interface Deviation {
   readonly arrived: bigint;
 }
 
-/** A provider with its own books that moves amounts other than those of its orders. It locks rates of two to one. */
+/** A provider with its own books that moves amounts different from those ordered. It locks rates of two to one. */
 export class DeviatingProvider {
   /** The platform's balances at the provider, by currency. */
   readonly held = new Map<string, bigint>();
   deviation: Deviation = { taken: 0n, arrived: 0n };
-  /** By currency: how much was moved on the platform's account beyond the orders. Debits are negative. */
+  /** By currency: how much more was moved on the platform's account than was ordered. Debits are negative. */
   readonly beyond = new Map<string, bigint>();
   /** Whether the provider does not report the amounts that it has moved. */
   isSilent = false;

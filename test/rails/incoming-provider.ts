@@ -4,7 +4,7 @@ import type { RailTrial } from '../../src/rails/conformance/trial.ts';
 import type { Rail } from '../../src/rails/rail.ts';
 import type { RailDeposit, RailWebhook } from '../../src/rails/rail-parts.ts';
 
-/** A mistake that a rail's author can make about money that arrives without an order. */
+/** A mistake that a rail's author can make in handling money that arrives without an order. */
 export type IncomingMistake = 'believes anybody' | 'takes anew' | 'lists all';
 
 const secret = `whsec_${Buffer.alloc(32, 3).toString('base64')}`;

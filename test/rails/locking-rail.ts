@@ -29,7 +29,7 @@ function lockOf({ id, amount }: LockRequest): LockAnswer {
   };
 }
 
-/** A sandbox that locks rates of two to one, or wrong ones. */
+/** A sandbox that locks rates of two to one, or grants wrong locks. */
 const module: RailModule = {
   railPort: 1,
   name: 'locking',

@@ -22,7 +22,7 @@ import { watch } from './watched-upstream.ts';
 const called = new Set<string>();
 const inside = new Set<string>();
 
-/** Selects the transactions that are idle now. */
+/** Selects the open transactions that are idle now. */
 const idle = `select pid || ' ' || xact_start as id from pg_stat_activity
   where datname = current_database() and state = 'idle in transaction'`;
 /**

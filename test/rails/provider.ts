@@ -15,7 +15,7 @@ const lockMs = 600;
 
 type State = 'under way' | 'settled' | 'failed';
 
-/** A payments provider that takes an idempotency key for each payment, and has the faults of real providers. */
+/** A payments provider that takes an idempotency key for each payment and fails in the ways that real providers do. */
 export class Provider {
   fault: ProviderFault = 'none';
   /** The expiry of each lock. */
@@ -63,7 +63,7 @@ export class Provider {
     return this.#payments.has(key);
   }
 
-  /** Returns the money of the payment with this key, once. */
+  /** Refunds the payment with this key, once. */
   async giveBack(key: string): Promise<void> {
     const payment = this.#payments.get(key);
     if (payment) payment.givenBack = true;
@@ -99,7 +99,7 @@ const lockMistakes = [
   ...(['locks the other side', 'hides fees', 'invents locks'] as const),
 ] as const;
 
-/** Returns whether to test the locks of a rail, which takes a while. */
+/** Returns whether to test a rail's locks, which takes a while. */
 function triesLocks(mistake: Mistake | undefined): boolean {
   return mistake === undefined || lockMistakes.some((one) => one === mistake);
 }

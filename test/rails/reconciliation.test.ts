@@ -7,8 +7,8 @@ import { runOps, typeIn } from '../setup/ops.ts';
 import { balanceOf, fund, makeScene, ownAccount } from '../setup/scene.ts';
 import { credentialsIn, testTwoGateways } from './two-gateways.ts';
 
-// A platform's books are compared with those of its provider, a second instance of this service, both by command and
-// daily.
+// A platform's books are compared with its provider's, both by command and daily. The provider is a second instance of
+// this service.
 
 const two = await testTwoGateways({ pollMs: 10 });
 const { upstream, gateway, spoil } = two;
@@ -73,7 +73,7 @@ test('a difference in balances is reported with both sides until it is explained
   expect(await compare()).toEqual([]);
   expect(await open()).toEqual([]);
 
-  // More than was moved within the last minute, which may count on one side only.
+  // More than was moved within the last minute, because such movements may be counted on only one side.
   await fund(account, await ownAccount(account, 'USD'), 10_000_000n);
   const again = { fault: 'OTHER_BALANCE', there: '200495.00 USD held' };
   expect(await compare()).toMatchObject([again]);

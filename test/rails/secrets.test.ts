@@ -13,8 +13,8 @@ import { fund, makeScene, ownAccount, serverOf } from '../setup/scene.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 import { credentialsIn } from './two-gateways.ts';
 
-// The secrets of providers are never exposed: not in an instance's most verbose log, in its metrics, in its traces or
-// to a caller, whatever the provider answers, and not during a rotation either.
+// Provider secrets are never exposed, whatever the provider answers and even during a rotation: not in an instance's
+// most verbose log, its metrics or its traces, and not to a caller.
 
 const environment = {
   CLIENT_TOKEN_KEY: 'a key that only tests use, for nothing else',
@@ -68,7 +68,7 @@ const formsOf = ({ clientId, secret, webhookSecret }: (typeof secrets)[number]) 
 const upstream = await startTestGateway();
 const account = await upstream.newPlatform('account');
 for (const currency of ['USD', 'EUR']) await fund(account, await ownAccount(account, currency), 1_000_000n);
-/** A proxy in front of upstream, which has a fault when the customer is named after it. */
+/** A proxy in front of upstream. It injects a fault if the customer is named after the fault. */
 const provider = createServer(async (request, response) => {
   const body = await bodyOf(request);
   const name = Object.keys(faults).find((one) => body.includes(one));
@@ -83,7 +83,7 @@ const provider = createServer(async (request, response) => {
   response.writeHead(answer.status, { 'content-type': 'application/json' }).end(answer.body);
 });
 const providerUrl = `http://127.0.0.1:${await listen(provider)}/2025-10-13`;
-/** A collector of traces, which stores everything that it receives. */
+/** A trace collector that stores everything it receives. */
 const collector = createServer(async (request, response) => {
   traces.push(await text(request));
   response.writeHead(200, { 'content-type': 'application/json' }).end('{}');

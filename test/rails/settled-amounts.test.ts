@@ -7,7 +7,7 @@ import { makeDue } from '../setup/passing-time.ts';
 import { makeScene } from '../setup/scene.ts';
 import { DeviatingProvider } from './deviating-provider.ts';
 
-// Tests that a person can settle only for an amount that a provider can have moved.
+// Tests that an operator can settle only for an amount that a provider can have moved.
 
 const provider = new DeviatingProvider();
 /** This gateway only serves. The test does the background work itself. */

@@ -12,8 +12,8 @@ import { makeDue } from '../setup/passing-time.ts';
 import { balanceOf, makeScene } from '../setup/scene.ts';
 import { DeviatingProvider } from './deviating-provider.ts';
 
-// A provider moves an amount other than the promised one. A person settles the payment as promised, and the difference
-// is booked to a separate account, never to a customer (decision 95).
+// A provider moves a different amount than promised. An operator settles the payment as promised, and the difference is
+// booked to a separate account, never to a customer (decision 95).
 
 const provider = new DeviatingProvider();
 
@@ -86,7 +86,7 @@ async function named(): Promise<readonly unknown[]> {
 
 const notZero = (map: ReadonlyMap<string, bigint>) => [...map].filter(([, amount]) => amount !== 0n).sort();
 
-/** Processes a payment until it has ended, and settles each of its cases by hand. Returns the number of cases. */
+/** Processes a payment until it has ended, settling each of its cases by hand. Returns the number of cases. */
 async function toEnd(id: string): Promise<number> {
   for (let cases = 0; ; ) {
     await work();

@@ -8,7 +8,7 @@ import { transferOut } from '../../src/domain/transfers/transfers.ts';
 import { sandboxOf, testGateway } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 
-/** Simulation is an optional part of a rail. A rail without it counts as real, whatever its platform is called. */
+/** Simulation is an optional part of a rail. A rail without it counts as real, whatever its platform's name. */
 
 const t = await testGateway();
 const scene = await makeScene(t.platform);

@@ -36,7 +36,7 @@ async function accountThere(id: string): Promise<string> {
   return internalAccount(shop.account, `Customer:${rows[0].id}`, 'USD');
 }
 
-/** Makes money arrive upstream from a bank. Returns the reference that it has there. */
+/** Makes money arrive upstream from a bank. Returns its reference there. */
 async function comeIn(to: string, amount: bigint): Promise<string> {
   const { transaction } = await actOn(shop.account, 'transferIn', moving(bank, to, amount));
   expect(await ended(shop.account, transaction.id)).toMatchObject({ status: 'COMPLETED' });

@@ -3,9 +3,7 @@ import type { ProviderFault } from '../../src/rails/conformance/trial.ts';
 import { listen } from '../setup/free-port.ts';
 import { bodyOf, passOn } from '../setup/pass-on.ts';
 
-/**
- * A proxy in front of an upstream service. It has the faults of a network, and of a service that contradicts itself.
- */
+/** A proxy in front of an upstream service. It simulates network faults, and a service that contradicts itself. */
 export type UpstreamProxy = Awaited<ReturnType<typeof startUpstreamProxy>>;
 
 /** Starts a proxy for the service at `target`. */

@@ -37,7 +37,7 @@ async function held() {
 /** Returns the balances here and upstream. */
 const both = async () => ({ here: await balanceOf(platform, scene.usd), there: await held() });
 
-/** Returns a quote here, and the upstream quote that is its lock. */
+/** Returns a quote here, and the upstream quote that serves as its lock. */
 async function bothQuotes(id: string): Promise<{ readonly here: Data; readonly there: Data }> {
   const read = async ({ owner }: TestGateway, of: string) =>
     (await owner.query('select * from quote where id = $1', [uuidIn(of)])).rows[0];
@@ -45,7 +45,7 @@ async function bothQuotes(id: string): Promise<{ readonly here: Data; readonly t
   return { here, there: await read(upstream, here.rate_lock.reference) };
 }
 
-/** Executes a quote. Returns its payment once that has ended. */
+/** Executes a quote. Returns its payment once the payment has ended. */
 async function executed({ id, transaction }: Data): Promise<Data> {
   await execute(platform, id);
   return ended(platform, transaction.id);

@@ -5,7 +5,7 @@ import { type Data, uuidIn } from '../setup/gateway.ts';
 import { balanceOf, fund, makeScene, ownAccount } from '../setup/scene.ts';
 import { testTwoGateways } from './two-gateways.ts';
 
-/** Payments to UMA addresses outside this installation, whose receivers an upstream service looks up (decision 92). */
+/** Payments to external UMA addresses, whose receivers an upstream service looks up (decision 92). */
 
 const two = await testTwoGateways({ pollMs: 10 });
 const shop = await two.connected('shop');
@@ -21,7 +21,7 @@ async function held(): Promise<Record<string, bigint>> {
 /** Returns the balances here and upstream. */
 const both = async () => ({ here: await balanceOf(shop.platform, scene.usd), there: await held() });
 
-/** Returns the upstream quote that is the lock of a quote here, in its current state. */
+/** Returns the upstream quote that serves as the lock for a quote here, in its current state. */
 async function quoteThere(id: string): Promise<Data> {
   const text = "select rate_lock ->> 'reference' as id from quote where id = $1";
   const { rows } = await two.gateway.owner.query(text, [uuidIn(id)]);

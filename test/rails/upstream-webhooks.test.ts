@@ -111,7 +111,7 @@ test('a webhook whose process died after storing it is processed by another one'
   await untilReported(order.id, 'COMPLETED');
   relay.answer = passOn;
   const [webhook] = ofOrder(order.id).slice(-1);
-  // The state after the process that had leased it died and its lease expired.
+  // The state after the process that had leased the webhook died and its lease expired.
   await two.gateway.owner.query(
     `insert into rail_webhook (platform_id, webhook_id, body, attempts, due_at) values ($1, $2, $3, 1, clock_ms())`,
     [shop.platform.platformId, webhook?.id, Buffer.from(webhook?.raw ?? '')],
@@ -141,7 +141,7 @@ test('a webhook is not marked as done before it has been processed', async () =>
   await whileLocked(two.gateway.databaseUrl, lock, async () => {
     expect((await give({ raw, headers: signed(raw) })).status).toBe(200);
     const text = 'select due_at is not null as waits from rail_webhook where attempts > 0 and body = $1';
-    // If the process dies at this point, another one takes over.
+    // If the process dies at this point, another process takes over.
     await untilRows(two.gateway, [{ waits: true }], text, Buffer.from(raw));
   });
   await untilWorkedOn();

@@ -134,7 +134,7 @@ test("a payment that exceeds the upstream account's balance fails, and its money
   await fund(account, own, all);
 });
 
-/** Returns an account in the form in which a rail gets it. */
+/** Returns an account in the form that a rail receives. */
 async function railAccount(id: string): Promise<RailAccount> {
   const text = 'select account_type as type, identifier, account_info as details from account where id = $1';
   return (await gateway.owner.query(text, [uuidIn(id)])).rows[0];
@@ -209,7 +209,7 @@ test('reconciliation reports every difference between the two books with both si
 
   const before = await balanceOf(books, mine.usd);
   const { differences } = await two.compare(books);
-  // Orders are compared in the order of their ids, which depend on the keys of the payments.
+  // Orders are compared in id order, and their ids depend on the payments' keys.
   const found = differences.map(({ orderId: _order, reference: _reference, ...rest }) => rest);
   const expected = [
     { transactionId: lost, fault: 'MISSING_THERE', here: 'COMPLETED 2.00 USD', there: undefined },

@@ -64,7 +64,7 @@ const receiveCall = fc
     currency: fc.constantFrom('USD', 'EUR', 'XXX'),
     amount: fc.integer({ min: 1, max: 5_000 }),
   })
-  // Only one fault at a time, because it is not specified which of several is reported first.
+  // Only one fault at a time, because it is not specified which of several faults is reported first.
   .filter(({ to, currency }) => currency !== 'XXX' || to === 'customer')
   .map(
     ({ to, currency, amount }): Make =>
@@ -326,7 +326,7 @@ test('commands on existing records have the same effect and outcome in both APIs
       if (call.mutation === 'createExternalAccount') outside.push(outcome.record.id);
       if (call.mutation === 'sandboxReceiveUma') announced.push(outcome.record.id);
     }),
-    // So many runs that every command below almost certainly succeeds at least once.
+    // Enough runs that every command below almost certainly succeeds at least once.
     { numRuns: 300 },
   );
   // A run in which everything is refused would prove little.

@@ -25,7 +25,7 @@ const isSound = (metadata: object | undefined) => !Object.keys(metadata ?? {}).s
 
 const quoteCall = fc
   .record({
-    // Only one fault at a time, because it is not specified which of several is reported first.
+    // Only one fault at a time, because it is not specified which of several faults is reported first.
     ends: fc.constantFrom('good', 'platform', 'funded', 'unknown', 'outside', 'self'),
     side: fc.constantFrom('SENDING', 'RECEIVING'),
     amount: amounts,

@@ -114,7 +114,7 @@ describe('every command', () => {
 
   test('names every field that is missing, unknown or of the wrong type in one error', async () => {
     const { rest, good } = catalog;
-    /** By operation and field: the one value below that the field accepts. */
+    /** By operation and field: the only one of the values below that the field accepts. */
     const right: Record<string, unknown> = { 'updateExternalAccount.defaultUmaDepositAccount': true };
     for (const { id, method, required } of withBodies()) {
       // The members of a manifest are hashes, so no field is unknown, and the error names a document instead.

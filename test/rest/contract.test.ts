@@ -101,7 +101,9 @@ const provoke: Record<number, (endpoint: Endpoint) => Promise<RestAnswer>> = {
   },
 };
 
-/** Statuses of a gateway in trouble. Each has its own test below, which covers every endpoint that lists it. */
+/**
+ * The statuses of a gateway in trouble. Each has its own test below, which covers every endpoint that lists the status.
+ */
 const inTrouble = [409, 429, 500, 503, 504];
 
 const naming = (status: number) => catalog.endpoints.filter(({ statuses }) => statuses.includes(status));
@@ -200,7 +202,7 @@ describe('the contract', () => {
 
   test('504 is returned by each endpoint whose commit is lost, and says that it may have taken effect', async () => {
     const proxy = await databaseProxy(catalog.t.databaseUrl);
-    // This gateway does no background work, so the next commit is that of the request.
+    // This gateway does no background work, so the next commit is the request's.
     const serving = await startTestGateway({ ROLE: 'serve' }, proxy.url);
     const rest = await restClient(serving.url, catalog.t.platform.authorization);
     for (const endpoint of naming(504)) {

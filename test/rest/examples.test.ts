@@ -58,7 +58,7 @@ const before: Readonly<Record<string, () => Promise<unknown>>> = {
   approveTransaction: () => send(find('sandboxReceiveUma', 'announce')),
   rotateToken: () => send(find('createToken', 'view')),
   rejectTransaction: () => send(find('sandboxReceiveUma', 'announce')),
-  // In the examples, the receiver is at a port of the reader's machine, where none runs in a test.
+  // In the examples, the receiver listens on a port of the reader's machine, where no receiver runs during a test.
   testWebhook: async () => {
     await rest.ask('PATCH', '/config', { webhookEndpoint: null });
     return rest.ask('PATCH', '/config', { webhookEndpoint: receiver.url });
@@ -91,7 +91,7 @@ async function send({ operationId, method, path, name }: Sent, completed = (body
 
 let sent: Promise<readonly object[]> | undefined;
 
-/** Sends every example, only once for all tests. Returns the answers. */
+/** Sends every example, once for all tests. Returns the answers. */
 function sendAll(): Promise<readonly object[]> {
   sent ??= (async () => {
     const answers: object[] = [];

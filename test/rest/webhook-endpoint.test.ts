@@ -154,7 +154,7 @@ test('a URL that events must not be sent to is refused, and nothing in the reque
   const real = await restClient(t.url, (await t.newPlatform('real', 'PRODUCTION')).authorization);
   await real.ask('PATCH', '/config', { webhookEndpoint: 'http://127.0.0.1:9/' }, 400);
 
-  // If the settings are refused, so is the endpoint among them.
+  // If the settings are refused, so is the endpoint that they contain.
   const taken = (await real.ask('GET', '/config')).umaDomain;
   const receiver = await ownReceiver();
   await rest.ask('PATCH', '/config', { umaDomain: taken, webhookEndpoint: receiver.url }, 409);
@@ -168,7 +168,7 @@ test('sixteen tests of a platform may wait for their receivers; one more is 429 
   const [endpoint] = await endpoints();
   const send = () => act(t.platform, 'sendTestWebhook', { endpointId: endpoint?.id }, 'delivered');
   const tests = Array.from({ length: 17 }, send);
-  // None of them completes before the receiver answers, except the one that is too many.
+  // None of them completes before the receiver answers, except the request beyond the limit.
   const refused = await Promise.race(tests);
   const overRest = await rest.call('POST', '/webhooks/test');
   expect(refused).toMatchObject({ __typename: 'UnavailableError', code: 'RATE_LIMITED', retryAfter: 1 });

@@ -140,7 +140,7 @@ const executionAgainstExpiry = aboutQuote(
   (played, books) => {
     const outcome = outcomeOf(played.results.get('executor 1'));
     const { done, found } = played.results.get('expiry') as { readonly found: number; readonly done: number };
-    // What decides is the clock as read under the lock, immediately after the actor gets the lock.
+    // The outcome depends on the clock as read under the lock, immediately after the actor gets the lock.
     const inTime = at(played, 'executor 1: locked') < at(played, clockStep);
     expect(outcome).toBe(inTime ? 'done' : 'QUOTE_EXPIRED');
     expect(done).toBe(inTime ? 0 : found);
@@ -232,7 +232,7 @@ const approvalAgainstClock: Race = {
         const outcome = outcomeOf(played.results.get('approval'));
         await world.settleAll();
         const books = await booksOf(world, row.id);
-        // What decides is the clock as read under the lock.
+        // The outcome depends on the clock as read under the lock.
         const inTime = at(played, 'approval: locked') < at(played, clockStep);
         expect(outcome).toBe(inTime ? 'done' : 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL');
         if (inTime) {
@@ -259,7 +259,7 @@ const leases = (withClock: boolean): Race => ({
         const taken = [results.get('worker 1'), results.get('worker 2')].map(Number);
         const performed = world.performed.length - before;
         expect(performed).toBe(taken.reduce((sum, count) => sum + count));
-        // One worker performs the order, unless the first one's lease expired before the outcome was booked.
+        // Only one worker performs the order, unless the first worker's lease expired before the outcome was booked.
         if (withClock) expect([1, 2]).toContain(performed);
         else expect(taken.toSorted()).toEqual([0, 1]);
         await world.settleAll();

@@ -2,8 +2,8 @@ import pg from 'pg';
 
 /**
  * A database whose statements can be stopped inside the product's functions, and whose clock a test can advance. The
- * functions are unchanged. The schema `schedules` has functions with the same names, which stop the actor and call the
- * real ones. Only connections with `schedules` first in their search path use them.
+ * functions are unchanged. The schema `schedules` contains functions with the same names, which stop the actor and call
+ * the real functions. Only connections with `schedules` first in their search path use them.
  */
 
 /** Where an actor stops in relation to a function: before or after it, while its transaction is open. */
@@ -19,7 +19,8 @@ const points: readonly { readonly of: string; readonly after: string }[] = [
 export const stopNotice = /^stopped (\d+) at (\w+)$/;
 
 /**
- * Each actor stops at two advisory locks alternately. The scheduler holds the lock that the actor's next stop needs.
+ * Each actor alternates between two advisory locks at which it stops. The scheduler holds the lock that the actor's
+ * next stop needs.
  */
 export const actorLock = (actor: number, stop: number) => `${1_000 + actor}, ${stop % 2}`;
 
@@ -63,7 +64,7 @@ export async function prepareDatabase(client: pg.Client, actors: number): Promis
     grant usage on all sequences in schema schedules to gateway_work`);
 }
 
-/** Creates the function that calls the real one, and then stops. */
+/** Creates the function that calls the real function and then stops. */
 async function stoppingFunction(client: pg.Client, signature: string, point: string): Promise<string> {
   const { rows } = await client.query<{ parameters: string; result: string; names: string[] | null; table: boolean }>(
     `select pg_get_function_arguments($1::regprocedure) as parameters, pg_get_function_result($1::regprocedure) as result,
@@ -86,7 +87,7 @@ async function stoppingFunction(client: pg.Client, signature: string, point: str
     as $$ #variable_conflict use_column\n ${declared} begin ${body} end $$`;
 }
 
-/** Connects as the owner of the tables, who sees the clock of the actors. */
+/** Connects as the tables' owner, who sees the actors' clock. */
 export async function connectOwner(url: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url, options: '-c search_path=schedules,public,pg_catalog' });
   await client.connect();

@@ -4,7 +4,7 @@ import { actorLock, actorOf, stopNotice } from './scheduled-database.ts';
 /**
  * Runs actors one step at a time, in the order of a schedule. An actor is a function that runs the product's own code
  * on its own connection. It stops before each statement is sent, and at points inside the functions of the database
- * (scheduled-database.ts). Between two steps every actor is stopped, has ended, or waits for a lock of another.
+ * (scheduled-database.ts). Between two steps, every actor is stopped, has ended, or waits for another actor's lock.
  */
 
 /** The work of one actor. Its result is data, even if it is a refusal, which the checks of the race examine. */
@@ -19,7 +19,7 @@ export interface Actor {
 export interface Played {
   /** The steps in order: the name of an actor, and where it had stopped. */
   readonly steps: readonly string[];
-  /** For each step, how many actors could have run, and which of them did. */
+  /** For each step: how many actors could have run, and which of them ran. */
   readonly choices: readonly { readonly of: number; readonly taken: number }[];
   readonly results: ReadonlyMap<string, unknown>;
 }

@@ -20,7 +20,7 @@ export class World {
   readonly scheduler: Scheduler;
   readonly scene: Scene;
   readonly caller: Caller;
-  /** A connection that sees the clock of the actors, and never stops. */
+  /** A connection that sees the actors' clock, and never stops. */
   readonly client: pg.Client;
   readonly #gateway: TestGateway;
   readonly #databases: readonly Database[];
@@ -123,7 +123,7 @@ export class World {
     return known;
   }
 
-  /** Sets the clock forward, with a statement that the actor sends. */
+  /** Advances the clock, with a statement that the actor sends. */
   async pass(actor: number, seconds: number): Promise<void> {
     let clock = this.#clocks.get(actor);
     if (!clock) {

@@ -19,13 +19,13 @@ interface Message {
   readonly mayRepeat: boolean;
 }
 
-/** The app's whole query, without any cursor. */
+/** The app's entire query, which passes no cursor. */
 const query = 'subscription Follow($filter: EventFilter) { events(filter: $filter) { id } }';
 
 /**
- * Runs stock graphql-ws clients with only `resume: true` against two instances, and disconnects each every 0.2 to 2 s
- * while changes are committed out of order. At the end each client must have received every change, in order, and every
- * repeat must be marked.
+ * Runs stock graphql-ws clients with only `resume: true` against two instances, and disconnects each client every 0.2
+ * to 2 s while changes are committed out of order. At the end, each client must have received every change in order,
+ * and every repeat must be marked.
  * @param two another instance on the same database; its address may change
  */
 export async function acknowledging(
@@ -36,7 +36,7 @@ export async function acknowledging(
   const ids = await makeCustomers(one.platform, customers);
   const start = await feedEnd(one.platform);
   const followers = Array.from({ length: clients }, (_, at) =>
-    // A tenth of the clients follow everything, and each of the others follows one customer.
+    // A tenth of the clients follow everything; each of the others follows one customer.
     follow(one, two, at % 10 === 0 ? undefined : ids[at % ids.length]),
   );
   const begun = async () => (await one.owner.query('select from resume_point where position is not null')).rowCount;
@@ -51,7 +51,7 @@ export async function acknowledging(
   });
   const began = performance.now();
   const { platformId } = one.platform;
-  // Writes until each follower has resumed on another connection, which takes longer than planned on a busy machine.
+  // Writes until each follower has resumed on another connection. On a busy machine, this takes longer than planned.
   const isWritten = () =>
     performance.now() > began + seconds * 1_000 && followers.every((follower) => connectionsOf(follower) > 1);
   const writers = Array.from({ length: 4 }, () => writeUntil(isWritten, one.databaseUrl, platformId, ids, rate / 4));
@@ -77,10 +77,10 @@ export async function acknowledging(
   const repeats = checked.map(({ expected, connections }) => countRepeats(expected, connections));
   return {
     changes,
-    /** Changes per second while they were written. */
+    /** The rate at which changes were written, per second. */
     perSecond,
     messages: sumOf(followers, ({ received }) => received.count),
-    /** The number of messages that a client already had, and the number marked as possible repeats. */
+    /** The number of messages that clients already had, and the number marked as possible repeats. */
     repeated: sumOf(repeats, ({ repeated }) => repeated),
     marked: sumOf(repeats, ({ marked }) => marked),
     /** The smallest number of connections on which any client received messages. */
@@ -106,8 +106,8 @@ function follow(one: TestGateway, two: { readonly url: string }, customerId: str
     connectionParams: { authorization: one.platform.authorization, resume: true },
     retryAttempts: Number.POSITIVE_INFINITY,
     retryWait: () => delay(20),
-    // If an instance is killed while a socket opens, the connection fails, and the client retries as after any other
-    // failure.
+    // If an instance is killed while a socket opens, the connection fails, and the client should retry as after any
+    // other failure.
     shouldRetry: () => true,
   });
   client.subscribe<Data, Data>(

@@ -4,7 +4,7 @@ import { mutationDocument, mutationName, mutationVariables } from './documents.t
 import type { Data, TestPlatform } from './gateway.ts';
 import type { Scene } from './scene.ts';
 
-/** The commands in a payment's lifecycle for tests, and functions that wait for their results. */
+/** Test helpers for the commands in a payment's lifecycle, and functions that wait for their results. */
 
 /** The fields of a transaction that tests examine. */
 export const transactionFields = `
@@ -15,7 +15,7 @@ export const transactionFields = `
   timeline { status reason } ledgerEntries { amount { amount currency { code } } account { id } system }
   expectedSettlementAt settledAt description requestedReceiverInformation { name mandatory } approvalDueAt reconciliationReference`;
 
-/** Runs a mutation and returns its result, which is the success with `selection`, or the refusal. */
+/** Runs a mutation and returns its result: the success with `selection`, or the refusal. */
 export async function act(platform: TestPlatform, name: Operation, input: object, selection = ''): Promise<Data> {
   return (await platform.ask(mutationDocument(name, selection), mutationVariables(name, input)))[name];
 }
@@ -53,8 +53,8 @@ export function moving(sourceAccountId: string, destinationAccountId: string, am
 }
 
 /**
- * Transfers USD (smallest units) from the scene's internal account to its external one, or the other way. Returns the
- * result, or the refusal.
+ * Transfers USD (smallest units) from the scene's internal account to its external account, or in the other direction.
+ * Returns the result or the refusal.
  */
 export async function transfer(
   platform: TestPlatform,
@@ -85,7 +85,8 @@ export async function payOut(platform: TestPlatform, scene: Scene, amount: numbe
 }
 
 /**
- * Makes an external sender announce a UMA payment in USD (smallest units) to a customer. Returns it, or the refusal.
+ * Makes an external sender announce a UMA payment in USD (smallest units) to a customer. Returns the payment or the
+ * refusal.
  */
 export async function announce(
   platform: TestPlatform,
@@ -120,8 +121,8 @@ export function between(from: string, to: string, amount: number | bigint, rest:
 export const usdToEur = ({ usd, outsideEur }: Scene, rest?: object) => between(usd, outsideEur, 1_000, rest);
 
 /**
- * Builds the input of a quote that the customer funds in a currency, to pay to its external EUR account. `amount` is
- * what is sent (smallest units).
+ * Builds the input of a quote that the customer funds in the given currency, to be paid to its external EUR account.
+ * `amount` is the amount sent (smallest units).
  */
 export function fundedIn(
   currency: string,
@@ -132,7 +133,7 @@ export function fundedIn(
   return between('', outsideEur, amount, { source: { realtimeFunding: { customerId, currency } }, ...rest });
 }
 
-/** Builds the input of a client token from the id of what the token is bound to, and other fields. */
+/** Builds the input of a client token from other fields and the id of the object to which the token is bound. */
 export function tokenInput(input: object): object {
   const { customerId, quoteId, transactionId, ...rest }: Record<'customerId' | 'quoteId' | 'transactionId', unknown> = {
     customerId: undefined,
@@ -181,11 +182,11 @@ type List = 'accounts' | 'apiTokens' | 'clientTokens' | 'customers' | 'fundingRe
 
 type Getter = 'account' | 'customer' | 'node' | 'quote' | 'transaction';
 
-/** Reads a transaction with everything that explains it. */
+/** Reads a transaction with all its details. */
 export const transactionOf = (platform: TestPlatform, id: string): Promise<Data> =>
   fieldsOf(platform, 'transaction', id, transactionFields);
 
-/** Builds the expected timeline of a transaction that had these statuses. */
+/** Builds the expected timeline of a transaction that went through these statuses. */
 export const went = (...statuses: readonly string[]) => statuses.map((status) => ({ status }));
 
 /** Returns the sum of a transaction's entries on a system account, in smallest units. */
@@ -199,7 +200,10 @@ export function left(transaction: Data, system: string): bigint {
 export const onAccount = ({ ledgerEntries }: Data, id: string): bigint[] =>
   ledgerEntries.filter(({ account }: Data) => account?.id === id).map(({ amount }: Data) => BigInt(amount.amount));
 
-/** Follows a subscription to one field until it has the last value wanted, or ends. Returns the values. */
+/**
+ * Reads a subscription to one field until the field has the last wanted value, or the subscription ends. Returns the
+ * values.
+ */
 export async function followed(
   platform: TestPlatform,
   query: string,
@@ -222,7 +226,7 @@ export async function statusesOf(platform: TestPlatform, id: string): Promise<st
   return (await followed(platform, updates, { id })).map(({ status }) => status);
 }
 
-/** Waits until a transaction has this status, which may be one that it reaches after it has ended. */
+/** Waits until a transaction has this status, even if the status is reached only after the transaction has ended. */
 export async function untilStatus(platform: TestPlatform, id: string, status: string): Promise<void> {
   const updates = 'subscription ($id: ID!) { transactionUpdates(of: { transactionId: $id }, until: FINAL) { status } }';
   await followed(platform, updates, { id }, (update) => update.status === status);
@@ -274,13 +278,13 @@ export async function lookUp(platform: TestPlatform, umaAddress: string, rest: o
   return made.lookup ?? made;
 }
 
-/** The information about the sender that tests give. */
+/** The sender information that tests provide. */
 export const sender = [
   { name: 'FULL_NAME', value: 'Grace Hopper' },
   { name: 'BIRTH_DATE', value: '1986-12-09' },
 ];
 
-/** Creates a quote from an account to a UMA address, with its lookup. */
+/** Looks up a UMA address, and creates a quote from an account to it. */
 export async function umaQuote(
   platform: TestPlatform,
   from: string,

@@ -18,21 +18,23 @@ import {
 import type { Data, TestPlatform } from './gateway.ts';
 import type { RestClient } from './rest.ts';
 
-/** The result of a call: the record in REST's form, or the code and the field of the refusal. */
+/** The result of a call: the record in REST's form, or the refusal's code and field. */
 export type Outcome =
   | { readonly record: Data; readonly replayed: boolean }
   | { readonly code: string; readonly field: string };
 
-/** One call in the form of both APIs. */
+/** One call, in the forms of both APIs. */
 export interface Call {
   readonly rest: { readonly method?: 'PATCH' | 'DELETE'; readonly path: string; readonly body?: object };
   readonly mutation: Operation;
   readonly input: object;
-  /** The field of the success that contains the record, the record's fields to select, and its form in REST. */
+  /**
+   * The field of the success type that contains the record, the record fields to select, and the record's form in REST.
+   */
   readonly result: { readonly name: string; readonly fields: string; readonly asRest: (record: Data) => Data };
 }
 
-/** The records in the results of calls, as GraphQL selects them and as REST returns them. */
+/** The records returned by calls, as GraphQL selects them and as REST returns them. */
 export const results = {
   quote: { name: 'quote', fields: quoteFields, asRest: quoteAsRest },
   transaction: { name: 'transaction', fields: transactionFields, asRest: transactionAsRest },
@@ -42,7 +44,8 @@ export const results = {
 } as const;
 
 /**
- * Makes the call over one API, then with the same key over the other, and requires one effect and the same outcome.
+ * Makes the call over one API, then over the other with the same key, and requires a single effect and the same
+ * outcome.
  */
 export async function madeOnBoth(
   { platform, rest }: { readonly platform: TestPlatform; readonly rest: RestClient },

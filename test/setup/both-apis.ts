@@ -73,7 +73,7 @@ function bare(value: Data): Data {
 
 const amountOf = (value: Data) => value && { amount: Number(value.amount), currency: value.currency };
 
-/** REST has only the amounts, so this first checks that GraphQL's amounts have the documented currencies. */
+/** REST has only the amounts, so this function first checks that GraphQL's amounts are in the documented currencies. */
 function rateDetailsOf({ rateDetails, ...payment }: Data) {
   if (!rateDetails) return rateDetails;
   const sending = payment.sendingCurrency ?? payment.sentAmount.currency;

@@ -4,7 +4,9 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
 
-/** The browser for tests; undefined if none is installed. The tests that need it are then reported as skipped. */
+/**
+ * The browser for tests; undefined if no browser is installed. The tests that need one are then reported as skipped.
+ */
 export const browserPath = [
   process.env.CHROMIUM_PATH,
   '/usr/bin/chromium',
@@ -12,7 +14,7 @@ export const browserPath = [
   '/usr/bin/google-chrome',
 ].find((candidate) => candidate !== undefined && existsSync(candidate));
 
-/** These turn off background traffic, so that all of the browser's requests come from the page. */
+/** Turn off background traffic, so that all of the browser's requests come from the page. */
 const args = [
   '--no-sandbox',
   '--disable-gpu',

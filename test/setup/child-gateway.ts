@@ -15,7 +15,7 @@ const program = [process.execPath, '--disable-warning=ExperimentalWarning', 'src
 
 /**
  * Starts a gateway on a free port, by default from this checkout, and waits until its banner says that it is ready.
- * DATABASE_URL is the URL of the tables' owner. The gateway uses it for migrations, and serves with a login that owns
+ * DATABASE_URL connects the tables' owner. The gateway uses it for migrations, and serves with a login that owns
  * nothing.
  */
 export async function startChildGateway(
@@ -65,7 +65,9 @@ export async function startChildGateway(
   };
 }
 
-/** Creates a data directory for the test, which the user who runs Postgres instead of root can also enter. */
+/**
+ * Creates a data directory for the test. If this process is root, the user who runs Postgres instead can also enter it.
+ */
 export async function temporaryDataDirectory(): Promise<{ path: string; remove(): Promise<void> }> {
   const directory = await mkdtemp(path.join(tmpdir(), 'gateway-'));
   await chmod(directory, 0o711);

@@ -1,6 +1,6 @@
 import { query } from './embedded-servers.ts';
 
-/** Makes all or none of these changes, which the service itself never makes. Waits for locks on the rows. */
+/** Makes all or none of these changes, which the service itself never makes. Waits for row locks. */
 async function change(databaseUrl: string, changes: readonly string[]): Promise<void> {
   for (;;) {
     try {
@@ -16,7 +16,7 @@ async function change(databaseUrl: string, changes: readonly string[]): Promise<
 /** Changes stored times as if the database's clock had just been set back, by default by an hour. */
 export function setClockBack(databaseUrl: string, by = `interval '1 hour'`): Promise<void> {
   return change(databaseUrl, [
-    // The last reading of the clock can be a moment old.
+    // The stored reading of the clock may be slightly old.
     `update feed_epoch set seen_at = greatest(seen_at, clock_timestamp()) + ${by}`,
     `update rail_order set due_at = due_at + ${by}, created_at = created_at + ${by} where due_at is not null`,
     `update webhook_delivery set next_attempt_at = next_attempt_at + ${by}, leased_until = leased_until + ${by}`,

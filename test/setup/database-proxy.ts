@@ -4,7 +4,7 @@ import { afterAll } from 'vitest';
 import { testDatabase } from './database.ts';
 import { listen } from './free-port.ts';
 
-/** A Postgres that can be cut off from its clients, in the ways in which networks fail. */
+/** A Postgres that can be cut off from its clients in all the ways that networks fail. */
 export type DatabaseProxy = Awaited<ReturnType<typeof databaseProxy>>;
 
 /** Matches the statement that commits the plan with this idempotency key. */
@@ -98,7 +98,7 @@ export async function databaseProxy(databaseUrl: string) {
     get connections() {
       return pairs.size;
     },
-    /** The number of frozen connections whose clients have given up. */
+    /** The number of frozen connections on which clients have given up. */
     get givenUp() {
       return givenUp;
     },
@@ -153,7 +153,7 @@ export async function databaseProxy(databaseUrl: string) {
     /**
      * Loses the answer to the next statement whose message matches. The statement is executed, and then its connection
      * is cut.
-     * @param andAfter whether later requests on any connection are cut off, too, unanswered
+     * @param andAfter whether later requests on any connection are also cut off without an answer
      */
     loseAnswer(to: RegExp, andAfter = false) {
       told = Promise.withResolvers();

@@ -8,7 +8,7 @@ export const mutationName = (name: string) => name.replaceAll(/[A-Z]/g, (letter)
 const withScenario: ReadonlySet<Operation> = new Set(['createQuote', 'executeQuote', 'transferOut', 'transferIn']);
 
 /**
- * Returns the document of a mutation. It selects the success, with `selection`, or the refusal. Its variables come from
+ * Returns a mutation's document. It selects the success, with `selection`, or the refusal. Its variables come from
  * `mutationVariables`. Every test that is not about documents sends mutations in this form.
  */
 export function mutationDocument(name: Operation, selection = ''): string {
@@ -23,12 +23,12 @@ export function mutationDocument(name: Operation, selection = ''): string {
 /** The mutations that need an idempotency key. */
 const needsKey: ReadonlySet<Operation> = new Set(['transferOut', 'transferIn', 'transferInternal']);
 
-/** The fields of inputs that are amounts. */
+/** The input fields that are amounts. */
 const amounts: ReadonlySet<string> = new Set(['amount', 'lockedCurrencyAmount']);
 
 /**
- * Returns the variables of a mutation's document. A number is an amount in smallest units. An input that needs an
- * idempotency key and has none gets one. A sandbox scenario becomes a separate argument, because it is not part of the
+ * Returns the variables for a mutation's document. A number is an amount in smallest units. An input that needs an
+ * idempotency key but has none gets one. A sandbox scenario becomes a separate argument, because it is not part of the
  * production input.
  */
 export function mutationVariables(name: Operation, input: object): object {

@@ -19,7 +19,7 @@ import {
 export class EmbeddedServers {
   /** A folder that every user may enter. */
   parent = '';
-  /** A folder below that one, which does not exist yet. */
+  /** A folder below `parent`, which does not exist yet. */
   dataDir = '';
   readonly #servers: EmbeddedPostgres[] = [];
   readonly #processes: ChildProcess[] = [];
@@ -42,7 +42,7 @@ export class EmbeddedServers {
 
   /**
    * Uses the embedded server from a separate process, which leads a process group like a program in a terminal. Returns
-   * the process, the server's URL and process, and the printed warnings.
+   * the process, the server's URL and process id, and the printed warnings.
    * @param wrapper a command that runs its arguments
    */
   async startInProcess(wrapper: readonly string[] = []) {
@@ -71,7 +71,7 @@ export class EmbeddedServers {
         await once(child, 'exit');
       }
     }
-    // A killed process may have left a server running, which its last user stops.
+    // A killed process may have left a server running. Joining and leaving it stops the server.
     if (this.#usedElsewhere) await this.start();
     this.#usedElsewhere = false;
     const started = this.#servers.splice(0);
@@ -84,7 +84,7 @@ export class EmbeddedServers {
 /** Runs one statement on a separate connection and returns its rows. */
 export async function query<Row extends object = Record<string, unknown>>(url: string, sql: string): Promise<Row[]> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
-  // The server may end the connection at any time. The error of the statement then reports that.
+  // The server may end the connection at any time. The statement's error then reports that.
   client.on('error', () => undefined);
   try {
     await client.connect();

@@ -3,7 +3,7 @@ import { act, succeed } from './acts.ts';
 import type { Data, TestPlatform } from './gateway.ts';
 import { internalAccount, type Scene } from './scene.ts';
 
-/** A quote that its customer pays from outside. Ids are public ids. */
+/** A quote that its customer funds with an external payment. Ids are public ids. */
 export interface FundedQuote {
   readonly quoteId: string;
   readonly transactionId: string;

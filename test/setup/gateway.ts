@@ -34,9 +34,7 @@ export type TestPlatform = Readonly<ReturnType<typeof connect>>;
 
 export type TestGateway = Readonly<Awaited<ReturnType<typeof startTestGateway>>>;
 
-/**
- * Starts a gateway with its own database, on a free port, with a fast sandbox. When it stops, the ledger is audited.
- */
+/** Starts a gateway with a fast sandbox and its own database, on a free port. When it stops, the ledger is audited. */
 export async function startTestGateway(
   overrides: Partial<GatewaySettings> = {},
   databaseUrl?: string,
@@ -54,7 +52,7 @@ export async function startTestGateway(
       CLIENT_TOKEN_KEY: 'a key that only tests use, for nothing else',
       SECRET_KEY: secretKey,
     }),
-    // Tests compare whole answers. In production, an answer shows the cost of its document only on request.
+    // Tests compare whole answers. In production, an answer shows its document's cost only on request.
     NODE_ENV: 'production',
     ...overrides,
   };
@@ -64,7 +62,7 @@ export async function startTestGateway(
     config,
     log,
     ...parts,
-    // A slow machine must not cause refusals, and a stop does not wait for clients.
+    // A slow machine must not cause refusals, and stopping must not wait for clients.
     pace: { slowMs: Number.POSITIVE_INFINITY, idleMs: 0, ...parts.pace },
   });
   const address = gateway.url ?? '';
@@ -77,9 +75,9 @@ export async function startTestGateway(
 
   return {
     url: address,
-    /** Connects the owner of the tables. */
+    /** Connects the tables' owner. */
     databaseUrl: url,
-    /** Connections of the owner of the tables, for operations that the gateway's roles are denied. */
+    /** A pool for the tables' owner, for operations that the gateway's roles are denied. */
     owner,
     gateway,
     platform: databaseUrl === undefined ? await newPlatform(platformName) : connect(address, '', ''),
@@ -106,13 +104,13 @@ export async function testGateway(...options: Parameters<typeof startTestGateway
   return t;
 }
 
-/** Returns the domain of a gateway, with these parts of its sandbox rail replaced. */
+/** Returns a gateway's domain, with these parts of its sandbox rail replaced. */
 export function withRail({ gateway }: TestGateway, parts: Partial<Rail>): Payments {
   const { payments } = gateway;
   return { ...payments, rails: { SANDBOX: Object.assign(Object.create(sandboxOf(payments)), parts) } };
 }
 
-/** Returns the rail of the sandbox. */
+/** Returns the sandbox's rail. */
 export function sandboxOf({ rails: { SANDBOX } }: Payments): Rail {
   if (!SANDBOX) throw new Error('no sandbox');
   return SANDBOX;
@@ -126,8 +124,8 @@ export async function ownGateway(...options: Parameters<typeof startTestGateway>
 }
 
 /**
- * A socket that can be terminated while it opens. The client no longer handles its error then, which would end the
- * process.
+ * A socket that can be terminated while it opens. The client no longer handles its error at that point, and an
+ * unhandled error would end the process.
  */
 class CuttableSocket extends WebSocket {
   constructor(...options: ConstructorParameters<typeof WebSocket>) {
@@ -185,7 +183,7 @@ export function connect(address: string, platformId: string, authorization: stri
   };
 }
 
-/** Opens a connection that the server may also end. If it does, the next statement reports that. */
+/** Opens a connection that the server may end. If it does, the next statement reports that. */
 export async function openClient(connectionString: string, config: pg.ClientConfig = {}): Promise<pg.Client> {
   const client = new pg.Client({ connectionString, ...config });
   client.on('error', () => undefined);
@@ -264,8 +262,7 @@ export async function untilWaiting(on: Pick<pg.Pool, 'query'>, count: number): P
 }
 
 /**
- * Runs a statement as a role, or as the owner of the tables, and rolls it back. Returns its number of rows, or the code
- * of its error.
+ * Runs a statement as a role, or as the tables' owner, and rolls it back. Returns its row count, or its error's code.
  */
 export async function triedAs({ databaseUrl }: TestGateway, role: string, text: string): Promise<unknown> {
   return connected(await openClient(databaseUrl), async (client) => {
@@ -278,7 +275,7 @@ export async function triedAs({ databaseUrl }: TestGateway, role: string, text: 
   });
 }
 
-/** Waits until a statement of the owner of the tables returns these rows. */
+/** Waits until a statement run by the tables' owner returns these rows. */
 export async function untilRows({ owner }: TestGateway, wanted: readonly object[], text: string, ...values: unknown[]) {
   await vi.waitFor(async () => expect((await owner.query(text, values)).rows).toMatchObject(wanted), 20_000);
 }

@@ -11,7 +11,7 @@ import { type AccountType, accountTypes } from '../../src/core/account-types.ts'
 import { eip55 } from '../../src/core/wallet-fields.ts';
 import type { ExternalAccountType } from '../../src/infra/database/generated/client/client.ts';
 
-// Generates accounts, with numbers from account-number libraries, and the ways in which people print and type them.
+// Generates accounts, with numbers from account-number libraries, and the different ways in which people write them.
 
 /** An account with valid check digits, in the canonical spelling. */
 export interface GeneratedAccount {

@@ -9,7 +9,7 @@ import {
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The server of this test run: a superuser's connection, and the migrated database that tests copy. */
+    /** This test run's server: a superuser's connection URL, and the migrated database that tests copy. */
     server: { url: string; template: string };
   }
 }

@@ -20,7 +20,7 @@ export interface InputPlace {
   readonly type: GraphQLScalarType | GraphQLEnumType | GraphQLInputObjectType | GraphQLList<GraphQLInputType>;
 }
 
-/** Yields every place in a type, from the outside in: itself, the elements of lists, and the fields of inputs. */
+/** Yields every place in a type, from the outside in: the type itself, list elements, and input fields. */
 export function* placesIn(owner: string, type: GraphQLInputType, path: readonly string[] = []): Generator<InputPlace> {
   const bare = getNullableType(type);
   yield { owner, path, type: bare };

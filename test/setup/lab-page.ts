@@ -17,7 +17,7 @@ export function labOf(page: Page) {
     result,
     events,
     event: (text: string) => events.filter({ hasText: text }),
-    /** Returns the event of the payment that an answer contains. */
+    /** Locates the event with this status for the payment in an answer. */
     eventOf(answer: string, status: string) {
       const [id] = /Transaction:[\s\S]*?(?=")/.exec(answer) ?? [];
       return page.locator(`.lab-events li[data-transaction="${id?.replaceAll(/\s/g, '')}"]`, {

@@ -5,7 +5,7 @@ import { parseSync } from '@swc/core';
 export const maxFileLines = 400;
 export const maxFunctionLines = 80;
 
-/** Longer files and functions, with the number of lines that each may have. The list is meant to shrink. */
+/** Files and functions that may be longer, each with its maximum number of lines. The list is meant to shrink. */
 const longer: Readonly<Record<string, number>> = {};
 
 /** A file or a function, and its number of lines, from its first to its last. */
@@ -28,8 +28,7 @@ const functions =
   /^(FunctionDeclaration|FunctionExpression|ArrowFunctionExpression|ClassMethod|PrivateMethod|MethodProperty|Constructor)$/;
 
 function functionsIn(text: string): Length[] {
-  // The parser's offsets continue from earlier texts, so a statement is put in front, which shows where this text
-  // begins.
+  // The parser's offsets continue from earlier texts, so a statement is put in front to show where this text begins.
   const front = '0;\n';
   const bytes = Buffer.from(text);
   // The first line of a program may name its interpreter, which the parser accepts only at the very beginning.

@@ -4,11 +4,13 @@ import { act, setAccountStatus, transfer, usdToEur } from './acts.ts';
 import type { Data, TestGateway, TestPlatform } from './gateway.ts';
 import { makeScene, newCustomer, type Scene, usAccount } from './scene.ts';
 
-/** The lists that a client can keep up to date from their changes. Tests compare them with a new read of the list. */
+/**
+ * The lists that a client can keep up to date by applying changes. Tests compare each with a fresh read of the list.
+ */
 
 export type ListName = 'transactions' | 'quotes' | 'accounts' | 'customers';
 
-/** A list to follow: its name, its filter, and how long its messages wait for further changes. */
+/** A list to follow: its name, its filter, and how long each message waits for further changes. */
 export interface Wanted {
   readonly list: ListName;
   readonly filter: object;
@@ -129,7 +131,7 @@ export class LiveList {
 
 let numbers = 0;
 
-/** A step, which is an act and the existing object that it concerns. */
+/** A step: an act, and the existing object that it concerns. */
 const step = fc.record({
   act: fc.constantFrom(
     ...([
@@ -239,7 +241,7 @@ interface World {
   readonly quotes: string[];
 }
 
-/** Takes a step. A refused one, such as the execution of an expired quote, changes nothing. */
+/** Takes a step. If it is refused, as when an expired quote is executed, it changes nothing. */
 async function take({ platform, scene, customers, quotes }: World, { act: what, at }: Step): Promise<void> {
   const customerId = customers[at % customers.length] ?? '';
   numbers += 1;
@@ -259,14 +261,14 @@ async function take({ platform, scene, customers, quotes }: World, { act: what, 
       await act(platform, 'sandboxFundAccount', { accountId: scene.usd, amount: 100 });
       return;
     case 'customer':
-      // Some checks take long, some end in a refusal.
+      // Some checks take long; others end in a refusal.
       customers.push(await newCustomer(platform, `Grace Hopper 00${at % 3}`));
       return;
     case 'rename':
       await act(platform, 'updateCustomer', { customerId, details: { individual: { fullName: `Name ${numbers}` } } });
       return;
     case 'delete':
-      // Never the customer with the accounts that pay.
+      // Never delete the customer whose accounts pay.
       if (customerId !== scene.customerId) await act(platform, 'deleteCustomer', { customerId });
       return;
     case 'account':

@@ -57,7 +57,7 @@ export async function startLoadBalancer() {
     halfClose() {
       for (const socket of clients) socket.end();
     },
-    /** Cuts all open connections, together with the requests on them. */
+    /** Cuts all open connections, including the requests in progress on them. */
     cut() {
       for (const socket of open) socket.resetAndDestroy();
     },
@@ -95,7 +95,7 @@ export class Fleet {
     this.#balancer.add(instance.url);
   }
 
-  /** Ends the oldest instance, and replaces it with a new one. */
+  /** Ends the oldest instance and replaces it with a new instance. */
   async replace(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
     const instance = this.#instances.shift();
     if (!instance) throw new Error('no instance');
@@ -110,7 +110,7 @@ export class Fleet {
     instance?.process.kill('SIGSTOP');
     await delay(ms);
     instance?.process.kill('SIGCONT');
-    // The next call freezes the other one.
+    // The next call freezes the other instance.
     this.#instances.push(...this.#instances.splice(0, 1));
   }
 

@@ -30,12 +30,12 @@ export async function lockedCustomers(databaseUrl: string) {
   };
 }
 
-/** The limits of a gateway whose statements wait for as long as a test wants, however slow the machine is. */
+/** Limits that let a gateway's statements wait as long as a test wants, however slow the machine is. */
 export const patient = { lockMs: 60_000, statementMs: 60_000, operationMs: 60_000 } as const;
 
 /**
- * Holds up a transfer of the gateway inside the database until the returned function is called. That function returns
- * the transaction.
+ * Holds up one of the gateway's transfers inside the database until the returned function is called. That function
+ * returns the transaction.
  */
 export async function heldTransfer(of: TestGateway): Promise<() => Promise<Data>> {
   const scene = await makeScene(of.platform, 10_000n);

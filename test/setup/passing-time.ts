@@ -25,7 +25,7 @@ export async function expireToken({ owner }: TestGateway, tokenId: string): Prom
   await owner.query('update client_token set expires_at = clock_timestamp() where id = $1', [uuidIn(tokenId)]);
 }
 
-/** Waits until the clock of this machine, which is the database's too, is at `moment`. */
+/** Waits until this machine's clock, which is also the database's, reaches `moment`. */
 export function until(moment: number): Promise<void> {
   return delay(Math.max(0, moment - Date.now()));
 }
@@ -36,7 +36,7 @@ export function passExpiry(gateway: TestGateway, quoteId: string): Promise<void>
   return change(gateway, text, quoteId);
 }
 
-/** Lets the hour pass by which a sandbox scenario delays the end of a payment, or its return. */
+/** Skips the hour by which a sandbox scenario delays a payment's end or its return. */
 export function passDelay(gateway: TestGateway, transactionId: string): Promise<void> {
   // A worker's lease lasts two seconds. Rows that are due later are not leased.
   const text = `update rail_order set created_at = created_at - interval '1 day', due_at = clock_timestamp()
@@ -53,7 +53,7 @@ export function timeZoneAhead(hours: number): string {
 /** Returns the time zone in which it is noon now, so that no day or month ends there for many hours. */
 export const timeZoneAtNoon = () => timeZoneAhead(12 - new Date().getUTCHours());
 
-/** Makes hours pass for everything that policies have counted. */
+/** Makes everything that policies have counted this many hours older. */
 export function passHours({ databaseUrl }: TestGateway, hours: number): Promise<void> {
   return withoutTriggers(databaseUrl, async (client) => {
     const by = `interval '${hours} hours'`;

@@ -6,7 +6,7 @@ import { type PersistedExchangeOptions, persistedExchange } from '@urql/exchange
 import { type DocumentNode, parse } from 'graphql';
 import type { Data } from './gateway.ts';
 
-/** Client libraries that send the hashes of documents, used as in an app. */
+/** Client libraries that send document hashes, used as an app would use them. */
 
 /** The members of a request that replace its document, or accompany it. */
 export interface SentForm {

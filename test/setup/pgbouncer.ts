@@ -39,7 +39,7 @@ export async function startPgBouncer(databaseUrl: string, poolSize: number) {
     'pool_mode = transaction',
     `default_pool_size = ${poolSize}`,
     'max_client_conn = 1000',
-    // After a crash of the server, PgBouncer must retry soon, because faults follow each other quickly here.
+    // After a server crash, PgBouncer must retry soon, because faults follow each other quickly here.
     'server_login_retry = 1',
     '',
   ];
@@ -72,7 +72,7 @@ export async function startPgBouncer(databaseUrl: string, poolSize: number) {
   return {
     /** The database's URL through the pooler. */
     url: url.href,
-    /** Kills the pooler, with all connections of its clients. */
+    /** Kills the pooler together with all its client connections. */
     kill: () => end('SIGKILL'),
     /** Starts the pooler again, at the same address. */
     start,

@@ -11,7 +11,7 @@ import { schema } from '../../src/api/graphql/server/schema.ts';
 import type { TestGateway } from './gateway.ts';
 import { type FilledTable, manyOf, type Parents, planOf, type Size, type Templates } from './plans.ts';
 
-/** A list of the schema under a parent type. */
+/** A list in the schema, below a parent type. */
 export interface ListBelow {
   readonly name: string;
   readonly parent: keyof Parents;
@@ -106,7 +106,8 @@ const page = '{ edges { node { id } cursor } pageInfo { hasNextPage hasPreviousP
 
 /**
  * Returns the arguments with which a list reads more rows than its page or, if it must examine them all, more than its
- * parent has; also those whose statement Postgres plans as it sees fit, neither once nor each time.
+ * parent has. Also returns the arguments for which Postgres itself decides how to plan the statement: neither always
+ * once, nor every time.
  */
 export async function readsTooMuch(
   t: TestGateway,
@@ -161,7 +162,7 @@ const rootLists = [
   { field: 'accounts', table: 'account', rest: '/customers/external-accounts' },
 ] as const;
 
-/** Returns the lists that also read rows of others than the owner in their filter. */
+/** Returns the lists that also read rows of owners other than the one in their filter. */
 export async function readsTooMuchByName(
   t: TestGateway,
   { parents }: Templates,

@@ -22,7 +22,7 @@ export interface PlanCase {
   readonly id?: 'account' | 'endpoint';
   /** Indexes, all of which must be in the plan. */
   readonly indexes: readonly string[];
-  /** Whether some values are so frequent or so rare that the plan must be made for the actual value. */
+  /** Whether some values are so frequent or so rare that the statement must be planned for the actual value. */
   readonly isPlannedAnew: boolean;
 }
 
@@ -31,7 +31,10 @@ const list = (field: string, args: string) => `{ ${field}(${args}) { edges { nod
 const amountIndexes = ['sent', 'received'].map((side) => `transaction_platform_id_${side}_currency_${side}_amount_idx`);
 const changed = 'updatedAfter: "2001-01-01T00:00:00Z", updatedBefore: "2001-01-01T00:00:00.010Z"';
 
-/** A value that few rows have, for each filter that must be planned for its value, and the indexes that serve it. */
+/**
+ * For each filter that must be planned for its value: a value that few rows have, and the indexes that the plan must
+ * use.
+ */
 const filterCases: readonly (readonly [table: FilledTable, filter: string, ...indexes: readonly string[]])[] = [
   ['transaction', 'status: [REFUNDED]', 'transaction_platform_id_status_id_idx'],
   ['transaction', 'type: [INCOMING]', 'transaction_platform_id_type_id_idx'],
@@ -85,7 +88,7 @@ export const planCases: readonly PlanCase[] = [
   },
 ];
 
-/** How many rows of each table a parent has: many, few or none; `most` means nearly all. */
+/** How many rows of each table belong to a parent: many, few or none; `most` means nearly all. */
 export const sizes = ['many', 'few', 'none', 'most'] as const;
 export type Size = (typeof sizes)[number];
 
@@ -120,7 +123,7 @@ export async function makePlanScene({ platform }: TestGateway) {
   await succeed(platform, 'sendTestWebhook', { endpointId: endpoint });
   const [delivery] = (await readEndpoint(platform, endpoint)).deliveries;
   return {
-    /** The objects that queries of lists name. */
+    /** The objects whose ids list queries use. */
     ids: { account: usd, endpoint },
     /** The rows to copy. */
     templates: { transactionId: transaction.id, quoteId: quoted.id, deliveryId: delivery.id, parents },
@@ -145,12 +148,12 @@ const rareOr = (at: number, rare: string, other: string) =>
   `case when i % :rare = ${at} then ${rare} else ${other} end`;
 const changedAt = `now() - (i::bigint * 7919 % 1000003) * interval '1 second'`;
 
-/** @param step one in this many rows belongs to the parents with many */
+/** @param step one in this many rows belongs to the `many` parents */
 function fillingsOf({ transactionId, quoteId, deliveryId, parents }: Templates, step: number): readonly Filling[] {
-  /** Returns a row's parent of this type. The oldest three rows belong to the parent that has few. */
+  /** Returns a row's parent of this type. The oldest three rows belong to the `few` parent. */
   const parent = (type: keyof Parents, other = `'${uuidIn(parents.most[type])}'`) =>
     `case when i <= 3 then '${uuidIn(parents.few[type])}' when i % ${step} = 0 then '${uuidIn(parents.many[type])}' else ${other} end`;
-  // Every other payment is an incoming one.
+  // Every other payment is incoming.
   const isIncoming = `i / ${step} % 2 = 1 or i = 2`;
   const source = `case when ${isIncoming} then (${parent('ExternalAccount')}) else (${parent('InternalAccount')}) end`;
   const destination = `case when ${isIncoming} then (${parent('InternalAccount')}) else (${parent('ExternalAccount')}) end`;
@@ -242,8 +245,8 @@ const isFiller = (table: FilledTable) => `${keyOf(table)} < '00dd0000-0000-0000-
 export const manyOf = (rows: number) => Math.min(rows / 10, 2_000);
 
 /**
- * Fills the tables of lists with copies of rows, of which few have a rare value, and updates the planner's statistics.
- * Triggers and foreign keys are disabled meanwhile.
+ * Fills the tables behind lists with copies of rows, a few of which have a rare value, and updates the planner's
+ * statistics. Triggers and foreign keys are disabled meanwhile.
  * @param rows how many rows each table gets
  * @param as how many rows the planner should assume, if different
  * @param others columns whose values differ from those in the tests of plans, by table

@@ -7,8 +7,8 @@ import { startEmbeddedPostgres } from '../../src/infra/database/embedded/embedde
 import { makeServingLogin } from '../../src/infra/database/embedded/serving-login.ts';
 import { type ChildGateway, startChildGateway, temporaryDataDirectory } from './child-gateway.ts';
 
-// `npm run check:production`: installs and starts the files of the repository alone, in a new folder and with a new
-// home, in two ways. The gateway must report that it is ready, and stop on SIGTERM.
+// `npm run check:production`: installs and starts only the repository's files, in a new folder and with a new home
+// directory, in two ways. The gateway must report that it is ready, and stop on SIGTERM.
 //
 // 1. As in the README: without development packages, with the embedded Postgres. 2. As in the image
 // (deploy/install.sh), for an external Postgres, in production: by an unprivileged user, in a read-only folder.
@@ -56,7 +56,7 @@ async function checkSandbox(folder: string, environment: Readonly<Record<string,
 async function checkImage(folder: string, environment: Readonly<Record<string, string>>): Promise<void> {
   const project = path.join(folder, 'image');
   await copyProject(project);
-  // The image has only one version of Node, the one that runs this.
+  // The image has only one Node version: the version that runs this program.
   const PATH = `${path.dirname(process.execPath)}${path.delimiter}${environment.PATH}`;
   run(['sh', 'deploy/install.sh'], project, { ...process.env, ...environment, PATH });
   if (existsSync(path.join(project, 'node_modules/@prisma/internals')))

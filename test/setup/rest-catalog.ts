@@ -11,7 +11,7 @@ export interface Endpoint {
   readonly method: string;
   readonly path: string;
   readonly parameters: readonly Data[];
-  /** The required fields of the body; undefined if there is no body. */
+  /** The body's required fields; undefined if there is no body. */
   readonly required: readonly string[] | undefined;
   /** Every field that the body can have, with the values that choose between its variants. */
   readonly variants: readonly { readonly chosen: Data; readonly fields: readonly string[] }[];
@@ -89,7 +89,7 @@ export async function openCatalog() {
 
 let made = 0;
 
-/** A number that no other request has. */
+/** Returns a number that no other request uses. */
 function next(): number {
   made += 1;
   return made;
@@ -198,7 +198,7 @@ function goodRequests(
         }
       }
     },
-    // Each request names an endpoint with a different URL, or they would be the same request.
+    // Each request uses an endpoint with a different URL; otherwise they would all be the same request.
     testWebhook: async () => {
       const url = `${receiver.url}/${next()}`;
       await rest.ask('PATCH', '/config', { webhookEndpoint: null });

@@ -138,7 +138,7 @@ function responseValidators(document: Data) {
   return { ofAnswer, fault };
 }
 
-/** Forbids further fields in every object of the document, so that an undocumented field counts as a difference. */
+/** Forbids additional fields in every object of the document, so that an undocumented field counts as a violation. */
 function closed(value: Data): Data {
   if (Array.isArray(value)) return value.map(closed);
   if (typeof value !== 'object' || value === null) return value;
@@ -153,7 +153,7 @@ export type RestScene = Awaited<ReturnType<typeof restScene>>;
 
 let made = 0;
 
-/** Returns account details that no other account has. */
+/** Returns unique account details. */
 export function usAccount(suffix = '000') {
   made += 1;
   return {

@@ -4,7 +4,7 @@ import { basicAuthorization } from '../../src/domain/access/tokens/api-tokens.ts
 import { fieldsOf, idsIn, listed, mint, succeed } from './acts.ts';
 import { connect, type TestGateway, type TestPlatform } from './gateway.ts';
 
-/** A customer with money in USD and external accounts, as most tests need. Ids are public ids. */
+/** What most tests need: a customer with money in USD and external accounts. Ids are public ids. */
 export interface Scene {
   readonly customerId: string;
   readonly usd: string;
@@ -50,7 +50,7 @@ export async function internalAccount(platform: TestPlatform, customerId: string
   return id ?? expect.fail(`no account in ${currency}`);
 }
 
-/** Returns the details of an account in the United States. */
+/** Returns the details of a US account. */
 export const usAccount = (accountNumber: string, routingNumber = '021000021') => ({
   usAccount: { accountNumber, routingNumber, accountCategory: 'CHECKING' },
 });
@@ -128,7 +128,7 @@ export async function appOf(platform: TestPlatform, input: object): Promise<Bear
   return { ...connect(platform.url, platform.platformId, `Bearer ${token}`), tokenId };
 }
 
-/** Creates the token of an app that pays: for a customer, or for a payment. */
+/** Creates the token of a paying app, bound to a customer or a payment. */
 export const payingApp = (platform: TestPlatform, bound: object): Promise<Bearer> =>
   appOf(platform, { permissions: ['VIEW', 'TRANSACT'], ...bound });
 

@@ -11,7 +11,7 @@ import { schema } from '../../src/api/graphql/server/schema.ts';
 /** Writes a selection of everything that needs no arguments, `depth` objects deep. */
 export function selection(type: GraphQLOutputType, depth: number): string {
   const named = getNamedType(type);
-  // A node is selected by its id only, because its fields could nest without end.
+  // Only a node's id is selected, because its fields could nest endlessly.
   if (isInterfaceType(named) && named.getFields().id) return '{ __typename id }';
   if (isAbstractType(named)) {
     if (depth === 0) return '{ __typename }';

@@ -44,7 +44,7 @@ export async function startSequencers(databaseUrl: string) {
   };
 }
 
-/** Waits until a process has made a step that began after the call. */
+/** Waits until a process has completed a step that began after this call. */
 async function nextStep(child: ChildProcess): Promise<void> {
   const answer = once(child, 'message');
   child.send('step');

@@ -5,8 +5,8 @@ import { sandboxOf, type TestGateway, type TestPlatform, tester } from './gatewa
 import type { Scene } from './scene.ts';
 
 /**
- * Makes a payment of 1,000 units for which the provider takes five more, so that an operator settles it. Returns its
- * id.
+ * Makes a payment of 1,000 units for which the provider takes five units more, so that an operator has to settle it.
+ * Returns its id.
  */
 export async function settledByHand({ gateway }: TestGateway, platform: TestPlatform, scene: Scene): Promise<string> {
   const { payments } = gateway;

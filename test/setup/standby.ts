@@ -64,7 +64,7 @@ export async function startReplicated(count: number) {
 function standbyOf(server: EmbeddedPostgres) {
   return {
     server,
-    /** Connects the login of gateways. */
+    /** The URL with the gateways' login. */
     url: servingUrl(server.url),
     /** Makes the standby fall behind. It still receives the log, but does not replay it. */
     pause: async () => void (await query(server.url, 'select pg_wal_replay_pause()')),

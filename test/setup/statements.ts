@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { TextQuery } from '../../src/infra/database/connections/text-query.ts';
 import { connect, startTestGateway, type TestGateway } from './gateway.ts';
 
-/** Statements that authenticate, check rights again, or record usage. They are sent occasionally, not per request. */
+/** Statements that authenticate, recheck rights, or record usage. They are sent occasionally, not once per request. */
 const ofNoRequest: ReadonlySet<string> = new Set([
   'api_token_by_client_id',
   'api_token_used',
@@ -29,7 +29,7 @@ export class Statements {
     });
   }
 
-  /** Does the work, and returns its result with the texts of the statements sent meanwhile. */
+  /** Does the work, and returns its result and the texts of the statements sent meanwhile. */
   async during<T>(work: () => Promise<T>): Promise<{ readonly result: T; readonly statements: readonly string[] }> {
     const statements: string[] = [];
     this.#readers.add(statements);

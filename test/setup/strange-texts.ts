@@ -2,9 +2,9 @@
 export interface StrangeText {
   readonly what: string;
   readonly given: string;
-  /** The stored form of a text that people read. */
+  /** The stored form as a human-readable text. */
   readonly text: string | null;
-  /** The stored form of a key that programs compare, if that is different. */
+  /** The stored form as a key that programs compare, if it is different. */
   readonly key?: string | null;
 }
 
@@ -67,7 +67,7 @@ export const strangeTexts: readonly StrangeText[] = [
   refused('half a character', 'Ana\ud800'),
 ];
 
-/** Texts of exactly the maximum length, and of one character more. Characters are counted, not UTF-16 units. */
+/** Texts of exactly the maximum length, and texts with one character more. Characters are counted, not UTF-16 units. */
 export const longTexts = (most: number): readonly StrangeText[] => [
   taken('as many characters as allowed', '𠮷'.repeat(most)),
   taken('as many characters as allowed, when composed', 'e\u0301'.repeat(most), 'é'.repeat(most)),

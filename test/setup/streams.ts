@@ -49,7 +49,7 @@ async function* serverEvents(response: Response): AsyncGenerator<ServerEvent, vo
   }
 }
 
-/** Returns the next message of a stream, and requires that there is one. */
+/** Returns a stream's next message, and requires that there is one. */
 export async function nextOf<T>(stream: AsyncIterator<T, unknown>): Promise<T> {
   const { done, value } = await stream.next();
   if (done) throw new Error('the stream has ended');
@@ -119,7 +119,7 @@ export const subscribed = ({ gateway }: Pick<TestGateway, 'gateway'>, count: num
 export const sequenced = ({ owner }: Pick<TestGateway, 'owner'>): Promise<void> =>
   vi.waitFor(async () => expect((await owner.query('select from outbox limit 1')).rowCount).toBe(0), 60_000);
 
-/** Commits test events of the gateway's platform, which are `daysOld` days old. */
+/** Commits test events for the gateway's platform that are `daysOld` days old. */
 export async function commitEvents({ owner, platform }: TestGateway, count = 1, daysOld = 0): Promise<void> {
   await owner.query(
     `insert into outbox (platform_id, event_id, type, occurred_at, version, snapshot)

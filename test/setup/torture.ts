@@ -18,7 +18,7 @@ interface Torture {
 }
 
 interface Subscriber {
-  /** The customer to follow; undefined for everything. */
+  /** The customer to follow; undefined to follow everything. */
   readonly customerId: string | undefined;
   readonly seen: string[];
   cursor: string;
@@ -49,7 +49,7 @@ export async function torture({ subscribers, customers, seconds, rate, kills }: 
   const all = Array.from(
     { length: subscribers },
     (_, at): Subscriber => ({
-      // One in 50 follows everything, and each of the others follows one customer.
+      // One subscriber in 50 follows everything; each of the others follows one customer.
       customerId: at % 50 === 0 ? undefined : ids[at % ids.length],
       seen: [],
       cursor: start,
@@ -111,12 +111,12 @@ export async function torture({ subscribers, customers, seconds, rate, kills }: 
     changes: written,
     /** Changes per second while they were written. */
     perSecond,
-    /** Messages that all subscribers together received. */
+    /** The number of messages that all subscribers received in total. */
     messages: sum(({ seen }) => seen.length),
     sockets: sum(({ sockets }) => sockets),
     eventStreams: sum(({ eventStreams }) => eventStreams),
     halfOpened: sum(({ halfOpened }) => halfOpened),
-    /** The smallest number of successive connections that any subscriber had. */
+    /** The smallest number of successive connections of any subscriber. */
     fewestConnections,
     kills,
     /** The longest time without a sequenced event. */
@@ -124,10 +124,7 @@ export async function torture({ subscribers, customers, seconds, rate, kills }: 
   };
 }
 
-/**
- * Reads on one connection, resuming after the last cursor, and then ends it in one of the ways in which connections
- * end.
- */
+/** Reads on one connection, resuming after the last cursor, and then ends the connection in one of the usual ways. */
 async function readForAWhile(url: string, authorization: string, subscriber: Subscriber, ms: number): Promise<void> {
   const variables = {
     after: subscriber.cursor,
@@ -165,7 +162,7 @@ async function readForAWhile(url: string, authorization: string, subscriber: Sub
   await delay(ms);
   reading.abort();
   if (Math.random() < 0.3) {
-    // Half-open: the client is gone for good, but the server is not told.
+    // Half-open: the client is gone for good, but the server is not notified.
     subscriber.halfOpened += 1;
     socket.pause();
     setTimeout(() => socket.terminate(), 5_000);

@@ -15,9 +15,9 @@ import { connect } from '../setup/gateway.ts';
 import { runOps } from '../setup/ops.ts';
 import { isOnPath } from '../setup/programs.ts';
 
-// Injects each fault of test/alerts, one after the other, while clients move money. The faults go to two instances;
-// faults of a replica go to two other instances that have one. A real Prometheus scrapes the instances, with the rules
-// of deploy/prometheus and shortened times. ALERT_FAULTS selects faults.
+// Injects each fault from test/alerts, one after the other, while clients move money. The faults hit two instances;
+// replica faults hit two other instances that have a replica. A real Prometheus scrapes the instances, using the rules
+// from deploy/prometheus with shortened times. ALERT_FAULTS selects faults.
 
 const isInstalled = isOnPath('prometheus', 'promtool');
 if (!isInstalled) console.warn('Skipped: the alerts in a real Prometheus. Install the package prometheus for them.');
@@ -26,10 +26,10 @@ const seed = Number(process.env.FAULT_SEED ?? randomInt(1_000_000));
 const wanted = new RegExp(process.env.ALERT_FAULTS ?? '');
 /** The longest time that an alert may take to fire or to be resolved. */
 const patienceMs = 120_000;
-/** After this many acknowledged commands, the service counts as answering again. */
+/** The service counts as answering again after this many acknowledged commands. */
 const answering = 5;
 
-/** How long a fault took to make its alerts fire, and what was measured after its end, in milliseconds. */
+/** How long a fault's alerts took to fire, and what was measured after the fault's end, in milliseconds. */
 interface Measured {
   readonly name: string;
   readonly fault: StagedFault;
@@ -122,7 +122,7 @@ async function measureAll(
 }
 
 /**
- * Injects a fault until its alerts fire, and ends it. Then waits until the alerts are resolved and commands are
+ * Injects a fault until its alerts fire, and then ends it. Waits until the alerts are resolved and commands are
  * acknowledged.
  */
 async function measure(prometheus: Prometheus, stage: Stage, name: string, fault: StagedFault): Promise<Measured> {
@@ -169,7 +169,7 @@ function stopwatch(): () => number {
   return () => performance.now() - began;
 }
 
-/** Returns a function that runs operator commands with the keys of the instances. */
+/** Returns a function that runs operator commands with the instances' keys. */
 function operatorOn(databaseUrl: string): Stage['ops'] {
   return async (...args) => JSON.parse((await runOps(databaseUrl, ['--json', ...args], { SECRET_KEY: secretKey })).out);
 }

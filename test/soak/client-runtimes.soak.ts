@@ -7,7 +7,7 @@ import { app, compile, type InstalledClient, installClient, run } from '../setup
 import { testGateway } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 
-/** The packed client package on the versions of Node that it supports, each installed from npm, and in Chromium. */
+/** Runs the packed client package on each Node version that it supports (installed from npm), and in Chromium. */
 
 const versions = ['20', '22', '24'];
 
@@ -17,7 +17,7 @@ const scene = await makeScene(t.platform);
 /** What the app prints. */
 const followed = { status: 'COMPLETED', hooks: 'function', cached: [] };
 
-/** The arguments of the app: the endpoint, a token, and a payment to follow. */
+/** The app's arguments: the endpoint, a token, and a payment to follow. */
 async function argumentsOfApp(): Promise<string[]> {
   const token = await mint(t.platform, { customerId: scene.customerId, permissions: ['VIEW'] });
   const { id } = await pay(t.platform, scene);

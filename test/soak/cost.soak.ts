@@ -11,8 +11,8 @@ import { emptyTables, fillerId, filling, fillTables, type Parents, type Size } f
 import { type Asked, askedFields } from './cost/documents.ts';
 
 /**
- * Gives a platform this many payments, quotes, customers, accounts, deliveries and events. Returns the parents that own
- * them.
+ * Gives a platform this many payments, quotes, customers, accounts, deliveries and events. Returns the parents to which
+ * they belong.
  */
 async function fillPlatform(t: TestGateway, platform: TestPlatform, rows: number): Promise<Parents> {
   const [payment, customer, account, endpoint, internal, quote] = await Promise.all(
@@ -25,7 +25,7 @@ async function fillPlatform(t: TestGateway, platform: TestPlatform, rows: number
       'quotes(first: 1) { edges { node { id } } }',
     ].map(async (list) => (await platform.ask(`{ page: ${list} }`)).page.edges.map(({ node }: Data) => node)),
   );
-  // A single parent has all rows.
+  // All rows belong to a single parent.
   const parents: Parents = {
     Customer: customer[0].id,
     InternalAccount: internal[0].id,
@@ -33,7 +33,7 @@ async function fillPlatform(t: TestGateway, platform: TestPlatform, rows: number
     WebhookEndpoint: endpoint[0].id,
   };
   const templates = {
-    // Not the payment of a quote: its reference to the quote is unique, so the payment could not be copied.
+    // Not a quote's payment: its reference to the quote is unique, so the payment could not be copied.
     transactionId: payment.find(({ quote }: Data) => quote === null).id,
     quoteId: quote[0].id,
     deliveryId: endpoint[0].deliveries.edges[0].node.id,
@@ -77,7 +77,7 @@ function columnsOf(rows: number) {
   };
 }
 
-/** Inserts events before the feed's first event: copies of a change to a customer. */
+/** Inserts copies of a customer change before the feed's first event. */
 async function fillFeed(t: TestGateway, { platformId }: TestPlatform, rows: number): Promise<void> {
   await filling(t.owner, async (client) => {
     await client.query(
@@ -97,8 +97,8 @@ async function emptyPlatform(t: TestGateway): Promise<void> {
 }
 
 /**
- * Measures how much processor time a gateway's sessions take during the work, in microseconds. The kernel counts it for
- * each process.
+ * Measures how much processor time a gateway's database sessions use during the work, in microseconds. The kernel
+ * counts it per process.
  */
 async function processorTime(t: TestGateway, work: () => Promise<unknown>): Promise<number> {
   for (;;) {
@@ -113,7 +113,7 @@ async function processorTime(t: TestGateway, work: () => Promise<unknown>): Prom
   }
 }
 
-/** Reads the time that each session has taken so far, in nanoseconds. */
+/** Reads how much processor time each session has used so far, in nanoseconds. */
 async function sessions({ owner }: TestGateway): Promise<Map<number, number>> {
   const { rows } = await owner.query<{ pid: number }>(
     `select pid from pg_stat_activity
@@ -140,8 +140,8 @@ async function sessions({ owner }: TestGateway): Promise<Map<number, number>> {
 //   Each row has the values of one half (cost/halves.ts): one filter leaves many rows, and two filters leave none.
 
 /**
- * How many payments, quotes, customers, accounts, deliveries and events the platform has, and how many entries one
- * account has.
+ * How many payments, quotes, customers, accounts, deliveries and events the platform has, and how many ledger entries
+ * one account has.
  */
 const rows = Number(process.env.COST_ROWS ?? 30_000);
 /** The highest allowed ratio between a document's time per price and the median of all documents. */
@@ -173,8 +173,8 @@ interface Measured {
 const costOf = (query: string) => measureDocument({ schema, document: parse(query) }).size.cost;
 
 /**
- * Writes a document in which the field costs more than the rest of the request: the field occurs as often as allowed,
- * on twenty rows if possible.
+ * Writes a document in which the field costs more than the rest of the request: the field occurs as often as the limits
+ * allow, on twenty rows if possible.
  */
 function largest({ document }: Asked): string {
   for (const of of [20, 2, 1])

@@ -7,10 +7,12 @@ import { often } from '../setup/statements.ts';
 
 const t = await testGateway();
 
-/** In MB. If anything grows without bound, each of these tests retains more than this. */
+/**
+ * The most memory that may be retained, in MB. If anything grew without bound, each of these tests would retain more.
+ */
 const little = 5;
 
-/** Returns how much memory is retained after this many acts, in MB. */
+/** Returns how much memory this many acts leave allocated, in MB. */
 async function leftBehind(acts: number, act: (turn: number) => Promise<void>): Promise<number> {
   const before = heapInUse();
   for (let turn = 0; turn < acts; turn += 1) await act(turn);
@@ -71,7 +73,7 @@ test('a document that many customers send retains little for each', async () => 
     const { token } = await mint(t.platform, { customerId: await newCustomer(t.platform), permissions: ['VIEW'] });
     apps.push(connect(t.url, t.platform.platformId, `Bearer ${token}`));
   }
-  // The documents are compiled, and as many plans as possible are cached.
+  // Compiles the documents, so that as many plans as possible are cached.
   for (const app of apps.slice(0, 100)) await app.ask(document);
   expect(await leftBehind(100, async (turn) => void (await apps[100 + turn]?.ask(document)))).toBeLessThan(little);
 });

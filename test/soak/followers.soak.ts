@@ -12,7 +12,7 @@ import { makeScene, type Scene } from '../setup/scene.ts';
 import { changesAfter, makeCustomers, until, writeUntil } from '../setup/torture.ts';
 
 /**
- * Apps that follow streams with the client package, behind a load balancer with two instances. Connections are cut,
+ * Apps follow streams with the client package, through a load balancer in front of two instances. Connections are cut,
  * delayed, half-opened and half-closed, and instances are killed, frozen and restarted. Each app passes its own
  * `after`.
  */
@@ -20,9 +20,9 @@ import { changesAfter, makeCustomers, until, writeUntil } from '../setup/torture
 /** The duration: SOAK_SECONDS, by default twenty minutes. */
 const seconds = Number(process.env.SOAK_SECONDS ?? 1_200);
 const followers = 200;
-/** How many of the followers are React components in Chromium. */
+/** How many followers are React components in Chromium. */
 const components = browserPath === undefined ? 0 : 20;
-/** How many changes per second are made to all customers together. */
+/** How many changes per second are made across all customers. */
 const rate = 50;
 
 const text = 'subscription ($after: String, $filter: EventFilter) { events(after: $after, filter: $filter) { id } }';
@@ -102,7 +102,7 @@ interface Shown {
   readonly list: readonly string[] | undefined;
 }
 
-/** Opens the page, which shows the list of the last customer and the events of all other customers. */
+/** Opens the page, which shows the last customer's list and all other customers' events. */
 async function openPage(platform: TestPlatform, url: string, customers: readonly string[], after: string) {
   const { outputFiles } = await build({
     ...{ bundle: true, write: false, format: 'esm', target: 'es2022' },

@@ -4,8 +4,8 @@ import { ProgramFolder } from '../setup/programs.ts';
 import { base, restClient, restScene } from '../setup/rest.ts';
 
 // Clients created from the OpenAPI document by three generators compile under the strictest options, have a type for
-// each body, and call every operation. The generators are installed from npm into a separate folder, because together
-// with the older TypeScript that they need they take 110 MB.
+// each body, and call every operation. The generators are installed from npm into a separate folder because they, and
+// the older TypeScript that they need, take 110 MB.
 
 const packages = ['openapi-typescript@7.13.0', 'openapi-fetch@0.17.0', 'orval@8.38.0', '@hey-api/openapi-ts@0.99.0'];
 const folder = new ProgramFolder();
@@ -38,7 +38,7 @@ const withBodies = operations
   .filter(({ hasBody }) => hasBody)
   .map(({ id, path }) => ({ id, places: Object.keys(path).length }));
 
-/** Returns a value for a place in a path: an id that names no object or, for a lookup, a sandbox receiver. */
+/** Returns a value for a path parameter: an id that belongs to no object or, for a lookup, a sandbox receiver. */
 function idOf(name: string): string {
   if (name === 'receiverUmaAddress') return '$success.usd@sandbox.uma.money';
   return `${upper(name.replace(/Id$/, ''))}:00000000-0000-7000-8000-000000000000`;
@@ -56,10 +56,7 @@ const callsOf = (call: (operation: (typeof operations)[number]) => string) => `
   const statuses: Record<string, number | undefined> = {};
   ${operations.map((operation) => `statuses.${operation.id} = ${call(operation)};`).join('\n')}
   console.log(JSON.stringify(statuses));`;
-/**
- * Returns the options of a call for clients that take them in a single object: the path, the query and the body, as far
- * as they exist.
- */
+/** For clients that take a call's options in a single object: returns its path, query and body, if it has them. */
 const partsOf = ({ path, query, hasBody, body }: (typeof operations)[number]) =>
   [
     ...(Object.keys(path).length > 0 ? [`path: ${JSON.stringify(path)}`] : []),

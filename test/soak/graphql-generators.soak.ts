@@ -110,7 +110,7 @@ test("Relay's compiler accepts the schema and every operation, and an app that u
 });
 
 /**
- * Writes a definition as Relay wants it: in a module with a matching name, and with an alias on each fragment spread
+ * Writes a definition as Relay requires it: in a module with a matching name, and with an alias on each fragment spread
  * whose type might not match.
  */
 function writeRelayModule(definition: DefinitionNode): void {

@@ -15,7 +15,7 @@ const minute = 60_000;
 /** The duration: SOAK_SECONDS, by default half an hour. */
 const seconds = Number(process.env.SOAK_SECONDS ?? 1_800);
 const clients = 8;
-/** How long a client pauses after each act. The soak looks for leaks, not for throughput. */
+/** How long a client pauses after each act: this soak looks for leaks and does not measure throughput. */
 const restMs = 40;
 
 /** What a process uses: memory in MiB, open files and sockets, and connections to the database. */
@@ -30,8 +30,7 @@ test(`a process that reads, pays, streams and sends webhooks for ${seconds} s re
 }, async () => {
   const t = await startTestGateway({ ROLE: 'serve' });
   const receiver = await startReceiver();
-  // The settings of production, except that receivers may use loopback: GraphiQL, introspection and everything for
-  // tests are off.
+  // Production settings, except that receivers may use loopback. GraphiQL, introspection and all test features are off.
   const child = await startChildGateway({
     DATABASE_URL: t.databaseUrl,
     NODE_ENV: 'production',
@@ -68,7 +67,7 @@ test(`a process that reads, pays, streams and sends webhooks for ${seconds} s re
   expect(late.connections).toBeLessThanOrEqual(early.connections + 2);
 });
 
-/** A client that does a bit of everything, one thing after the other. */
+/** Runs a client that does a bit of everything, one thing after another. */
 async function keepBusy(
   platform: TestPlatform,
   url: string,
@@ -85,7 +84,7 @@ async function keepBusy(
       platform.ask(
         '{ customers(first: 5) { edges { node { id accounts(first: 3) { edges { node { id } } } transactions(first: 3) { edges { node { id } } } } } } }',
       ),
-    // Every document is unique, so nothing of it must be retained forever.
+    // Every document is unique, so no part of it may be retained forever.
     unique: (turn) => platform.ask(`{ a${turn}: viewer { kind } b${turn}: currencies { code } }`),
     refused: () => platform.send('{ nonsense }'),
     rest: async () => (await fetch(`${url}/2025-10-13/transactions?limit=5`, { headers })).json(),
@@ -127,7 +126,7 @@ async function heldBy(pid: number, database: pg.Client): Promise<Held> {
   return { memory, files: readdirSync(`/proc/${pid}/fd`).length, connections: rows[0]?.connections ?? 0 };
 }
 
-/** Returns the medians of the second and the last quarter. The first quarter is for warming up. */
+/** Returns the medians of the second and the last quarter. The first quarter is warm-up. */
 function summary(held: readonly Held[]): { readonly early: Held; readonly late: Held } {
   const quarter = Math.floor(held.length / 4);
   const median = (part: readonly Held[], of: keyof Held) =>

@@ -16,20 +16,20 @@ import { watchProcessors } from './neighbours/machine.ts';
 import { accountQuery, expensive, type Kind, kinds, payment, type Storm } from './neighbours/storms.ts';
 
 /**
- * Measures what a storm of 300 connections of one platform costs another platform. Three situations alternate: the
- * measured platform is alone; the other platform sends as much as its limit allows, so that nothing is refused; the
- * other platform storms against this limit, as fast as it gets answers. The medians of the rounds' p99 are compared:
- * with the storm, and without it, where the measured platform is alone or beside the polite sender. A calm platform,
- * which notices each request of another platform, thus pays for the requests that the limit allows, but not for the
- * storm. Odd and even rounds of the platform alone differ only by noise. Rounds in which other processes were busy are
- * discarded and repeated.
+ * Measures how much a storm of 300 connections from one platform slows down another platform. Three situations
+ * alternate: the measured platform is alone; the other platform sends as much as its limit allows, so that nothing is
+ * refused; the other platform storms against this limit, as fast as it gets answers. The test compares the median p99
+ * of the rounds with the storm to that of the rounds without it, alone or beside the polite sender. A calm platform,
+ * which notices every request from another platform, thus pays for the requests that the limit allows, but not for the
+ * storm. Odd and even rounds of the platform alone show the noise, because they differ in nothing else. Rounds in which
+ * other processes were busy are discarded and repeated.
  */
 
 const connections = 300;
 /** The number of rounds of each kind. */
 const cycles = Number(process.env.NEIGHBOUR_ROUNDS ?? 10);
 const roundMs = 4_000;
-/** How many rounds are run in a row, so that a storm lasts longer and is started less often. */
+/** How many rounds are run in a row, so that each storm lasts longer and storms are started less often. */
 const roundsInTurn = 2;
 /** How long before its round a polite sender begins, and how long after a storm a round begins. */
 const leadMs = 1_000;
@@ -40,17 +40,15 @@ const leadMs = 1_000;
 const stormLeadMs = 13_000;
 /** The maximum share of one processor that other processes may use in a round. */
 const mostOfOthers = Number(process.env.NEIGHBOUR_OTHERS ?? 0.05);
-/**
- * The promise: the highest allowed ratio between the p99 beside a storm and the p99 without one, under the same limit.
- */
+/** The promise: the maximum ratio between the p99 with a storm and the p99 without a storm, under the same limit. */
 const most = 1.2;
 /** How many wrong credentials an address may try in a minute. */
 const wrongPerMinute = 100;
 
 /**
- * The limit of the storming platform, in requests per second: a twentieth, or a hundredth, of the number of payments
- * that such a machine makes. Refused requests cost the same in both cases. With the higher limit, a polite sender may
- * cost as much as the storm, and so hide it.
+ * The storming platform's limit, in requests per second: a twentieth, or a hundredth, of the payments per second that
+ * such a machine can make. Refused requests cost the same in both cases. With the higher limit, a polite sender may
+ * cost as much as the storm, and thus hide its effect.
  */
 const ways = { 'against its limit': 50, 'against a low limit': 10, 'without a limit': undefined } as const;
 type Way = keyof typeof ways;
@@ -59,8 +57,8 @@ type Way = keyof typeof ways;
 const neighbours = {
   calm: { readsPerSecond: 200, paymentsPerSecond: 0 },
   /**
-   * When it is alone, this neighbor uses a third of two processors. At twice the rate, its p99 varies between rounds by
-   * a factor of ten even without a storm.
+   * Alone, this neighbor uses a third of two processors. At twice this rate, its p99 varies between rounds by a factor
+   * of ten even without a storm.
    */
   busy: { readsPerSecond: 150, paymentsPerSecond: 50 },
 } as const;
@@ -92,8 +90,8 @@ const requestsOf = (neighbour: Neighbour): Omit<Calm, 'ms'> => {
   return { url: child.url, authorization: t.platform.authorization, requests: [reads, payments] };
 };
 /**
- * Runs a program on idle processors only, because a real storm takes no processor time from the service. Works only on
- * Linux.
+ * Runs a program only on idle processors, because a real storm's clients take no processor time from the service. Works
+ * only on Linux.
  */
 const whenIdle = ['chrt', '--idle', '0'];
 const storm = start('storm.ts', whenIdle);
@@ -103,7 +101,7 @@ afterAll(async () => {
   expect(await child.end('SIGTERM')).toBe(0);
 });
 
-/** Starts a program as the leader of a separate session, so that it can have a priority of its own. */
+/** Starts a program as the leader of a separate session, so that it can have its own priority. */
 function start(file: string, runner: readonly string[] = []): ChildProcess {
   const isThere = runner.length > 0 && spawnSync(runner[0] ?? '', ['--version']).status === 0;
   const [execPath = process.execPath, ...execArgv] = [...(isThere ? runner : []), process.execPath];
@@ -114,7 +112,7 @@ function start(file: string, runner: readonly string[] = []): ChildProcess {
   });
 }
 
-/** Makes the neighbor send for the length of one round. */
+/** Makes the neighbor send requests for the length of one round. */
 async function round(neighbour: Neighbour, ms = roundMs): Promise<Measured> {
   calmClient.send({ ...requestsOf(neighbour), ms } satisfies Calm);
   const [measured] = (await once(calmClient, 'message')) as [Measured];
@@ -129,7 +127,7 @@ function quantile(values: readonly number[], part: number): number {
 const p99 = ({ took }: Measured) => quantile(took, 0.99);
 const median = (values: readonly number[]) => quantile(values, 0.5);
 
-/** Returns the median of the rounds' p99, and how far they are spread. */
+/** Returns the rounds' median p99, and its spread. */
 const summary = (rounds: readonly Measured[]) => {
   const each = rounds.map(p99);
   return {
@@ -148,7 +146,7 @@ const summary = (rounds: readonly Measured[]) => {
  * socket as two: its opening and its query. Wrong credentials have a limit of their own, per address and minute.
  */
 function politeRate(kind: Kind, perSecond: number): number {
-  // Each document counts as several requests at once. At a slightly lower rate, none is refused.
+  // Each document counts as several requests at once, so the rate is slightly lower, and none is refused.
   if (kind === 'documents') return (0.95 * perSecond) / documentRequests;
   if (kind === 'sockets') return perSecond / 2;
   return kind === 'wrong credentials' ? wrongPerMinute / 60 : perSecond;
@@ -163,7 +161,7 @@ async function beside(job: Storm, work: () => Promise<void>): Promise<Answers> {
   await work();
   storm.send('end');
   const [answers] = (await once(storm, 'message')) as [Answers];
-  // First the service deals with what the storm has left behind, such as payments under way and memory to be freed.
+  // First let the service deal with what the storm has left behind, such as payments under way and memory to be freed.
   await delay(leadMs);
   return answers;
 }
@@ -185,7 +183,8 @@ async function measure(neighbour: Neighbour, kind: Kind, way: Way) {
   const { authorization } = stormy;
   const { usd: from, outsideUsd: to } = scene;
   const storming: Storm = { url: child.url, authorization, connections, kind, perSecond: undefined, from, to };
-  // The storm is not to blame for compilation at first use, and instances remember old limits for two seconds.
+  // Warm up: the storm must not be blamed for compilation at first use, and instances remember old limits for two
+  // seconds.
   await round(neighbour, 3_000);
   const rounds = (): Rounds => ({ measured: [], used: [] });
   const all = { alone: rounds(), polite: rounds(), storm: rounds() };

@@ -16,7 +16,7 @@ import { type Installation, install } from './nights/installation.ts';
 import { type Night, nights } from './nights/nights.ts';
 import { operatorOf } from './nights/operator.ts';
 
-// Stages nights: an installation under load breaks, alerts fire, an operator repairs it, and no command is lost or
+// Stages nights: an installation breaks under load, alerts fire, an operator repairs it, and no command is lost or
 // doubled. The soak itself plays the operator, and uses only commands from the documentation. NIGHTS selects nights.
 // NIGHT=1, NIGHT=2 … stages a single night for a person, in an order that NIGHT_SEED decides.
 
@@ -27,16 +27,14 @@ if (!isInstalled)
 const seed = Number(process.env.NIGHT_SEED ?? randomInt(1_000_000));
 const wanted = new RegExp(process.env.NIGHTS ?? '');
 const number = Number(process.env.NIGHT ?? 0);
-/**
- * The longest time that alerts may take to fire, and that an installation may take to be sound again after its repair.
- */
+/** How long alerts may take to fire, and how long an installation may take to recover after its repair. */
 const patienceMs = 300_000;
 /** How long a client pauses between two commands, so that a long night does not produce too many. */
 const restMs = 100;
 /** After this many acknowledged commands, the service counts as answering again. */
 const answering = 10;
 
-/** Alerts that also fire when other work keeps this machine busy. */
+/** Alerts that may also fire merely because other work keeps this machine busy. */
 const ofBusyMachines = /^Payments(RequestsSlow|LoadRefused|PoolWaits|EventLoopHangs|FeedBehind|FiguresMissing)$/;
 
 describe.skipIf(!isInstalled)('an operator who knows the pages', () => {
@@ -88,16 +86,14 @@ interface Scene {
   readonly machine: Installation;
   readonly load: Load;
   readonly prometheus: Prometheus;
-  /** Records the current night, which the violations then name. */
+  /** Records the current night, so that violations can name it. */
   readonly note: (name: string, night: Night) => void;
 }
 
 /** Receives the violations while the installation still exists. */
 type Listener = (violations: readonly Violation[]) => Promise<void>;
 
-/**
- * Starts an installation and its load, and runs `pass` on it. Returns the promises that were broken in the meantime.
- */
+/** Starts an installation and its load, and runs `pass` on it. Returns the promises broken in the meantime. */
 async function inInstallation(
   hasStandby: boolean,
   pass: (scene: Scene) => Promise<Listener | undefined>,
@@ -120,7 +116,7 @@ async function inInstallation(
     let mayFail = false;
     const load = startLoad({ urls, authorization, scenes, seed, during: () => during, acts: () => restingActs });
     ends.push(() => load.stop());
-    // A person relies on the text of an alert, so half an hour stays half an hour.
+    // A person relies on an alert's text, so half an hour must stay half an hour.
     const rules = (await shortenedRules()).map((text) =>
       text.replace('snapshot_seconds > 5', 'snapshot_seconds > 1800'),
     );
@@ -221,7 +217,7 @@ const restingActs = usualActs.map((act): typeof act => async (client) => {
   await delay(restMs);
 });
 
-/** Writes what the operator is told: the alerts, what people say, and how to reach the machine. */
+/** Writes the operator's page: the alerts, what people say, and how to reach the machine. */
 function pageOf(machine: Installation, { said }: Night, fired: ReadonlyMap<string, string>): string {
   const { folder, gateways, hasStandby } = machine;
   const units = [...gateways.map(({ unit }) => unit), 'postgres', ...(hasStandby ? ['standby'] : [])];

@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => world?.close());
 
-/** The number of documents. If several processes share the work, each runs fewer, with a seed of its own. */
+/** The number of documents. If several processes share the work, each runs fewer documents, with its own seed. */
 const documents = Number(process.env.ORACLE_DOCUMENTS ?? 100_000);
 
 test(`${documents} random documents get the same answers as from standard execution`, async () => {

@@ -15,7 +15,7 @@ afterAll(async () => {
 test.each(planCases)('among a million rows, an index finds $name', async (one) => {
   const plan = await planOf(t, one, { id: one.id && scene.ids[one.id] }, true);
   expect(plan.indexes).toEqual(expect.arrayContaining([...one.indexes]));
-  // A hundred of a million rows have the value. If the index is not in the order of the list, all hundred are read.
+  // A hundred of a million rows have the value. If the index does not have the list's order, all hundred are read.
   expect(plan.rowsRead).toBeLessThan(250);
 });
 

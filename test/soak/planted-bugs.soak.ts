@@ -4,8 +4,8 @@ import { CheckoutCopy } from './planted-bugs/checkout-copy.ts';
 import { planted, standsFor, type TestName } from './planted-bugs/plant.ts';
 
 /**
- * Plants each bug in the list, one at a time, in a copy of the checkout, and runs the test named with the bug, which
- * must fail. Before that, all these tests must pass in the same copy without a bug.
+ * Plants each listed bug, one at a time, in a copy of the checkout, and runs the test named for the bug, which must
+ * fail. Before that, all these tests must pass in the same copy with no bug planted.
  */
 
 const sound = new Set<TestName>();
@@ -23,7 +23,7 @@ afterAll(() => {
 
 const named = ({ title }: TestName, ran: readonly string[]) => ran.some((other) => standsFor(title, other));
 
-/** Runs the tests without a bug, and records those that pass. */
+/** Runs the tests with no bug planted, and records which of them pass. */
 async function findSound(tests: readonly TestName[]): Promise<string> {
   const { passed, failed, output } = await copy.run(tests);
   for (const each of tests) if (named(each, passed) && !named(each, failed)) sound.add(each);

@@ -32,7 +32,7 @@ here('two instances share one session of the server, and no platform sees a row 
   const pooledUrl = servingUrl(bouncer.url);
   await expect(findPooler(pooledUrl, url)).rejects.toThrow('lack the settings role');
   await prepareLogin(pooledUrl, url);
-  // Does the same as an operator's RECONNECT.
+  // This has the same effect as an operator's RECONNECT.
   await bouncer.kill();
   await bouncer.start();
   const pooler = await findPooler(pooledUrl, url);

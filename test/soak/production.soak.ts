@@ -15,7 +15,7 @@ import { fund, makeScene, type Scene } from '../setup/scene.ts';
 const run = promisify(execFile);
 const root = path.resolve(import.meta.dirname, '../..');
 
-/** Returns the reason if no machine can be created here, otherwise undefined. */
+/** Returns why no machine can be created here; undefined if one can. */
 function machineTrouble(): string | undefined {
   if (process.getuid?.() !== 0) return 'it needs root';
   const missing = ['debootstrap', 'systemd-nspawn', 'nsenter'].filter((program) => !isOnPath(program));
@@ -109,8 +109,8 @@ async function startMachine(release: string) {
 /** Succeeds once all units have started, whether or not one has failed. */
 const isUp = 'case "$(systemctl is-system-running)" in running | degraded) ;; *) exit 1 ;; esac';
 
-// Follows docs/production.md to the letter on a new Debian machine, which then loses one part after the other under
-// load.
+// Follows docs/production.md to the letter on a new Debian machine. Under load, the machine then loses one part after
+// another.
 
 const trouble = machineTrouble();
 if (trouble) console.log(`skipped: ${trouble}`);
@@ -143,7 +143,7 @@ const operator = [
 let machine: Machine;
 let platform: TestPlatform;
 let scene: Scene;
-/** A second platform, whose payments share the connections of the first one. */
+/** A second platform, whose payments share the first platform's connections. */
 let other: TestPlatform;
 
 async function requireFreePort(port: number): Promise<void> {
@@ -171,7 +171,7 @@ interface Command {
 const transferOut = `mutation ($input: TransferOutInput!) { transferOut(input: $input) {
   __typename ... on TransferOutSuccess { transaction { id } } ... on UserError { code } } }`;
 
-/** Callers that pay through the load balancer, and retry unanswered requests with the same key. */
+/** Callers that make payments through the load balancer, and retry unanswered requests with the same key. */
 class Load {
   readonly acknowledged: Command[] = [];
   readonly codes = new Map<string, number>();

@@ -51,7 +51,7 @@ test('of two servers the writable one is used, after a promotion the other one, 
   await vi.waitFor(async () => expect((await fetch(`${gateway.url}/health/ready`)).status).toBe(200), 60_000);
   expect(await audit({ url })).toEqual([]);
   expect((await standby.query('select count(*)::int as count from platform')).rows).toEqual([{ count: 1 }]);
-  // The standby might have lacked the last transactions. The feed has therefore begun a new epoch, which an operator
+  // The standby might have been missing the last transactions, so the feed has begun a new epoch, which an operator
   // still has to mark.
   const epochs = 'select epoch, marked_at is not null as marked from feed_epoch order by id';
   expect((await standby.query(epochs)).rows).toEqual([

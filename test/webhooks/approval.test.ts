@@ -11,7 +11,7 @@ import { type Answer, answer, ownReceiver, type Received, startReceiver, verify 
  * ledger.
  */
 
-// The payments' own deadline is far away: here the answer decides how they end.
+// The payments' own deadline is far in the future: here, the answer decides how they end.
 const t = await testGateway({ WEBHOOK_TIME_SCALE: 2, PAYMENT_APPROVAL_MS: 60_000 });
 const receiver = await startReceiver();
 const scene = await makeScene(t.platform, 0n);

@@ -121,7 +121,7 @@ test('hanging receivers delay no other receivers, and have at most eight request
     await createEndpoint(t.platform, { url, eventTypes: ['ACCOUNT_STATUS'] });
   await deposit(scene.usd, 40);
   await healthy.until((received) => distinct(received) === 41);
-  // Here an attempt ends after a second. Until then, the hanging endpoints get no more than their share of the
+  // Here, an attempt times out after a second. Until then, the hanging endpoints get no more than their share of the
   // requests.
   for (const one of hanging) expect(one.received.length).toBeLessThan(41);
 });

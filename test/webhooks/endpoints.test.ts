@@ -210,8 +210,8 @@ test('two concurrent rotations are two steps: afterwards the two new secrets sig
   const lock = ['select from webhook_endpoint where id = $1 for update', uuidIn(id)] as const;
   const rotations = await whileLocked(t.databaseUrl, lock, async (holder) => {
     const begun = [rotate(), rotate()];
-    // The second rotation waits for the first one, which is ahead of it in the row's lock queue, and not for the
-    // holder.
+    // The second rotation waits not for the lock holder but for the first rotation, which is ahead of it in the row's
+    // lock queue.
     const waiting = `select from pg_locks where locktype = 'tuple' and not granted
       and database = (select oid from pg_database where datname = current_database())`;
     while ((await holder.query(waiting)).rowCount === 0);

@@ -6,7 +6,7 @@ import { onTestFinished } from 'vitest';
 import { listen } from '../setup/free-port.ts';
 import type { Data } from '../setup/gateway.ts';
 
-/** The messages of a receiver: the raw bytes and headers, and the parsed content. */
+/** A receiver's messages: the raw bytes and headers, and the parsed content. */
 export interface Received {
   readonly id: string;
   readonly headers: Readonly<Record<string, string>>;

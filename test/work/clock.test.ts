@@ -11,7 +11,7 @@ import { startReceiver } from '../webhooks/receiver.ts';
 const key = Buffer.alloc(32, 7);
 const database = await testDatabase();
 const sql = await testClient({ databaseUrl: database.url });
-// A worker has run before. It has begun the feed's epoch, which contains the worker's reading of the clock.
+// A worker has already run. It has begun the feed's epoch, which contains the worker's reading of the clock.
 await sql.query('select follow_server()');
 /** A gateway that only serves, without workers. */
 const serving = await testGateway({ ROLE: 'serve', SECRET_KEY: key }, database.url);

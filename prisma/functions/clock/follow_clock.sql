@@ -3,9 +3,9 @@
 -- milliseconds, or null. Any number of processes may call this repeatedly: one of them locks the row, and the others
 -- return immediately.
 -- A due time counts as set by the old clock if it is more than half the step or more than ten seconds in the future.
--- This is nearly always right, because the function is called every second. A due time that the new clock has set that
--- far ahead in the meantime is moved by mistake. That is harmless, because the work is merely done early. For example,
--- a rail is queried again, or a receiver gets an event early. The limit of ten seconds also catches due times that were
+-- This is nearly always right, because the function is called every second. A due time that was set that far ahead by
+-- the new clock in the meantime is moved by mistake. That is harmless: the work is merely done early. For example, a
+-- rail is queried again, or a receiver gets an event early. The limit of ten seconds also catches due times that were
 -- set between two steps since the last call. A step forward and back again between two calls is not detected.
 create or replace function follow_clock() returns double precision
   language plpgsql

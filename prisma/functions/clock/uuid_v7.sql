@@ -1,9 +1,9 @@
 -- before tables
--- Returns a new UUIDv7 (RFC 9562, method 3): 48 bits of milliseconds, 12 bits of the fraction of a millisecond, 62
--- random bits. Ids from one server sort by creation time, to the microsecond. Postgres has a built-in function for this
--- only since version 18. The body is one expression that reads the clock once, because only such a function is inlined
--- into the calling statement: microseconds × 4096 / 1000 are 15 hexadecimal digits, of which the last three are the
--- fraction. It uses date_part, because its float represents present-day microseconds exactly; extract would compute
+-- Returns a new UUIDv7 (RFC 9562, method 3): 48 bits of milliseconds, 12 bits for the fraction of a millisecond, 62
+-- random bits. Ids from one server sort by creation time, to the microsecond. Postgres has had a built-in function for
+-- this only since version 18. The body is one expression that reads the clock once, because only such a function is
+-- inlined into the calling statement: microseconds × 4096 / 1000 are 15 hexadecimal digits, of which the last three are
+-- the fraction. It uses date_part, because its float represents present-day microseconds exactly; extract would compute
 -- with numeric.
 create or replace function uuid_v7() returns uuid
   language sql volatile parallel safe

@@ -1,4 +1,4 @@
--- Adds the amounts of legs to the sums {account: amount}, and returns the new sums.
+-- Adds the legs' amounts to the sums {account: amount}, and returns the new sums.
 create or replace function add_legs(p_sums jsonb, p_legs jsonb) returns jsonb
   language plpgsql
 as $$

@@ -1,4 +1,4 @@
--- The part of apply_plans for plans that change customers or external accounts, or when an account is checked next.
+-- The part of apply_plans for plans that change customers, external accounts, or the time of an account's next check.
 create or replace function apply_owner_changes(p_platform uuid, p_plan jsonb) returns void
   language plpgsql
 as $$
@@ -19,8 +19,8 @@ begin
       registration_number = v_customer.registration_number, tax_id = v_customer.tax_id,
       address = v_customer.address, beneficial_owners = v_customer.beneficial_owners, metadata = v_customer.metadata
     where platform_id = p_platform and id = (v_item ->> 'id')::uuid;
-    -- A deleted customer's app tokens are revoked, including those for its quotes and transactions. Every revocation locks
-    -- tokens in the order of their ids.
+    -- A deleted customer's app tokens are revoked, including those for its quotes and transactions. Every revocation
+    -- locks tokens in id order.
     if v_customer.is_deleted then
       v_tokens := array(
         select id from client_token

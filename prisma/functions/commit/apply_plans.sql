@@ -1,7 +1,7 @@
--- Applies plans that check_group has accepted, given as a list of {platform, plan}: inserts rows, moves money,
--- changes statuses and places orders for the rail. Each kind of change takes one statement for all plans. Triggers
--- write the events and update the balances. The events of a plan are written in the order of this function's
--- statements. The order of different plans only matters for the balances of accounts that several of them move.
+-- Applies plans that check_group has accepted, given as a list of {platform, plan}: inserts rows, moves money, changes
+-- statuses and places orders for the rail. Each kind of change takes one statement for all plans. Triggers write the
+-- events and update the balances. A plan's events are written in the order of this function's statements. The order of
+-- different plans matters only for accounts whose balances several of them change.
 create or replace function apply_plans(p_plans jsonb) returns void
   language plpgsql
 as $$
@@ -14,7 +14,8 @@ begin
   if p_plans @? '$[*] ? (@.plan.insert.*[*].platform_id != @.platform)' then
     raise exception 'a plan inserts a row of another platform' using errcode = 'LG010';
   end if;
-  -- An expression checks for changes that few plans contain, because a statement takes time even if it finds no work.
+  -- Changes that few plans contain are first detected with an expression, because a statement takes time even if it
+  -- finds no work.
   if p_plans @? '$[*].plan.insert ? (exists (@.customer) || exists (@.account) || exists (@.account_check) || exists (@.identity_check))' then
     for v_at in 0 .. jsonb_array_length(p_plans) - 1 loop
       perform apply_registrations((p_plans -> v_at ->> 'platform')::uuid, p_plans -> v_at -> 'plan' -> 'insert');
@@ -45,7 +46,7 @@ begin
     end loop;
   end if;
 
-  -- Money moves before statuses change, so that the event of a deposit precedes the event of the payment that it starts
+  -- Money moves before statuses change, so that a deposit's event precedes the event of the payment that it starts
   -- (specification 6, rule 3).
   if p_plans @? '$[*].plan.journals[*]' then
     with movement as materialized (

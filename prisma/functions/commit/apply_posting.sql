@@ -1,4 +1,4 @@
--- Runs before each insert of a posting that has an account. Updates the balance of the account, so that postings and
+-- Runs before each insert of a posting that has an account. Updates the account's balance, so that postings and
 -- balances cannot differ.
 create or replace function apply_posting() returns trigger
   language plpgsql

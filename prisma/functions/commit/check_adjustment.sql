@@ -1,7 +1,7 @@
--- The part of check_plan for a balance adjustment (decision 81). The plan must have exactly one journal, with the
--- legs of the proposal: one on the account and one on ADJUSTMENTS. Refuses an adjustment that has been decided, has
--- expired, or is approved by the operator who proposed it. No other plan may have such a journal or a leg on
--- ADJUSTMENTS. lock_plans has locked the proposal.
+-- The part of check_plan for a balance adjustment (decision 81). The plan must have exactly one journal, with the legs
+-- of the proposal: one on the account and one on ADJUSTMENTS. Refuses an adjustment that has already been decided or
+-- has expired, or that is being approved by the operator who proposed it. No other plan may have such a journal or a
+-- leg on ADJUSTMENTS. lock_plans has locked the proposal.
 create or replace function check_adjustment(p_platform uuid, p_plan jsonb) returns jsonb
   language plpgsql
 as $$

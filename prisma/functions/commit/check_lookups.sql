@@ -1,5 +1,5 @@
 -- The part of check_plan for lookups that a quote is based on. They must not have expired. Lookups never change, so
--- none is locked. The clock is read after all locks of the plan have been taken.
+-- they are not locked. The clock is read after all of the plan's locks have been taken.
 create or replace function check_lookups(p_platform uuid, p_ids jsonb) returns jsonb
   language plpgsql
 as $$

@@ -7,10 +7,10 @@
 --   {outcome: first, refusal, result}  the outcome of the first call with its idempotency key
 --   {outcome: mismatch}                its idempotency key was used with different input
 -- All locks are taken first; then each batch is checked, applied and concluded (commit_batch).
--- Runs with the owner's privileges, because the roles that serve and work cannot change money or statuses in any other
--- way.
+-- Runs with the owner's privileges: the serving and working roles have no other way to change money or statuses.
 -- Each statement, here and in the functions called, is planned once per connection, because planning took longer than
--- execution. The plans find rows one by one, by their keys, because the tables may be empty when they are made.
+-- execution. The query plans find rows one by one, by their keys, because the tables may be empty when the plans are
+-- made.
 create or replace function commit_batches(p_batches jsonb) returns jsonb[]
   language plpgsql
   security definer set search_path = public, pg_temp

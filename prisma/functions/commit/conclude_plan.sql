@@ -1,5 +1,5 @@
--- Returns the answer to a plan that was applied or refused, with the current state of the row that the plan names as
--- its result. Stores the answer under the plan's idempotency key, for repeated calls.
+-- Returns the answer to an applied or refused plan, with the current state of the row that the plan names as its
+-- result. Stores the answer under the plan's idempotency key, for repeated calls.
 create or replace function conclude_plan(p_platform uuid, p_plan jsonb, p_refusal jsonb) returns jsonb
   language plpgsql
 as $$

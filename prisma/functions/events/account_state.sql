@@ -1,5 +1,5 @@
--- Returns the part of an account that its event stores as JSON: the mutable columns (guard_account) that have a
--- value. Status, version and time of change are columns of the event. account_as_of reads it.
+-- Returns the part of an account that its event stores as JSON, for account_as_of: the mutable columns (guard_account)
+-- that have a value. Status, version and time of change are columns of the event.
 create or replace function account_state(a account) returns jsonb
   language sql stable parallel safe
 as $$

@@ -1,5 +1,5 @@
 -- Runs once per statement that inserts or updates quotes. Writes an event for each quote, like announce_transaction.
--- The columns of the event hold everything that can change (quote_as_of).
+-- The event's columns hold everything about a quote that can change (quote_as_of).
 create or replace function announce_quote() returns trigger
   language plpgsql
 as $$

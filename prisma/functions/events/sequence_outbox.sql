@@ -1,6 +1,6 @@
 -- Moves committed events from the outbox to the feed, oldest first: gives each the next number of its platform, and
 -- notifies all instances once. Rows are deleted, rather than passed by a moving cursor, so an event that commits late
--- is numbered late but never missed. Only one caller runs at a time (the advisory lock of the sequencer), so no other
+-- is numbered late but never missed. Only one caller runs at a time (the sequencer's advisory lock), so no other
 -- session moves a row between the first read and the delete. The statements are planned once per connection and use
 -- keys, because the outbox is sometimes empty.
 -- A row that was moved stays in the index while an old snapshot, such as that of a dump, may still see it: half a

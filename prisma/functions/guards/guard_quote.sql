@@ -1,5 +1,5 @@
 -- Runs before each update of a quote. Only the status may change, and only along its status_moves. So an event stores
--- only the status of a quote (quote_as_of).
+-- only a quote's status (quote_as_of).
 create or replace function guard_quote() returns trigger
   language plpgsql
 as $$

@@ -1,5 +1,5 @@
--- Returns the limits of a policy with their current used and remaining amounts. Takes no lock, so payments may be
--- counted concurrently.
+-- Returns a policy's limits with their current used and remaining amounts. Takes no lock, so payments may be counted
+-- concurrently.
 create or replace function limits_of(p_platform uuid, p_policy uuid) returns jsonb
   language plpgsql stable
 as $$

@@ -1,5 +1,5 @@
 -- Decides whether a policy requires a second person to approve a payment: always, above an amount (or in a currency for
--- which it names no amount), or to a receiver that the policy's subject has not paid yet. Undelivered and returned
+-- which it specifies no amount), or to a receiver that the policy's subject has not paid yet. Undelivered and returned
 -- payments do not count as paid.
 create or replace function needs_approval(p_policy policy, p_spend jsonb) returns boolean
   language plpgsql stable

@@ -1,4 +1,4 @@
--- Returns an API token and all API tokens that it was created by or replaces, directly or indirectly. Policies that
+-- Returns an API token and all API tokens that created it or that it replaces, directly or indirectly. Policies that
 -- limit one of these also limit the token. The result never changes.
 create or replace function token_makers(p_platform uuid, p_token uuid) returns uuid[]
   language sql stable

@@ -2,7 +2,9 @@ import { type Queryable, statement, statementTexts } from './statement.ts';
 
 export interface LockSession {
   readonly pid: number;
-  /** Its application name. The service's own connections name their purpose and the instance's machine and process. */
+  /**
+   * Its application name. The service's own connections include their purpose and the instance's machine and process.
+   */
   readonly application: string;
   readonly login: string | null;
   /** The backend type, such as `client backend`, `autovacuum worker` or `walsender`. */
@@ -12,12 +14,12 @@ export interface LockSession {
   /** Its current or last statement: its name if it is one of the service's, otherwise the beginning of its text. */
   readonly statement: string;
   readonly openSeconds: number;
-  /** The processes that it waits for. 0 stands for a prepared transaction. */
+  /** The ids of the processes that it waits for. 0 stands for a prepared transaction. */
   readonly blockedBy: readonly number[];
-  /** The lock that it waits for, and for how many seconds. */
+  /** The lock that it waits for, and how many seconds it has waited. */
   readonly waitsFor: string | null;
   readonly waitSeconds: number | null;
-  /** Whether it has committed, and still holds its locks until a synchronous standby confirms the commit. */
+  /** Whether it has committed but still holds its locks until a synchronous standby confirms the commit. */
   readonly awaitsStandby: boolean;
 }
 
@@ -48,7 +50,7 @@ export interface PreparedTransaction {
   readonly gid: string;
   readonly owner: string;
   readonly openSeconds: number;
-  /** The tables that it has locked, separated by commas. */
+  /** The names of the tables that it has locked, separated by commas. */
   readonly tables: string | null;
 }
 
@@ -61,7 +63,7 @@ export const preparedTransactions = statement<PreparedTransaction>(
    from pg_prepared_xacts p where p.database = current_database() order by p.prepared`,
 );
 
-/** How many of its first characters identify a statement: fewer than track_activity_query_size keeps. */
+/** How many leading characters identify a statement: fewer than track_activity_query_size keeps. */
 const shownLength = 900;
 
 /** Returns sessions that wait for locks, and their blockers. Other logins' statements require pg_read_all_stats. */
@@ -75,13 +77,13 @@ export async function lockSessions(on: Queryable): Promise<LockSession[]> {
   }));
 }
 
-/** Returns the beginning of a statement on one line. The text of a statement with parameters contains no values. */
+/** Returns the beginning of a statement on one line. A parameterized statement's text contains no values. */
 function shortened(query: string): string {
   const line = query.replace(/\s+/g, ' ').trim();
   return line.length > 80 ? `${line.slice(0, 79)}…` : line;
 }
 
-/** Describes a session, its login and the age of its transaction in human-readable form. */
+/** Describes a session, its login and its transaction's age in human-readable form. */
 export function nameOf(session: LockSession): string {
   const { pid, application, login, kind, state, statement: text, openSeconds, awaitsStandby } = session;
   const who = kind === 'client backend' ? `${application || 'no application name'}, login ${login}` : kind;

@@ -21,7 +21,10 @@ export class Binding {
     return `f${this.aliases}`;
   }
 
-  /** Writes an uncorrelated subquery. Its aliases are numbered anew, so identical queries produce identical text. */
+  /**
+   * Writes an uncorrelated subquery. Its aliases are numbered from the start, so identical queries produce identical
+   * text.
+   */
   writeApart(write: () => void): void {
     const aliases = this.aliases;
     this.aliases = 0;
@@ -36,8 +39,8 @@ export class Binding {
 export type Binds = Pick<Binding, 'values' | 'bind' | 'alias' | 'aliases' | 'planning'>;
 
 /**
- * Fields whose values differ widely in frequency, or that are compared with ranges. A generic plan would read all rows
- * even for a rare value.
+ * Fields whose values differ widely in frequency, or that are used in range comparisons. A generic plan would read all
+ * rows even for a rare value.
  */
 const uneven: ReadonlySet<string> = new Set(
   `Transaction.status Transaction.type Transaction.failureReason Transaction.sentCurrency Transaction.receivedCurrency
@@ -45,7 +48,10 @@ const uneven: ReadonlySet<string> = new Set(
   Account.beneficiaryVerificationStatus`.split(/\s+/),
 );
 
-/** The fields whose values match few rows of a platform, so that with one of them any plan is good enough. */
+/**
+ * The fields whose values match few of a platform's rows. If a statement has a condition on one of them, any plan is
+ * good enough.
+ */
 const narrow: ReadonlySet<string> = new Set(['id', 'customerId', 'transactionId', 'endpointId', 'reference']);
 
 interface Found {
@@ -86,8 +92,8 @@ export function columnOf(model: string, field: string): string | undefined {
 type Where = Readonly<Record<string, unknown>>;
 
 /**
- * The fields and operators whose values, always enum values, are written into the text as literals. With parameters,
- * Postgres would not use a partial index on such rows.
+ * The fields and operators whose values are written into the text as literals. The values are always enum values. With
+ * parameters, Postgres would not use a partial index on such rows.
  */
 export const literalNames: ReadonlySet<string> = new Set(['kind', 'not']);
 

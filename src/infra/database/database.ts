@@ -19,14 +19,14 @@ export const defaultStatementMs = 10_000;
 /** Returns the settings that every session needs. The time zone is UTC: adapter-pg shifts timestamps in any other. */
 export const sessionSettings = (role: string, statementMs = defaultStatementMs) => [
   `role=${role}`,
-  // For some tables the serving role has views, which must be found first (docs/database-roles.md).
+  // The serving role has views that shadow some tables, so their schema must come first (docs/database-roles.md).
   `search_path=${role === 'gateway_serving' ? 'serving,public' : 'public'}`,
   `gateway.platform=${noPlatform}`,
   'timezone=UTC',
   'lock_timeout=2000',
   `statement_timeout=${statementMs}`,
   'idle_in_transaction_session_timeout=10000',
-  // Postgres expects a million rows from JSON that has two; JIT compilation then took ten times as long as the payment.
+  // Postgres expects a million rows from JSON that has two. JIT compilation then took ten times as long as the payment.
   'jit=off',
   // If a machine is lost, the locks of its processes are released after a few unanswered keep-alive probes.
   'tcp_keepalives_idle=10',
@@ -59,12 +59,12 @@ export interface Database {
    */
   joinPrisma<T>(client: pg.ClientBase, work: (prisma: Prisma.TransactionClient) => Promise<T>): Promise<T>;
   /**
-   * Runs a composed statement whose result is a single text, in half the time of pg's own query. A repeated text is
-   * prepared, unless its plan depends on its values. If the request has its own reader (read-scope.ts), that reader is
-   * used.
+   * Runs a composed statement whose result is a single text, in half the time of pg's own query. A text that is used
+   * repeatedly is prepared, unless its plan depends on its values. If the request has its own reader (read-scope.ts),
+   * that reader runs the statement.
    */
   readText(text: string, binding: Pick<Binding, 'values' | 'planning'>): Promise<string>;
-  /** Connects for statements that read no rows themselves, but only call a function of the ledger. */
+  /** Connects for statements that read no rows directly and only call a ledger function. */
   connectForFunctions(): Promise<pg.PoolClient>;
   /** Opens another pool in the same role, for work that must not wait for this one. `use` names its connections. */
   openPool(use: string, poolSize: number): pg.Pool;
@@ -98,11 +98,14 @@ export interface DatabaseOptions {
 
 const INT8 = 20;
 
-/** The additional time for a statement's result to arrive. After that, the result and its connection count as lost. */
+/**
+ * The additional time allowed for a statement's result to arrive. After that, the result and its connection count as
+ * lost.
+ */
 const graceMs = 2_000;
 /**
- * The time limit for one transaction, which Prisma requires, in milliseconds. A transaction that hangs is ended by the
- * session's shorter limits.
+ * The time limit for one transaction, in milliseconds. Prisma requires one, but the session's shorter limits end a
+ * hanging transaction first.
  */
 const defaultTransactionMs = 30_000;
 
@@ -111,7 +114,7 @@ function answerTimeoutMs(statementMs = defaultStatementMs): number {
 }
 
 interface ConnectionOptions extends Pick<DatabaseOptions, 'url' | 'role' | 'statementMs' | 'settings'> {
-  /** The purpose of the connection, which is part of its name; by default the work of the role. */
+  /** The connection's purpose, which is part of its name; by default the role's work. */
   readonly use?: string | undefined;
 }
 
@@ -125,12 +128,12 @@ export function connectionConfig({ url, role, use, statementMs, settings }: Conn
   return {
     connectionString: address.url,
     hosts: Hosts.of(url),
-    // Of two values for one setting, Postgres uses the last.
+    // If a setting is given twice, Postgres uses the last value.
     options: [address.options, ...own].join(' ').trim(),
     application_name: connectionName(use ?? role.replace('gateway_', ''), address.applicationName),
     keepAlive: true,
-    // After this, the system probes the other end ten times, a second apart (libuv): 15 s in all. By default it would
-    // wait for hours.
+    // After this delay, the operating system probes the other end ten times, a second apart (libuv): 15 s in all. By
+    // default it would wait for hours.
     keepAliveInitialDelayMillis: 5_000,
     types: {
       getTypeParser: (oid: number, format?: 'text' | 'binary') =>
@@ -204,7 +207,7 @@ export function openPool(connection: ConnectionConfig, { role, poolSize, acquire
     max: poolSize ?? 10,
     connectionTimeoutMillis: acquireTimeoutMs ?? 5_000,
     idleTimeoutMillis: 30_000,
-    // A session caches the catalog entries that it has read until it ends, so it must end now and then.
+    // A session caches every catalog entry that it reads until it ends, so sessions must end now and then.
     maxLifetimeSeconds: 1_800,
   });
   // Without this listener, an idle connection closed by the server would end the process. The pool opens another.
@@ -226,8 +229,8 @@ export function openPool(connection: ConnectionConfig, { role, poolSize, acquire
 }
 
 /**
- * Removes an idle connection from its pool at once, as the pool does with a broken one, so that it is not reused. Then
- * destroys its socket without Postgres' end message, because the other end does not respond.
+ * Removes an idle connection from its pool at once, as the pool does with a broken connection, so that it is not
+ * reused. Then destroys its socket without sending Postgres' terminate message, because the other end does not respond.
  */
 function discard(client: pg.PoolClient, error: Error): void {
   client.emit('error', error);

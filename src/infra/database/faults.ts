@@ -14,8 +14,8 @@ export function wasRolledBack(error: unknown): boolean {
 }
 
 /**
- * Reports a transaction that may have taken effect: its commit was sent, and the connection broke or timed out
- * before the reply; or it was committed, and its result could not be read afterwards.
+ * Reports a transaction that may have taken effect. Either its commit was sent and the connection broke or timed out
+ * before the reply, or it was committed and its result could not be read afterwards.
  */
 export class OutcomeUnknown extends Error {
   constructor(cause: unknown) {
@@ -31,7 +31,7 @@ export async function afterCommit<T>(reading: Promise<T>): Promise<T> {
   });
 }
 
-/** Returns whether the connection of this error broke or timed out, so that no further statement can use it. */
+/** Returns whether this error means that the connection broke or timed out, so that no further statement can use it. */
 export function isConnectionLost(error: unknown): boolean {
   return error instanceof OutcomeUnknown || (isDatabaseFault(error) && !wasRolledBack(error));
 }
@@ -94,7 +94,7 @@ export function isDatabaseFault(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = sqlState(error);
   if (code !== undefined && connectionErrors.has(code)) return true;
-  // For whatever reason (the login, the database, a firewall), Postgres has ended the session or refused a new one.
+  // Postgres has ended the session or refused a new one, for whatever reason (the login, the database, a firewall).
   if (error instanceof pg.DatabaseError) return isTransient(code) || isFatal(error.severity);
   if (connectionMessages.test(error.message) || error.name === 'TooLate') return true;
   if (error.name.startsWith('Prisma') && code !== undefined && prismaCodes.has(code)) return true;
@@ -108,7 +108,7 @@ export function isLockTimeout(error: unknown): boolean {
   return error.cause !== error && isLockTimeout(error.cause);
 }
 
-/** Returns whether a statement waited for a row that another transaction writes, as opposed to a whole table. */
+/** Returns whether a statement waited for a row that another transaction is writing, as opposed to a whole table. */
 export function waitedForRow(error: unknown): boolean {
   return error instanceof Error && 'where' in error && /\bwhile \w+( \w+)? (index )?tuple/.test(String(error.where));
 }

@@ -4,7 +4,7 @@ import { fieldName } from './rows.ts';
 import { type CamelCased, type NounsArgument, type Queryable, statement } from './statement.ts';
 
 /**
- * A table of work that is leased to the workers of any number of processes. They take the rows that are due by the
+ * A table of work that is leased to workers in any number of processes. Workers take the rows that are due by the
  * database's clock. No worker waits for another, and a dead worker's row becomes free when its lease ends.
  */
 export interface LeasedTable {
@@ -20,7 +20,10 @@ export interface LeasedTable {
 export interface Lease {
   readonly platformId: string;
   readonly environment: Environment;
-  /** The end of the lease, as written by the database. If it differs in the row, this worker has lost the lease. */
+  /**
+   * The end of the lease, as written by the database. If the row now has a different value, this worker has lost the
+   * lease.
+   */
   leasedUntil: string;
 }
 
@@ -28,14 +31,13 @@ export interface Lease {
 interface Claim {
   /** The column that counts the leases of a row, or null: `attempts` by default. */
   readonly counter?: string | null;
-  /** The condition of the index of due rows, if it has one that the due time does not imply. */
+  /** The condition of the partial index on due rows, if it has one that the due time does not imply. */
   readonly where?: string;
   /**
-   * Common table expressions, of which the last, `due`, selects the `ctid as row` of the rows to lease: by default the
-   * $1 earliest.
+   * Common table expressions. The last, `due`, selects `ctid as row` for the rows to lease: by default the $1 earliest.
    */
   readonly due?: string;
-  /** The column with the end of the lease, if it is not the column of the due time. */
+  /** The column with the end of the lease, if it is not the due-time column. */
   readonly until?: string;
   readonly reads: string;
   readonly joins?: string;
@@ -113,7 +115,7 @@ export function untilNext(leased: LeasedTable): (on: Queryable) => Promise<numbe
   return async (on) => (await next(on))[0]?.waitMs;
 }
 
-/** How long a worker may take for a row of `workOnDue`, in milliseconds: longer than a rail may take to respond. */
+/** How long a worker in `workOnDue` may take for one row, in milliseconds: longer than a rail may take to respond. */
 const workMs = 30_000;
 
 /** Returns the delay after a failure in milliseconds: longer each time, up to an hour. */

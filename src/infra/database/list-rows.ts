@@ -3,15 +3,15 @@ import { type Binds, conditionsOf, fieldsOfModel, literalNames, tableOf } from '
 import type { Planning } from './connections/read-scope.ts';
 import { columnName, fieldName } from './rows.ts';
 
-// The rows of a list that belong to something (an account, a customer, a reference) are found by the index on it,
-// however many rows the platform has. Left to itself, Postgres would use another index, such as the one of all payments
-// by time, whenever it expects an early match there. For an account with few payments, it would then read that index to
-// the end. To prevent this, the other conditions are wrapped in `(…) is true`, and if the index does not have the
-// list's order, the rows are sorted after `offset 0`.
+// If a list contains the rows that belong to something (an account, a customer, a reference), the index on that field
+// finds them, however many rows the platform has. Left to itself, Postgres would use another index, such as the one on
+// all payments by time, whenever it expects an early match there. For an account with few payments, it would then read
+// that index to the end. To prevent this, the other conditions are wrapped in `(…) is true`, and if the index does not
+// have the list's order, the rows are sorted after `offset 0`.
 
 /**
- * The fields that match few rows of a platform, by model, and whether the index on each returns equal values in the
- * order of ids.
+ * The fields that match few of a platform's rows, by model, and whether each field's index returns equal values in id
+ * order.
  */
 const finders: Readonly<Record<string, Readonly<Record<string, boolean>>>> = {
   Account: { customerId: true },
@@ -37,7 +37,7 @@ const finders: Readonly<Record<string, Readonly<Record<string, boolean>>>> = {
 };
 
 type Where = Readonly<Record<string, unknown>>;
-/** One condition: the name of a field or `OR`, and the value that it is compared with. */
+/** One condition: a field name or `OR`, and the value to compare with. */
 type Condition = readonly [name: string, value: unknown];
 
 export interface ListRows {
@@ -46,7 +46,7 @@ export interface ListRows {
   readonly where: object;
   /** SQL that finds a parent's rows in one or several ways, each through an index in the order of the list. */
   readonly below?: readonly string[] | undefined;
-  /** The order of a page, and its maximum number of rows. */
+  /** The page's sort order and its maximum number of rows. */
   readonly order?:
     | { readonly columns: readonly string[]; readonly read: 'asc' | 'desc'; readonly limit: number }
     | undefined;
@@ -56,19 +56,19 @@ interface Way {
   readonly found: string;
   readonly rest: string;
   readonly isOrdered: boolean;
-  /** The referenced rows, if these are found first, and the column that refers to them. */
+  /** The referenced rows, if they are looked up first, and the column that refers to them. */
   readonly through?: { readonly column: string; readonly ids: string } | undefined;
 }
 
 /**
- * Compares a column in a form for which Postgres expects few rows, so that it uses the index instead of scanning the
+ * Writes a comparison for which Postgres expects few rows, so that it uses the column's index instead of scanning the
  * table.
  */
 export function oneOfFew(alias: string, column: string, value: string): string {
   return `${alias}.${column} = ${value} and ${alias}.${column} between ${value} and ${value}`;
 }
 
-/** A query that has been written before. */
+/** A query whose text has already been written. */
 interface Written {
   readonly text: string;
   /** Its parameters: positions in `values`, or values that the shape itself contains. */
@@ -78,8 +78,8 @@ interface Written {
 }
 
 /**
- * Queries already written, by everything that determines their text. Writing a query takes longer than the rest of a
- * read.
+ * Queries already written, keyed by everything that determines their text. Writing a query takes longer than the rest
+ * of a read.
  */
 // `max` would allocate all of it up front (core/bounded-cache.ts).
 const written = new LRUCache<string, Written>({ maxSize: 2_000, sizeCalculation: () => 1 });
@@ -107,7 +107,7 @@ export function listRows(list: ListRows, binds: Binds): string {
   return query.text;
 }
 
-/** Describes everything about conditions that determines their text, and adds the values to `values`, each once. */
+/** Returns a description of everything that determines the conditions' text, and adds each value to `values` once. */
 function shapeOf(conditions: readonly Condition[], values: unknown[]): string {
   let shape = '';
   for (const [name, value] of conditions) {
@@ -119,7 +119,7 @@ function shapeOf(conditions: readonly Condition[], values: unknown[]): string {
 function valueShape(value: unknown, values: unknown[]): string {
   if (value === null || value === undefined || typeof value === 'boolean') return String(value);
   if (typeof value !== 'object' || value instanceof Date) {
-    // Otherwise it would be unclear which of two equal values a parameter stands for.
+    // If equal values were added twice, it would be unclear which of them a parameter stands for.
     const same = values.indexOf(value);
     if (same >= 0) return `=${same}`;
     values.push(value);
@@ -133,7 +133,7 @@ function valueShape(value: unknown, values: unknown[]): string {
 function writeRows(list: ListRows, conditions: readonly Condition[], binds: Binds): string {
   const { model, alias, below = [] } = list;
   // For a parent's rows, all plans use the same index. But Postgres considers a generic plan more expensive, and would
-  // plan each list of a document anew. For twenty lists, planning takes ten times as long as running them.
+  // plan every list in a document again. For twenty lists, planning takes ten times as long as running them.
   if (below.length > 0) binds.planning ??= 'once';
   const platform = conditions.find(([name]) => name === 'platformId');
   const { choices, used } = below.length > 0 || !platform ? nothingChosen : choose(model, conditions);
@@ -164,8 +164,8 @@ function writeRows(list: ListRows, conditions: readonly Condition[], binds: Bind
 }
 
 /**
- * Returns the field in whose order an index can be read from a cursor on: the only field that orders the rows, or the
- * id.
+ * Returns the field by which an index can be read in order, starting at a cursor: the only field that orders the rows,
+ * or the id.
  */
 function keyFieldOf({ order }: ListRows): string {
   const [column = 'id', ...more] = order?.columns ?? [];
@@ -177,8 +177,8 @@ function textOf(model: string, alias: string, conditions: readonly Condition[], 
 }
 
 /**
- * Writes the remaining conditions on the rows that the chosen conditions find. If a condition is about one other row,
- * that row is looked up only once.
+ * Writes the remaining conditions, for the rows found by the chosen conditions. If a condition concerns a single other
+ * row, that row is looked up only once.
  */
 function restOf(
   model: string,
@@ -198,7 +198,9 @@ function restOf(
   return texts.join(' and ') || 'true';
 }
 
-/** Writes the condition that the row with this id, to which a field refers, meets the condition on that field. */
+/**
+ * Writes the condition on a referenced row whose id is known: that this row meets the condition on the referring field.
+ */
 function namedRow(model: string, [name, value]: Condition, id: string, platformId: string, binds: Binds): string {
   const { type } = fieldsOfModel(model).get(name) ?? { type: '' };
   const row = binds.alias();
@@ -206,7 +208,7 @@ function namedRow(model: string, [name, value]: Condition, id: string, platformI
   return `exists (select from ${tableOf(type)} ${row} where ${row}.platform_id = ${platformId} and ${row}.id = ${binds.bind(id)} and ${conditions})`;
 }
 
-/** Returns the individual conditions of a `where`, without its ANDs, each once. */
+/** Returns the individual conditions in a `where`, each once, with its ANDs flattened. */
 function flattened(where: Where, conditions: Condition[] = []): Condition[] {
   for (const [name, value] of Object.entries(where)) {
     if (name === 'AND') for (const part of [value].flat()) flattened(part as Where, conditions);
@@ -242,7 +244,7 @@ function choose(model: string, conditions: readonly Condition[]): Chosen {
   return nothingChosen;
 }
 
-/** Returns the id of the only row that this condition is about, if other conditions name it; otherwise undefined. */
+/** If other conditions fix which single row this condition is about, returns that row's id; otherwise undefined. */
 function idOfNamed(model: string, [name]: Condition, others: readonly Condition[]): string | undefined {
   const idField = fieldsOfModel(model).get(name)?.relationFromFields?.at(-1);
   const value = others.find(([other]) => other === idField)?.[1];
@@ -282,7 +284,8 @@ function wayOf(model: string, alias: string, choice: readonly Condition[], platf
 }
 
 /**
- * Writes the FROM clause for rows found in one or several ways, each in the list's order if its index has that order.
+ * Writes the FROM clause for rows found in one or several ways, each of them in the list's order if its index has that
+ * order.
  */
 function fromWays(list: ListRows, own: string, ways: readonly Way[]): string {
   const { alias } = list;

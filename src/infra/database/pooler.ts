@@ -18,15 +18,17 @@ const role = 'gateway_serving';
 /** The advisory lock of the process that changes the settings of a login ("pool" in ASCII). */
 const settingsLock = 0x706f6f6c;
 
-/** Returns the settings that sessions behind a pooler get from their login. The platform is set by each transaction. */
+/**
+ * Returns the settings that sessions behind a pooler get from their login. Each transaction sets the platform itself.
+ */
 const loginSettings = () =>
   sessionSettings(role)
     .map((setting) => setting.split('=', 2) as [name: string, value: string])
     .filter(([name]) => name !== 'gateway.platform');
 
 /**
- * Gives the login of a pooler's address the settings that its sessions need, for this database only. A login may change
- * its own settings. Connections that override them, such as those for background work, are not affected.
+ * Sets the login in a pooler's address to use the settings that its sessions need, for this database only. A login may
+ * change its own settings. Connections that override the settings, such as those for background work, are not affected.
  * @param direct the address of the server itself, with the same login
  * @throws PoolerError if the logins differ
  * @throws OwnerError for a login that owns tables, which needs its own role for migrations
@@ -83,7 +85,7 @@ export async function findPooler(url: string, direct: string): Promise<Pooler> {
   return { url, prepares };
 }
 
-/** Returns the identity of a running server's database, which distinguishes it from all others. */
+/** Returns a value that identifies a running server's database among all others. */
 async function identityOf(client: pg.Client): Promise<string | undefined> {
   const { rows } = await client.query<{ identity: string }>(
     // As a number, because the sessions may have different time zones.

@@ -3,8 +3,8 @@ import { fieldsOfModel, type ModelField } from './conditions.ts';
 import { asPlatform } from './connections/platform-scope.ts';
 import { type Noun, readRows } from './read-rows.ts';
 
-// Compiles conditions in the form of Prisma's `where` to a function that tests a row in memory: the counterpart of
-// conditions.ts, for past versions of rows. It refuses conditions that the row alone cannot decide.
+// Compiles conditions in the form of Prisma's `where` to a function that tests a row in memory. This is the counterpart
+// of conditions.ts for past versions of rows. It refuses conditions that cannot be decided from the row alone.
 
 type Row = Readonly<Record<string, unknown>>;
 type Where = Readonly<Record<string, unknown>>;
@@ -15,7 +15,7 @@ export type FindRow = (model: string, id: string) => Row | undefined;
 /** A test of whether a row meets conditions. `find` finds the rows that `references` lists. */
 export interface Predicate {
   readonly matches: (row: Row, find: FindRow) => boolean;
-  /** The fields that refer to other rows, if the conditions also test fields of those rows. */
+  /** The fields that refer to other rows whose fields the conditions also test. */
   readonly references: readonly Reference[];
 }
 
@@ -25,7 +25,7 @@ export interface Reference {
   readonly model: string;
 }
 
-/** Reports a condition that a past version of a row does not decide by itself. */
+/** Reports a condition that cannot be decided from a past version of a row alone. */
 export class NotFollowable extends Error {
   constructor(model: string, field: string) {
     super(`a condition on ${field} of ${model} depends on more than the row`);
@@ -43,7 +43,7 @@ const unchanging: Readonly<Record<string, readonly string[]>> = {
 
 type Test = (row: Row, find: FindRow) => boolean;
 
-/** Compiles the conditions for rows of a model. @throws NotFollowable if the row alone does not decide them */
+/** Compiles the conditions for a model's rows. @throws NotFollowable if they cannot be decided from the row alone */
 export function predicateOf(model: string, where: object): Predicate {
   const references = new Map<string, Reference>();
   const test = allOf(model, where as Where, references);
@@ -142,7 +142,7 @@ function beginningWith(model: string, { name }: ModelField, start: unknown): Tes
   };
 }
 
-/** Compares times, numbers and UUIDs as Postgres does. The order of other texts depends on the collation. */
+/** Compares times, numbers and UUIDs as Postgres does. The order of any other text depends on the collation. */
 function compared(model: string, field: ModelField, value: unknown, holds: (order: number) => boolean): Test {
   const { name, type } = field;
   const isId = name === 'id' || name.endsWith('Id');
@@ -171,7 +171,7 @@ function isObject(value: unknown): value is Where {
 
 const maxRows = 20_000;
 
-/** Caches the rows that predicates refer to, with the fields that never change, so that each row is read once. */
+/** Caches the unchanging fields of the rows that predicates refer to, so that each row is read once. */
 export class ReferredRows {
   readonly #database: Parameters<typeof readRows>[0];
   // As in core/bounded-cache.ts, which database modules are not allowed to import.

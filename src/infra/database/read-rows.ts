@@ -25,12 +25,12 @@ interface RowQuery<N extends Noun> {
   readonly take?: number;
 }
 
-/** Additional fields that are read with each row, as SQL columns of type json for the row with this alias. */
+/** Additional fields to read with each row, as SQL expressions of type json; the argument is the row's alias. */
 export type Extra<More extends object> = (row: string) => { readonly [Field in keyof More]: string };
 
 /**
- * Reads whole rows of a noun in one statement that returns them as one JSON text. This takes a quarter of the CPU time
- * of Prisma's client.
+ * Reads whole rows of a noun in one statement that returns them as a single JSON text. This takes a quarter of the CPU
+ * time that Prisma's client needs.
  * @throws Error for conditions that conditions.ts does not support
  */
 export async function readRows<N extends Noun, More extends object>(

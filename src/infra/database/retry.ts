@@ -3,8 +3,8 @@ import { lostRaces } from '../instruments/instruments.ts';
 import { sqlState } from './faults.ts';
 
 /**
- * The SQLSTATEs of a command that lost a race and had no effect: serialization failure, deadlock, unique violation (the
- * next run sees the other row).
+ * The SQLSTATEs of a command that lost a race and had no effect: serialization failure, deadlock, or unique violation
+ * (the next run sees the other row).
  */
 const lostRace = new Set(['40001', '40P01', '23505']);
 

@@ -11,7 +11,7 @@ import {
 } from './generated/client/client.ts';
 import { getDatamodel } from './generated/pothos.ts';
 
-/** The rows that the feed and stored results contain as snapshots, by model. */
+/** The rows stored as snapshots in the feed and in stored results, by model. */
 export interface SnapshotRows {
   Account: Account;
   ClientToken: ClientToken;
@@ -42,7 +42,9 @@ export function fieldName(column: string): string {
 type Revive = (value: unknown) => unknown;
 type Reviver = readonly [field: string, column: string, revive: Revive | undefined, isNumber: boolean];
 
-/** The functions that restore values, by column type. Postgres writes such values as JSON only in these forms. */
+/**
+ * The functions that restore values from JSON, by column type. Postgres writes these types as JSON only in these forms.
+ */
 const reviveByType: Record<string, Revive> = {
   BigInt: (value) => BigInt(value as string | number),
   DateTime: (value) => new Date(value as string),
@@ -68,7 +70,7 @@ export function columnsOf(model: 'Event', alias: string): string {
   return (revivers.get(model) ?? []).map(([, column]) => `${alias}.${column}`).join(', ');
 }
 
-/** Builds a row, as Prisma would read it, from Postgres' JSON of it (`to_jsonb`). */
+/** Builds a row, as Prisma would read it, from Postgres' JSON form of the row (`to_jsonb`). */
 export function rowFromSnapshot<M extends keyof SnapshotRows>(
   model: M,
   snapshot: Prisma.JsonValue | Readonly<Record<string, unknown>>,
@@ -104,8 +106,8 @@ const fieldRevivers = new Map(
 );
 
 /**
- * Converts JSON of `fieldsOf` to a row in Prisma's form. It does so in place, because copying took a tenth of the time
- * of a list.
+ * Converts JSON from `fieldsOf` to a row in Prisma's form. It does so in place, because copying took a tenth of a
+ * list's total time.
  */
 export function rowFromFields<M extends keyof WholeRows>(model: M, fields: Record<string, unknown>): WholeRows[M] {
   for (const [field, revive] of fieldRevivers.get(model) ?? []) {
@@ -116,7 +118,7 @@ export function rowFromFields<M extends keyof WholeRows>(model: M, fields: Recor
   return fields as unknown as WholeRows[M];
 }
 
-/** Returns the value of a JSON column in the type that its only writer stores. The type is not checked. */
+/** Returns a JSON column's value as the type that its only writer stores. The type is not checked. */
 export function trustedJson<T>(column: unknown): T {
   return column as T;
 }

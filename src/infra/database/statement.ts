@@ -15,8 +15,8 @@ type NounOf<T> = {
   [N in Noun]: SnapshotRows[N] extends T ? (T extends SnapshotRows[N] ? N : never) : never;
 }[Noun];
 /**
- * The fields that hold a whole row as JSON, and their nouns. They are derived from the type, so that none can be
- * forgotten.
+ * The fields that hold a whole row as JSON, and their nouns. They are derived from the row type, so that no field can
+ * be forgotten.
  */
 type NounsIn<Row> = {
   readonly [Field in keyof Row as [NounOf<NonNullable<Row[Field]>>] extends [never] ? never : Field]: NounOf<
@@ -58,7 +58,7 @@ export function statement<Row extends CamelCased<Row>>(
   };
 }
 
-/** Builds a row from its values. Its type is the one that the statement declares, unchecked. */
+/** Builds a row from its values. Its type is the type that the statement declares; it is not checked. */
 function rowOf<Row>(columns: readonly { field: string; noun: Noun | undefined }[], values: readonly unknown[]): Row {
   const row: Record<string, unknown> = {};
   for (const [position, { field, noun }] of columns.entries()) {

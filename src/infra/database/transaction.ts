@@ -11,9 +11,10 @@ export interface Transaction {
 }
 
 /**
- * Runs `work` in one transaction on one connection of the pool. Commits if `work` returns, and rolls back if it throws.
- * @throws OutcomeUnknown if the commit was sent and not acknowledged; any other error means that nothing has happened.
- *   The error of a failed statement is Postgres' own, even for a statement of Prisma
+ * Runs `work` in one transaction on one of the pool's connections. Commits if `work` returns, and rolls back if it
+ * throws.
+ * @throws OutcomeUnknown if the commit was sent but not acknowledged; any other error means that nothing has happened.
+ *   If a statement failed, the error is Postgres' own, even for a Prisma statement
  */
 export async function inTransaction<T>(
   database: Pick<Database, 'pool' | 'commits' | 'joinPrisma'>,
@@ -41,7 +42,9 @@ interface TransactionOptions {
   readonly onBroken?: (error: unknown) => void;
 }
 
-/** Runs `work` in one transaction on the caller's connection, as `inTransaction` does on a connection of the pool. */
+/**
+ * Runs `work` in one transaction on the caller's connection, as `inTransaction` does on one of the pool's connections.
+ */
 export async function transactionOn<T>(
   client: pg.ClientBase,
   work: () => Promise<T>,
@@ -75,7 +78,7 @@ export async function inRolledBackTransaction<T>(client: pg.ClientBase, work: ()
   }
 }
 
-/** Runs `work` in a transaction on one connection of the pool, and always rolls it back. */
+/** Runs `work` in a transaction on one of the pool's connections, and always rolls it back. */
 export async function rolledBack<T>(
   { pool }: Pick<Database, 'pool'>,
   work: (client: pg.PoolClient) => Promise<T>,
@@ -83,7 +86,7 @@ export async function rolledBack<T>(
   return withClient(await pool.connect(), (client) => inRolledBackTransaction(client, () => work(client)));
 }
 
-/** Runs one call of a function that commits by itself. @throws OutcomeUnknown if it was sent and not acknowledged */
+/** Runs one call of a function that commits by itself. @throws OutcomeUnknown if it was sent but not acknowledged */
 export async function runCommitting<T>(
   database: Pick<Database, 'connectForFunctions'>,
   statement: (client: pg.PoolClient) => Promise<T>,
@@ -118,7 +121,7 @@ function asError(error: unknown): Error | undefined {
 const clockStatement = statement<{ now: Date; id: string }>('read_clock', 'select clock_ms() as now, uuid_v7() as id');
 
 /**
- * Reads the database's clock, to the millisecond, and creates an id of that time. Prisma itself cannot use that clock.
+ * Reads the database's clock, to the millisecond, and creates an id for that time. Prisma itself cannot use that clock.
  */
 export async function readClock(on: Queryable): Promise<{ readonly now: Date; readonly id: string }> {
   const [row] = await clockStatement(on);

@@ -10,12 +10,12 @@ import { inRolledBackTransaction } from '../database/transaction.ts';
 import { singleFlight } from '../instruments/single-flight.ts';
 import { within } from '../instruments/within.ts';
 
-/** The conditions that a database must meet for an instance. */
+/** The conditions that the database must meet for an instance to be ready. */
 export interface Readiness {
   /** Whether it responds in time. */
   readonly database: boolean;
   readonly writable: boolean;
-  /** Whether it has every migration of this program. */
+  /** Whether it has all of this program's migrations. */
   readonly schema: boolean;
   /** Whether the feed advances: false if an event has waited in the outbox for too long. */
   readonly feed: boolean;
@@ -24,7 +24,7 @@ export interface Readiness {
 export interface ReadinessLimits {
   /** The time limit of a check in milliseconds, including its connection. */
   readonly answerMs: number;
-  /** How long one event may be the oldest in the outbox, in milliseconds. */
+  /** How long the same event may remain the oldest in the outbox, in milliseconds. */
   readonly standstillMs: number;
   /** The interval between the instance's own checks, in milliseconds. */
   readonly everyMs: number;
@@ -54,7 +54,7 @@ const stateStatement = statement<{ writable: boolean; applied: number; oldest: b
      oldest_waiting() as oldest`,
 );
 
-/** Does what every authenticated request and every command does, with a plan that changes nothing. */
+/** Makes the database do what every authenticated request and every command does, with a plan that changes nothing. */
 const requestStatement = statement<object>(
   'readiness_of_requests',
   `select (select count(*) from find_api_token('')),
@@ -63,12 +63,12 @@ const requestStatement = statement<object>(
 
 const patienceStatement = statement<object>('readiness_patience', `select set_config('lock_timeout', '200', true)`);
 
-/** The SQLSTATE of a lock timeout. Requests that need the locked table are refused, and all others are served. */
+/** The SQLSTATE of a lock timeout. Requests that need the locked table are refused; all other requests are served. */
 const locked = '55P03';
 
 const tooMany = '53300';
 
-/** The SQLSTATEs of a missing table, column or function, or of a missing privilege for it. */
+/** The SQLSTATEs of a missing table, column or function, or a missing privilege on one. */
 const schemaStates = new Set(['42P01', '42703', '42883', '42501']);
 
 /** Watches the database every few seconds and on request, on its own connection, because the pools may be exhausted. */

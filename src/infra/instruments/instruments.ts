@@ -1,7 +1,7 @@
 import { Counter, Gauge, Histogram } from 'prom-client';
 
-// The counters of a running process. Labels have few values, all of them defined by this program: never an id, an
-// address or text from a client.
+// A running process's counters. Labels have few values, all defined by this program: never an id, an address or text
+// from a client.
 
 export const requestSeconds = new Histogram({
   name: 'payments_request_seconds',
@@ -15,8 +15,8 @@ export const earlyRefusals = new Counter({
   help: 'Requests refused because of load (SERVICE_UNAVAILABLE) or a rate limit (RATE_LIMITED), before they reached their API.',
   labelNames: ['code'] as const,
 });
-// Initialized with zero, so that the first refusal is an increase: Prometheus sees no increase in a series that begins
-// above zero.
+// Initialized to zero so that the first refusal counts as an increase: Prometheus sees no increase in a series that
+// begins above zero.
 for (const code of ['SERVICE_UNAVAILABLE', 'RATE_LIMITED']) earlyRefusals.inc({ code }, 0);
 
 /** The requests in progress, as admission control counts them (http/in-flight.ts). */
@@ -55,7 +55,7 @@ export const slowReaders = new Counter({
   help: 'Readers of subscriptions that fell too far behind and were dropped.',
 });
 
-/** The plans in the lanes of this process (ledger/commit-lanes.ts). */
+/** The plans in this process's lanes (ledger/commit-lanes.ts). */
 export const plansWaiting = new Gauge({
   name: 'payments_commit_plans',
   help: 'Plans in this process that wait for their commit or are being committed.',

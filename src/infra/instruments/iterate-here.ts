@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
 /**
- * Returns an iterator whose steps run in the asynchronous context of this call, and so for its request and its
+ * Returns an iterator whose steps run in this call's asynchronous context, and therefore for its request and its
  * platform.
  */
 export function iterateHere<T>(iterator: AsyncIterableIterator<T>): AsyncIterableIterator<T> {

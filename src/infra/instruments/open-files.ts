@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 
-/** The value to use if the system does not report a limit. */
+/** The limit to assume if the system does not report one. */
 const usual = 10_000;
 
-/** Returns the maximum number of files and connections of this process, which Node has raised to the system's. */
+/** Returns how many files and connections this process may open. Node has raised this limit to the system's maximum. */
 export function maxOpenFiles(): number {
   try {
     const [, soft] = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];

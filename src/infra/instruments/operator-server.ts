@@ -43,7 +43,7 @@ export async function startOperatorServer(
   refuseWrongAddresses(server);
   server.listen(port, host);
   await once(server, 'listening');
-  // A server that listens on a host and a port has an address of this kind.
+  // The address of a server that listens on a host and a port has this type.
   const { port: listening } = server.address() as AddressInfo;
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${listening}`,

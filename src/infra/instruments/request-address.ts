@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 
 /** A network host and port: a name, an IPv4 address, or an IPv6 address in brackets. URL checks the numbers. */
 const authorityForm = /^(?:[a-z\d._~-]+|\[[a-f\d:.]+\])(?::\d{0,5})?$/i;
-/** A request target that names its host, as sent to proxies (RFC 9112, 3.2.2). */
+/** A request target that includes the host, as sent to proxies (RFC 9112, 3.2.2). */
 const absoluteForm = /^https?:\/\/([^/?]*)(.*)$/i;
 
 /**
@@ -34,7 +34,7 @@ export function refuseWrongAddresses(server: EventEmitter): void {
   server.on('checkExpectation', (_request, response: ServerResponse) => response.writeHead(417).end());
 }
 
-/** Refuses a request, with a body in a form that both APIs use. */
+/** Refuses a request, with a body in the form shared by both APIs. */
 function refuse(response: ServerResponse, message: string): void {
   const code = 'BAD_REQUEST';
   const body = { status: 400, code, message, errors: [{ message, extensions: { code } }] };
@@ -53,8 +53,8 @@ function refuseUpgrade(socket: Duplex, status = '400 Bad Request'): void {
 const longAddress = 8 * 1024;
 
 /**
- * Returns whether a request's head is too long because of its address. Node returns 431 for any other head that is too
- * long.
+ * Returns whether a request's head is too long because of its address. For any other head that is too long, Node
+ * returns 431.
  */
 function isLongAddress(error: unknown): boolean {
   const { code, rawPacket } = error as { readonly code?: string; readonly rawPacket?: Buffer };

@@ -1,22 +1,22 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 
-/** The facts known about the request that the current work belongs to. Each line of the log contains them. */
+/** The known facts about the request to which the current work belongs. Every log line includes them. */
 export interface RequestFacts {
   /** The id assigned by the client, a proxy or this instance. The response contains it, too. */
   readonly requestId: string;
   platform?: string;
   tokenId?: string;
-  /** The kind and the root field of a GraphQL operation, or the method and the path of an endpoint. */
+  /** A GraphQL operation's kind and root field, or an endpoint's method and path. */
   operation?: string;
-  /** The first public ids that its commands have created or changed. */
+  /** The first few public ids that its commands have created or changed. */
   made?: string[];
   client?: ClientFacts;
 }
 
 export interface ClientFacts {
   readonly name: string;
-  /** Empty if the client does not state it. */
+  /** Empty if the client does not send it. */
   readonly version: string;
 }
 
@@ -30,7 +30,7 @@ const clientForm = /^[\x20-\x7e]{1,64}$/;
 /** The header prefixes before `-name` and `-version`: for Apollo's clients, and for those that follow GraphQL Hive. */
 const clientHeaders = ['apollographql-client', 'graphql-client', 'x-graphql-client'];
 
-/** Returns the name and version that a client states in its headers or, on a socket, its connection parameters. */
+/** Returns the name and version that a client sends in its headers or, on a socket, in its connection parameters. */
 export function clientIn(given: Readonly<Record<string, unknown>>): ClientFacts | undefined {
   for (const header of clientHeaders) {
     const name = given[`${header}-name`];
@@ -47,7 +47,7 @@ export function factsOf(given?: string | readonly string[], client?: ClientFacts
   return client ? { requestId, client } : { requestId };
 }
 
-/** Runs work as part of a request, whose facts it notes for the access log. */
+/** Runs work as part of a request. The work records facts about the request for the access log. */
 export function asRequest<T>(facts: RequestFacts, work: () => T): T {
   return scope.run(facts, work);
 }

@@ -11,7 +11,7 @@ import {
 } from '@opentelemetry/api';
 import type { RequestFacts } from './request-facts.ts';
 
-// Spans for OpenTelemetry: requests, operations, statements, calls to rails, webhooks. start/tracing.ts enables them.
+// OpenTelemetry spans for requests, operations, statements, rail calls and webhooks. start/tracing.ts enables them.
 // Attributes are only names, ids and times, never values from a client, secrets or personal data.
 
 /** OpenTelemetry's numbers for the span kinds, because a const enum cannot be imported without a compile step. */
@@ -58,7 +58,7 @@ interface SpanOptions {
   readonly isRoot?: boolean;
 }
 
-/** The maximum number of characters of a statement in its span. */
+/** How many characters of a statement its span includes at most. */
 const statementLength = 1_000;
 
 /** Starts a statement's span. Returns the callback for its result or error; undefined if no span is active. */

@@ -8,7 +8,7 @@ export class TooLate extends Error {
 
 /**
  * Awaits work for at most `ms` milliseconds.
- * @param what the missing result, for the error message, such as "no answer"
+ * @param what describes the missing result in the error message, such as "no answer"
  * @throws TooLate, and the errors of the work
  */
 export async function within<T>(ms: number, work: Promise<T>, what = 'no answer'): Promise<T> {

@@ -18,7 +18,7 @@ export const dnsResolver: Resolver = async (hostname) => {
   throw Object.assign(new Error(`cannot look up ${hostname}`), { code: absent ? 'ENOTFOUND' : 'EAI_AGAIN' });
 };
 
-/** Reports a host whose address webhooks must not use. Omits the address, which would reveal the network. */
+/** Reports a host whose address webhooks must not use. The error omits the address, which would reveal the network. */
 export class RefusedAddress extends Error {
   constructor() {
     super('the host name does not resolve to public addresses only');
@@ -32,9 +32,9 @@ const cloudInternal: ReadonlySet<string> = new Set(['168.63.129.16']);
 const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3');
 
 /**
- * Returns whether an address is public, which only global unicast addresses are. Not loopback, private, link-local,
- * shared (RFC 6598), documentation, benchmarking or multicast; and no IPv6 form that contains an IPv4 address (mapped,
- * compatible, NAT64, 6to4, Teredo), which may be any of these.
+ * Returns whether an address is public, that is, global unicast. Loopback, private, link-local, shared (RFC 6598),
+ * documentation, benchmarking and multicast addresses are not public. Nor is any IPv6 form that contains an IPv4
+ * address (mapped, compatible, NAT64, 6to4, Teredo), which may be any of these.
  */
 export function isPublicAddress(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
@@ -48,8 +48,8 @@ export function isLoopbackAddress(address: string): boolean {
 }
 
 /**
- * Returns a lookup for a socket, which fails unless every address is allowed. It checks the very addresses that the
- * socket uses, so changing the name's addresses after an earlier check is of no use.
+ * Returns a lookup for a socket. The lookup fails unless every address is allowed. It checks the very addresses that
+ * the socket uses, so nobody can bypass it by changing the name's addresses after an earlier check.
  */
 export function checkedLookup(resolve: Resolver, allowed: (address: string) => boolean): LookupFunction {
   return (hostname, options, callback) => {

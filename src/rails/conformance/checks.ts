@@ -21,11 +21,11 @@ export interface Tried {
   readonly trial: RailTrial;
   readonly kind: RailOrder['kind'];
   readonly times: TrialTimes;
-  /** Opens the rail, which is closed after the check. */
+  /** Opens the rail. The suite closes it after the check. */
   open(): Promise<Rail>;
 }
 
-/** The check of one promise of the port. It throws a Breach if the rail breaks the promise. */
+/** A check of one of the port's promises. It throws a Breach if the rail breaks the promise. */
 export interface Check {
   readonly kind: CheckResult['kind'];
   readonly name: string;
@@ -34,7 +34,7 @@ export interface Check {
 
 const noProvider = 'the trial has no provider to inject faults into';
 
-/** The promises of the port about orders, for payouts and collections alike. */
+/** The port's promises about orders, for both payouts and collections. */
 export const checks: readonly Omit<Check, 'kind'>[] = [
   { name: 'settles an order, and moves its money once', run: settles },
   { name: 'ends an order that the provider refuses, with an explanation, and moves nothing', run: refuses },
@@ -69,8 +69,7 @@ async function refuses(tried: Tried): Promise<void> {
 }
 
 /**
- * Makes the gateway lose the rail's answer and, if the provider supports this fault, the rail lose the provider's
- * answer.
+ * Loses the rail's answer to the gateway and, if the provider supports this fault, the provider's answer to the rail.
  */
 async function losesAnswers(tried: Tried): Promise<void> {
   const drive = driveOf(tried, 'settles');
@@ -121,8 +120,8 @@ function isSilent(fault: ProviderFault, times: number) {
 }
 
 /**
- * Simulates a process that is killed before it sees the answer: another process, which knows nothing of it, opens the
- * rail.
+ * Simulates a process that is killed before it sees the answer. A new process, which knows nothing of the call, opens
+ * the rail.
  */
 async function killed(tried: Tried): Promise<void> {
   const drive = driveOf(tried, 'settles');
@@ -151,15 +150,15 @@ function driveOf({ trial, kind, times }: Tried, course: Course): TrialDrive {
 }
 
 /**
- * Returns the provider of a trial.
- * @throws NotTried without one
+ * Returns the trial's provider.
+ * @throws NotTried if the trial has none
  */
 export function providerOf({ trial }: Tried): TrialProvider {
   if (!trial.provider) throw new NotTried(noProvider);
   return trial.provider;
 }
 
-/** Runs a step while the provider has a fault; without a provider, runs `otherwise`. */
+/** Runs a step while a fault is injected into the provider. If the trial has no provider, runs `otherwise`. */
 export async function withFault(
   { trial: { provider } }: Tried,
   fault: ProviderFault,
@@ -206,7 +205,7 @@ async function expectSettledOnce(tried: Tried, drive: TrialDrive, rail: Rail): P
   await expectMoved(tried, drive, 1n);
 }
 
-/** The answers allowed after `settled`. A settled order stays settled, unless its money is returned. */
+/** The answers allowed after `settled`: an order stays settled unless its money is returned. */
 const stands = ['settled', 'returned', 'unknown'];
 
 async function expectStanding(drive: TrialDrive, rail: Rail, kinds: readonly string[] = stands): Promise<void> {
@@ -227,7 +226,7 @@ export async function expectMoved({ trial: { provider } }: Tried, drive: TrialDr
   if (moved !== right) throw new Breach(`the provider moved ${moved} instead of ${right}`);
 }
 
-/** The promises of the port about rate locks, for rails that lock rates. */
+/** The port's promises about rate locks, for rails that lock rates. */
 export const lockChecks: readonly Check[] = [
   { kind: 'PAYOUT', name: 'locks the requested amount, on either side, and moves no money', run: locks },
   { kind: 'PAYOUT', name: 'takes and delivers the locked amounts', run: keepsAmounts },
@@ -238,7 +237,7 @@ export const lockChecks: readonly Check[] = [
 
 type Side = LockRequest['lockedSide'];
 
-/** The longest time for which a lock may be valid, in milliseconds: a day. */
+/** The maximum validity of a lock, in milliseconds: a day. */
 const maxValidMs = 86_400_000;
 
 interface Locked {
@@ -284,7 +283,7 @@ async function keepsTime(tried: Tried): Promise<void> {
   expectLocked(locked, await locked.drive.outcome(rail));
 }
 
-/** The fraction of a lock's lifetime after which it is used. The rest is left for the call. */
+/** The fraction of a lock's lifetime that passes before the suite uses it. The rest is left for the call. */
 const lastMoment = 0.8;
 
 async function losesLockAnswers(tried: Tried): Promise<void> {
@@ -342,7 +341,10 @@ export function expectLocked({ lock }: Locked, outcome: RailOutcome): void {
   }
 }
 
-/** Checks that the sent amount without fees is worth the received amount, within one smallest unit of each currency. */
+/**
+ * Checks that the sent amount, excluding fees, is worth the received amount, to within one smallest unit of each
+ * currency.
+ */
 function expectRateLaw({ sending, receiving }: TrialLock, { sent, fees, received, rate }: RateLock): void {
   const unitsBought = divide(tenTo(receiving.decimals - sending.decimals), parseDecimal(rate));
   const worth = multiply(whole(sent - fees), unitsBought);

@@ -18,7 +18,7 @@ const retryMs = 20;
 /** A rail's answer; `unknown` if it threw or did not answer in time. */
 export type Answer = RailOutcome | { readonly kind: 'unknown'; readonly error: unknown };
 
-/** Takes a new order from the trial through a rail, filling in the fields that the gateway would set. */
+/** Runs a new order from the trial through a rail, filling in the fields that the gateway would set. */
 export class TrialDrive {
   readonly id: string;
   readonly #times: TrialTimes;
@@ -41,7 +41,7 @@ export class TrialDrive {
     return this.#order.amount;
   }
 
-  /** Gives the order to a rail, as the gateway does, and checks the form of the answer. */
+  /** Passes the order to a rail, as the gateway does, and checks that the answer is well-formed. */
   async ask(rail: Rail, settled = false): Promise<Answer> {
     const order = this.request(settled);
     this.#attempts += 1;

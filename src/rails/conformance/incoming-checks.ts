@@ -17,7 +17,7 @@ const depositChecks: readonly Check[] = [
   { kind: 'DEPOSIT', name: 'takes a deposit once, even if the answer is lost', run: takesOnce },
 ];
 
-/** Returns the checks of webhooks and deposits that apply to the methods of this rail. */
+/** Returns the webhook and deposit checks that apply to this rail's methods. */
 export function incomingChecks(rail: Rail): readonly Check[] {
   return [...(rail.receiveWebhook ? webhookChecks : []), ...(rail.deposits ? depositChecks : [])];
 }
@@ -31,7 +31,7 @@ async function accepts(tried: Tried): Promise<void> {
   if (first.id !== again.id) throw new Breach(`the same webhook had the id ${first.id}, and then ${again.id}`);
   const other = await rail.receiveWebhook?.(await webhookOf(tried, orderId));
   if (other?.id === first.id) throw new Breach(`two webhooks have the id ${first.id}`);
-  // Another process may handle the webhook, perhaps for the second time.
+  // A different process may handle the webhook, possibly for the second time.
   for (const reader of [rail, await tried.open()]) {
     const news = (await reader.readWebhook?.(webhook.body)) ?? [];
     if (!news.some((one) => one.kind === 'order' && one.orderId === orderId)) {
@@ -76,7 +76,8 @@ async function takesOnce(tried: Tried): Promise<void> {
   await provider?.setFault('loses-answers');
   await take(rail).catch(() => undefined);
   await provider?.setFault('none');
-  // Another process takes over and repeats the call, twice in case the answer to its first call was lost, too.
+  // Another process takes over and repeats the call. It calls twice, as if the answer to its first call had also been
+  // lost.
   const successor = await tried.open();
   for (const one of [successor, successor]) {
     const taken = await take(one);

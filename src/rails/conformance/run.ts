@@ -76,8 +76,8 @@ async function finds(tried: Tried): Promise<void> {
 }
 
 /**
- * Checks that the rail gives no answer while the provider is silent. If it reported that there is no receiver, the
- * gateway would refuse a payment that is possible.
+ * Checks that the rail gives no answer while the provider is silent. If it reported that the receiver does not exist,
+ * the gateway would refuse a valid payment.
  */
 async function isDown(tried: Tried): Promise<void> {
   providerOf(tried);

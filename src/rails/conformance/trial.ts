@@ -3,18 +3,18 @@ import type { LockRequest, RailDeposit, RailWebhook } from '../rail-parts.ts';
 
 /** A rail's trial: what its author provides for the conformance suite. A module exports it as `trial`. */
 export interface RailTrial {
-  /** Opens the rail as a starting process would. Called several times, while the provider keeps its state. */
+  /** Opens the rail as a starting process would. Called several times; the provider keeps its state between calls. */
   open(): Promise<Rail>;
 
   /**
-   * Returns an order that takes this course: `settles`, `refused` by the provider, or `slow`, which is under way for
-   * some time and then settles. The suite sets its id, age and attempts. Undefined if the rail or its provider cannot
+   * Returns an order that takes this course: `settles`, `refused` (by the provider), or `slow` (stays under way for
+   * some time, then settles). The suite sets its id, age and attempts. Undefined if the rail or its provider cannot
    * produce one.
    */
   order(course: Course, kind: RailOrder['kind']): TrialOrder | undefined;
 
   /**
-   * Returns a conversion whose payment settles, for a rail that locks rates. The suite sets its ids. If the rail's
+   * For a rail that locks rates: returns a conversion whose payment settles. The suite sets its ids. If the rail's
    * locks are valid for less time than an order may take (`TrialTimes`), the suite also uses a lock shortly before it
    * expires.
    */
@@ -23,10 +23,10 @@ export interface RailTrial {
   /** The provider, into which faults can be injected; undefined for a rail that makes no calls outside its process. */
   readonly provider?: TrialProvider;
 
-  /** Receivers at UMA addresses; undefined if the rail looks up none. */
+  /** Receivers at UMA addresses; undefined if the rail does not look up receivers. */
   readonly receivers?: TrialReceivers;
 
-  /** Webhooks and deposits of the provider; undefined if the rail has no such methods, or they cannot be tested. */
+  /** The provider's webhooks and deposits; undefined if the rail has no methods for them, or they cannot be tested. */
   readonly incoming?: TrialIncoming;
 
   close?(): Promise<void>;
@@ -40,31 +40,31 @@ export type TrialLock = Omit<LockRequest, 'id' | 'orderId'>;
 
 /** Receivers at UMA addresses, for a rail with `lookUp`. */
 export interface TrialReceivers {
-  /** An address that has a receiver, and one that has none. */
+  /** An address with a receiver, and an address without one. */
   readonly known: string;
   readonly unknown: string;
-  /** Returns a payment that goes to the known address and settles, for a rail that locks rates. */
+  /** For a rail that locks rates: returns a payment to the known address that settles. */
   lock?(lockedSide: LockRequest['lockedSide']): TrialLock;
 }
 
 /**
- * Webhooks and deposits, for a rail with `receiveWebhook` or `deposits`. Provide only what the rail has methods for.
+ * Webhooks and deposits, for a rail with `receiveWebhook` or `deposits`. Implement only what the rail has methods for.
  */
 export interface TrialIncoming {
   /** Returns a new webhook about this order, as the provider would sign and send it now. */
   webhook?(orderId: string): Promise<RailWebhook>;
   /** Creates a deposit for a customer, and returns it as the rail should list it once it has settled. */
   deposit?(): Promise<Pick<RailDeposit, 'amount' | 'currency' | 'customerId'>>;
-  /** Returns how much the provider has made available for a deposit: nothing, its amount, or a multiple of it. */
+  /** Returns how much the provider has made available for a deposit: zero, its amount, or a multiple of it. */
   taken?(reference: string): Promise<bigint>;
 }
 
 /** A provider or its test system, into which faults can be injected. */
 export interface TrialProvider {
   /**
-   * Returns the amount that the provider has moved for an order, in smallest units: nothing, the amount of the order,
-   * or a multiple of it if it was sent more than once. Refunded money does not count. For an order with a lock, it is
-   * the amount delivered.
+   * Returns the amount that the provider has moved for an order, in smallest units: zero, the order's amount, or a
+   * multiple of it if the order was sent more than once. Refunded money does not count. For an order with a lock, this
+   * is the amount delivered.
    */
   moved(orderId: string): Promise<bigint>;
 

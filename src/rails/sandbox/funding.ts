@@ -20,8 +20,8 @@ export function waysToPay(request: FundingRequest): PaymentInstruction[] {
 }
 
 /**
- * Derives 32 bytes for one purpose of one quote or account. They are the same each time, so nothing has to be stored,
- * and differ for every owner and purpose. Payment instructions that need a private key use them as the key.
+ * Derives 32 bytes for one purpose of one quote or account. The result is the same each time, so nothing has to be
+ * stored, and differs for every owner and purpose. Payment instructions that need a private key use it as the key.
  */
 function seedOf(owner: string, purpose: string): Buffer {
   return createHash('sha256').update(`sandbox funding ${purpose} ${owner}`).digest();
@@ -32,8 +32,8 @@ function digitsOf(owner: string, purpose: string, count: number): string {
   return (seedOf(owner, purpose).readBigUInt64BE(0) % 10n ** BigInt(count)).toString().padStart(count, '0');
 }
 
-// Bank accounts, one for each quote and account. Numbers have valid check digits, so that clients' validation accepts
-// them. Bank codes belong to no real bank.
+// Bank accounts, one for each quote or account. Their numbers have valid check digits, so that clients' validation
+// accepts them. Their bank codes belong to no real bank.
 
 const bankName = 'Sandbox Bank';
 
@@ -54,7 +54,7 @@ const ibanAccount: Way = ({ owner, reference }) => {
   return { accountType: 'IBAN', iban, swiftBic: 'SBOXMTMT', reference };
 };
 
-/** The codes of the clearing house that many Mexican virtual accounts use, and of Mexico City. */
+/** The code of the clearing house that many Mexican virtual accounts use, and the code of Mexico City. */
 const [clabeBank, clabeCity] = [646, 180];
 
 const clabeAccount: Way = ({ owner, reference }) => ({
@@ -63,7 +63,7 @@ const clabeAccount: Way = ({ owner, reference }) => ({
   reference,
 });
 
-/** Creates a random PIX key for Brazilian reais. It belongs to one payment, and needs no reference. */
+/** Creates a random PIX key for Brazilian reais. It belongs to a single payment, so no reference is needed. */
 const pixKey: Way = ({ owner }) => ({
   accountType: 'PIX',
   pixKey: pixKeyForms.RANDOM.canonical(seedOf(owner, 'PIX').toString('hex').slice(0, 32)),
@@ -71,7 +71,7 @@ const pixKey: Way = ({ owner }) => ({
   taxId: '12345678000195',
 });
 
-/** Creates a UPI address for Indian rupees. It belongs to one payment, and needs no reference. */
+/** Creates a UPI address for Indian rupees. It belongs to a single payment, so no reference is needed. */
 const upiAddress: Way = ({ owner }) => ({
   accountType: 'UPI',
   vpa: `pay.${seedOf(owner, 'UPI').toString('hex').slice(0, 24)}@sandbox`,
@@ -88,7 +88,7 @@ const ngnAccount: Way = ({ owner, reference }) => {
 
 type Plain<Type> = Extract<PaymentInstruction, { readonly accountType: Type; readonly accountNumber: string }>;
 
-/** Creates an account whose number is `count` digits without check digits. `bank` has the other fields of its type. */
+/** Creates an account whose number has `count` digits and no check digits. `bank` contains the type's other fields. */
 const plainAccount =
   <Type extends 'GBP_ACCOUNT' | 'CAD_ACCOUNT' | 'PHP_ACCOUNT' | 'SGD_ACCOUNT'>(
     accountType: Type,
@@ -97,7 +97,7 @@ const plainAccount =
   ): Way =>
   ({ owner, reference }) => {
     const plain = { accountType, accountNumber: digitsOf(owner, accountType, count), bankName, reference };
-    // Together, the two have every field of the type.
+    // Together, the two contain every field of the type.
     return { ...plain, ...bank } as Plain<Type>;
   };
 

@@ -21,7 +21,7 @@ import {
 } from '../../core/fraction.ts';
 import type { RateTerms } from '../rail.ts';
 
-/** The mid price of one unit of each currency in US dollars. Plausible rather than live. */
+/** The mid price of one unit of each currency in US dollars. The prices are plausible, not live. */
 const midPrices: Readonly<Record<CurrencyCode, string>> = {
   USD: '1',
   EUR: '1.0869',
@@ -39,7 +39,7 @@ const midPrices: Readonly<Record<CurrencyCode, string>> = {
   USDT: '0.9995',
 };
 
-/** The fraction by which the sender's price is above the mid price if the two currencies differ. */
+/** The markup on the mid price that the sender pays if the two currencies differ, as a fraction. */
 const spread = '0.004';
 
 /** The fixed fee in US dollars, rounded down to whole smallest units of each currency. */
@@ -57,7 +57,7 @@ const maxSendingAmount = maxAmount;
 const usualPlaces = 8;
 const minUsualRate = '0.001';
 
-/** Returns the terms in the table, with some of its entries replaced. Every ordered pair of currencies has a rate. */
+/** Returns terms from the table, with some of its entries replaced. Every ordered pair of currencies has a rate. */
 export function sandboxTerms(
   sending: Currency,
   receiving: Currency,
@@ -102,7 +102,7 @@ function decimalText(fault: (text: string) => string | undefined) {
   });
 }
 
-/** The entry that replaces the table's for a pair. Omitted fees keep the table's values. */
+/** The entry that replaces a pair's entry in the table. Omitted fees keep the table's values. */
 const overrideSchema = z.strictObject(
   {
     /** Sending units per receiving unit, in major units, without fees. It is used unchanged, without a spread. */

@@ -12,8 +12,8 @@ const settingsSchema = z
   .prefault({});
 
 /**
- * Creates the module of the sandbox rail. Its settings in RAILS are `paceMs` and `rates`, whose entries replace those
- * in the table of rates.
+ * Creates the sandbox rail's module. Its settings in RAILS are `paceMs` and `rates`, whose entries replace those in the
+ * rate table.
  * @param usualPaceMs the default `paceMs`
  */
 export function sandboxModule(usualPaceMs: number): RailModule {

@@ -24,7 +24,7 @@ import { sandboxTerms } from './rates.ts';
 interface SandboxRailOptions {
   /** The duration of one settlement step, in milliseconds. */
   readonly paceMs: number;
-  /** Entries that replace those in the table of rates. */
+  /** Entries that replace those in the rate table. */
   readonly rates?: Parameters<typeof sandboxTerms>[2];
 }
 
@@ -89,7 +89,7 @@ const simulation: Simulation = {
   accountVerification: verificationOf,
 };
 
-/** Returns an order's duration in milliseconds, set by its scenario or else by the paces of its account or address. */
+/** Returns an order's duration in milliseconds, as set by its scenario, or else by its account or address. */
 function durationMs(order: RailRequest, paceMs: number): number {
   const { delayMs } = scenarioAt(order.step, order.scenario);
   if (delayMs !== undefined) return delayMs;
@@ -98,7 +98,7 @@ function durationMs(order: RailRequest, paceMs: number): number {
   return paceMs * Math.max(magicOf(order.account)?.paces ?? 1, partOf(order.umaAddress)?.paces ?? 1);
 }
 
-/** Returns the outcome of an order that does not settle, as its scenario, its account or its address determines. */
+/** Returns the outcome of an order that does not settle because of its scenario, its account or its address. */
 function failureOf(order: RailOrder): RailOutcome | undefined {
   const { failureReason, reject, refundFails } = scenarioAt(order.step, order.scenario);
   if (reject) return { kind: 'rejected', explanation: 'refused by the receiving side (sandbox scenario)' };
@@ -160,7 +160,7 @@ function testReceiver(umaAddress: string): UmaReceiver | undefined {
   };
 }
 
-/** Returns the outcome that the other party's address gives a payment; undefined if the payment settles. */
+/** Returns a payment's outcome as determined by the other party's address; undefined if the payment settles. */
 function umaOutcome(umaAddress: string | undefined, kind: RailOrderKind): RailOutcome | undefined {
   const part = partOf(umaAddress)?.part;
   if (part === 'fail.compliance') {
@@ -192,7 +192,7 @@ const scenarioSchema = z.object({
   deposit: z.enum(['SHORT', 'TWICE', 'LATE']).optional(),
 } satisfies Record<keyof Scenario, z.ZodType>);
 
-/** Returns the scenario if it is for this step of its payment; an empty one if it is for another step. */
+/** Returns the scenario if it applies to this step of its payment; otherwise an empty scenario. */
 function scenarioAt(step: RailStep, value: unknown): Scenario {
   const scenario = readScenario(value);
   return (scenario.step ?? 'SETTLEMENT') === step ? scenario : {};
@@ -240,9 +240,7 @@ interface Course<Status> {
   readonly later?: Status;
 }
 
-/**
- * The verification of an owner, by suffix of the identifier (decision 21). 108 and 109 are additions of this sandbox.
- */
+/** The owner verification by identifier suffix (decision 21). 108 and 109 are specific to this sandbox. */
 const verifications: Readonly<Record<string, Course<BeneficiaryVerificationStatus>>> = {
   '102': { first: 'NOT_MATCHED' },
   '103': { first: 'PARTIAL_MATCH' },
@@ -255,7 +253,7 @@ const verifications: Readonly<Record<string, Course<BeneficiaryVerificationStatu
 
 const refusedSuffix = '105';
 
-/** The status of an account or wallet, by suffix of the identifier (defined here only); others are ACTIVE. */
+/** The status of an account or wallet by identifier suffix, defined only here. Other accounts are ACTIVE. */
 const statuses: Readonly<Record<string, Course<ExternalAccountStatus>>> = {
   '201': { first: 'PENDING', later: 'ACTIVE' },
   '202': { first: 'PENDING', later: 'UNDER_REVIEW' },
@@ -264,8 +262,8 @@ const statuses: Readonly<Record<string, Course<ExternalAccountStatus>>> = {
 };
 
 /**
- * Checks an account: it is ACTIVE at once and its owner matches, unless the suffix selects otherwise. The sandbox keeps
- * no state; the current status follows from the account's age.
+ * Checks an account: it is ACTIVE at once and its owner matches, unless its suffix says otherwise. The sandbox keeps no
+ * state; it derives the current status from the account's age.
  */
 function checkSandboxAccount(
   account: RailAccount,
@@ -295,7 +293,8 @@ function statusAt<Status>(course: Course<Status> | undefined, old: boolean): Sta
 }
 
 /**
- * Returns a verification with the owner's name at the bank: a different name for a partial match, none without a match.
+ * Returns a verification with the owner's name at the bank: a different name for a partial match, no name without a
+ * match.
  */
 function verificationOf(
   ownerName: string | undefined,
@@ -313,7 +312,9 @@ function nameAtBank(verification: BeneficiaryVerificationStatus, ownerName: stri
   return [`${first.slice(0, 1)}.`, ...otherNames].join(' ');
 }
 
-/** Returns the last three characters of an account's identifier, before any @: they are the sandbox's magic values. */
+/**
+ * Returns the last three characters of an account's identifier (before any @), which are the sandbox's magic values.
+ */
 function suffixOf(account: RailAccount): string {
   return account.identifier.replace(/@.*$/s, '').slice(-3);
 }

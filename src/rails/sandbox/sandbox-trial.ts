@@ -3,7 +3,9 @@ import { sandboxRail } from './sandbox-rail.ts';
 
 const paceMs = 30;
 
-/** The trial of the sandbox rail for `npm run rail:conformance`. It makes no outside calls, so there is no provider. */
+/**
+ * The sandbox rail's trial for `npm run rail:conformance`. The rail makes no external calls, so there is no provider.
+ */
 export const trial: RailTrial = {
   open: async () => sandboxRail({ paceMs }),
   order: (course) => ({

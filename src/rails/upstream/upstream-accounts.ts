@@ -13,7 +13,7 @@ import {
   UpstreamRefusal,
 } from './upstream-client.ts';
 
-/** The delay before a pending account check is queried upstream again, in milliseconds. */
+/** The delay before upstream is asked again about a pending account check, in milliseconds. */
 const recheckMs = 5_000;
 
 /** A platform's accounts at its upstream service: its own internal ones, and the external ones registered there. */
@@ -53,7 +53,9 @@ export class UpstreamAccounts {
     return found.id;
   }
 
-  /** Registers an external account upstream, unless it exists there, and returns the result of upstream's check. */
+  /**
+   * Registers an external account upstream, unless it already exists there, and returns the result of upstream's check.
+   */
   async check(account: AccountToCheck): Promise<AccountCheck> {
     const { id, type, currency, details, beneficiary } = account;
     const found = await this.#find(account, currency);
@@ -72,7 +74,7 @@ export class UpstreamAccounts {
     }
   }
 
-  /** Finds an account upstream, where it exists once per owner, as spelled at its first registration (decision 37). */
+  /** Finds an account upstream. It exists there once per owner, spelled as in its first registration (decision 37). */
   async #find({ type, details }: RailAccount, currency: string): Promise<ExternalAccountRecord | undefined> {
     const path = `/platform/external-accounts?currency=${encodeURIComponent(currency)}`;
     const { data } = await this.#client.get(path, externalAccountList);

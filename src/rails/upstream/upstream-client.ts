@@ -2,7 +2,7 @@ import { Agent, request } from 'undici';
 import { z } from 'zod';
 import { InexactJson, parseJson } from '../../core/json.ts';
 
-/** The parts of the specification's records that the upstream rail reads. Other fields are allowed. */
+/** The fields of the specification's records that the upstream rail reads. Other fields are allowed. */
 
 const wholeAmount = z.number().int().nonnegative();
 
@@ -152,12 +152,11 @@ const requestMs = 8_000;
 const errorSchema = z.object({ code: z.string(), message: z.string() });
 
 /**
- * Statuses that say nothing about the request itself, only about credentials, limits, or an earlier attempt still
- * running.
+ * Statuses that are not about the request itself, but about credentials, limits, or an earlier attempt still running.
  */
 const temporary: ReadonlySet<number> = new Set([401, 403, 408, 409, 422, 425, 429]);
 
-/** The codes of refusals that are final although their status is one of the above. */
+/** The codes of refusals that are final even though their status is one of the above. */
 const finalCodes: ReadonlySet<string> = new Set(['QUOTE_EXPIRED']);
 
 export class UpstreamClient {
@@ -174,12 +173,12 @@ export class UpstreamClient {
     return this.#send('GET', path, schema);
   }
 
-  /** Sends a command under an idempotency key, which identifies the command. @throws as `get` does */
+  /** Sends a command with an idempotency key that identifies it. @throws the same errors as `get` */
   post<Schema extends z.ZodType>(path: string, schema: Schema, command: Command): Promise<z.infer<Schema>> {
     return this.#send('POST', path, schema, command);
   }
 
-  /** Moves money between two upstream accounts under an idempotency key. The memo is for people and reconciliation. */
+  /** Moves money between two upstream accounts, with an idempotency key. The memo is for people and reconciliation. */
   transfer(way: 'in' | 'out' | 'internal', { from, to, amount, memo, key }: Transfer) {
     const source = { accountId: from };
     const destination = { accountId: to };

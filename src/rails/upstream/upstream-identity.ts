@@ -26,7 +26,9 @@ export async function customerThere(client: UpstreamClient, customer: Named): Pr
   return (await readCustomer(client, customer)) ?? (await makeCustomer(client, customer));
 }
 
-/** Reads the counterpart that an earlier check created. Repeating the creation would only return its first response. */
+/**
+ * Reads the counterpart that an earlier check created. Repeating the creation would only return the original response.
+ */
 async function readCustomer(client: UpstreamClient, customer: Named) {
   const query = new URLSearchParams({ platformCustomerId: nameThere(customer) });
   const [found, another] = (await client.get(`/customers?${query}`, customerPage)).data;
@@ -47,12 +49,15 @@ function makeCustomer(client: UpstreamClient, customer: Named) {
   return client.post('/customers', customerRecord, { body, key: `customer-${platformCustomerId}` });
 }
 
-/** Returns the customer's name for upstream: the gateway's uuid, and a part that changes with the customer's name. */
+/**
+ * Returns the `platformCustomerId` to use upstream: the gateway's uuid, and a suffix that changes with the customer's
+ * name.
+ */
 function nameThere({ customerId, name }: Named): string {
   return `${customerId}-${hash('sha256', name ?? '').slice(0, 8)}`;
 }
 
-/** Returns the id of our customer from the name of its counterpart upstream, or undefined for another customer. */
+/** Returns our customer's id from its counterpart's `platformCustomerId`; undefined for any other customer. */
 export function customerIn(platformCustomerId: string | null | undefined): string | undefined {
   return /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})-[0-9a-f]{8}$/.exec(platformCustomerId ?? '')?.[1];
 }

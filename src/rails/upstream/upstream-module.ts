@@ -110,7 +110,7 @@ function platformRail(
   return {
     name: 'upstream',
     rate: (sending, receiving) => readTerms(client, sending, receiving),
-    // Payments to UMA addresses are locked, too.
+    // Rates are locked for payments to UMA addresses, too.
     ...(settings.lockQuotes && {
       lockRate: (request) => lockRate(client, { accounts, uma }, request),
       lookUp: (umaAddress) => uma.lookUp(umaAddress),
@@ -193,8 +193,7 @@ export class UpstreamDeposits {
   }
 
   /**
-   * Lists the deposits upstream, without what the gateway's orders collect and without transfers between upstream
-   * accounts.
+   * Lists the deposits upstream, excluding collections by the gateway's orders and transfers between upstream accounts.
    */
   async list({ from, cursor }: DepositsRequest): Promise<DepositsPage> {
     const query = new URLSearchParams({
@@ -210,7 +209,7 @@ export class UpstreamDeposits {
     };
   }
 
-  /** Moves a deposit from the customer's account upstream to the platform's own, from which payments are paid. */
+  /** Moves a deposit from the customer's account upstream to the platform's own account, which pays for payments. */
   async take({ id, amount, currency, heldAt }: DepositToTake): Promise<TakenDeposit> {
     try {
       const own = await this.#accounts.internalId(currency);
@@ -225,7 +224,7 @@ export class UpstreamDeposits {
   }
 }
 
-/** Returns whether a record is a deposit: any money for a customer, whatever its memo, but no orders or sweeps. */
+/** Returns whether a record is a deposit: any money for a customer, whatever its memo, but not orders or sweeps. */
 function isDeposit(record: IncomingRecord): boolean {
   if (isWithin(record)) return false;
   return Boolean(record.platformCustomerId) || orderIdIn(record.description) === undefined;

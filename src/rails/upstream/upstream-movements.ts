@@ -3,7 +3,7 @@ import { type TransactionRecord, transactionPage, type UpstreamClient } from './
 
 const pageSize = 100;
 
-/** Returns the order that a payment's description names, or undefined. */
+/** Returns the id of the order named in a payment's description, or undefined. */
 export function orderIdIn(description: string | undefined): string | undefined {
   return /^order ([0-9a-f-]{36})$/.exec(description ?? '')?.[1];
 }
@@ -17,7 +17,7 @@ export function sweepMemo(depositId: string): string {
 export function fundingMemo(orderId: string): string {
   return `funding of ${orderId}`;
 }
-/** Returns the memo of an upstream transfer that brings back the unused part of such an order's money. */
+/** Returns the memo of an upstream transfer that moves back the unused part of that funding. */
 export function unusedMemo(orderId: string): string {
   return `unused of ${orderId}`;
 }
@@ -57,7 +57,7 @@ export const states: Readonly<Record<TransactionRecord['status'], RailMovement['
   REFUNDED: 'RETURNED',
 };
 
-/** Returns whether a payment has begun. The payment of an unexecuted quote has not: it moves no money. */
+/** Returns whether a payment has begun. The payment of an unexecuted quote has not begun: it moves no money. */
 export function hasBegun({ status, quoteId }: TransactionRecord): boolean {
   return quoteId === undefined || (status !== 'PENDING' && status !== 'EXPIRED');
 }

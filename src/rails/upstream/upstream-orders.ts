@@ -25,7 +25,10 @@ export interface UpstreamTimes {
   readonly watchMs: number;
 }
 
-/** The maximum age of an order that is still sent, in milliseconds. Upstream forgets its keys after thirty days. */
+/**
+ * The maximum age at which an order is still sent, in milliseconds. Upstream forgets idempotency keys after thirty
+ * days.
+ */
 const maxSendAgeMs = 25 * 86_400_000;
 
 /** The maximum difference between upstream's clock and the gateway's, in milliseconds: an hour. */
@@ -86,7 +89,9 @@ export class UpstreamOrders {
     });
   }
 
-  /** Finds an order by its memo among the payments upstream, without sending it. Undefined if it is unknown. */
+  /**
+   * Finds an order by its memo among the payments upstream, without sending it. Undefined if upstream does not have it.
+   */
   async find(order: RailOrder): Promise<RailOutcome | undefined> {
     if (!order.account && !order.lock) return order.umaAddress === undefined ? { kind: 'settled' } : noUma;
     const found = await this.#findTransaction(order);
@@ -116,13 +121,13 @@ export class UpstreamOrders {
   }
 
   /**
-   * Returns the filter that finds payments to or from an order's counterparty: for a conversion, the platform's own
+   * Returns the filter for payments to or from an order's counterparty; for a conversion, that is the platform's own
    * account.
    */
   async #counterpartyOf({ kind, account, umaAddress, currency }: RailOrder): Promise<Record<string, string>> {
     if (!account) return { receiverAccountIdentifier: umaAddress ?? (await this.#accounts.internalId(currency)) };
     const id = await unlessRefused(this.#accounts.externalId(account, currency), undefined);
-    // Upstream no longer knows the account, so the order is searched for among all payments.
+    // Upstream no longer has the account, so search for the order among all payments.
     if (id === undefined) return {};
     return kind === 'PAYOUT' ? { receiverAccountIdentifier: id } : { senderAccountIdentifier: id };
   }
@@ -149,7 +154,9 @@ export class UpstreamOrders {
     }
   }
 
-  /** Returns the state of a settled order without sending it, because a restored upstream might pay it again. */
+  /**
+   * Returns a settled order's state without sending it, because an upstream restored from a backup might pay it again.
+   */
   async #lookAgain(order: RailOrder): Promise<RailOutcome> {
     const found = await this.#findTransaction(order);
     if (found) return this.#outcomeOfOrder(order, found);
@@ -205,7 +212,7 @@ export class UpstreamOrders {
       case 'REJECTED':
         return settled ? { kind: 'contradiction', explanation } : { kind: 'rejected', explanation };
       case 'REFUNDED':
-        // If this gateway never saw the payment settle, the payment counts only as undelivered.
+        // If this gateway never saw the payment settle, it simply counts as failed.
         return settled ? { kind: 'returned', explanation } : { kind: 'failed', explanation };
       case 'FAILED':
       case 'EXPIRED':
@@ -221,7 +228,7 @@ export class UpstreamOrders {
     return this.#client.transfer('out', { from, to, amount, memo, key });
   }
 
-  /** Returns whether a collection was refunded. The process that refunded it may have died right afterwards. */
+  /** Returns whether a collection was refunded, because the process that refunded it may have died right afterwards. */
   async #wasGivenBack(order: RailOrder): Promise<boolean> {
     if (order.settled || !order.account) return false;
     const account = await this.#accounts.externalId(order.account, order.currency);
@@ -258,7 +265,7 @@ export class UpstreamUma {
     this.#accounts = accounts;
   }
 
-  /** Looks up a receiver upstream. Undefined if the address has none. */
+  /** Looks up a receiver upstream. Undefined if the address has no receiver. */
   async lookUp(umaAddress: string): Promise<UmaReceiver | undefined> {
     const found = await unlessRefused(this.#receiver(umaAddress), undefined);
     if (!found) return undefined;
@@ -273,7 +280,7 @@ export class UpstreamUma {
   }
 
   /**
-   * Returns the parties of an upstream quote to a UMA address: the sender's counterpart, and the receiver, which is
+   * Returns the parties to an upstream quote for a UMA address: the sender's counterpart, and the receiver, which is
    * looked up again.
    */
   async parties({ address, sender }: UmaPayment, { sending, receiving }: Pick<LockRequest, 'sending' | 'receiving'>) {

@@ -52,7 +52,9 @@ export async function lockRate(
   }
 }
 
-/** Returns the parties of an upstream quote: a platform account, and an external or another platform account. */
+/**
+ * Returns the parties to an upstream quote: a platform account, and an external account or another platform account.
+ */
 async function parties(accounts: UpstreamAccounts, { sending, receiving, account }: LockRequest) {
   const source = await accounts.internalId(sending.code).catch(noAccount);
   const destination = account
@@ -139,7 +141,7 @@ function shareOf(part: number, of: number): string {
   return toDecimal(multiply(whole(units), tenTo(-feePlaces)), rateDigits);
 }
 
-/** Formats a JSON number as a plain decimal, where `String` would give small numbers an exponent. */
+/** Formats a JSON number as a plain decimal. `String` would give small numbers an exponent. */
 export function decimalOf(value: number): string {
   const [digits = '0', exponent = '0'] = String(value).split('e');
   return toDecimal(multiply(parseDecimal(digits), tenTo(Number(exponent))), rateDigits, ratePlaces);

@@ -53,8 +53,8 @@ export function verifyWebhook(secret: string | undefined, webhook: RailWebhook):
 }
 
 /**
- * Returns whether upstream asks for the approval of a payment to a customer there. The decision comes later, not from
- * this rail.
+ * Returns whether upstream asks for approval of a payment to one of its customers. The decision is made later, and not
+ * by this rail.
  * @throws InexactJson
  */
 function asksForApproval(body: Uint8Array): boolean {

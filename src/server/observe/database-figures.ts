@@ -13,8 +13,8 @@ const ageOf = (time: string) => `coalesce(greatest(0, extract(epoch from clock_t
 const lastAudit = '(select finished_at, broken from audit_run order by id desc limit 1) as last_audit';
 
 /**
- * The figures of the server. They are read first, and not from the service's tables, so that a lock on a table cannot
- * hide the sessions that wait for it. Figures that the role may not see are null. Process 0 stands for a prepared
+ * Figures about the server. They are read first, and not from the service's tables, so that a table lock cannot hide
+ * the sessions that wait for it. Figures that the role may not see are null. Process 0 stands for a prepared
  * transaction.
  */
 const serverFigures = `select
@@ -30,7 +30,7 @@ const serverFigures = `select
   (select max(greatest(age(datfrozenxid), mxid_age(datminmxid)))::float8 / 2147483648 from pg_database) as transaction_numbers_used_ratio,
   pg_database_size(current_database())::float8 as size_bytes`;
 
-/** The figures of the service's tables, in one statement. */
+/** Figures from the service's tables, in one statement. */
 const tableFigures = `select
   ${countOf('from outbox')} as outbox_events,
   ${ageOf('select occurred_at from outbox order by id limit 1')} as outbox_oldest_seconds,
@@ -96,8 +96,8 @@ type Figures = Partial<Record<keyof typeof meanings, number | null>> & {
 };
 
 /**
- * Creates the gauges of the database's figures, and returns the function that reads them for a scrape, on a separate
- * connection. Figures that the database does not return in time are absent, and `payments_database_up` is 0.
+ * Creates the gauges for the database's figures, and returns the function that reads the figures for a scrape, on a
+ * separate connection. Figures that the database does not return in time are absent, and `payments_database_up` is 0.
  * @param database opened for background work, so that it sees all platforms
  */
 export function databaseFigures(database: Database, registers: Registry[]): () => Promise<void> {

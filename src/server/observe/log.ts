@@ -4,7 +4,10 @@ import { withoutNulls } from '../../core/json.ts';
 import { currentPlatform, noPlatform } from '../../infra/database/connections/platform-scope.ts';
 import { currentRequest } from '../../infra/instruments/request-facts.ts';
 
-/** The names of fields with secrets or personal data. Their values are redacted, also one level deeper. */
+/**
+ * The names of fields that contain secrets or personal data. Their values are redacted, at the top level and one level
+ * deeper.
+ */
 const hiddenNames = [
   ...['authorization', 'password', 'secret', 'clientSecret', 'token', 'cookie', 'body', 'variables'],
   ...[
@@ -25,11 +28,11 @@ const hiddenNames = [
 const options: LoggerOptions = {
   redact: { paths: hiddenNames.flatMap((name) => [name, `*.${name}`]), censor: '[hidden]' },
   serializers: { err: errorFacts },
-  // Each line names its request and platform. The line's own fields come last and take precedence.
+  // Each line includes its request and platform. The line's own fields come last and take precedence.
   mixin: () => ({ ...factsOfWork() }),
 };
 
-/** Opens the log of an instance: lines of JSON on standard error. */
+/** Opens an instance's log: JSON lines on standard error. */
 export function openLog(level: string, stream: DestinationStream = pino.destination({ dest: 2, sync: false })): Logger {
   return pino({ ...options, level }, stream);
 }
@@ -41,7 +44,7 @@ function factsOfWork(): object | undefined {
   return { ...facts, platform };
 }
 
-/** Returns an error as it is logged, without a statement's rows and values, which may be personal data. */
+/** Returns the fields to log for an error, omitting a statement's rows and values, which may be personal data. */
 function errorFacts(error: unknown): object {
   if (!(error instanceof Error)) return { type: typeof error, message: String(error) };
   const { code, severity, constraint, table, column, routine } = error as Partial<pg.DatabaseError>;
@@ -59,7 +62,7 @@ function errorFacts(error: unknown): object {
   };
 }
 
-/** Removes the invalid values that Postgres quotes, and the arguments of a call that Prisma shows. */
+/** Removes the invalid values that Postgres quotes, and the call arguments that Prisma prints. */
 function safeMessage(error: Error): string {
   if (error instanceof pg.DatabaseError && error.code?.startsWith('22')) {
     return error.message.replaceAll(/"[^"]*"/g, '"…"');

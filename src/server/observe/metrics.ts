@@ -17,10 +17,12 @@ interface Observed {
   readonly readiness: ReadinessWatch;
 }
 
-/** The metrics of the process itself: event loop, heap, CPU, file descriptors. Registered once per process. */
+/**
+ * Whether the metrics of the process itself (event loop, heap, CPU, file descriptors) are registered. Once is enough.
+ */
 let hasDefaults = false;
 
-/** Creates the gauges of an instance, which are set at each scrape. */
+/** Creates an instance's gauges, which are set at each scrape. */
 function gaugesOf({ serving, working, replicas, feed, sessions, readiness }: Observed, registers: Registry[]) {
   const gauge = <Label extends string>(name: string, help: string, labelNames: readonly Label[] = []) =>
     new Gauge({ name: `payments_${name}`, help, labelNames, registers });
@@ -52,14 +54,14 @@ function gaugesOf({ serving, working, replicas, feed, sessions, readiness }: Obs
     subscriptions.set(feed.subscriptions);
     listening.set(feed.listening ? 1 : 0);
     lag.set(feed.lag);
-    // The feed keeps its own counts, so that it needs no registry.
+    // The feed keeps its own counts, so that it does not depend on a registry.
     read.reset();
     for (const [purpose, count] of Object.entries(feed.eventsRead)) read.inc({ for: purpose }, count);
     for (const [check, holds] of Object.entries(readiness.last)) ready.set({ check }, holds ? 1 : 0);
   };
 }
 
-/** Creates the gauges of replicas, by their number in DATABASE_READ_URL. */
+/** Creates the replicas' gauges, labeled with each replica's number in DATABASE_READ_URL. */
 function replicaGauges(
   replicas: Replicas,
   gauge: (name: string, help: string, labelNames: readonly 'replica'[]) => Gauge<'replica'>,
@@ -78,7 +80,7 @@ function replicaGauges(
   };
 }
 
-/** Creates the handler of a scrape, which returns the text of all metrics of the process and its instance. */
+/** Creates the scrape handler, which returns all metrics of the process and its instance as text. */
 function metricsOf(observed: Observed, readsDatabase: boolean): () => Promise<string> {
   if (!hasDefaults) collectDefaultMetrics();
   hasDefaults = true;

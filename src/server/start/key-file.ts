@@ -9,7 +9,7 @@ interface KeyFile {
   readonly name: string;
   readonly encoding: 'base64' | 'base64url';
   readonly setting: 'SECRET_KEY' | 'CLIENT_TOKEN_KEY';
-  /** What a new key would make unusable, for error messages. */
+  /** What a newly generated key would make unusable, for error messages. */
   readonly loss: string;
 }
 

@@ -1,7 +1,10 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/** How much the heap grows between two collections of the old generation, in percent of its size after the last one. */
+/**
+ * How much the heap may grow between two collections of the old generation, in percent of its size after the last
+ * collection.
+ */
 const growthPercent = 100;
 
 /**
@@ -20,7 +23,7 @@ export function setMemoryFlags(): void {
 /** The delay before garbage from startup is collected, in milliseconds. By then, startup has ended. */
 const collectAfterMs = 5_000;
 
-/** Releases about 150 MB that only startup needed: V8 would keep it as long as there is little activity. */
+/** Releases about 150 MB that only startup needed. V8 would keep this memory as long as there is little activity. */
 export function collectStart(): void {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc');

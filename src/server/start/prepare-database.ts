@@ -7,9 +7,10 @@ import { type Config, ConfigError } from '../config.ts';
 import { reachDatabase } from './reach-database.ts';
 
 /**
- * Migrates the settings' database to the current schema at startup, or only checks its schema, as MIGRATE requires. An
- * embedded database is always migrated.
- * @returns the address for the program, whose login need not own the tables, and the pooler for its requests
+ * At startup: migrates the database named in the settings to the current schema, or only checks its schema, depending
+ * on MIGRATE. An embedded database is always migrated.
+ * @returns the address that the program connects with (its login need not own the tables), and the pooler for its
+ *   requests
  * @throws MigrationError
  * @throws PoolerError for an unusable pooler
  */
@@ -37,7 +38,7 @@ export function directUrl({ DATABASE_DIRECT_URL, DATABASE_URL }: Config): string
   return DATABASE_DIRECT_URL ?? DATABASE_URL ?? '';
 }
 
-/** Detects the capabilities of the settings' pooler, if there is one. Throws PoolerError. */
+/** Detects the capabilities of the pooler named in the settings, if there is one. Throws PoolerError. */
 export async function poolerOf({ DATABASE_DIRECT_URL, DATABASE_URL = '' }: Config): Promise<Pooler | undefined> {
   return DATABASE_DIRECT_URL === undefined ? undefined : findPooler(DATABASE_URL, DATABASE_DIRECT_URL);
 }
@@ -50,8 +51,8 @@ export async function preparePooledLogin({ DATABASE_DIRECT_URL, DATABASE_URL = '
 }
 
 /**
- * Checks that the settings' database has the current schema, for a command. Commands never migrate.
- * @returns the address for the program, whose login need not own the tables
+ * For commands: checks that the database named in the settings has the current schema; commands never migrate.
+ * @returns the address that the program connects with; its login need not own the tables
  * @throws MigrationError
  */
 export async function verifiedDatabase(config: Config, embedded: EmbeddedPostgres | undefined): Promise<string> {
@@ -65,7 +66,7 @@ export async function verifiedDatabase(config: Config, embedded: EmbeddedPostgre
   return url;
 }
 
-/** Returns the address with which migrations are applied. Throws ConfigError without one. */
+/** Returns the address used to apply migrations. Throws ConfigError if there is none. */
 export function ownerUrl({ DATABASE_OWNER_URL, DATABASE_DIRECT_URL, DATABASE_URL }: Config): string {
   const url = DATABASE_OWNER_URL ?? DATABASE_DIRECT_URL ?? DATABASE_URL;
   if (url === undefined) {

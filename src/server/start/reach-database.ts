@@ -11,7 +11,7 @@ export class DatabaseUnreachable extends Error {}
 /** How long a start waits for an unresponsive database, in ms. The database may be starting at the same time. */
 const patienceMs = 10_000;
 
-/** The kinds of addresses to connect to. For each kind, the first of these settings that is set is used. */
+/** The kinds of addresses to connect to. For each kind, the first listed setting that is set is used. */
 const addresses = {
   owner: ['DATABASE_OWNER_URL', 'DATABASE_DIRECT_URL', 'DATABASE_URL'],
   direct: ['DATABASE_DIRECT_URL', 'DATABASE_URL'],

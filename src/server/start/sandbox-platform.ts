@@ -27,7 +27,7 @@ const balances: Readonly<Record<string, bigint>> = {
   BTC: 50_000_000n,
 };
 
-/** The advisory lock of a process that prepares the sandbox, or adds a person to it ("sand" in ASCII). */
+/** The advisory lock held while a process prepares the sandbox, or adds a person to it ("sand" in ASCII). */
 const PREPARATION_LOCK = 0x73616e64;
 
 /** The local sandbox: its credentials, and a customer who can pay now. */
@@ -49,7 +49,7 @@ export async function prepareSandboxPlatform(payments: Payments): Promise<LocalS
   };
 }
 
-/** Finds the first sample person who can pay. Creates one if users have spent everyone's money. */
+/** Finds the first sample person who can pay. Creates a new one if users have spent everyone's money. */
 async function findPayer(payments: Payments, caller: Caller): Promise<SandboxPayer> {
   const found = await findAblePerson(payments, caller);
   // Under the lock, because another process may be creating one.
@@ -136,7 +136,7 @@ async function findOrCreate(payments: Payments): Promise<Caller> {
 
 /** The prefix of sample persons' ids, which are numbered. */
 const personPrefix = 'individual-';
-/** The external account that is registered last. Once it exists, the sandbox is complete. */
+/** The external account that is registered last: once it exists, the sandbox is complete. */
 const lastAccount = 'business-usd';
 
 async function seed(payments: Payments, caller: Caller): Promise<void> {

@@ -12,7 +12,7 @@ type TracingSettings = Pick<
   'OTEL_EXPORTER_OTLP_ENDPOINT' | 'OTEL_EXPORTER_OTLP_HEADERS' | 'OTEL_SERVICE_NAME' | 'OTEL_TRACES_SAMPLER_ARG'
 >;
 
-/** Sends spans to the collector of OTEL_EXPORTER_OTLP_ENDPOINT. Loads the libraries only if it is set. */
+/** Sends spans to the collector at OTEL_EXPORTER_OTLP_ENDPOINT. Loads the libraries only if that is set. */
 export async function startTracing({
   OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
   OTEL_EXPORTER_OTLP_HEADERS: headers,

@@ -11,7 +11,7 @@ interface Finding {
  * Refuses unsafe settings that ALLOW_UNSAFE does not allow. (Whether the login owns the tables is checked once the
  * database is connected: owners.ts.)
  * @param tlsVerified false if the environment disables all certificate verification
- * @throws ConfigError that names each, and how to allow it
+ * @throws ConfigError that names each unsafe setting, and how to allow it
  */
 export function refuseUnsafe(config: Config, tlsVerified = process.env.NODE_TLS_REJECT_UNAUTHORIZED !== '0'): void {
   const refused = findUnsafe(config, tlsVerified).filter(({ kind }) => !config.ALLOW_UNSAFE.includes(kind));
@@ -65,7 +65,9 @@ function findUnverified(config: Config, tlsVerified: boolean): Finding[] {
   return findings;
 }
 
-/** The minimum number of different characters or bytes in a key. A random key of length 32 has more, even in hex. */
+/**
+ * The minimum number of different characters or bytes in a key. A random key of length 32 contains more, even in hex.
+ */
 const fewest = 9;
 const placeholder = /change.?me|example|password|secret|sample|your.?key/i;
 

@@ -54,7 +54,9 @@ const deleteResumePointsStatement = statement<{ subject: string }>(
    ) returning subject`,
 );
 
-/** Deletes client tokens long after their expiry, with their policies. Revoked tokens are also deleted only then. */
+/**
+ * Deletes client tokens, and their policies, long after the tokens' expiry. Revoked tokens are not deleted any earlier.
+ */
 const deleteTokensStatement = statement<{ id: string }>(
   'forget_client_tokens',
   `with token as (delete from client_token where (platform_id, id) in (
@@ -66,7 +68,7 @@ const deleteTokensStatement = statement<{ id: string }>(
    select id from token`,
 );
 
-/** Deletes counted payments that are too old for every window of a policy. */
+/** Deletes counted payments that are too old for any policy's time window. */
 const deleteUsesStatement = statement<{ policyId: string }>(
   'forget_policy_uses',
   `delete from policy_use where (platform_id, transaction_id, policy_id) in (

@@ -3,7 +3,7 @@ import { FaultStates } from '../../core/fault-states.ts';
 import { loopFailures, loopSuccess } from '../../infra/instruments/instruments.ts';
 
 export interface Loop {
-  /** Ends the current pause, except for the first `restMs`. */
+  /** Ends the current pause, though not before its first `restMs` have passed. */
   wake(): void;
   /** Ends the loop after the current round. */
   stop(): Promise<void>;
@@ -13,8 +13,8 @@ export interface Loop {
  * Runs `round` again and again until stopped. A round returns how many milliseconds to pause; if one throws, the next
  * follows after a second, and the reason is logged once (FaultStates). After a `wake` during a round the pause is only
  * `restMs` long, so no work is missed.
- * @param restMs the first part of each pause, which no `wake` ends, so that one round does all work that has arrived
- *   in that time
+ * @param restMs the first part of each pause, which `wake` cannot end, so that one round does all the work that has
+ *   arrived in that time
  */
 export function startLoop(name: string, log: Logger, round: () => Promise<number>, restMs = 0): Loop {
   const succeeded = loopSuccess.labels(name);

@@ -42,7 +42,10 @@ const clockMs = 1_000;
 const locksMs = 2_000;
 /** The interval at which the worker looks for days to reconcile. */
 const reconciliationMs = 300_000;
-/** The interval between deletions of rows past retention, and the pause between batches that lets other work run. */
+/**
+ * The interval between deletions of rows past their retention, and the pause between batches, which lets other work
+ * run.
+ */
 const housekeepingMs = 3_600_000;
 const betweenBatchesMs = 100;
 /** The pause if another process was sequencing. That process did the work, and later changes wait for the next step. */
@@ -224,8 +227,7 @@ const followStatement = statement<{ backMs: number | null }>('follow_clock', 'se
 
 /**
  * Compares the database's clock with the latest time seen by any process. If the clock was set back, moves the due
- * times of orders, account checks and webhooks back with it, and logs a warning; quotes then also live longer than
- * promised.
+ * times of orders, account checks and webhooks back with it, and logs a warning. Quotes then live longer than promised.
  */
 async function followClock(database: Database, log: Logger): Promise<void> {
   const [row] = await followStatement(database.pool);
@@ -254,7 +256,7 @@ export function lockWatch({ pool }: Database, log: Logger, seconds = patienceSec
   };
 }
 
-/** Returns each lock that sessions wait for, with the number of those sessions: `AccessShareLock on customer: 12`. */
+/** Returns each lock that sessions wait for, with the number of waiting sessions: `AccessShareLock on customer: 12`. */
 function waitingFor(sessions: readonly LockSession[]): string[] {
   const waiting = Map.groupBy(sessions, ({ waitsFor }) => waitsFor);
   waiting.delete(null);

@@ -7,7 +7,7 @@ import { calls } from '../matrix/graphql-calls.ts';
 import { type Operation, requests } from '../matrix/rest-matrix.ts';
 import type { Things } from '../matrix/things.ts';
 
-/** A request, good or bad, over one transport. Its body is what is sent over the wire. */
+/** A request, valid or not, over one transport. Its body is sent over the wire as is. */
 export interface HttpProbe {
   readonly transport: 'JSON' | 'GET' | 'event stream' | 'REST';
   readonly method: string;
@@ -35,7 +35,7 @@ export interface Hostility {
 
 const long = (count: number, of = 'x') => of.repeat(count);
 
-/** Values that no field expects, and a few that some fields do. */
+/** Values that no field expects, and a few that some fields do expect. */
 const values: readonly unknown[] = [
   ...['', ' ', 'a\u0000b', '\ud800', '\u202eabc\u0007', long(300), long(20_000), '١٢٣'],
   ...["'; drop table customer; --", '%s%n{{7*7}}<%= 7*7 %>', '../../etc/passwd'],

@@ -17,7 +17,7 @@ import { drawProbe, type Hostility, type HttpProbe, type Probe, type SocketProbe
 
 /** The response to a probe. */
 interface Outcome {
-  /** The HTTP status. For a socket: the code with which it was closed, or 0 if it stayed open. */
+  /** The HTTP status. For a socket: its close code, or 0 if it stayed open. */
   readonly status: number;
   readonly retryAfter: boolean;
   readonly text: string;
@@ -25,7 +25,7 @@ interface Outcome {
 
 /** The service ends an operation after 10 s. One that takes longer than this has evaded that limit. */
 const limitMs = 20_000;
-/** A stream can open without having anything to send. After this time it is abandoned. */
+/** A stream may open without having anything to send. After this time, the probe stops waiting for it. */
 const silenceMs = 40;
 
 /** Sends probes to a gateway. */

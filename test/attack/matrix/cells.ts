@@ -15,7 +15,7 @@ export interface Reply {
   readonly text: string;
 }
 
-/** One of the victim's values to send at a coordinate, and a value of the same form that has never existed. */
+/** A victim's value to send at a coordinate, and a value of the same form that has never existed. */
 export interface Named {
   readonly what: string;
   readonly value: string;
@@ -25,7 +25,7 @@ export interface Named {
 /** The kinds that all callers of a platform share. */
 const ofWholePlatform: readonly Kind[] = ['cursor:feed', 'Platform'];
 
-/** Returns everything that belongs to the victim and can be named at a place. */
+/** Returns all of the victim's values that can be sent at a place. */
 export function victimsAt(
   world: MatrixWorld,
   meaning: readonly Kind[] | 'key' | 'node',
@@ -53,7 +53,7 @@ export function kindOfNode(type: string): Kind {
   return kind;
 }
 
-/** An answer, and the statements that it took. */
+/** An answer, and the statements executed for it. */
 interface Sent {
   readonly result: Reply;
   readonly statements: readonly string[];
@@ -105,7 +105,7 @@ function differenceOfStatements(foreign: Sent, never: Sent): string | undefined 
   return `the statements differ: ${one.length} and ${two.length}; ${JSON.stringify([only(one, two), only(two, one)])}`;
 }
 
-/** Returns what is wrong with an answer to another caller's key: the key must be treated as a new one. */
+/** Returns what is wrong with an answer to another caller's idempotency key: the key must be treated as new. */
 export function foreignKeyUsed({ text }: Reply): string | undefined {
   return /IDEMPOTENCY_MISMATCH|"replayed":true|this idempotency key has already created|this idempotency key was used before, for/.test(
     text,
@@ -127,7 +127,7 @@ export const takenTwice: ReadonlySet<string> = new Set([
  * successes.
  */
 export function differenceOf(one: Reply, two: Reply): string | undefined {
-  // A request that no caller can get right proves nothing.
+  // A request that is invalid for every caller proves nothing.
   if (
     /GRAPHQL_VALIDATION_FAILED|GRAPHQL_PARSE_FAILED|LIMIT_EXCEEDED|INTERNAL|RATE_LIMITED|was not provided/.test(
       one.text,

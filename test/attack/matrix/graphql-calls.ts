@@ -20,7 +20,7 @@ import { fresh, freshAccountNumber, type Things } from './things.ts';
 /** A field of the schema that takes arguments, with the document that calls it. */
 export interface Call {
   readonly kind: 'query' | 'mutation' | 'subscription';
-  /** The field with the type that has it, such as `Query.accounts`. */
+  /** The field with its parent type, such as `Query.accounts`. */
   readonly name: string;
   readonly field: string;
   readonly query: string;
@@ -33,7 +33,7 @@ export interface Call {
 
 export type Variables = Record<string, unknown>;
 
-/** A place in the variables of a call that names an object, with the kinds of objects that it can name. */
+/** A place in a call's variables that identifies an object, with the kinds of objects that it can identify. */
 export interface Coordinate {
   readonly call: Call;
   /** The place in the schema, such as `CreateQuoteInput.lookupId`. */
@@ -203,7 +203,7 @@ export const calls: readonly Call[] = [
   ),
 ];
 
-/** The fields of all root types, so that a test finds any that `calls` lacks. */
+/** The fields of all root types, so that a test can find those missing from `calls`. */
 export const rootFields: readonly string[] = (['Query', 'Mutation', 'Subscription'] as const).flatMap((name) =>
   fieldsOf(schema.getType(name) as GraphQLObjectType).map((field) => `${name}.${field.name}`),
 );

@@ -91,7 +91,7 @@ function waysOf(kind: Call['kind'], chosen: readonly Transport[]): Transport[] {
 }
 
 /**
- * Names the victim's objects at every place of every field, for one stranger.
+ * For one stranger: sends the victim's ids at every place in every field.
  * @param share selects the places to try by their position; by default all
  */
 export async function tryStranger(
@@ -129,7 +129,7 @@ export async function tryStranger(
   }
 }
 
-/** Shows that the matrix can tell an object from one that never existed: the owner gets a different answer. */
+/** Shows that the matrix can tell an existing object from one that never existed: the owner gets different answers. */
 export async function tryOwner(world: MatrixWorld, figures: Figures): Promise<void> {
   for (const coordinate of inOrder) {
     const { call, place } = coordinate;
@@ -154,7 +154,7 @@ export async function tryOwner(world: MatrixWorld, figures: Figures): Promise<vo
 const notFollowed =
   /^(TransactionFilter\.(sender|receiver)AccountIdentifier|QuoteFilter\.sendingUmaAddress) = uma|^CustomerFilter\.name = /;
 
-/** Places at which the owner's own value gets the same answer as any other value, with the reason. */
+/** Places at which even the owner's own value gets the same answer as any other value, with the reason. */
 const alike: readonly (readonly [place: RegExp, why: string])[] = [
   [
     /(platformCustomerId = platformCustomerId|accountNumber = accountNumber|\.url = url|platformAccountId = platformAccountId)$/,

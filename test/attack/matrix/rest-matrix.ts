@@ -233,7 +233,7 @@ type Cell = readonly [operation: Operation, place: Place];
 const cellsOf = (operations: readonly Operation[]): Cell[] =>
   operations.flatMap((one) => one.places.map((place): Cell => [one, place]));
 
-/** Names the victim's objects at every place of every operation, as the other platform. */
+/** As the other platform: sends the victim's ids at every place in every operation. */
 export async function tryRestStranger(
   world: MatrixWorld,
   operations: readonly Operation[],
@@ -263,7 +263,7 @@ export async function tryRestStranger(
   }
 }
 
-/** Places at which the owner's own value gets the same answer as any other value, with the reason. */
+/** Places at which even the owner's own value gets the same answer as any other value, with the reason. */
 const alike: readonly (readonly [place: RegExp, why: string])[] = [
   [
     /(create\w+ .*(platformCustomerId|accountNumber|platformAccountId)|updateExternalAccount body\.platformAccountId|updateConfig body\.webhookEndpoint)$/,
@@ -278,7 +278,7 @@ const alike: readonly (readonly [place: RegExp, why: string])[] = [
   [/^get(Uma)?Receiver query\.senderUmaAddress/, 'any address may ask'],
 ];
 
-/** Shows that the matrix can tell an object from one that never existed: the owner gets a different answer. */
+/** Shows that the matrix can tell an existing object from one that never existed: the owner gets different answers. */
 export async function tryRestOwner(
   world: MatrixWorld,
   operations: readonly Operation[],

@@ -5,7 +5,7 @@ import { openEventStream, openRawSocket } from '../../setup/streams.ts';
 import type { Figures } from './cells.ts';
 import { type MatrixWorld, quiet, secretsOf } from './world.ts';
 
-/** A subscription that anyone can open, and that must show nothing of the victim's objects. */
+/** A subscription that anyone can open and that must reveal nothing about the victim's objects. */
 interface Stream {
   readonly what: string;
   readonly query: string;
@@ -112,7 +112,7 @@ async function readAll(events: AsyncIterable<unknown>, hear: (text: string) => v
   }
 }
 
-/** Shows that the webhooks of other platforms receive nothing about the victim's objects. */
+/** Checks that other platforms' webhooks receive nothing about the victim's objects. */
 export async function tryWebhooks({ t, receivers, victim }: MatrixWorld, figures: Figures): Promise<void> {
   await quiet(t);
   const [own, others] = receivers;

@@ -68,13 +68,13 @@ export type Things = Readonly<Record<Kind, string>> & {
 
 let made = 0;
 
-/** Returns a text that no other object in this process has. */
+/** Returns a text that is unique in this process. */
 export function fresh(prefix: string): string {
   made += 1;
   return `${prefix}-${made}-new`;
 }
 
-/** Returns an account number that no other object in this process has, with a suffix that has no effect. */
+/** Returns an account number that is unique in this process, with a suffix that has no effect. */
 export function freshAccountNumber(): string {
   made += 1;
   return `${40_000 + made}000`;

@@ -96,7 +96,7 @@ export async function openMatrix() {
     owner: counting.platform,
     strangers,
     weak: await weakTokens(owner, counting.url),
-    /** Credentials that are no longer valid, each for a different reason. */
+    /** Credentials that are no longer valid, each set for a different reason. */
     ended: await endedTokens(t, counting.url, victim),
     /** By operation: a key that the victim's platform has used. */
     usedKeys,
@@ -177,7 +177,7 @@ export async function quiet({ owner }: TestGateway): Promise<void> {
   }
 }
 
-/** Returns texts that only the victim's values contain. No answer to a stranger may contain one of them. */
+/** Returns texts that occur only in the victim's values. No answer to a stranger may contain one of them. */
 export function secretsOf(things: Things): readonly string[] {
   const open: ReadonlySet<Kind> = new Set(['url', 'cursor:ApiToken', 'cursor:WebhookEndpoint']);
   return kinds.filter((kind) => !open.has(kind)).map((kind) => things[kind].slice(things[kind].indexOf(':') + 1));

@@ -40,8 +40,7 @@ const noRestores: Restores = {
 };
 
 /**
- * Payments: one out, one in, one that failed and one that was returned. Also a deposit, and a quote that was not
- * executed.
+ * Payments: one outgoing, one incoming, one failed and one returned. Also a deposit, and a quote that was not executed.
  */
 const sound: Books = {
   history: [

@@ -30,7 +30,7 @@ interface Found extends Named {
 
 /**
  * Compares the books of a gateway with those of its upstream service: finds payments that were lost or doubled between
- * them, and checks that the reconciliation has reported every difference and no other. Returns the violations.
+ * them, and checks that the reconciliation has reported every difference and nothing else. Returns the violations.
  */
 export function checkBooks(books: Books): BooksViolation[] {
   const found = [
@@ -141,7 +141,9 @@ function differencesOfDeposits({ deposits, movements, restores: { vanished } }: 
   });
 }
 
-/** Checks that each deposit known here was credited, and that none waits, for its turn or for an operator. */
+/**
+ * Checks that each deposit known here was credited, and that none still waits, either for its turn or for an operator.
+ */
 function uncredited({ deposits }: Books): BooksViolation[] {
   return deposits.flatMap(({ transactionId, reference, status, reason, attempts, ...amount }): BooksViolation[] =>
     transactionId === undefined
@@ -221,7 +223,10 @@ function naming(found: readonly Found[], named: readonly Named[]): BooksViolatio
   ];
 }
 
-/** Returns what identifies a difference. For a balance this is the currency, because its sides depend on the moment. */
+/**
+ * Returns a key that identifies a difference. For a balance this is the currency, because the two amounts depend on the
+ * moment.
+ */
 function nameOf({ fault, transaction, reference, here, there }: Named): string {
   if (fault === 'OTHER_BALANCE') return `${fault} ${/([A-Z]{3,4}) in the books/.exec(here ?? '')?.[1] ?? reference}`;
   return [fault, transaction ?? reference, here ?? 'nothing', there ?? 'nothing'].join(' | ');

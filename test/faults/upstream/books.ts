@@ -36,7 +36,7 @@ export interface BookedDeposit extends Amount {
 /** A payment on the gateway's upstream account. */
 export interface Movement extends Amount {
   readonly reference: string;
-  /** The gateway's order that the payment's memo names. */
+  /** The gateway's order named in the payment's memo. */
   readonly orderId: string | undefined;
   /** Whether the payment is a deposit for a customer, which the gateway did not order. */
   readonly isDeposit: boolean;
@@ -59,7 +59,7 @@ export interface Books extends Pick<Evidence, 'history' | 'internalErrors' | 're
   readonly orders: readonly BookedOrder[];
   readonly deposits: readonly BookedDeposit[];
   readonly movements: readonly Movement[];
-  /** By currency: how the upstream balance has changed since before the first payment. */
+  /** By currency: how much the upstream balance has changed since before the first payment. */
   readonly held: ReadonlyMap<string, bigint>;
   readonly named: readonly Named[];
   /** The rules broken in each ledger. */

@@ -34,7 +34,7 @@ const rails = {
 /**
  * Starts both sides, each on its own database, connects them as described in docs/rails.md, and creates a customer for
  * each client.
- * @param oneIn one in this many messages between the two sides is disturbed
+ * @param oneIn one message in this many between the two sides is disturbed
  */
 export async function startTwoSides(
   { clients, instances, oneIn }: { readonly clients: number; readonly instances: number; readonly oneIn: number },
@@ -69,7 +69,7 @@ export async function startTwoSides(
   toUpstream.goOn();
   return {
     ...{ here, upstream, payers },
-    /** Connect as the platform here, and as its upstream account; undefined while no instance serves. */
+    /** Functions that connect as the platform here, and as its upstream account; undefined while no instance serves. */
     ...{ platform: asPlatform, account: asAccount },
     /** The proxies for requests to upstream and for upstream's webhooks. */
     ways: [toUpstream, toHere],
@@ -120,7 +120,9 @@ async function makePayer(
   return { scene, failing: accounts, depositsTo };
 }
 
-/** Declares, as an operator, that the upstream balance beyond the books is the platform's own money. */
+/**
+ * Declares, as an operator, that the part of the upstream balance that is not in the books is the platform's own money.
+ */
 async function nameOwnMoney(here: Side): Promise<void> {
   const period = ['--from', '2020-01-01T00:00:00Z', '--to', '2100-01-01T00:00:00Z'];
   await here.ops('rails', 'reconcile', platformName, ...period);

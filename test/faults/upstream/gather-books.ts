@@ -9,15 +9,15 @@ import { platformName, type TwoSides } from './furnish-sides.ts';
 import { executedIds, paymentIds, present, readDeposits, readHeld, readMovements, readOrders } from './read-books.ts';
 import type { Side } from './sides.ts';
 
-/** What the state was before each restore. */
+/** The state before each restore. */
 export interface Before {
   readonly upstream: Awaited<ReturnType<typeof beforeUpstream>>;
   readonly here: Awaited<ReturnType<typeof beforeHere>>;
 }
 
 /**
- * Reads the state that the restore of upstream will undo: its payments, and the orders here that had settled. Meanwhile
- * only the instance that this function starts serves upstream.
+ * Reads the state that the restore of upstream will undo: its payments, and the orders here that had settled.
+ * Meanwhile, only the instance started by this function serves upstream.
  */
 export async function beforeUpstream({ here, upstream, accountAt }: TwoSides) {
   const settings = { ROLE: 'serve' } as const;
@@ -102,7 +102,7 @@ export async function undoneBy(databaseUrl: string, before: Before['here']): Pro
   ]);
 }
 
-/** If nothing has changed for this many milliseconds, nothing will change without help. */
+/** If nothing has changed for this many milliseconds, nothing more will change by itself. */
 const silenceMs = 20_000;
 /** How many times in a row everything is made due without effect before the wait ends. */
 const silences = 3;

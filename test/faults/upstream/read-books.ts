@@ -3,7 +3,7 @@ import { query } from '../../setup/embedded-servers.ts';
 import type { Data, TestPlatform } from '../../setup/gateway.ts';
 import type { BookedDeposit, BookedOrder, Movement, State } from './books.ts';
 
-/** Reads the two books for the checker, with statements of its own instead of the service's. */
+/** Reads the two books for the checker, with its own statements instead of the service's. */
 
 interface OrderRow {
   readonly id: string;
@@ -61,7 +61,7 @@ export async function readDeposits(databaseUrl: string): Promise<BookedDeposit[]
   }));
 }
 
-/** Reads all payments of the gateway's upstream account over REST, without transfers between its own accounts. */
+/** Reads all payments of the gateway's upstream account over REST, excluding transfers between its own accounts. */
 export async function readMovements(account: TestPlatform, url: string): Promise<Movement[]> {
   const movements: Movement[] = [];
   const parameters = new URLSearchParams({ limit: '100', sortOrder: 'asc' });
@@ -73,7 +73,7 @@ export async function readMovements(account: TestPlatform, url: string): Promise
   }
 }
 
-/** Reads the balances of the account upstream, by currency. */
+/** Reads the upstream account's balances, by currency. */
 export async function readHeld(account: TestPlatform, url: string): Promise<ReadonlyMap<string, bigint>> {
   const { data } = await rest(account, `${url}/2025-10-13/platform/internal-accounts`);
   return new Map(data.map(({ balance }: Data) => [balance.currency.code, BigInt(balance.amount)]));

@@ -22,7 +22,7 @@ const longestMs = 300;
 /**
  * Starts a proxy.
  * @param target the current address of the service; undefined while there is none
- * @param oneIn one in this many requests is disturbed
+ * @param oneIn one request in this many is disturbed
  */
 export async function startTroubledProxy(target: () => string | undefined, random: Random, oneIn: number) {
   const met = new Map<Trouble, number>(troubles.map((trouble) => [trouble, 0]));

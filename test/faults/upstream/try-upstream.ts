@@ -8,7 +8,7 @@ import { type Before, beforeHere, beforeUpstream, gatherBooks, undoneBy } from '
 import { present, readHeld } from './read-books.ts';
 import type { Trouble } from './troubled-proxy.ts';
 
-/** Kills instances of either side. The next one may be killed before the last one has restarted. */
+/** Kills instances of either side. An instance may be killed before the previously killed instance has restarted. */
 class Killer {
   readonly kills = { here: 0, upstream: 0 };
   readonly #sides: TwoSides;
@@ -20,7 +20,7 @@ class Killer {
     this.#random = random;
   }
 
-  /** Kills an instance of a side that serves, and starts it again. */
+  /** Kills one of a side's serving instances, and starts it again. */
   async kill(): Promise<void> {
     const name = this.#random.oneOf(['here', 'upstream'] as const);
     const side = this.#sides[name];
@@ -46,7 +46,7 @@ export interface Trial {
   readonly clients: number;
   /** The number of gateway instances. Upstream has only one, so a kill leaves it without an instance. */
   readonly instances: number;
-  /** One in this many messages between the two sides is disturbed. */
+  /** One message in this many between the two sides is disturbed. */
   readonly oneIn: number;
 }
 
@@ -130,7 +130,7 @@ function paid({ history }: Load): number {
   return history.filter(({ outcome, operation }) => outcome === 'succeeded' && operation !== 'createQuote').length;
 }
 
-/** Repeats most of the undone commands with their keys, as clients would that have not noticed the restore. */
+/** Repeats most of the undone commands with their keys, as clients unaware of the restore would. */
 async function repeat(
   { here }: TwoSides,
   load: Load,

@@ -22,18 +22,21 @@ import { valueFor } from '../../oracle/values.ts';
 import type { Parents } from '../../setup/plans.ts';
 import { halves } from './halves.ts';
 
-/** A field of the schema, and how to request it several times in one document. */
+/** A schema field, and how to request it several times in one document. */
 export interface Asked {
   readonly name: string;
-  /** Writes a document with the field `times` times, under aliases and with different arguments, on `rows` rows. */
+  /**
+   * Writes a document that selects the field `times` times, under aliases and with different arguments, on `rows` rows.
+   */
   readonly document: (times: number, rows: number) => string;
 }
 
 type Field = GraphQLField<unknown, unknown>;
 
 /**
- * Writes documents that select each field of each type, on the shortest path, and each list with each filter, at the
- * root also with two and three filters. A list below a parent is read for the parent that has all rows.
+ * Writes documents that select each field of each type, by the shortest path, and each list with each filter. Root
+ * lists are also selected with two and three filters. A list below a parent is read for the parent to which all rows
+ * belong.
  */
 export function askedFields(schema: GraphQLSchema, material: Material, parents: Parents): Asked[] {
   const asked: Asked[] = [];
@@ -86,7 +89,7 @@ function waysToTypes(schema: GraphQLSchema, material: Material): Map<GraphQLObje
 }
 
 /**
- * Generates all ways to call a field: with its required arguments, and for a list also with filters and in each order.
+ * Generates all ways to call a field: with its required arguments and, for a list, also with filters and in each order.
  */
 function* waysToCall(type: GraphQLObjectType, field: Field, material: Material, parents: Parents) {
   const wayOf = (given?: string) => ({
@@ -103,8 +106,8 @@ function* waysToCall(type: GraphQLObjectType, field: Field, material: Material, 
 }
 
 /**
- * Writes filters on one field, with two values for it, and on two and three fields, with values that alternate between
- * both halves.
+ * Writes filters on one field, with two values each, and filters on two and three fields, with values that alternate
+ * between both halves.
  */
 function* filtersOf(type: GraphQLInputObjectType, isRoot: boolean, material: Material, parents: Parents) {
   const fields = Object.values(type.getFields());
@@ -129,8 +132,8 @@ function* filtersOf(type: GraphQLInputObjectType, isRoot: boolean, material: Mat
 }
 
 /**
- * Writes the arguments of a field: the required ones, the page size, and one that makes this call different from the
- * others.
+ * Writes a field's arguments: the required arguments, the page size, and an argument that makes this call different
+ * from the others.
  */
 function writeArguments(
   owner: string,
@@ -167,7 +170,7 @@ function argumentOf(
   return valueFor(`${owner}.${field.name}`, name, type, new Choices([]), material);
 }
 
-/** Returns a value that finds something; for an input, one for each of its fields. */
+/** Returns a value that matches some row; for an input, a value for each of its fields. */
 function example(owner: string, name: string, type: GraphQLInputType, material: Material): unknown {
   const nullable = getNullableType(type);
   if (!isInputObjectType(nullable)) return valueFor(owner, name, type, new Choices([]), material);

@@ -1,9 +1,10 @@
-/** The value in the older half of the rows, and the value in the newer half. */
+/** A field's value in the older half of the rows, and its value in the newer half. */
 type Halves = readonly [older: unknown, newer: unknown];
 
 /**
- * The values that `fillPlatform` gives to rows, by filter type and field. Each value leaves half of the rows, so that
- * Postgres expects a match soon. No row has values of both halves, so a filter on values of both examines all rows.
+ * The values that `fillPlatform` gives to rows, by filter type and field. Each value matches half of the rows, so
+ * Postgres expects to find a match soon. No row has values from both halves, so a filter on values from both has to
+ * examine all rows.
  */
 export const halves: Readonly<Record<string, Readonly<Record<string, Halves>>>> = {
   TransactionFilter: {

@@ -24,7 +24,7 @@ export interface Measured {
   readonly refused: number;
 }
 
-// A separate process with the highest permitted priority, so that its own waits for a processor do not count as the
+// This separate process has the highest permitted priority, so that its own waits for a processor do not count as the
 // service's.
 setPriorityOfSession(-10);
 

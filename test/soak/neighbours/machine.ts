@@ -1,7 +1,9 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 
-/** Processor time in clock ticks: of all processes, of ours, and of those of ours that only measure. */
+/**
+ * Processor time in clock ticks: of all processes, of our processes, and of those of our processes that only measure.
+ */
 interface Ticks {
   readonly all: number;
   readonly own: number;
@@ -10,7 +12,7 @@ interface Ticks {
 
 /** The shares of one processor that were used. */
 export interface Used {
-  /** Used by what is measured, the service and its database. */
+  /** Used by what is being measured: the service and its database. */
   readonly service: number;
   /** Used by processes that are not ours. */
   readonly others: number;
@@ -21,8 +23,8 @@ const ticksPerSecond = 100;
 
 /**
  * Sets the priority of this process, which leads a separate session, if permitted: only root may raise a priority.
- * Linux may first share the processors among sessions (autogroup, see sched(7)), and each connection of Postgres is a
- * session, so a priority alone would count only among the processes of one session.
+ * Linux may first share the processors among sessions (autogroup, see sched(7)), and each Postgres connection is a
+ * session, so a priority alone would matter only among the processes of one session.
  */
 export function setPriorityOfSession(priority: number): void {
   for (const set of [() => setPriority(priority), () => writeFileSync('/proc/self/autogroup', String(priority))]) {
@@ -38,7 +40,7 @@ export function setPriorityOfSession(priority: number): void {
  * Measures how much processor time other programs use during a measurement, because that affects the latencies. Works
  * only on Linux; elsewhere the result is 0.
  * @param clients the processes that only measure
- * @returns a function that returns the use since its last call
+ * @returns a function that returns the usage since its last call
  */
 export function watchProcessors(clients: readonly (number | undefined)[]): () => Used {
   const root = testRunner();

@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { setPriorityOfSession } from './machine.ts';
 import { connection, type Storm } from './storms.ts';
 
-// A storm in a separate process with the lowest priority. A message makes it begin or end, and whenever it ends, it
-// returns the counts of its acts.
+// A storm in a separate process with the lowest priority. Messages make it begin and end. Whenever it ends, it reports
+// how many acts it has performed, by result.
 setPriorityOfSession(19);
 
 let goesOn = false;

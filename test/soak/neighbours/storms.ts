@@ -16,13 +16,13 @@ export const kinds = [
 ] as const;
 export type Kind = (typeof kinds)[number];
 
-/** What the connections of a storm send, and to where. */
+/** What a storm's connections send, and where. */
 export interface Storm {
   readonly url: string;
   readonly authorization: string;
   readonly connections: number;
   readonly kind: Kind;
-  /** How many acts per second all connections together begin. If undefined, they send as fast as they get answers. */
+  /** How many acts all connections together begin per second. If undefined, they send as fast as they get answers. */
   readonly perSecond: number | undefined;
   /** The accounts that the storm reads and moves money between. */
   readonly from: string;

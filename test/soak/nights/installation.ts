@@ -69,7 +69,7 @@ export async function install(hasStandby: boolean) {
     databaseUrl: primary,
     /** The addresses that Prometheus scrapes: those of the instances and of the exporter of disk space. */
     targets: [...gateways.map(({ metrics }) => metrics), exporter.target],
-    /** Starts or stops a unit, or shows its status or its log. Returns the output. */
+    /** Starts or stops a unit, or shows its status or log. Returns the output. */
     machine,
     read: (file: string) => readFile(at(file), 'utf8'),
     write: (file: string, text: string) => writeFile(at(file), text),
@@ -100,7 +100,9 @@ export async function install(hasStandby: boolean) {
       for (const sql of statements) await client.query(sql);
       return client;
     },
-    /** Opens sessions with a new login until Postgres accepts no more, and does so again whenever it accepts some. */
+    /**
+     * Opens sessions with a new login until Postgres accepts no more, and opens more whenever it accepts some again.
+     */
     async takeConnections(program: string) {
       await query(primary, `create role ${program} login password '${program}'`);
       await query(primary, `grant connect on database payments to ${program}`);
@@ -119,7 +121,7 @@ export async function install(hasStandby: boolean) {
       const child = spawn(command, args, { stdio: 'ignore' });
       ends.push(() => child.kill());
     },
-    /** Stops something when the installation stops. */
+    /** Registers something to stop when the installation stops. */
     atEnd: (end: () => unknown) => void ends.push(end),
     /** Returns a unit's processes. */
     async processes(unit: Unit) {
@@ -184,7 +186,7 @@ until [ -s verdict ]; do sleep 0.2; done
 cat verdict && rm verdict
 `;
 
-/** Creates the data of Postgres and of a standby, and the operator's programs. Returns the addresses. */
+/** Creates the data directories of Postgres and a standby, and the operator's programs. Returns the addresses. */
 async function layOutServers(folder: string, hasStandby: boolean) {
   const at = (...names: string[]) => path.join(folder, ...names);
   const { password, programs, user } = await openCluster(await locateServer(at('pgdata')), true);
@@ -216,7 +218,7 @@ async function layOutServers(folder: string, hasStandby: boolean) {
   return { primary, standby, servers };
 }
 
-/** Writes the settings of an instance. */
+/** Writes an instance's settings. */
 async function layOutGateway(folder: string, unit: 'gateway-1' | 'gateway-2', servers: string) {
   const [port, metricsPort] = [await freePort(), await freePort()];
   const settings = {

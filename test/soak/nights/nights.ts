@@ -18,7 +18,7 @@ export interface Night {
   readonly alerts: readonly string[];
   /** What people report, besides the alerts. */
   readonly said: string | ((machine: Installation) => string);
-  /** Whether requests end in internal errors in the meantime, which do not tell clients the outcome. */
+  /** Whether requests end in internal errors meanwhile. Such errors do not tell clients the outcome. */
   readonly fails?: true;
   /** Whether the installation has a standby. */
   readonly hasStandby?: true;
@@ -45,7 +45,7 @@ function isAlive(pid: number): boolean {
 
 const receiver = `$success.eur@${simulatedDomain}`;
 
-/** Creates a second platform, besides that of the load. */
+/** Creates a second platform, besides the one that the load uses. */
 async function otherPlatform({ shell, gateways }: Installation) {
   const created = JSON.parse(await shell(`npm run -s ops -- --json platform create ${crypto.randomUUID()} --sandbox`));
   return connect(gateways[0]?.url ?? '', uuidOf(created.id, 'Platform') ?? '', created.authorization);
@@ -255,7 +255,7 @@ export const nights: Readonly<Record<string, Night>> = {
     said: 'All platforms: payments end with OUTCOME_UNKNOWN or SERVICE_UNAVAILABLE.',
     hasStandby: true,
     breakIt: (machine) => signal(machine, 'standby', 'SIGKILL'),
-    // `blocked` may run between two commits that wait; doctor reports the problem at any time.
+    // `blocked` may happen to run between two waiting commits; doctor reports the problem at any time.
     async repair({ machine, run }) {
       (await run('npm run ops -- doctor')).find(/no standby of synchronous_standby_names/);
       await machine.machine('start', 'standby');
@@ -356,7 +356,7 @@ export const nights: Readonly<Record<string, Night>> = {
     },
   },
   'a function with other rights': {
-    // To check readiness, an instance calls the function with an empty plan, which needs no rights.
+    // For its readiness check, an instance calls the function with an empty plan, which needs no rights.
     alerts: ['PaymentsFaults'],
     fails: true,
     said: 'All platforms: no payment goes through.',

@@ -56,7 +56,7 @@ export class CheckoutCopy {
   }
 
   /**
-   * Runs the tests with these names. Of the other tests in their files, only those with the same titles run.
+   * Runs the tests with these names. Other tests in the same files do not run, unless they have the same titles.
    * @param isOneEnough whether to stop at the first failure
    */
   async run(tests: readonly TestName[], isOneEnough = false): Promise<TestRun> {
@@ -119,7 +119,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** The folders of tools' caches. */
+/** The tools' cache folders. */
 const caches = new Set(['.cache', '.vite', '.vite-temp', '.vitest']);
 
 function linkTree(from: string, to: string): void {
@@ -143,8 +143,8 @@ function linkFile(source: string, target: string): void {
 }
 
 /**
- * Runs Node without the environment of the test runner. Returns its output. The oracle tries only a few documents,
- * which are enough to find a bug.
+ * Runs Node without the test runner's environment. Returns its output. The oracle tries only a few documents, which are
+ * enough to find a bug.
  */
 function outputOf(cwd: string, args: readonly string[]): Promise<string> {
   const environment = Object.entries(process.env).filter(

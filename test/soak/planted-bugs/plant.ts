@@ -12,7 +12,7 @@ export interface Change {
 
 /** One bug, and the test that catches it. */
 export interface Bug extends Change {
-  /** Other changes that belong to the bug, such as removing the second barrier. */
+  /** Other changes that belong to the bug, such as removing a second safeguard. */
   readonly also: readonly Change[];
   readonly caughtBy: TestName;
 }
@@ -25,7 +25,7 @@ export interface TestName {
 const entry =
   /(?<find>(?:^-.*\n)+)(?<put>(?:^\+.*\n)*)|^also (?<other>\S+)$|^ {2}(?<path>\S+) › (?<title>.+)$|^(?<file>\S+)$/gm;
 
-/** Returns the text of the lines, each of which begins with a sign. */
+/** Returns the lines' text without the sign at the start of each line. */
 const textOf = (lines: string) => lines.replace(/^./gm, '').slice(0, -1);
 
 /**
@@ -110,7 +110,7 @@ export function titlePattern(title: string): string {
     .join('.*');
 }
 
-/** Returns whether a title in the source stands for the title of a test that ran. */
+/** Returns whether a title in the source matches the title of a test that ran. */
 export function standsFor(title: string, ran: string): boolean {
   return new RegExp(`^${titlePattern(title)}$`, 's').test(ran);
 }

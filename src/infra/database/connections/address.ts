@@ -5,7 +5,7 @@ import pg from 'pg';
 export interface DatabaseAddress {
   /** The address without session settings, and with only its first host. */
   readonly url: string;
-  /** The `options` of the address, as on a server's command line, such as `-c work_mem=8MB`; '' for none. */
+  /** The address's `options`, in the form of server command-line options such as `-c work_mem=8MB`; '' for none. */
   readonly options: string;
   readonly applicationName: string | undefined;
 }
@@ -15,10 +15,10 @@ export interface Server {
   readonly port: number;
 }
 
-/** The parts of an address: scheme and login, hosts, and the rest. */
+/** An address's parts: scheme and login, hosts, and the rest. */
 const parts = /^(postgres(?:ql)?:\/\/(?:[^@/?#]*@)?)([^/?#]*)(.*)$/s;
 
-/** Returns the servers of an address, whose hosts are separated by commas as in libpq: `host1:5432,host2:5433`. */
+/** Returns the servers in an address. As in libpq, hosts are separated by commas: `host1:5432,host2:5433`. */
 export function serversOf(address: string): Server[] {
   const [, , hosts = ''] = parts.exec(address) ?? [];
   const usualPort = Number(process.env.PGPORT || 5432);
@@ -36,7 +36,7 @@ export function firstServer(address: string): string {
   );
 }
 
-/** The parameters of an address that override the program's settings in pg. */
+/** The address parameters that override the program's settings in pg. */
 const ofSessions = [
   'options',
   'application_name',
@@ -61,7 +61,7 @@ export function readAddress(given: string): DatabaseAddress {
   return { url: address.slice(0, start) + (query && `?${query}`), options, applicationName };
 }
 
-/** The parameters that pg supports, and the libpq parameters that have no effect here. */
+/** The parameters that pg supports, and libpq parameters that have no effect here. */
 const knownParameters = new Set([
   ...ofSessions,
   ...['sslmode', 'ssl', 'sslcert', 'sslkey', 'sslrootcert', 'sslnegotiation', 'uselibpqcompat'],

@@ -38,7 +38,7 @@ export class ConnectionShares {
   }
 
   /**
-   * Connects on behalf of a platform as soon as it has fewer connections than its share.
+   * Connects on behalf of a platform, as soon as the platform uses fewer connections than its share.
    * @param connect takes a connection from the pool
    * @param done receives the connection, or an error if this takes longer than the pool's own time limit
    */
@@ -62,7 +62,7 @@ export class ConnectionShares {
     }
   }
 
-  /** Waits for the platform's share and then for the pool, within one time limit. */
+  /** Waits first for the platform's share and then for the pool, both within a single time limit. */
   #wait({ waiting }: Share, begin: (done: Connected) => void, done: Connected): void {
     let givenUp = false;
     const giveUp = () => {

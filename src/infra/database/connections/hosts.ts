@@ -8,7 +8,7 @@ import { trackStatements } from './statement-names.ts';
 import { TextQuery } from './text-query.ts';
 import { traceQuery } from './traced-query.ts';
 
-/** The time limit for a server to report whether it is writable, in milliseconds. */
+/** How long a server may take to report whether it is writable, in milliseconds. */
 const answerMs = 2_000;
 
 const probe = `select not (pg_is_in_recovery() or current_setting('transaction_read_only')::boolean) as writable`;
@@ -51,7 +51,7 @@ export class Hosts {
     return this.#primary ?? this.#find();
   }
 
-  /** Makes the next connection find the primary again, because the last one has failed or is read-only. */
+  /** Makes the next connection find the primary again, because the last connection has failed or is read-only. */
   suspect(): void {
     this.#primary = undefined;
   }
@@ -83,7 +83,7 @@ export class Hosts {
   }
 }
 
-/** The parameters of a connection, and the hosts of its address if there are several. */
+/** A connection's parameters, and its hosts if the address has several. */
 export interface ConnectionConfig extends pg.ClientConfig {
   readonly hosts?: Hosts | undefined;
   /** Set for connections through a pooler in transaction mode: whether the pooler supports prepared statements. */
@@ -93,7 +93,7 @@ export interface ConnectionConfig extends pg.ClientConfig {
 type Connected = (error: Error | null) => void;
 
 /**
- * The maximum number of parameters of a statement. The protocol sends it in 16 bits, so a larger number would be
+ * A statement's maximum number of parameters. The protocol sends the number in 16 bits, so a larger one would be
  * truncated.
  */
 const maxParameters = 65_535;
@@ -112,7 +112,7 @@ class OneBufferSocket extends Socket {
   override _writev(messages: readonly { readonly chunk: Buffer }[], done: (error?: Error | null) => void): void {
     // Several buffers would increase a command's CPU time by a tenth to a fifth (bench/LOG.md).
     const buffer = Buffer.concat(messages.map(({ chunk }) => chunk));
-    // The encoding that Node passes with buffers; its type lacks this value.
+    // The encoding that Node passes with buffers. Node's type does not include it.
     this._write(buffer, 'buffer' as BufferEncoding, done);
   }
 }
@@ -126,12 +126,12 @@ export class DatabaseClient extends pg.Client {
   constructor(config: ConnectionConfig = {}) {
     super({ stream: () => new OneBufferSocket(), ...config });
     this.#hosts = config.hosts;
-    // An error without a listener would end the process, and the server may send one before the caller has the client.
-    // The next statement then fails with that error.
+    // An error without a listener would end the process, and the server may send an error before the caller has the
+    // client. The next statement then fails with that error.
     this.on('error', () => undefined);
   }
 
-  // The declarations of `query` in pg's types cannot be overridden one by one.
+  // The overloads of `query` in pg's types cannot be overridden one by one.
   override query = ((...given: unknown[]) => {
     checkParameters(given);
     return hasSpan() ? traceQuery(given, (values) => this.send(values)) : this.send(given);

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { singleFlight } from '../../instruments/single-flight.ts';
 import { type ConnectionConfig, DatabaseClient } from './hosts.ts';
 
-/** Manages a connection outside the pools: opened on demand, and again after it has ended or been dropped. */
+/** Manages a connection outside the pools. It is opened on demand, and reopened after it has ended or been dropped. */
 export class OwnConnection {
   readonly #open: () => Promise<pg.Client>;
   #opening: Promise<unknown> | undefined;

@@ -5,7 +5,7 @@ import { localPlatformText } from './platform-statement.ts';
 /** A connection pooler in transaction mode, such as PgBouncer. */
 export interface Pooler {
   readonly url: string;
-  /** Whether it supports its clients' prepared statements, as PgBouncer does from 1.21 with max_prepared_statements. */
+  /** Whether it supports clients' prepared statements, as PgBouncer 1.21 and later do with max_prepared_statements. */
   readonly prepares: boolean;
 }
 
@@ -21,7 +21,7 @@ interface NamedQuery {
  * prepared statements, statements have no names.
  */
 export class PooledClient extends DatabaseClient {
-  /** The platform of the transactions that begin on this connection. */
+  /** The platform for transactions that begin on this connection. */
   platform = noPlatform;
   /** Whether statements are prepared under names. */
   readonly prepares: boolean;

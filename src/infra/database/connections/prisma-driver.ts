@@ -26,7 +26,7 @@ export class PrismaDriver implements SqlDriverAdapterFactory {
   readonly adapterName: string;
   readonly #driver: PrismaPg;
   readonly #nameOf: NameOf;
-  /** The transaction part that the `$transaction` being started joins. */
+  /** The part that the `$transaction` now being started is to join. */
   readonly #joining = new AsyncLocalStorage<TransactionPart>();
 
   constructor(pool: pg.Pool, nameOf: NameOf) {
@@ -45,9 +45,9 @@ export class PrismaDriver implements SqlDriverAdapterFactory {
   }
 
   /**
-   * Runs `work` with a Prisma client whose statements all run on `client`, which has begun a transaction. Refuses
-   * statements once `work` has ended or has taken longer than `transactionMs`. Does not commit or roll back.
-   * @throws the error of `work`; if a statement of Prisma failed, Postgres' error instead of Prisma's
+   * Runs `work` with a Prisma client whose statements all run on `client`, which has already begun a transaction.
+   * Refuses statements once `work` has ended or has taken longer than `transactionMs`. Does not commit or roll back.
+   * @throws the error from `work`; if a Prisma statement failed, Postgres' error instead of Prisma's
    */
   async join<T>(
     prisma: PrismaClient,
@@ -85,8 +85,8 @@ class TransactionPart {
     this.#transaction = {
       provider: adapter.provider,
       adapterName: adapter.adapterName,
-      // With this, Prisma sends no BEGIN, COMMIT or ROLLBACK, but calls the two methods below. The owner of the
-      // transaction commits it.
+      // With this, Prisma sends no BEGIN, COMMIT or ROLLBACK; it calls the two methods below instead. The transaction's
+      // owner commits it.
       options: { usePhantomQuery: true },
       commit: async () => this.close(),
       rollback: async () => this.close(),
@@ -95,7 +95,7 @@ class TransactionPart {
     };
   }
 
-  /** Returns the transaction to the first `$transaction` that calls this; a nested one gets undefined. */
+  /** Returns the transaction to the first `$transaction` that calls this; a nested `$transaction` gets undefined. */
   join(): Transaction | undefined {
     const transaction = this.#transaction;
     this.#transaction = undefined;

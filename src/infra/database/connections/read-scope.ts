@@ -2,7 +2,10 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 
 // Decides where the reads of the current request run: on a replica, if there are any (database/replicas).
 
-/** How a statement is planned: each time for its values, once for all values, or (undefined) as Postgres decides. */
+/**
+ * How a statement is planned: every time for its actual values, once for all values, or (undefined) as Postgres
+ * decides.
+ */
 export type Planning = 'anew' | 'once' | undefined;
 
 /** A composed statement whose result is a single text. */

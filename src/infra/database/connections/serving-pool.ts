@@ -15,9 +15,9 @@ import { inCurrentTrace } from './traced-query.ts';
 type Connected = Parameters<pg.Pool['connect']>[0];
 
 /**
- * Pools connections of the serving role. Each statement runs on behalf of the current platform (platform-scope.ts). A
- * connection remembers its platform, and is switched when the next statement belongs to another. Behind a connection
- * pooler, each statement and each transaction sets the platform for itself.
+ * Pools connections of the serving role. Each statement runs on behalf of the current platform (platform-scope.ts). The
+ * pool remembers each connection's platform, and switches it when the next statement belongs to another platform.
+ * Behind a connection pooler, each statement and each transaction sets the platform for itself.
  */
 export class ServingPool extends pg.Pool {
   /** The platform of each connection; absent while it is unknown, such as after an error. */
@@ -26,7 +26,7 @@ export class ServingPool extends pg.Pool {
   /** The query for which `connect` is being called. The query sets the platform itself, without another round trip. */
   #query: PlatformFirst | undefined;
 
-  /** Prevents one platform from using all connections at the same time. */
+  /** Prevents a single platform from using all connections at the same time. */
   leaveOneToOthers(): void {
     this.#shares = new ConnectionShares(this);
   }
@@ -67,14 +67,16 @@ export class ServingPool extends pg.Pool {
     return undefined;
   }
 
-  /** Connects for statements that read no rows themselves, but only call a function that runs with its own rights. */
+  /**
+   * Connects for statements that read no rows directly and only call a function that runs with its owner's privileges.
+   */
   async connectForFunctions(): Promise<pg.PoolClient> {
     const client = await super.connect();
     if (client instanceof PooledClient) client.platform = noPlatform;
     return client;
   }
 
-  /** Sets the platform of a connection. Undefined if it is already set, or if the query will set it. */
+  /** Sets a connection's platform. Returns undefined if it is already set, or if the query itself will set it. */
   #enter(client: pg.PoolClient, platform: string, query?: PlatformFirst): Promise<void> | undefined {
     if (client instanceof PooledClient) return this.#enterTransaction(client, platform, query);
     if (this.#platforms.get(client) === platform) return undefined;
@@ -84,7 +86,7 @@ export class ServingPool extends pg.Pool {
     return undefined;
   }
 
-  /** Sets the platform of a connection, and prepares the statement that later queries use to set it. */
+  /** Sets a connection's platform, and prepares the statement that later queries use to set it. */
   async #set(client: pg.PoolClient, platform: string, statement: pg.QueryConfig): Promise<void> {
     try {
       await client.query({ ...statement, values: [platform] });
@@ -107,14 +109,14 @@ export class ServingPool extends pg.Pool {
   }
 }
 
-/** The parts of pg's Query that its types do not declare. */
+/** The members of pg's Query that its types do not declare. */
 interface PgQuery extends pg.Submittable {
   prepare(connection: unknown): void;
   handleDataRow(message: object): void;
   handleCommandComplete(message: object, connection: unknown): void;
   handleReadyForQuery(connection: unknown): void;
 }
-// The version of pg is fixed, and in the tests every statement uses these parts.
+// The pg version is pinned, and every statement in the tests uses these members.
 const Query = pg.Query as unknown as new (config: object, values: readonly unknown[] | undefined) => PgQuery;
 
 /** pg's own query, which can set the platform first. */

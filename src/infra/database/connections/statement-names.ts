@@ -3,18 +3,18 @@ import { LRUCache } from 'lru-cache';
 import type { Connection } from './platform-statement.ts';
 import type { Planning } from './read-scope.ts';
 
-/** The name prefix of composed statements, which declared statements do not use. */
+/** The name prefix of composed statements. No declared statement uses it. */
 const prefix = 'read_';
 
 /** Names prepared statements. A composed text gets a name when it occurs for the second time. */
 export class StatementNames {
   /**
-   * The most recent texts, up to 4 million characters, which is over a thousand list statements. A text seen once has
-   * no name.
+   * The most recent texts, up to 4 million characters, enough for over a thousand list statements. A text seen only
+   * once has no name.
    */
   readonly #names = new LRUCache<string, string>({ maxSize: 4_000_000, sizeCalculation: (_name, sql) => sql.length });
 
-  /** Returns the name under which a statement is prepared; '' if Postgres is to plan it each time. */
+  /** Returns the name under which a statement is prepared; '' if Postgres should plan it every time. */
   nameOf(sql: string, planning?: Planning): string {
     if (planning === 'anew') return '';
     const known = this.#names.get(sql);
@@ -26,8 +26,7 @@ export class StatementNames {
 
 /**
  * Tracks the composed statements that a connection has prepared, and keeps only the 200 most recently used. Postgres
- * needs about 33 KiB for the statement of one list, and a client that varies its documents causes new ones all the
- * time.
+ * needs about 33 KiB for each list statement, and a client that varies its documents keeps causing new ones.
  * @param connection returns the pg connection, on which evicted statements are closed
  * @returns a function that records that the connection is about to execute a statement
  */

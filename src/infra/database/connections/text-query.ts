@@ -3,10 +3,10 @@ import { serialize } from 'pg-protocol';
 import { type Connection, type PlatformFirst, platformMessages, prepareValue } from './platform-statement.ts';
 import type { TextRead } from './read-scope.ts';
 
-/** The statement by which a standby checks whether it may run the next reads of the same batch. */
+/** The statement with which a standby checks whether it may run the reads that follow in the same batch. */
 const guard = { name: 'has_replayed', text: 'select has_replayed($1::pg_lsn, $2)' } as const;
 
-/** The statement that makes Postgres plan the next reads of the same batch once for all values. */
+/** The statement that makes Postgres plan the reads that follow in the same batch once for all values. */
 const planOnce = {
   name: 'plan_once',
   text: "select set_config('plan_cache_mode', 'force_generic_plan', true)",
@@ -27,7 +27,7 @@ export class ReplicaBehind extends Error {
   }
 }
 
-/** A read and the name under which it is prepared. Without a name (''), Postgres plans it each time. */
+/** A read and the name under which it is prepared. If the name is '', Postgres plans the read every time. */
 export interface NamedRead extends TextRead {
   readonly name: string;
 }
@@ -35,7 +35,7 @@ export interface NamedRead extends TextRead {
 /** The text of a read; undefined if it returned no row. */
 export interface Answer {
   readonly text: string | null | undefined;
-  /** The execution time in microseconds, measured by Postgres, for a read with a name. */
+  /** The execution time that Postgres measured for a named read, in microseconds. */
   readonly micros: number;
 }
 
@@ -49,7 +49,8 @@ const timed = (text: string) =>
  */
 export class TextQuery implements pg.Submittable, PlatformFirst {
   /**
-   * The name in traces. If a pooler does not support prepared statements, it is removed together with the reads' names.
+   * The name shown in traces. If a pooler does not support prepared statements, this name and the reads' names are
+   * removed.
    */
   name = 'text_reads';
   readonly text = '';
@@ -60,22 +61,22 @@ export class TextQuery implements pg.Submittable, PlatformFirst {
    * not run.
    */
   readonly answers: Answer[] = [];
-  /** Whether the standby has not replayed the required position, so that no answer counts. */
+  /** Whether the standby has yet to replay the required position. If so, none of the answers count. */
   isBehind = false;
   readonly #required: Replayed | undefined;
   /**
-   * How many results precede the first read's: those of the statements that set the platform and the planning, and of
-   * the guard.
+   * How many results precede the first read's: the results of the guard, and of the statements that set the platform
+   * and the planning.
    */
   #before = 0;
   #row: readonly (string | null)[] = [];
-  /** Set by pg, which waits until it is called. */
+  /** Set by pg, which waits for this callback. */
   callback: ((error: Error | null) => void) | undefined;
 
   /**
    * @param reads either all or none of them are planned once
-   * @param required the position that a standby must have replayed. The standby checks this itself, in the statement
-   *   before the reads, so that their snapshots are newer than the check, whichever server a proxy has chosen
+   * @param required the position that a standby must have replayed. The standby checks this itself in a statement
+   *   before the reads, so the reads' snapshots are newer than the check, whichever server a proxy has chosen
    */
   constructor(reads: readonly NamedRead[], required?: Replayed) {
     this.reads = reads;
@@ -133,7 +134,7 @@ export class TextQuery implements pg.Submittable, PlatformFirst {
   }
 }
 
-/** Returns the messages of a statement, without the one that ends the batch. */
+/** Returns a statement's messages, excluding the message that ends the batch. */
 function preparedMessages(
   { submittedNamedStatements }: Connection,
   { name, text }: { readonly name: string; readonly text: string },

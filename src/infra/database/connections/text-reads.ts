@@ -8,8 +8,8 @@ import { StatementNames } from './statement-names.ts';
 import { type NamedRead, type Replayed, ReplicaBehind, TextQuery } from './text-query.ts';
 
 /**
- * How long the reads of a batch may take together, in microseconds, judging by the last execution of each statement. No
- * read of a batch is answered before the last one has run.
+ * How long a batch's reads may take in total, in microseconds, judging by each statement's last execution. No read of a
+ * batch is answered until all of them have run.
  */
 const batchMicros = 5_000;
 
@@ -21,9 +21,9 @@ interface Waiting extends NamedRead {
 }
 
 /**
- * Runs the reads of a pool. The reads of one turn of the event loop on behalf of one platform are sent as one batch,
- * which under load saves up to two fifths of their CPU time here, and three fifths in Postgres (bench/LOG.md). A read
- * that was slow the last time, or is new, is sent alone, so that no other read waits for it.
+ * Runs a pool's reads. All reads that one platform starts in one turn of the event loop are sent as a batch. Under
+ * load, this saves up to two fifths of their CPU time here, and three fifths in Postgres (bench/LOG.md). A read that
+ * was slow the last time, or is new, is sent alone, so that no other read waits for it.
  */
 export class TextReads {
   readonly #pool: pg.Pool;

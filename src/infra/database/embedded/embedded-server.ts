@@ -11,14 +11,15 @@ import pg from 'pg';
 import { sqlState } from '../faults.ts';
 import { EmbeddedPostgresError, makeWhole, run, type ServerLocation } from './embedded-location.ts';
 
-// Manages one database cluster: creates it, starts its server or joins the running one, whoever started it, and leaves
-// it. Each process that uses a server holds a shared advisory lock on a connection of its own, its presence. The lock
-// ends with the process, so a killed process leaves no stale record. The last process to leave shuts the server down.
+// Manages one database cluster: creates it, starts its server (or joins the running server, whoever started it), and
+// leaves it. Each process that uses a server holds a shared advisory lock on a separate connection, called its
+// presence. The lock ends with the process, so a killed process leaves no stale record. The last process to leave shuts
+// the server down.
 
-/** Any key will do, because nothing else takes locks in the database `postgres`. */
+/** Any key will do, because nothing else takes advisory locks in the database `postgres`. */
 const USE_LOCK = 1;
 
-/** The time limit for a server to recover after a crash, or to shut down, in milliseconds. */
+/** How long a server may take to recover after a crash, or to shut down, in milliseconds. */
 const SERVER_TIMEOUT_MS = 120_000;
 const POLL_MS = 10;
 const WRONG_PASSWORD = '28P01';
@@ -43,8 +44,8 @@ export interface Cluster extends ServerLocation {
 }
 
 /**
- * Creates the cluster if absent: UTF-8 in code-point order, a superuser with a random password, the database
- * `payments`.
+ * Creates the cluster if it does not exist: UTF-8 in code-point order, a superuser with a random password, and the
+ * database `payments`.
  */
 export async function openCluster(location: ServerLocation, durable: boolean): Promise<Cluster> {
   await makeWhole(location.folder, async (staging) => {
@@ -70,7 +71,7 @@ export async function openCluster(location: ServerLocation, durable: boolean): P
 
 async function runProgram(location: ServerLocation, name: string, args: readonly string[], input = ''): Promise<void> {
   const program = run(join(location.programs, name), args, processOptions(location));
-  // A program that exits early does not read its input. Its own error says more than the broken pipe's.
+  // A program that exits early does not read its input. Its own error says more than the broken-pipe error.
   program.child.stdin?.on('error', () => undefined).end(input);
   await program.catch(({ stderr, message }: ExecFileException) => {
     const summary = `The embedded Postgres could not create its database in ${location.folder}.`;
@@ -93,8 +94,8 @@ function programFailure(summary: string, output: string): EmbeddedPostgresError 
 
 /**
  * Starts the server, or joins the running one.
- * @param onlyPort the only port to use, because this process's connections use it; by default the port of the last
- *   start, or another port if that one is taken
+ * @param onlyPort the only acceptable port, because this process's connections use it. By default, the last start's
+ *   port, or another if that is taken
  * @throws EmbeddedPostgresError if the server does not start, or runs on a different port
  */
 export async function startOrJoin(cluster: Cluster, onlyPort?: number): Promise<JoinedServer> {
@@ -135,8 +136,8 @@ async function enter(cluster: Cluster, { pid, port }: RunningServer) {
   presence.on('error', () => undefined);
   const isLast = async () => {
     await presence.query('select pg_advisory_unlock_shared($1)', [USE_LOCK]);
-    // If two leave together, only one gets the lock; a process that enters meanwhile waits for the lock until the
-    // server is gone.
+    // If two processes leave together, only one gets the lock. A process that enters meanwhile waits for the lock until
+    // the server is gone.
     const { rows } = await presence.query<{ got: boolean }>('select pg_try_advisory_lock($1) as got', [USE_LOCK]);
     return rows[0]?.got;
   };
@@ -170,8 +171,8 @@ async function eventually<T>(failure: string, find: () => Promise<T | undefined>
 }
 
 /**
- * A server process. It accepts connections only in the state `ready`, since the process also exists while it recovers
- * or stops.
+ * A server process. It accepts connections only in the state `ready`: the process also exists while it recovers or
+ * stops.
  */
 type RunningServer = NonNullable<Awaited<ReturnType<typeof findServer>>>;
 
@@ -179,8 +180,8 @@ type RunningServer = NonNullable<Awaited<ReturnType<typeof findServer>>>;
  * Finds the server that runs on the cluster's data, whoever started it. Postgres itself replaces the lock file of a
  * dead server once that server's children have ended too, unless the dead server's process id now belongs to another
  * program; in that case this removes the file. A server that waits for its clients to disconnect is shut down at once.
- * It has received SIGTERM, which a machine sends to all processes when it shuts down, and its clients would never
- * leave.
+ * It has received SIGTERM, which a machine sends to all processes when it shuts down, and its clients might never
+ * disconnect.
  */
 export async function findServer({ folder }: Cluster) {
   const lock = join(folder, 'data', 'postmaster.pid');
@@ -209,7 +210,7 @@ async function commandOf(pid: number): Promise<string | undefined> {
   return readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => ps().catch(() => undefined));
 }
 
-/** Starts the server's process in its own group, which Ctrl-C does not reach. Its log file outlives this process. */
+/** Starts the server in its own process group, which Ctrl-C does not reach. Its log file outlives this process. */
 function spawnServer(cluster: Cluster, port: number) {
   const log = join(cluster.folder, 'server.log');
   const file = openSync(log, 'a', 0o600);

@@ -13,9 +13,9 @@ import { type Cluster, findServer, type JoinedServer, openCluster, startOrJoin }
 export interface EmbeddedPostgres {
   /** Connects the superuser to the database `payments`. */
   readonly url: string;
-  /** The folder of all files of the server. Not always below the given `dataDir`: see `notice`. */
+  /** The folder for all the server's files. It is not always below the given `dataDir`: see `notice`. */
   readonly dataDirectory: string;
-  /** The server's process, which changes when a lost server is restarted. */
+  /** The server's process id, which changes when a lost server is restarted. */
   readonly pid: number;
   readonly notice?: string | undefined;
   /** Stops using the server, and shuts it down if no other process uses it. Resolves when that is done. */
@@ -26,7 +26,7 @@ export interface EmbeddedOptions {
   readonly dataDir: string;
   /** Whether the data survives a crash of the machine; if not, the server is faster, for tests. */
   readonly durable?: boolean;
-  /** Called when the server goes away, with a reason if it cannot be restarted, and when it is back. */
+  /** Called when the server goes away (with the reason, if it cannot be restarted) and when it is back. */
   readonly warn?: Warn;
 }
 
@@ -43,7 +43,7 @@ const ofAnotherServer =
  */
 export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
   const { dataDir, durable = true, warn = () => undefined } = options;
-  // Settings for another Postgres in a developer's shell would affect each connection, with its TLS, options and login.
+  // Variables set for another Postgres in a developer's shell would change every connection's TLS, options and login.
   for (const name of Object.keys(process.env)) if (ofAnotherServer.test(name)) delete process.env[name];
   const explain = (error: unknown) => {
     const fault = unusableDataDirectory(dataDir, error);
@@ -88,7 +88,8 @@ async function bringBack(cluster: Cluster, { pid, port }: JoinedServer, signal: 
       return back;
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      // Each reason is logged once. Numbers, including hexadecimal ones, differ from one try to the next.
+      // Each reason is logged once. Digits, including hexadecimal ones, are ignored because they differ from one try to
+      // the next.
       const pattern = reason.replaceAll(/[\dA-F]/g, '');
       if (!logged.has(pattern)) warn(`The embedded Postgres does not start; will retry: ${reason}`);
       logged.add(pattern);

@@ -1,8 +1,9 @@
 import { withAdvisoryLock } from '../advisory-lock.ts';
 
 /**
- * Creates the login with which gateways use a migrated database of an embedded server, unless it exists. It owns
- * nothing and is a member of the roles created by the migrations, as in production. It has the superuser's password.
+ * Creates the login with which gateways use an embedded server's migrated database, unless it already exists. As in
+ * production, the login owns nothing and is a member of the roles created by the migrations. It has the superuser's
+ * password.
  * @param ownerUrl connects the superuser
  * @returns the address for gateways
  */
@@ -20,7 +21,7 @@ export async function makeServingLogin(ownerUrl: string): Promise<string> {
   return servingUrl(ownerUrl);
 }
 
-/** Derives the gateways' address of a database from its superuser's address. */
+/** Derives the gateways' database address from the superuser's. */
 export function servingUrl(ownerUrl: string): string {
   return Object.assign(new URL(ownerUrl), { username: 'gateway' }).href;
 }

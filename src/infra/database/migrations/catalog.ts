@@ -8,7 +8,7 @@ import { projectPrisma } from './migration-files.ts';
  */
 export type Catalog = Readonly<Record<string, readonly string[]>>;
 
-/** Returns the path of the migrations' catalog. `npm run migration -- --catalog` writes it. */
+/** Returns the path of the catalog file that belongs to the migrations. `npm run migration -- --catalog` writes it. */
 export const catalogFile = (prismaDirectory = projectPrisma) => join(prismaDirectory, 'catalog.json');
 
 /** Reads the catalog of a fully migrated database (prisma/catalog.json). */
@@ -23,7 +23,7 @@ export function printCatalog(catalog: Catalog): string {
   return `{\n${lines.join(',\n')}\n}\n`;
 }
 
-/** The grantee of a right, if it matters: one of the service's two roles, or PUBLIC. */
+/** The grantees that matter: the service's two roles, and PUBLIC. */
 const grantees = `(select oid, rolname::text as name from pg_roles where rolname in ('gateway_serving', 'gateway_work')
   union all select 0, 'PUBLIC')`;
 

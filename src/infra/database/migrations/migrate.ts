@@ -11,13 +11,13 @@ import { type Migration, projectPrisma, readMigrations } from './migration-files
 // Applies migrations without Prisma's native engine, which is a separate download, and without its WebAssembly build.
 // The WebAssembly build uses adapter-pg, whose `executeScript` splits a script at every semicolon, even inside function
 // bodies, and runs the pieces one by one, so that a failure leaves a half-migrated database that refuses all further
-// migrations. Here, a migration and its record commit together or not at all. The records are exactly what `prisma
-// migrate deploy` writes, so that command can be used on the same database.
+// migrations. Here, a migration and its record commit together or not at all. The records are exactly those that
+// `prisma migrate deploy` writes, so that command can be used on the same database.
 
 /** The advisory lock that Prisma's own commands take while they migrate. */
 const PRISMA_MIGRATE_LOCK = 72707369;
 
-/** The definition of Prisma's table of migrations, as Prisma writes it. */
+/** The definition of Prisma's migrations table, as Prisma writes it. */
 const createMigrationsTable = `create table if not exists public._prisma_migrations (
   id varchar(36) primary key not null,
   checksum varchar(64) not null,
@@ -29,7 +29,7 @@ const createMigrationsTable = `create table if not exists public._prisma_migrati
   applied_steps_count integer not null default 0
 )`;
 
-/** Takes the role that may read Prisma's table of migrations, if the login itself may not. */
+/** Switches to the role that may read Prisma's migrations table, if the login itself may not. */
 const readAsServing = `select set_config('role', 'gateway_serving', false) from pg_class c
   where c.relname = '_prisma_migrations' and c.relnamespace = 'public'::regnamespace
     and not (has_schema_privilege(c.relnamespace, 'usage') and has_table_privilege(c.oid, 'select'))`;
@@ -54,9 +54,9 @@ export interface MigrateOptions {
 }
 
 /**
- * Limits how long a migration waits for locks held by others. Every later statement, even a read, queues behind a
- * waiting migration, so it waits much less than the two seconds that a request waits for a lock. For an autovacuum
- * alone it waits longer than deadlock_timeout, because Postgres then cancels the autovacuum.
+ * Limits how long a migration waits for locks held by other sessions. Every later statement, even a read, queues behind
+ * a waiting migration, so the migration waits much less than the two seconds that a request waits for a lock. If only
+ * an autovacuum is in the way, it waits longer than deadlock_timeout, because Postgres then cancels the autovacuum.
  */
 interface Patience {
   readonly lockMs: number;
@@ -73,8 +73,9 @@ const longSeconds = 5;
 const graceMs = 500;
 
 /**
- * Applies the migrations that the database lacks. If several processes start together, one migrates while the others
- * wait. Migrations that only the database has are ignored, because a newer version of the program has applied them.
+ * Applies the migrations that the database does not have yet. If several processes start together, one migrates while
+ * the others wait. Migrations that exist only in the database are ignored, because a newer version of the program has
+ * applied them.
  * @returns the names of the migrations applied now, none if the database was up to date
  * @throws MigrationError if a migration fails (it is rolled back), or the database's history contradicts the files
  */
@@ -137,7 +138,8 @@ export async function verifyMigrations(
 }
 
 /**
- * Refuses an empty database whose encoding, unlike UTF8, cannot store all names or counts bytes instead of characters.
+ * Refuses an empty database whose encoding is not UTF8: it might not be able to store all names, or might count bytes
+ * instead of characters.
  */
 async function requireUnicode(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ server_encoding: string }>('show server_encoding');
@@ -281,7 +283,7 @@ interface TableLock {
   readonly mode: string;
 }
 
-/** Selects the locks of a session that the service's statements would have to wait for. */
+/** Selects those locks of a session that the service's statements would have to wait for. */
 const strongLocks = `select l.relation::regclass::text as table, upper(regexp_replace(replace(l.mode, 'Lock', ''), '([a-z])([A-Z])', '\\1 \\2', 'g')) as mode,
     l.granted from pg_locks l join pg_class c on c.oid = l.relation
   where l.pid = $1 and l.locktype = 'relation' and c.relkind in ('r', 'p')
@@ -294,9 +296,9 @@ export const isLocked = (error: unknown) => lockStates.has(sqlState(error) ?? ''
 
 /**
  * Tracks the locks that a migration needs, as learned from its attempts. From the second attempt on, the migration
- * takes them first: it waits for the lock that was not free while it holds nothing else, and takes the others only if
- * they are free. So it never waits for a transaction that is itself waiting for the migration, as one of the service's
- * loops might be.
+ * takes them first. It waits for the lock that was not free before it takes any other, and takes the others only if
+ * they are free. So it never waits for a transaction that is itself waiting for the migration, such as one of the
+ * service's loops.
  */
 export class WantedLocks {
   readonly #watcher: pg.Client;
@@ -364,6 +366,6 @@ export class WantedLocks {
   }
 }
 
-/** Returns whether Postgres itself cancels this session once it has blocked another for deadlock_timeout. */
+/** Returns whether Postgres itself cancels this session once it has blocked another session for deadlock_timeout. */
 export const givesWay = ({ kind, statement }: LockSession) =>
   kind === 'autovacuum worker' && !/to prevent wraparound/.test(statement);

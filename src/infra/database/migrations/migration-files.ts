@@ -8,10 +8,7 @@ import { fileURLToPath } from 'node:url';
 export const projectPrisma = fileURLToPath(new URL('../../../../prisma', import.meta.url));
 
 export interface Migration {
-  /**
-   * The name of its folder: the time at which it was written, and its subject. Migrations are applied in the order of
-   * names.
-   */
+  /** Its folder's name: the time at which it was written, and its subject. Migrations are applied in name order. */
   readonly name: string;
   readonly sql: string;
   /** The SHA-256 of the file, in hex, as `_prisma_migrations` stores it. */

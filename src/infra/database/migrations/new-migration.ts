@@ -8,8 +8,8 @@ import { schemaDiff } from './schema-diff.ts';
 import { createThrowawayDatabase, startThrowawayPostgres } from './throwaway.ts';
 
 /**
- * Foreign keys that follow from the schema's relations but that the database lacks, and the trigger functions that
- * replace them.
+ * Foreign keys that the schema's relations imply but the database does not have, and the trigger functions that replace
+ * them.
  */
 export const keysByTriggers: ReadonlyMap<string, string> = new Map([
   ['posting_platform_id_journal_id_fkey', 'check_legs'],
@@ -19,9 +19,9 @@ export const keysByTriggers: ReadonlyMap<string, string> = new Map([
 const keyBehindView = 'webhook_delivery_event';
 
 /**
- * Returns the SQL that the migrations lack: the changes that bring a database with all migrations to `schema.prisma`,
- * and every function whose text differs from the installed one. Functions that column defaults call come before the
- * tables, the others after. Empty if the migrations, the schema and the functions agree.
+ * Returns the SQL missing from the migrations: the changes that bring a database with all migrations to
+ * `schema.prisma`, and every function whose text differs from the installed version. Functions that column defaults
+ * call come before the tables, all others after. Empty if the migrations, the schema and the functions agree.
  * @param serverUrl connects a user who may create databases
  */
 export async function missingSql(serverUrl: string, prismaDirectory = projectPrisma): Promise<string> {
@@ -40,14 +40,14 @@ export async function missingSql(serverUrl: string, prismaDirectory = projectPri
   }
 }
 
-/** Omits the statements about foreign keys that deliberately differ from Prisma's. */
+/** Removes the statements about foreign keys that deliberately differ from Prisma's. */
 function withoutKeysByHand(sql: string): string {
   const isByHand = (name = '') => keysByTriggers.has(name) || name === keyBehindView;
   const statements = sql.trim().split(/\n\n(?=-- )/);
   return statements.filter((one) => !isByHand(/ (?:ADD|DROP) CONSTRAINT "(\w+)"/.exec(one)?.[1])).join('\n\n');
 }
 
-/** Returns whether the last migration that defines the function has this text. */
+/** Returns whether the last migration that defines the function defines it with this text. */
 function isInstalled({ name, sql }: SqlFunction, migrations: readonly Migration[]): boolean {
   const definition = new RegExp(`create\\s+(or\\s+replace\\s+)?function\\s+"?${name}"?\\s*\\(`, 'i');
   return migrations.findLast((migration) => definition.test(migration.sql))?.sql.includes(sql) ?? false;

@@ -41,7 +41,7 @@ export interface ThrowawayDatabase {
   drop(): Promise<void>;
 }
 
-/** Creates a database for one task as a copy of `template`, to which no session may be connected during that time. */
+/** Creates a database for one task by copying `template`, to which no session may be connected meanwhile. */
 export async function createThrowawayDatabase(serverUrl: string, template = 'template0'): Promise<ThrowawayDatabase> {
   const name = `throwaway_${randomUUID().replaceAll('-', '')}`;
   const url = new URL(serverUrl);
@@ -52,7 +52,9 @@ export async function createThrowawayDatabase(serverUrl: string, template = 'tem
 
 const servers = new Map<string, pg.Pool>();
 
-/** Runs one statement on a server. The connection is kept briefly, because connecting takes as long as a statement. */
+/**
+ * Runs one statement on a server. The connection is kept open briefly, because connecting takes as long as a statement.
+ */
 function onServer(url: string, sql: string): Promise<unknown> {
   let pool = servers.get(url);
   if (!pool) {

@@ -5,7 +5,7 @@ import { statement } from '../statement.ts';
 /** A position in the primary's log. A standby that has replayed it shows everything committed before it. */
 export interface Position {
   readonly lsn: bigint;
-  /** The server, its timeline and the epoch of the feed. Positions of different histories cannot be compared. */
+  /** The server, its timeline and the feed's epoch. Positions from different histories cannot be compared. */
   readonly history: string;
 }
 
@@ -19,7 +19,9 @@ export function lsnText(lsn: bigint): string {
   return `${(lsn >> 32n).toString(16)}/${(lsn & 0xffffffffn).toString(16)}`;
 }
 
-/** The time limit for the primary to report its position, in milliseconds. If it does not, reads go to the primary. */
+/**
+ * How long the primary may take to report its position, in milliseconds. If it takes longer, reads go to the primary.
+ */
 const answerMs = 1_000;
 
 const positionStatement = statement<{ lsn: string; history: string | null }>(
@@ -28,8 +30,8 @@ const positionStatement = statement<{ lsn: string; history: string | null }>(
 );
 
 /**
- * Finds the end of the primary's log. Concurrent reads share a query, but never one that was sent before they began: it
- * may miss commits.
+ * Finds the end of the primary's log. Concurrent reads share a query, but never a query that was sent before they
+ * began, because it may miss commits.
  */
 export class PrimaryPosition {
   readonly #connection: OwnConnection;
@@ -47,8 +49,8 @@ export class PrimaryPosition {
   }
 
   /**
-   * Returns a position after every commit acknowledged so far. Undefined if no standby can be compared with the primary
-   * (read_position).
+   * Returns a position that includes every commit acknowledged so far. Undefined if no standby can be compared with the
+   * primary (read_position).
    * @throws the error of the connection
    */
   now(): Promise<Position | undefined> {

@@ -2,7 +2,8 @@ import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto
 import type { Position } from './primary-position.ts';
 
 /**
- * The token of a caller whose position could not be determined. Reads with it are as fresh as reads without a token.
+ * The token given to a caller whose position could not be determined. Reads with it are as fresh as reads without a
+ * token.
  */
 export const latest = 'latest';
 
@@ -18,7 +19,7 @@ export function isReadToken(text: string): boolean {
   return form.test(text);
 }
 
-/** Encrypts and decrypts tokens. A position in plain text would show each platform how much the others write. */
+/** Encrypts and decrypts tokens. A plain-text position would show each platform how much the others write. */
 export class ReadTokens {
   readonly #key: Buffer;
 
@@ -35,7 +36,7 @@ export class ReadTokens {
     return prefix + sealed.toString('base64url');
   }
 
-  /** Reads a token of a platform; undefined if it was created for another platform or with a different secret. */
+  /** Reads a platform's token; undefined if it was created for another platform or with a different secret. */
   open(platformId: string, token: string) {
     const sealed = Buffer.from(token.slice(prefix.length), 'base64url');
     if (sealed.length !== tokenBytes) return undefined;

@@ -13,7 +13,7 @@ import { lsnOf, lsnText, type Position } from './primary-position.ts';
 
 interface ReplicaOptions {
   readonly url: string;
-  /** Its number in the setting, from 1: for logs and metrics. */
+  /** Its number in the setting, starting at 1, for logs and metrics. */
   readonly number: number;
   readonly poolSize: number;
   /** The maximum lag behind the primary in milliseconds. A replica that lags more serves no reads. */
@@ -24,7 +24,10 @@ interface ReplicaOptions {
 
 const notChecked = 'it has not been compared with the primary yet';
 
-/** The time limit for a replica to report its position, and for a read to get a connection to it, in milliseconds. */
+/**
+ * How long a replica may take to report its position, and how long a read may wait for a connection to it, in
+ * milliseconds.
+ */
 const answerMs = 1_000;
 
 /**
@@ -34,7 +37,7 @@ const answerMs = 1_000;
 const statementMs = 3_000;
 
 /**
- * Session settings of a replica, added to the primary's. They give each statement its own snapshot, later than the
+ * A replica's session settings, added to the primary's. They give each statement its own snapshot, later than the
  * guard's.
  */
 const settings = ['default_transaction_isolation=read\\ committed'];
@@ -71,7 +74,7 @@ export class Replica {
   #isBehind = false;
   #closed = false;
 
-  /** @param find finds the primary's position; if it fails or finds nothing, that says nothing about the replica */
+  /** @param find finds the primary's position; a failure or an empty result says nothing about the replica */
   constructor(options: ReplicaOptions, find: () => Promise<Position | undefined>, log: Logger) {
     const { url, number } = options;
     this.#options = options;
@@ -106,7 +109,10 @@ export class Replica {
     return this.#replayed >= lsn;
   }
 
-  /** Waits until it has replayed a position, for at most as long as a read may wait. Returns whether it has. */
+  /**
+   * Waits until the replica has replayed a position, for as long as a read may wait. Returns whether it has replayed
+   * it.
+   */
   async reach(position: Position): Promise<boolean> {
     const deadline = performance.now() + this.#options.waitMs;
     while (!this.has(position)) {
@@ -117,7 +123,7 @@ export class Replica {
     return true;
   }
 
-  /** Records that a read has waited for it in vain. No read waits again until it has caught up. */
+  /** Records that a read has waited for the replica in vain. No other read waits until the replica has caught up. */
   noteBehind(): void {
     this.#isBehind = true;
   }
@@ -155,7 +161,7 @@ export class Replica {
     if (this.isUsable) this.#isBehind = !(await this.reach(position).catch(() => false));
   }
 
-  /** Records the state of the replica, and returns why it serves no reads; undefined if it does serve reads. */
+  /** Records the replica's state, and returns why it serves no reads; undefined if it does serve reads. */
   #judge(
     position: Position,
     at: number,
@@ -219,7 +225,7 @@ interface Lag {
   readonly seconds: number;
 }
 
-/** The number of remembered positions of the primary: one per second for an hour. */
+/** How many of the primary's positions are remembered: one per second for an hour. */
 const maxSamples = 3_600;
 
 interface Sample {
@@ -227,12 +233,15 @@ interface Sample {
   readonly lsn: bigint;
 }
 
-/** Measures how long ago the primary was at a replica's position. Postgres' own measure grows even without writes. */
+/**
+ * Measures how long ago the primary was at a replica's position. Postgres' own measure grows even when nothing is
+ * written.
+ */
 class LagMeter {
   #samples: Sample[] = [];
   #history: string | undefined;
 
-  /** @param primary its position at the time `at` (milliseconds), older than `replayed` */
+  /** @param primary the primary's position at the time `at` (milliseconds), read before `replayed` */
   measure(primary: Position, replayed: bigint, at: number): Lag {
     if (primary.history !== this.#history) this.#samples = [];
     this.#history = primary.history;

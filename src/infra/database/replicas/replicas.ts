@@ -37,7 +37,7 @@ export function openReplicas(
 }
 
 export interface ReadScope {
-  /** Makes all further reads as fresh as the reads of a request without a token. */
+  /** Makes all further reads as fresh as if the request had no token. */
   requireLatest(): void;
 }
 
@@ -45,7 +45,7 @@ export interface ReadScope {
  * Serves reads from standbys. A read includes everything that was committed and acknowledged before it began, by any
  * client: the primary reports the end of its log, and the replica must have replayed it (decision 82). With a token, a
  * read may be as old as the token, but includes the platform's writes through this instance. If no replica can serve a
- * read, the primary does.
+ * read, the primary serves it.
  */
 export class Replicas {
   readonly all: readonly Replica[];
@@ -89,7 +89,7 @@ export class Replicas {
 
   /**
    * Runs the reads of a request, on a replica if one can serve them.
-   * @param token the state that its first reads must include
+   * @param token the state that the request's first reads must include
    */
   reading<T>(platformId: string, token: string | undefined, work: (scope: ReadScope) => T): T {
     let after = token;
@@ -184,7 +184,7 @@ class OwnWrites {
       if (reason === 'evict') this.#floor = newer(position, this.#floor);
     },
   });
-  /** The newest of the evicted positions, used for platforms that are not in memory. */
+  /** The newest evicted position, used for platforms that are no longer in memory. */
   #floor: Position | undefined;
 
   note(platformId: string, position: Position): void {
