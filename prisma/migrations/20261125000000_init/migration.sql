@@ -1031,7 +1031,7 @@ as $$
   select to_jsonb(t) || (
     '{"failure_reason": null, "refund_reference": null, "refund_amount": null, "refund_initiated_at": null, "refund_settled_at": null,
       "counterparty_information": {}, "approval_due_at": null, "decided_by_id": null}'
-    -- The payment of a quote is begun by the token that executes the quote.
+    -- A quote's payment is begun by the token that executes the quote.
     || case when t.source_kind = 'ACCOUNT' and t.quote_id is not null and e.status = 'PENDING' then '{"created_by": null}'::jsonb else '{}' end
     || case when t.type = 'INCOMING' then '{"destination_account_id": null, "destination_name": null, "destination_number": null,
          "requested_information": null}'::jsonb else '{}' end
@@ -1216,8 +1216,8 @@ begin
       registration_number = v_customer.registration_number, tax_id = v_customer.tax_id,
       address = v_customer.address, beneficial_owners = v_customer.beneficial_owners, metadata = v_customer.metadata
     where platform_id = p_platform and id = (v_item ->> 'id')::uuid;
-    -- A deleted customer's app tokens are revoked, including those for its quotes and transactions. Every revocation locks
-    -- tokens in the order of their ids.
+    -- A deleted customer's app tokens are revoked, including those for its quotes and transactions. Every revocation
+    -- locks tokens in id order.
     if v_customer.is_deleted then
       v_tokens := array(
         select id from client_token
@@ -1274,7 +1274,8 @@ begin
   if p_plans @? '$[*] ? (@.plan.insert.*[*].platform_id != @.platform)' then
     raise exception 'a plan inserts a row of another platform' using errcode = 'LG010';
   end if;
-  -- An expression checks for changes that few plans contain, because a statement takes time even if it finds no work.
+  -- Changes that few plans contain are first detected with an expression, because a statement takes time even if it
+  -- finds no work.
   if p_plans @? '$[*].plan.insert ? (exists (@.customer) || exists (@.account) || exists (@.account_check) || exists (@.identity_check))' then
     for v_at in 0 .. jsonb_array_length(p_plans) - 1 loop
       perform apply_registrations((p_plans -> v_at ->> 'platform')::uuid, p_plans -> v_at -> 'plan' -> 'insert');
@@ -1305,7 +1306,7 @@ begin
     end loop;
   end if;
 
-  -- Money moves before statuses change, so that the event of a deposit precedes the event of the payment that it starts
+  -- Money moves before statuses change, so that a deposit's event precedes the event of the payment that it starts
   -- (specification 6, rule 3).
   if p_plans @? '$[*].plan.journals[*]' then
     with movement as materialized (
@@ -2250,7 +2251,7 @@ declare
   v_server text := server_name();
   v_last feed_epoch;
 begin
-  -- If several sequencers connect at once, one of them begins the epoch. The number is "epoc" in ASCII.
+  -- If several sequencers connect at once, only one of them begins the epoch. The number is "epoc" in ASCII.
   perform pg_advisory_xact_lock(1701867363);
   select * into v_last from feed_epoch order by id desc limit 1;
   if not found then
@@ -2404,7 +2405,8 @@ begin
       old.destination_kind, old.destination_uma_address, old.rate_details, old.description)
     or (old.type = 'OUTGOING' and (new.destination_account_id, new.requested_information)
         is distinct from (old.destination_account_id, old.requested_information))
-    -- A payment waits for an approval before it begins. The tokens that began it and decided on it are written once.
+    -- If a payment needs approval, it waits for it before it begins. The tokens that began it and decided on it are
+    -- written once.
     or (old.type = 'OUTGOING' and 'CREATED' not in (old.status, new.status)
         and (new.approval_due_at, new.decided_by_id) is distinct from (old.approval_due_at, old.decided_by_id))
     or (coalesce(old.created_by, new.created_by), coalesce(old.decided_by_id, new.decided_by_id))
@@ -2575,14 +2577,14 @@ begin
     to_json(t), q.platform_fee, q.sender_information, c.uma_address,
     case when s.id is not null then account_party(s) end,
     case when d.id is not null then account_party(d) end,
-    -- If the money comes from outside: the owner's internal account in that currency.
+    -- For external money: the owner's internal account in that currency.
     case when s.kind = 'INTERNAL' then s.id else coalesce(
       (select f.id from account f where f.platform_id = t.platform_id and f.kind = 'INTERNAL' and f.currency = t.sent_currency
          and f.customer_id = case when s.id is null then t.customer_id else s.customer_id end),
       (select f.id from account f where f.platform_id = t.platform_id and f.kind = 'INTERNAL' and f.currency = t.sent_currency
          and f.customer_id is null and case when s.id is null then t.customer_id else s.customer_id end is null),
       t.source_account_id) end,
-    -- A frozen account is not debited, unless the same step credits it with more.
+    -- A frozen account is not debited unless the same step credits it with more.
     pa.id, pa.posted >= q.platform_fee and (pa.frozen_at is null or pa.id = s.id),
     r.platform_id, r.id, not r.is_deleted and r.kyc_status in ('APPROVED', 'MANUALLY_APPROVED') and r.frozen_at is null
       and case when rd.id is null then ri.frozen_at else rd.frozen_at end is null,
