@@ -255,7 +255,7 @@ export const settings = {
   }),
   EVENT_RETENTION_DAYS: wholeNumber(1, 36_500).default(30).meta({
     description:
-      'how many days of events a stream can replay, 1 to 36500. Resuming gets CURSOR_EXPIRED if an older event would have to be replayed. Events are not deleted: lists of events still show them',
+      'how many days of events a stream can replay, 1 to 36500. Resuming fails with CURSOR_EXPIRED if an older event would have to be replayed. Events are not deleted: lists of events still show them',
   }),
   PUBLIC_CONTRACT: onOff.optional().meta({
     description:

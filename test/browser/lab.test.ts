@@ -164,6 +164,12 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     const page = await started.browser.newPage({ viewport: { width: 1024, height: 768 } });
     await page.goto(`${started.gateway.url}/lab`);
     const lab = labOf(page);
+    // Another visit begins with the same tabs, even if only GraphiQL has written something.
+    await page.waitForFunction(() => localStorage.getItem('graphiql:variables'));
+    await page.reload();
+    await page.locator('.graphiql-execute-button').waitFor();
+    await lab.isOpen('First payment');
+    expect(await page.getByRole('tab', { name: 'New tab' }).count()).toBe(0);
     // A stream and a request without the id that an earlier tab provides are not sent.
     for (const [tab, name] of [
       ['Watch', 'transaction'],
@@ -183,6 +189,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     for (const end of [() => open.press('Delete'), () => close.press('Enter')]) {
       await page.getByRole('button', { name: 'New tab', exact: true }).click();
       await close.waitFor();
+      await page.locator('.lab-query :focus').waitFor({ state: 'attached' });
       await end();
       await lab.isOpen('Remove the endpoint');
       await expect.poll(hasFocus).toBe(true);

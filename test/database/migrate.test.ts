@@ -150,7 +150,7 @@ test('a database of an earlier series is refused unchanged, with instructions to
   await later.write('migrations/20250201000000_init/migration.sql', 'create table d (z int);');
   const options = { prismaDirectory: later.path };
   const refusal =
-    'This database was created by an earlier series of migrations (starting with 20250101000000_first), which 20250201000000_init has replaced. It cannot be migrated to the current schema. To reset it, which deletes all data, ';
+    'This database was created by an earlier series of migrations (starting with 20250101000000_first), which 20250201000000_init has replaced. It cannot be migrated to the current schema. To reset it (this deletes all data), ';
   await expect(migrate(database.url, options)).rejects.toThrow(
     `${refusal}drop the database "${client.database}", create it again and restart, or set DATABASE_URL to another.`,
   );

@@ -31,7 +31,7 @@ test('the catalog contains the triggers that replace foreign keys, and not the k
   expect(keys.filter(({ conname }) => keysByTriggers.has(conname))).toEqual([]);
 });
 
-test('the first migration contains everything, in an order that applies', async () => {
+test('the first migration contains everything, ordered so that it can be applied', async () => {
   const folder = await writeMigration(url, 'begin', prisma.path);
   expect(basename(folder ?? '')).toMatch(/^\d{14}_begin$/);
   const sql = await read(folder);

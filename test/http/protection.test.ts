@@ -131,6 +131,10 @@ test('the documentation can be searched, and each result links to its section', 
   expect(await search('rotate key')).toContain('<h1>Search results</h1>');
   expect(await search('rotate c++')).not.toContain('<mark>c</mark>');
   expect(await search('Rotate key')).toContain('<mark>rotate</mark>');
+  const question = await search('How do I freeze a customer?');
+  expect(/<li><a[^>]*>([^<]*)/.exec(question)?.[1]).toBe('Freeze a customer or an account');
+  expect(question).not.toMatch(/<mark>(?:a|i)<\/mark>/i);
+  expect(await search('sandboxScenario')).toContain('>By sandboxScenario</a>');
   expect(await search('no-such-word-anywhere')).toMatch(/No page contains all of these words.*<a href=".\/docs">/);
   expect(await search('"><script>')).not.toContain('<script>');
 });

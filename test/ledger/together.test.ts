@@ -296,7 +296,7 @@ const anyGroup = fc.oneof(
   { weight: 2, arbitrary: fc.tuple(either, half, fc.boolean()).map((a) => () => collection(...a)) },
   { weight: 4, arbitrary: fc.tuple(third, fc.boolean()).map((a) => () => outcome(...a)) },
   { weight: 2, arbitrary: ends },
-  // There are so many payments under policies that they reach their limits.
+  // So many payments are subject to policies that the policies' limits are reached.
   { weight: 8, arbitrary: either.map((of) => () => payout(of, 1n, undefined, true)) },
   { weight: 4, arbitrary: fc.constant(uncounted) },
   { weight: 4, arbitrary: third.map((of) => () => execution(of)) },

@@ -32,7 +32,7 @@ async function send(
   return catalog.rest.call(endpoint.method, given.path ?? path, { body, ...given });
 }
 
-/** Replaces every id and UMA address in a path or a body with an unknown one. */
+/** Replaces every id and UMA address in a path or a body with one that does not exist. */
 const unknownIn = (text: string) =>
   text.replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, uuid).replace(/%24[^?]+/, '%24nobody%40test.uma.money');
 

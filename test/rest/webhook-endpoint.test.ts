@@ -111,7 +111,7 @@ test('a test returns whatever status the receiver sends, and a repeated key retu
   await set(null);
 });
 
-test('deliveries are listed for the endpoint of the settings or another, and can be resent', async () => {
+test('deliveries to the configured endpoint or any other are listed, and can be resent', async () => {
   expect((await rest.ask('GET', '/webhooks/deliveries')).data).toEqual([]);
   const [own, others] = [await ownReceiver(), await ownReceiver(answer(500))];
   await set(own.url);

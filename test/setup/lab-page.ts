@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { expect, onTestFailed } from 'vitest';
+import { expect, onTestFailed, vi } from 'vitest';
 import { screenshot } from './browser.ts';
 
 /** The lab as its user operates it. */
@@ -28,9 +28,8 @@ export function labOf(page: Page) {
     state: (state: string) => page.locator(`.lab-state[data-state=${state}]`).waitFor(),
     /** Clicks once, wherever the tab is at the moment. */
     async open(title: string): Promise<void> {
-      await tab(title).waitFor();
-      const box = await tab(title).boundingBox();
-      if (!box) throw new Error(`there is no tab ${title}`);
+      // While the editor loads, the tabs are replaced.
+      const box = await vi.waitUntil(() => tab(title).boundingBox(), { timeout: 30_000 });
       await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2);
       await isOpen(title);
     },

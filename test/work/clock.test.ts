@@ -38,7 +38,7 @@ test('work due before the clock is set back by an hour is done now, and not an h
   await working.stop();
 });
 
-test('work due between two unobserved steps back is also done now', async () => {
+test('work that fell due between two backward steps of the clock, which nobody observed, is done as well', async () => {
   const { id: first } = await pay(platform, scene);
   await setClockBack(database.url);
   const { id: second } = await pay(platform, scene);

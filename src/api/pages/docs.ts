@@ -183,14 +183,26 @@ function foundPage(words: string, found: readonly Found[], titles: Titles): Page
   );
 }
 
+/** The words of a question that almost every section contains. */
+const common = new Set(
+  'a an and are at by can do does for from how i if in is it my of on or the to what when with'.split(' '),
+);
+
+/** Returns the words to search for, as patterns: without the common ones, unless there are no others. */
+function patternsOf(words: string): readonly string[] {
+  const all = words.toLowerCase().match(/[^\s?!,;]+/g) ?? [];
+  const rare = all.filter((word) => !common.has(word));
+  // A short word counts only at the beginning of a word.
+  return (rare.length > 0 ? rare : all).slice(0, 10).map((word) => {
+    const escaped = word.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+    return word.length < 4 ? `(?<![\\p{L}\\p{N}])${escaped}` : escaped;
+  });
+}
+
 /** Marks the words of a search in an excerpt. */
 function marked(excerpt: string, words: string) {
-  const terms = words
-    .trim()
-    .split(/\s+/)
-    .map((word) => word.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&'));
   // Every second part is one of the words.
-  const parts = excerpt.split(new RegExp(`(${terms.join('|')})`, 'i'));
+  const parts = excerpt.split(new RegExp(`(${patternsOf(words).join('|')})`, 'iu'));
   return parts.map((part, index) => (index % 2 ? html`<mark>${part}</mark>` : part));
 }
 
@@ -207,7 +219,7 @@ function titleOf(text: string, file: string): string {
   return /^# +(.+)$/m.exec(text)?.[1] ?? file;
 }
 
-/** A section of a page that contains all words of a search. */
+/** A section of a page that contains all words of a search except the common ones. */
 interface Found extends Section {
   readonly file: string;
   /** The text around the first of the words. */
@@ -216,23 +228,25 @@ interface Found extends Section {
 
 const mostFound = 20;
 
-/** Finds the sections of pages (Markdown by path) that contain all words, listed ones and those with a word in the heading first. */
+/** Finds the sections of pages (Markdown by path) that contain all these words, listed ones and those with a word in the heading first. */
 function search(pages: ReadonlyMap<string, string>, words: string): readonly Found[] {
-  const terms = words.toLowerCase().split(/\s+/).filter(Boolean).slice(0, 10);
-  if (terms.length === 0) return [];
+  const patterns = patternsOf(words).map((pattern) => new RegExp(pattern, 'giu'));
+  const [firstPattern] = patterns;
+  if (!firstPattern) return [];
   const found = [...pages].flatMap(([file, text]) =>
     sectionsOf(text).flatMap(({ title, body }) => {
-      const [heading, all] = [title.toLowerCase(), `${title}\n${body}`.toLowerCase()];
-      if (!terms.every((term) => all.includes(term))) return [];
-      const place = (term: string) => (heading.includes(term) ? 100 : 0) + all.split(term).length;
-      const rank = terms.reduce((sum, term) => sum + place(term), listed.has(file) ? 10_000 : 0);
-      const first = body.toLowerCase().indexOf(terms[0] ?? '');
+      const all = `${title}\n${body}`;
+      const times = patterns.map((pattern) => all.match(pattern)?.length ?? 0);
+      if (times.includes(0)) return [];
+      const inHeading = patterns.filter((pattern) => title.match(pattern)).length;
+      const rank = (listed.has(file) ? 10_000 : 0) + 100 * inHeading + times.reduce((sum, each) => sum + each, 0);
+      const first = body.search(firstPattern);
       const [from, to] = [Math.max(0, first - 80), Math.max(0, first) + 160];
       // Whole words, without Markdown markup.
       const around = body.slice(from, to).replaceAll(/^```\w*|^ *- |[`*|#]|-{3,}|\]\([^)]*\)|\[/gm, '');
       const begun = from > 0 ? around.replace(/^\S*\s+/, '… ') : around;
       const excerpt = (to < body.length ? begun.replace(/\s+\S*$/, ' …') : begun).trim();
-      return [{ file, title, anchor: anchorOf(title), excerpt, rank }];
+      return [{ file, title: title.replaceAll('`', ''), anchor: anchorOf(title), excerpt, rank }];
     }),
   );
   return found.toSorted((one, other) => other.rank - one.rank).slice(0, mostFound);

@@ -85,7 +85,7 @@ function aboutOf({ subject }: FeedEvent): string {
   if ('displayName' in subject) return words(subject.displayName, 'balance' in subject && subject.balance.formatted);
   if ('transactionStatus' in subject) return words(subject.sentAmount?.formatted, subject.customer?.name);
   if ('quoteStatus' in subject) return words(subject.totalSendingAmount.formatted, subject.customer?.name);
-  return ('kycStatus' in subject && subject.name) || subject.id.slice(0, 20);
+  return ('kycStatus' in subject && subject.name) || `…${subject.id.slice(-6)}`;
 }
 
 const words = (...all: readonly (string | false | null | undefined)[]) => all.filter(Boolean).join(' · ');

@@ -124,6 +124,7 @@ export const firstSteps: readonly WrittenStep[] = [
         customer {
           id
           name
+          isDeleted
           frozenAt
           kycStatus
           policy {

@@ -169,7 +169,7 @@ const furtherSteps: readonly WrittenStep[] = [
   {
     title: 'Limit payments',
     about:
-      'Limits what the customer may pay in a day, and makes larger payments wait until somebody else approves them.',
+      'Limits what the customer may pay in a day, and makes larger payments wait until somebody else approves them. Replaces a policy that the customer already has.',
     docs: 'docs/guides/keys.md',
     query: `mutation LimitPayments($customer: ID!) {
   setPolicy(
@@ -232,7 +232,8 @@ const furtherSteps: readonly WrittenStep[] = [
   },
   {
     title: 'Lift limits',
-    about: 'Deletes the policy of the previous tabs: the customer can pay without limits again.',
+    about:
+      'Deletes the policy of the customer, even if somebody else set it: the customer can pay without limits again.',
     docs: 'docs/guides/keys.md',
     query: `mutation RemoveLimits($customer: ID!) {
   deletePolicy(input: { subjectId: $customer }) {

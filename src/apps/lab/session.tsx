@@ -39,6 +39,7 @@ export function Session({ settings, authorization, carried, operations, linked, 
   const { tabs, activeTabIndex, plugins, visiblePlugin } = useGraphiQL(
     pick('tabs', 'activeTabIndex', 'plugins', 'visiblePlugin'),
   );
+  const editor = useGraphiQL((state) => state.queryEditor);
   const canRun = useGraphiQL((state) => Boolean(state.queryEditor && state.variableEditor && state.responseEditor));
   const tab = tabs[activeTabIndex];
   const step = stepOf(tab?.operationName ?? tab?.title);
@@ -92,7 +93,10 @@ export function Session({ settings, authorization, carried, operations, linked, 
       {...{ settings, tabs, running }}
       openIndex={activeTabIndex}
       onOpen={open}
-      onAdd={() => openNew()}
+      onAdd={() => {
+        openNew();
+        editor?.focus();
+      }}
       onClose={(index) => {
         const id = tabs[index]?.id;
         if (id !== undefined) operations.close(id);

@@ -2,7 +2,7 @@ import { DOC_EXPLORER_PLUGIN, DocExplorer, DocExplorerStore, useDocExplorer } fr
 import { explorerPlugin } from '@graphiql/plugin-explorer';
 import { HISTORY_PLUGIN, History, HistoryStore, useHistory } from '@graphiql/plugin-history';
 import { GraphiQLProvider, Tooltip } from '@graphiql/react';
-import { useEffect, useRef } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { journey } from './further-steps.ts';
 import { Session, type SessionProps } from './session.tsx';
 
@@ -76,8 +76,17 @@ async function prettified(document: string): Promise<string> {
   return format(document, { parser: 'graphql', plugins: [graphql] });
 }
 
+/**
+ * Removes the last document and variables, which GraphiQL stores beside its tabs. It stores the document only once it
+ * has been edited; with the variables alone it would begin with a new, empty tab.
+ */
+function forgetLast(): void {
+  for (const key of ['query', 'variables', 'headers']) localStorage.removeItem(`graphiql:${key}`);
+}
+
 /** Renders GraphiQL with the journey in its tabs. It is loaded after the rest of the page. */
 export default function Workbench(props: SessionProps) {
+  useState(forgetLast);
   return (
     <GraphiQLProvider
       // GraphiQL's type of a fetcher requires its own kind of observable, but it uses only `subscribe`, which this one

@@ -42,7 +42,7 @@ const midPrices: Readonly<Record<CurrencyCode, string>> = {
 /** The markup on the mid price that the sender pays if the two currencies differ, as a fraction. */
 const spread = '0.004';
 
-/** The fixed fee in US dollars, rounded down to whole smallest units of each currency. */
+/** The fixed fee in US dollars, converted to each currency and rounded down to its smallest unit. */
 const fixedFeeWorth = '0.05';
 
 /** The minimum amount to send in US dollars, rounded down to whole smallest units of each currency. */

@@ -211,7 +211,7 @@ export async function tryPermissions(world: MatrixWorld, figures: Figures): Prom
   }
 }
 
-/** Nodes that the caller may not see are null without an error, like unknown ones. */
+/** Nodes that the caller may not see are null without an error, just as nonexistent nodes are. */
 const isNothing = (text: string) => /^\{"data":\{"\w+":(null|\[null\])\}\}$/.test(text);
 
 /** Returns the outcome that is stored for a mutation under a key. */

@@ -67,7 +67,7 @@ const ClientTokenSchema = z
     transactionId: id('Transaction', 'The transaction that the token is bound to.').optional(),
     permissions: listed(z.enum(Permission)).describe("The token's permissions."),
     grants: listed(z.enum(ClientGrant)).describe(
-      'The rights that the token has in addition to its permissions. They apply to its customer.',
+      'Rights granted to the token beyond its permissions. They apply to its customer.',
     ),
     trustedDocumentsOnly: z
       .boolean()

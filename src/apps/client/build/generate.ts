@@ -107,7 +107,7 @@ export const scalarInputs: Record<string, Record<string, string>> = ${json(scala
 `;
 }
 
-/** Generates the operations as text with their types, as hashes of the same texts, and as parsed documents. */
+/** Generates the operations in three forms: typed text, hashes of that text, and parsed documents. */
 async function typedOperations(schema: GraphQLSchema): Promise<Record<string, string>> {
   const sources: { location: string; document: DocumentNode }[] = [];
   for await (const file of glob('operations/**/*.graphql', { cwd: folder })) {

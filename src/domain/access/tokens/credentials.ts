@@ -60,7 +60,7 @@ export class Credentials {
 
   /**
    * Authenticates credentials that `authenticateFrom` has accepted before. Returns undefined for missing, malformed,
-   * unknown, expired or revoked credentials, without telling which.
+   * unknown, expired or revoked credentials, without saying which.
    */
   async authenticate(authorization: string | null | undefined): Promise<Viewer | undefined> {
     if (!authorization) return undefined;

@@ -118,7 +118,7 @@ const cancelStatement =
 const stopped =
   'Stopped. The migration under way is rolled back, and earlier ones stay applied. Run the command again to continue.';
 
-/** Checks that the database has all migrations of this program. @throws MigrationError */
+/** Checks that all of this program's migrations have been applied to the database. @throws MigrationError */
 export async function verifyMigrations(
   databaseUrl: string,
   { prismaDirectory = projectPrisma, dataDirectory }: MigrateOptions = {},
@@ -166,14 +166,14 @@ async function pending(client: pg.Client, migrations: readonly Migration[], data
       : `remove the folder ${dataDirectory} and start again`;
   if (first && firstRecord !== undefined && !records.has(first.name)) {
     throw new MigrationError(
-      `This database was created by an earlier series of migrations (starting with ${firstRecord}), which ${first.name} has replaced. It cannot be migrated to the current schema. To reset it, which deletes all data, ${reset}.`,
+      `This database was created by an earlier series of migrations (starting with ${firstRecord}), which ${first.name} has replaced. It cannot be migrated to the current schema. To reset it (this deletes all data), ${reset}.`,
     );
   }
   return migrations.filter(({ name, checksum }) => {
     const record = records.get(name);
     if (record && record.checksum !== checksum) {
       throw new MigrationError(
-        `Migration ${name} was changed after this database applied it. Restore the file and put the change into a new migration (npm run migration -- NAME). Or, in development, reset the database, which deletes all data, ${reset}.`,
+        `Migration ${name} was changed after this database applied it. Restore the file and put the change into a new migration (npm run migration -- NAME). Or, in development, reset the database (this deletes all data): ${reset}.`,
       );
     }
     return !record;

@@ -203,7 +203,7 @@ mutation('createClientToken', {
       required: true,
       defaultValue: [],
       description:
-        'The rights that the token has in addition to its permissions, if it is bound to a customer. None by default.',
+        'For a token that is bound to a customer: the rights granted to it beyond its permissions. None by default.',
     }),
     trustedDocumentsOnly: t.boolean({
       required: true,
@@ -262,7 +262,7 @@ export const ClientToken = builder.prismaNode('ClientToken', {
     permissions: t.expose('permissions', { type: [Permission], description: "The token's permissions." }),
     grants: t.expose('grants', {
       type: [ClientGrant],
-      description: 'The rights that the token has in addition to its permissions. They apply to its customer.',
+      description: 'Rights granted to the token beyond its permissions. They apply to its customer.',
     }),
     trustedDocumentsOnly: t.exposeBoolean('trustedDocumentsOnly', {
       description: 'Whether the token was created for registered documents only (see `Platform.trustedDocuments`).',
