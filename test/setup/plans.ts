@@ -2,6 +2,8 @@ import pg from 'pg';
 import { expect } from 'vitest';
 import { asPlatform } from '../../src/infra/database/connections/platform-scope.ts';
 import { prepareValue } from '../../src/infra/database/connections/platform-statement.ts';
+import type { Planning } from '../../src/infra/database/connections/read-scope.ts';
+import { TextQuery } from '../../src/infra/database/connections/text-query.ts';
 import { createEndpoint, readEndpoint } from '../webhooks/endpoint.ts';
 import { startReceiver } from '../webhooks/receiver.ts';
 import { between, moving, quote, succeed } from './acts.ts';
@@ -328,7 +330,7 @@ interface Sent {
   readonly name?: string;
   readonly text: string;
   readonly values: readonly unknown[];
-  readonly isPlannedOnce?: boolean;
+  readonly planning?: Planning;
 }
 
 /**
@@ -354,7 +356,7 @@ export async function planOf(
     const { query: send } = client;
     known.set(client, send);
     client.query = ((...args: unknown[]) => {
-      sent.push(args[0] as Sent);
+      sent.push(...(args[0] instanceof TextQuery ? args[0].reads : [args[0] as Sent]));
       return Reflect.apply(send, client, args);
     }) as pg.PoolClient['query'];
   };
@@ -402,6 +404,6 @@ export async function planOf(
     indexes,
     rowsRead: isCarriedOut ? rowsRead : undefined,
     isPlannedAnew,
-    isPlannedOnce: statement.isPlannedOnce === true,
+    isPlannedOnce: statement.planning === 'once',
   };
 }

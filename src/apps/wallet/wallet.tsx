@@ -10,10 +10,14 @@ import { Statement } from './statement.tsx';
 /** Renders the wallet: balances, a payment, past payments, and a statement. */
 export function Wallet({ network }: { network: Network }) {
   const { data, error } = useQuery(Home, { variables: { locale } });
-  // Both subscriptions write to the cache, which updates every view of the accounts and payments.
-  useSubscription(FollowAccounts, { variables: { locale } });
+  const [extensions, setExtensions] = useState<{ readonly after: string }>();
+  if (data && !extensions) setExtensions({ after: data.viewer.feedCursor });
+  // Both subscriptions write to the cache, which updates every view of the accounts and payments. They begin where the
+  // lists were read: otherwise a connection lost before their first message would lose the changes in between.
+  const from = { variables: { locale }, ...(extensions && { extensions }), skip: !extensions };
+  useSubscription(FollowAccounts, from);
   useSubscription(FollowTransactions, {
-    variables: { locale },
+    ...from,
     // A completion changes neither the list of executed payments nor the limits; other changes may.
     onData: ({ client, data: { data } }) => {
       if (
