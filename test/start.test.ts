@@ -226,7 +226,7 @@ describe('npm run ops -- platform', () => {
 
     const limits = ['ops', 'platform', 'limits', 'acme', '--platform', '500/2500', '--client-token', '20'];
     const changed = runScript('src/commands.ts', limits, { DATABASE_URL: database.url });
-    expect([...changed.stdout.matchAll(/^ {2}(?:in all|each \w+ token) +(.*)$/gm)].map(([, rate]) => rate)).toEqual([
+    expect([...changed.stdout.matchAll(/^ {2}(?:in total|each \w+ token) +(.*)$/gm)].map(([, rate]) => rate)).toEqual([
       '500/2500',
       '20000/40000 (from the settings)',
       '20/40',

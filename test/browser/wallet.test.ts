@@ -294,6 +294,15 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     expect(await pay.locator('.card').evaluate(isFocused)).toBe(true);
   });
 
+  test('a payment that arrives while the network is cut is shown afterwards, even if nothing had happened before', async () => {
+    const { page } = await openWallet();
+    await page.getByText('live', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Cut the network' }).click();
+    await announce(started.sandbox, '7.79');
+    await page.getByRole('button', { name: 'Restore the network' }).click();
+    await page.getByRole('region', { name: 'History' }).getByText('$7.79').waitFor();
+  });
+
   test('a quote that expires keeps the keyboard focus, and says what to do', async () => {
     const { page, pay, quote } = await openWallet();
     await page.clock.install();
@@ -671,8 +680,8 @@ async function fillPayee(page: Page, owner: string, accountNumber: string): Prom
   return form;
 }
 
-/** Announces a payment of $7.77 to the wallet's customer, which waits until its platform approves it. Returns its id. */
-async function announce(sandbox: TestPlatform): Promise<string> {
+/** Announces a payment to the wallet's customer, which waits until its platform approves it. Returns its id. */
+async function announce(sandbox: TestPlatform, decimal = '7.77'): Promise<string> {
   const { transaction } = await succeed(
     sandbox,
     'sandboxReceiveUma',
@@ -680,7 +689,7 @@ async function announce(sandbox: TestPlatform): Promise<string> {
       receiver: { customerId: await sampleCustomer(sandbox) },
       senderUmaAddress: '$success.usd@sandbox.uma.money',
       currency: 'USD',
-      amount: { decimal: '7.77' },
+      amount: { decimal },
     },
     'transaction { id }',
   );

@@ -53,7 +53,8 @@ test('a payment refused for a locked account is not made later, and delays no ot
   const outcome = () => pay(stuck).then(({ code }) => code, String);
   const refused = Promise.all(Array.from({ length: 20 }, outcome));
   expect(await pay(free)).toHaveProperty('transaction');
-  for (const each of await refused) expect(each).toMatch(/^SERVICE_UNAVAILABLE$|the operation took longer than/);
+  for (const each of await refused)
+    expect(each).toMatch(/^SERVICE_UNAVAILABLE$|the operation took longer than|unreachable or overloaded/);
   await release();
   const { transaction } = await pay(stuck);
   const { rows } = await database.query('select id from transaction where source_account_id = $1', [uuidIn(stuck.usd)]);
