@@ -69,7 +69,10 @@ async function stored(isExpected: (rows: Data[]) => boolean): Promise<Data[]> {
   );
 }
 
-const isBegun = (rows: Data[]) => rows.length === 1 && rows[0].position !== null;
+/** Whether the streams of this many keys, and no others, have begun: each receives the changes from then on. */
+const haveBegun = (count: number) => (rows: Data[]) =>
+  rows.length === count && rows.every(({ position }) => position !== null);
+const isBegun = haveBegun(1);
 
 beforeEach(async () => {
   await one.owner.query('delete from resume_point');
@@ -182,7 +185,7 @@ test('a resume key is a UUID, belongs to one subject and operation, and ends whe
   const { token } = await mint(one.platform, { customerId });
   const foreign = await follow(customerId, resumeKey, { authorization: `Bearer ${token}` });
   const otherOne = await follow(await newCustomer(one.platform), resumeKey);
-  await stored((rows) => rows.length === 3);
+  await stored(haveBegun(3));
   const version = await change(customerId);
   for (const raw of [first, foreign]) expect(await next(raw)).toEqual([version, { resumed: false }]);
 
@@ -190,7 +193,7 @@ test('a resume key is a UUID, belongs to one subject and operation, and ends whe
   foreign.send({ id: '1', type: 'complete' });
   await stored((rows) => rows.length === 1);
   const again = await follow(customerId, resumeKey);
-  await stored((rows) => rows.length === 2);
+  await stored(haveBegun(2));
   await change(customerId);
   expect(await next(again)).toEqual([version + 1, { resumed: false }]);
 
