@@ -49,7 +49,7 @@ function forPrisma<Where>(where: Where): Where {
   return Object.fromEntries(written) as Where;
 }
 
-/** Returns the condition for the rows that a relation of a row leads to; undefined if there are none. */
+/** Returns the condition that selects a row's related rows; undefined if it has none. */
 function whereBelow(model: string | undefined, name: string, row: Row): Record<string, unknown> | undefined {
   const pairs = pairsOf(requireRelation(model, name)).map(([here, there]) => [there, row[here]] as const);
   return pairs.some(([, value]) => value === null) ? undefined : Object.fromEntries(pairs);

@@ -164,7 +164,7 @@ const warnings = z
   )
   .optional()
   .describe(
-    "Notes on paying the account: how SEPA or ACH transmits the owner's name and, in the sandbox, what production would refuse, such as wrong check digits.",
+    "Warnings that do not prevent the registration: how SEPA or ACH will show the owner's name and, in the sandbox, details that production would refuse, such as wrong check digits.",
   );
 
 const CustomerAccountBody = z

@@ -229,7 +229,7 @@ mutation('createExternalAccount', {
     warnings: {
       type: [RefusedFieldType],
       description:
-        "Notes on paying the account: how SEPA or ACH transmits the owner's name and, in the sandbox, what production would refuse, such as wrong check digits. Empty if there are none.",
+        "Warnings that do not prevent the registration: how SEPA or ACH will show the owner's name and, in the sandbox, details that production would refuse, such as wrong check digits. Empty if there are none.",
     },
   },
   resolve: async (given, { payments, viewer }, key, argumentOf) => {
