@@ -287,10 +287,12 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     expect(await amount.evaluate(isFocused)).toBe(true);
     await amount.press('Enter');
     await pay.getByRole('button', { name: 'Pay $3.00' }).waitFor();
+    await announce(started.sandbox, '7.78');
+    const opened = page.getByRole('region', { name: 'History' }).getByRole('listitem').filter({ hasText: '$7.78' });
+    await opened.waitFor();
     await page.getByRole('button', { name: 'Cut the network' }).click();
     await pay.getByRole('button', { name: 'Pay $3.00' }).press('Enter');
     await pay.getByRole('alert').filter({ hasText: 'There is no connection.' }).waitFor();
-    const opened = page.getByRole('region', { name: 'History' }).getByRole('listitem').first();
     await opened.locator('summary').click();
     await opened.getByText('There is no connection.').waitFor();
     await page.getByRole('button', { name: 'Restore the network' }).click();
