@@ -244,11 +244,12 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await pay.getByLabel('To').selectOption({ index: 0 });
     await amount.fill('0');
     await amount.press('Enter');
-    await pay.getByText('the amount must be at least 0.01 USD.').waitFor();
+    // The service's amounts are in the notation of the page.
+    await pay.getByText('the amount must be at least $0.01.').waitFor();
     expect(await amount.getAttribute('aria-invalid')).toBe('true');
     await amount.fill('90000000000000.01');
     await amount.press('Enter');
-    await pay.getByText('the amount must be at most 90000000000000.00 USD.').waitFor();
+    await pay.getByText('the amount must be at most $90,000,000,000,000.00.').waitFor();
     await select(pay, 'From', 'JPY account');
     await pay.getByLabel('Amount in JPY').fill('1.5');
     await pay.getByLabel('Amount in JPY').press('Enter');
@@ -286,10 +287,18 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     expect(await amount.evaluate(isFocused)).toBe(true);
     await amount.press('Enter');
     await pay.getByRole('button', { name: 'Pay $3.00' }).waitFor();
+    await announce(started.sandbox, '7.78');
+    const opened = page.getByRole('region', { name: 'History' }).getByRole('listitem').filter({ hasText: '$7.78' });
+    await opened.waitFor();
     await page.getByRole('button', { name: 'Cut the network' }).click();
     await pay.getByRole('button', { name: 'Pay $3.00' }).press('Enter');
     await pay.getByRole('alert').filter({ hasText: 'There is no connection.' }).waitFor();
+    await opened.locator('summary').click();
+    await opened.getByText('There is no connection.').waitFor();
     await page.getByRole('button', { name: 'Restore the network' }).click();
+    // Messages that there is no connection go when it is back.
+    await opened.getByRole('figure', { name: 'The payment' }).waitFor();
+    await expect.poll(() => pay.getByRole('alert').count()).toBe(0);
     await pay.getByRole('button', { name: 'Pay $3.00' }).press('Enter');
     await pay.getByRole('figure', { name: 'The payment' }).waitFor();
     expect(await pay.getByRole('alert').count()).toBe(0);
@@ -449,7 +458,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await add.click();
     await form.getByText('The payee is added.').waitFor();
     expect(await page.getByLabel('To').locator('option:checked').textContent()).toBe(
-      'Lightning wallet · BTC •••• a@example.com',
+      'Lightning wallet · BTC a••••@example.com',
     );
     // The quote was for another payee.
     expect(await pay.getByRole('timer').count()).toBe(0);
@@ -639,7 +648,8 @@ async function sampleCustomer(sandbox: TestPlatform): Promise<string> {
   return customers.edges[0].node.id;
 }
 
-const isInView = (element: Element) => element.getBoundingClientRect().bottom <= innerHeight;
+// Scrolling stops at whole pixels.
+const isInView = (element: Element) => Math.floor(element.getBoundingClientRect().bottom) <= innerHeight;
 
 /** Returns the visible words in an element that continue on another line. A long name and an address may. */
 function brokenWords(element: Element): string[] {

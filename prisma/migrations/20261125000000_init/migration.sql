@@ -872,9 +872,11 @@ $$;
 create or replace function account_number(kind account_kind, id uuid, identifier text) returns text
   language sql immutable parallel safe
 as $$
-  select '•••• ' || case when kind = 'INTERNAL' then upper(right(id::text, 4))
-                         else right(split_part(identifier, '@', 1), least(4, length(split_part(identifier, '@', 1)) / 2))
-                              || substr(identifier, length(split_part(identifier, '@', 1)) + 1) end
+  select case
+    when kind = 'INTERNAL' then '•••• ' || upper(right(id::text, 4))
+    when identifier like '%@%' then left(identifier, least(4, (position('@' in identifier) - 1) / 2)) || '••••'
+                                    || substr(identifier, position('@' in identifier))
+    else '•••• ' || right(identifier, least(4, length(identifier) / 2)) end
 $$;
 
 create or replace function account_party(a account) returns json

@@ -64,7 +64,7 @@ ${credentials(shown, port)}
     .filter(({ kind }) => kind !== 'PAGE')
     .map(
       ({ path, name, about, kind }) =>
-        html`<tr><th scope="row">${name}</th><td>${kind === 'DATA' ? html`<a href="${path}">${path}</a>` : html`<code>${path}</code>`}</td><td>${about}</td></tr>`,
+        html`<tr><th scope="row">${name}</th><td>${kind === 'DATA' ? html`<a href="${path}">${path}</a>` : html`<code>${path}</code>`}<br>${about}</td></tr>`,
     )}</table>
 </main>`;
   return plainPage('Payments', contents, shown.sandbox && { assets, settings: { sandbox: shown.sandbox.credentials } });

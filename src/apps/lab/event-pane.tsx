@@ -83,9 +83,14 @@ function statusOf({ subject }: FeedEvent): string {
 function aboutOf({ subject }: FeedEvent): string {
   if (!subject) return '';
   if ('displayName' in subject) return words(subject.displayName, 'balance' in subject && subject.balance.formatted);
-  if ('transactionStatus' in subject) return words(subject.sentAmount?.formatted, subject.customer?.name);
-  if ('quoteStatus' in subject) return words(subject.totalSendingAmount.formatted, subject.customer?.name);
+  if ('transactionStatus' in subject) return words(subject.sentAmount?.formatted, partiesOf(subject));
+  if ('quoteStatus' in subject) return words(subject.totalSendingAmount.formatted, partiesOf(subject));
   return ('kycStatus' in subject && subject.name) || `…${subject.id.slice(-6)}`;
 }
+
+type Moved = Extract<FeedEvent['subject'], { readonly destination: unknown }>;
+
+const partiesOf = ({ customer, destination }: Moved) =>
+  [customer?.name, destination?.displayName].filter(Boolean).join(' → ');
 
 const words = (...all: readonly (string | false | null | undefined)[]) => all.filter(Boolean).join(' · ');

@@ -145,7 +145,15 @@ export function Session({ settings, authorization, carried, operations, linked, 
         <div className="lab-actions">
           {canRun ? <ExecuteButton /> : <span className="quiet">loading …</span>}
           {next && (
-            <button type="button" className="lab-next" onClick={() => openStep(next.operation)}>
+            <button
+              type="button"
+              className="lab-next"
+              onClick={({ currentTarget }) => {
+                openStep(next.operation);
+                // The last step has no such button: the keyboard continues at the one that sends the operation.
+                if (next === journey.at(-1)) currentTarget.parentElement?.querySelector('button')?.focus();
+              }}
+            >
               Next: {next.title} →
             </button>
           )}

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'react';
 import { flushSync } from 'react-dom';
 import { History, type HistoryQuery } from '../client/generated/documents.ts';
 import { focused, PaymentStatus } from './pay.tsx';
-import { breakable, locale, reasonOf, statusText, timeText } from './service.ts';
+import { breakable, locale, reasonOf, statusText, timeText, useReconnected } from './service.ts';
 
 /** Shows all payments, newest first. The next page is read when the end of the list comes into view. */
 export function Payments() {
@@ -37,6 +37,7 @@ export function More({ page: { hasNextPage, endCursor }, loading, fetchMore }: M
   const end = useRef<HTMLButtonElement>(null);
   const [failure, setFailure] = useState<string>();
   const [isFocused, setFocused] = useState(false);
+  useReconnected(() => setFailure(undefined));
   const read = () => {
     if (loading) return;
     fetchMore({ variables: { after: endCursor } }).then(

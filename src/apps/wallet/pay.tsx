@@ -10,11 +10,11 @@ import {
   type PayeePickerQuery,
   type RefusalCode,
 } from '../client/generated/documents.ts';
-import { useCountdown, useTransaction } from '../client/react.ts';
+import { useConnectionState, useCountdown, useTransaction } from '../client/react.ts';
 import { decimalOf } from './amount.ts';
 import { inView, kinds, NewPayee, nameWarning, type Payee } from './payee.tsx';
 import { PaymentDrawing } from './payment.tsx';
-import { breakable, locale, reasonOf, statusText, withStop } from './service.ts';
+import { breakable, locale, messageText, noConnection, reasonOf, statusText, useReconnected } from './service.ts';
 
 type Quoted = Extract<CreateQuoteMutation['createQuote'], { __typename: 'CreateQuoteSuccess' }> & {
   readonly sourceId: string;
@@ -61,6 +61,8 @@ export function Pay() {
     setRefusal(undefined);
   };
 
+  useReconnected(() => setRefusal((now) => (now?.message === noConnection ? undefined : now)));
+
   /** Returns what the execution of a quote would answer; undefined if that cannot be found out. */
   async function tryOut(quoteId: string) {
     const answer = await validate({ variables: { input: { quoteId, validateOnly: true } } }).catch(() => undefined);
@@ -102,7 +104,7 @@ export function Pay() {
         setQuoted({ ...result, sourceId: text('source'), payeeId: text('payee'), waits });
       } else if (result && 'message' in result) {
         const isAmount = result.fields.some(({ path }) => path.includes('lockedCurrencyAmount'));
-        setRefusal({ message: isAmount ? withStop(result.message) : refusalText(result), isAmount });
+        setRefusal({ message: isAmount ? messageText(result.message) : refusalText(result), isAmount });
       }
     } catch (error) {
       setRefusal({ message: reasonOf(error) });
@@ -161,7 +163,6 @@ export function Pay() {
             aria-invalid={refusal?.isAmount === true}
           />
         </label>
-        {limits.length > 0 && <p id="left">{leftText(limits)}</p>}
         <button type="submit" disabled={!customer} aria-busy={loading}>
           Get a quote
         </button>
@@ -170,6 +171,7 @@ export function Pay() {
             {refusal.message}
           </p>
         )}
+        <p id="left">{leftText(limits)}</p>
       </form>
       {quoted && (
         <QuoteCard
@@ -258,7 +260,7 @@ function refusalText(refused: Refused): string {
   if ('available' in refused && refused.available) return shortText(refused.available.formatted);
   return 'limit' in refused && refused.limit
     ? beyondText(refused.limit)
-    : (endings[refused.code] ?? withStop(refused.message));
+    : (endings[refused.code] ?? messageText(refused.message));
 }
 
 interface Refusal {
@@ -368,10 +370,11 @@ const minutesText = (seconds = 0) => `${Math.floor(seconds / 60)}:${String(secon
 /** Shows a payment in full, and follows it. */
 export function PaymentStatus({ id }: { id: string }) {
   const { value, error } = useTransaction(id, locale);
+  const waiting = useConnectionState() === 'OPEN' ? 'loading …' : 'There is no connection.';
   return (
     <div>
       <p role="status" className={value && !error ? 'hidden' : undefined}>
-        {error ? reasonOf(error) : value ? statusText(value) : 'connecting …'}
+        {error ? reasonOf(error) : value ? statusText(value) : waiting}
       </p>
       {value && <PaymentDrawing payment={value} />}
     </div>

@@ -11,7 +11,7 @@ import {
   PayeePicker,
   type PayeePickerQuery,
 } from '../client/generated/documents.ts';
-import { locale, reasonOf, withStop } from './service.ts';
+import { locale, messageText, noConnection, reasonOf, useReconnected } from './service.ts';
 
 /** The kinds of payees in words. */
 export const kinds: Readonly<Record<ExternalAccountType, string>> = {
@@ -80,6 +80,7 @@ export function NewPayee({ customerId, onAdded }: { customerId: string; onAdded:
   // The refused detail may be above the edge of the screen.
   // biome-ignore lint/correctness/useExhaustiveDependencies: an outcome is shown once
   useEffect(() => shown.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus(), [outcome]);
+  useReconnected(() => setOutcome((now) => (now.refusal === noConnection ? {} : now)));
   const forms = data?.externalAccountForms ?? [];
   const form = forms.find(({ accountType }) => accountType === kind) ?? forms[0];
 
@@ -100,7 +101,7 @@ export function NewPayee({ customerId, onAdded }: { customerId: string; onAdded:
         if (payee.status === 'ACTIVE') onAdded(payee);
       };
       if (result?.__typename === 'CreateExternalAccountSuccess' && 'status' in result.accountEdge.node) {
-        const warnings = result.warnings.map(({ path, message }) => `${labelAt(form, path)}: ${withStop(message)}`);
+        const warnings = result.warnings.map(({ path, message }) => `${labelAt(form, path)}: ${messageText(message)}`);
         setAdded(added + 1);
         show(result.accountEdge.node, 'The payee is added.', ...warnings);
       } else if (result?.__typename === 'ConflictError' && result.existing && 'status' in result.existing) {
@@ -318,12 +319,12 @@ function refused(form: Form, { message, fields }: Refused): Outcome {
   const faults: Record<string, string> = {};
   for (const { path, message } of fields) {
     const name = path.at(-1) ?? '';
-    if (form.fields.some((field) => field.name === name)) faults[name] = withStop(message);
-    else if (path.includes('beneficiary')) faults[ownerName] = withStop(message);
+    if (form.fields.some((field) => field.name === name)) faults[name] = messageText(message);
+    else if (path.includes('beneficiary')) faults[ownerName] = messageText(message);
   }
   return Object.keys(faults).length === fields.length && fields.length > 0
     ? { faults }
-    : { faults, refusal: withStop(message) };
+    : { faults, refusal: messageText(message) };
 }
 
 /** Removes the full stop from a description, for use as a label. */

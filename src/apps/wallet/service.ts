@@ -1,9 +1,11 @@
 import { ApolloClient, ApolloLink, HttpLink, InMemoryCache } from '@apollo/client';
 import { ServerError } from '@apollo/client/errors';
 import { GraphQLWsLink } from '@apollo/client/link/subscriptions';
+import { useEffect } from 'react';
 import { newestVersions } from '../client/apollo.ts';
 import { apolloCache } from '../client/apollo-cache.ts';
 import { openPayments, type Payments } from '../client/payments.ts';
+import { useConnectionState } from '../client/react.ts';
 
 /** The wallet's connections. */
 export interface Service {
@@ -51,13 +53,32 @@ export function statusText({ status, approvalDueAt }: { status: string; approval
 
 /** Returns why a request failed. `fetch` throws a TypeError without a connection; each browser words it differently. */
 export function reasonOf(error: unknown): string {
-  if (error instanceof TypeError) return 'There is no connection. Please try again.';
+  if (error instanceof TypeError) return noConnection;
   if (ServerError.is(error)) return 'The service is busy. Please try again.';
-  return withStop(error instanceof Error ? error.message : String(error));
+  return messageText(error instanceof Error ? error.message : String(error));
 }
 
-/** Ends a message of the service with a full stop, like the wallet's own. */
-export const withStop = (message: string) => message.replace(/[^.?!]$/, '$&.');
+export const noConnection = 'There is no connection. Please try again.';
+
+/** Calls `act` whenever a connection is established, for example to remove messages that there is none. */
+export function useReconnected(act: () => void): void {
+  const state = useConnectionState();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: acts on a change of the state, not on each render
+  useEffect(() => {
+    if (state === 'OPEN') act();
+  }, [state]);
+}
+
+/** Writes a message of the service like the wallet's own: with a full stop, and amounts in the reader's notation. */
+export const messageText = (message: string) =>
+  message.replace(/\b(\d+(?:\.(\d+))?) ([A-Z]{3,4})\b/g, amountText).replace(/[^.?!]$/, '$&.');
+
+/** Formats an amount such as "0.01 USD". Intl accepts codes of three letters: XTS, a test code, stands in for others. */
+function amountText(_all: string, decimal: `${number}`, { length } = '', code: string): string {
+  const digits = { minimumFractionDigits: length, maximumFractionDigits: length };
+  const currency = code.length === 3 ? code : 'XTS';
+  return new Intl.NumberFormat(locale, { style: 'currency', currency, ...digits }).format(decimal).replace('XTS', code);
+}
 
 /** Gives the currency of a formatted amount a line of its own where there is no room for both. */
 export const breakable = (formatted: string) => formatted.replaceAll('\u00a0', ' ');

@@ -1,10 +1,10 @@
-import { useQuery, useSubscription } from '@apollo/client/react';
+import { useApolloClient, useQuery, useSubscription } from '@apollo/client/react';
 import { useState } from 'react';
 import { FollowAccounts, FollowTransactions, History, Home, PayeePicker } from '../client/generated/documents.ts';
 import { useConnectionState, usePayments } from '../client/react.ts';
 import { Payments } from './history.tsx';
 import { Pay } from './pay.tsx';
-import { breakable, locale, type Network, reasonOf } from './service.ts';
+import { breakable, locale, type Network, reasonOf, useReconnected } from './service.ts';
 import { Statement } from './statement.tsx';
 
 /** Renders the wallet: balances, a payment, past payments, and a statement. */
@@ -27,6 +27,14 @@ export function Wallet({ network }: { network: Network }) {
         client.refetchQueries({ include: [History, PayeePicker] });
     },
   });
+  const client = useApolloClient();
+  // Reads again what could not be read.
+  useReconnected(() =>
+    client.refetchQueries({
+      include: 'active',
+      onQueryUpdated: (query) => query.getCurrentResult().error !== undefined,
+    }),
+  );
   const [statementOf, setStatementOf] = useState<string>();
   const customer = data?.viewer.customer;
   const all = customer?.accounts.edges.flatMap(({ node }) => ('balance' in node ? [node] : [])) ?? [];

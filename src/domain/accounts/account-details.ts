@@ -204,15 +204,18 @@ export function displayName({ accountType, beneficiary, currency }: Account): st
 }
 
 /**
- * Returns the last four characters of an account's identifier for display, or fewer if it is short: at least half stays
- * hidden. For an address user@domain, they come from the part before the @, and the domain follows. The identifier of
- * an internal account is its id. The SQL equivalent is account_number.
+ * Returns an account's number, masked for display: "•••• 6789", or "al••••@example.com" for an address. It shows at
+ * most four characters and hides at least half. An internal account has no number, so its id is used. The SQL
+ * equivalent is account_number.
  */
 export function maskedNumber({ kind, id, identifier }: Pick<Account, 'kind' | 'id' | 'identifier'>): string {
-  const [number = '', domain] = (kind === 'INTERNAL' ? id.toUpperCase() : (identifier ?? '')).split('@');
-  const characters = [...number];
-  const shown = Math.min(4, Math.floor(characters.length / 2));
-  return `•••• ${characters.slice(characters.length - shown).join('')}${domain === undefined ? '' : `@${domain}`}`;
+  const characters = [...(kind === 'INTERNAL' ? id.toUpperCase() : (identifier ?? ''))];
+  const at = characters.indexOf('@');
+  const length = at < 0 ? characters.length : at;
+  const shown = Math.min(4, Math.floor(length / 2));
+  return at < 0
+    ? `•••• ${characters.slice(length - shown).join('')}`
+    : `${characters.slice(0, shown).join('')}••••${characters.slice(at).join('')}`;
 }
 
 /**

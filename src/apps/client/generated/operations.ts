@@ -1955,8 +1955,14 @@ export type EventPartsFragment = { id: string, cursor: string, type: EventType, 
     | { id: string }
     | { id: string }
     | { id: string }
-    | { id: string, quoteStatus: QuoteStatus, totalSendingAmount: { formatted: string }, customer: { name: string | null } | null, transaction: { id: string } }
-    | { id: string, transactionStatus: TransactionStatus, sentAmount: { formatted: string } | null, customer: { name: string | null } | null }
+    | { id: string, quoteStatus: QuoteStatus, totalSendingAmount: { formatted: string }, customer: { name: string | null } | null, destination:
+        | { displayName: string }
+        | { displayName: string }
+      , transaction: { id: string } }
+    | { id: string, transactionStatus: TransactionStatus, sentAmount: { formatted: string } | null, customer: { name: string | null } | null, destination:
+        | { displayName: string }
+        | { displayName: string }
+       }
     | { id: string }
     | { id: string }
    | null };
@@ -1982,8 +1988,14 @@ export type LatestEventsQuery = { viewer: { feedCursor: string }, events: { edge
           | { id: string }
           | { id: string }
           | { id: string }
-          | { id: string, quoteStatus: QuoteStatus, totalSendingAmount: { formatted: string }, customer: { name: string | null } | null, transaction: { id: string } }
-          | { id: string, transactionStatus: TransactionStatus, sentAmount: { formatted: string } | null, customer: { name: string | null } | null }
+          | { id: string, quoteStatus: QuoteStatus, totalSendingAmount: { formatted: string }, customer: { name: string | null } | null, destination:
+              | { displayName: string }
+              | { displayName: string }
+            , transaction: { id: string } }
+          | { id: string, transactionStatus: TransactionStatus, sentAmount: { formatted: string } | null, customer: { name: string | null } | null, destination:
+              | { displayName: string }
+              | { displayName: string }
+             }
           | { id: string }
           | { id: string }
          | null } }> } };
@@ -2004,8 +2016,14 @@ export type TailSubscription = { events: { id: string, cursor: string, type: Eve
       | { id: string }
       | { id: string }
       | { id: string }
-      | { id: string, quoteStatus: QuoteStatus, totalSendingAmount: { formatted: string }, customer: { name: string | null } | null, transaction: { id: string } }
-      | { id: string, transactionStatus: TransactionStatus, sentAmount: { formatted: string } | null, customer: { name: string | null } | null }
+      | { id: string, quoteStatus: QuoteStatus, totalSendingAmount: { formatted: string }, customer: { name: string | null } | null, destination:
+          | { displayName: string }
+          | { displayName: string }
+        , transaction: { id: string } }
+      | { id: string, transactionStatus: TransactionStatus, sentAmount: { formatted: string } | null, customer: { name: string | null } | null, destination:
+          | { displayName: string }
+          | { displayName: string }
+         }
       | { id: string }
       | { id: string }
      | null } };
@@ -3842,6 +3860,9 @@ fragment EventParts on Event {
       customer {
         name
       }
+      destination {
+        displayName
+      }
     }
     ... on Quote {
       quoteStatus: status
@@ -3850,6 +3871,9 @@ fragment EventParts on Event {
       }
       customer {
         name
+      }
+      destination {
+        displayName
       }
       transaction {
         id
@@ -3892,6 +3916,9 @@ fragment EventParts on Event {
       customer {
         name
       }
+      destination {
+        displayName
+      }
     }
     ... on Quote {
       quoteStatus: status
@@ -3900,6 +3927,9 @@ fragment EventParts on Event {
       }
       customer {
         name
+      }
+      destination {
+        displayName
       }
       transaction {
         id

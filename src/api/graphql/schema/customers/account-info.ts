@@ -84,7 +84,7 @@ export const ExternalAccountInfo = builder.prismaInterface('Account', {
   fields: (t) => ({
     accountType: t.required('accountType', ExternalAccountType, { description: "The account's type." }),
     maskedNumber: t.string({
-      description: 'The account number or address, masked for display, such as "•••• 6789" or "•••• ce@example.com".',
+      description: 'The account number or address, masked for display, such as "•••• 6789" or "al••••@example.com".',
       select: { kind: true, id: true, identifier: true },
       ...alsoInDatabase('account_number'),
       resolve: maskedNumber,

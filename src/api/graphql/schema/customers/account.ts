@@ -115,7 +115,7 @@ builder.prismaInterfaceFields(Account, (t) => ({
   }),
   maskedNumber: t.string({
     description:
-      'The account number, masked for display, such as "•••• 6789". Short numbers show fewer than four characters, and addresses also show their domain: "•••• ce@example.com". An internal account has no number, so the end of its id is shown.',
+      'The account number, masked for display, such as "•••• 6789". Short numbers show fewer than four characters, and addresses show their first characters and their domain: "al••••@example.com". An internal account has no number, so the end of its id is shown.',
     select: { kind: true, id: true, identifier: true },
     ...alsoInDatabase('account_number'),
     resolve: maskedNumber,
