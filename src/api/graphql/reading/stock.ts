@@ -63,20 +63,8 @@ export async function stockRow(
   context: Context,
   info: GraphQLResolveInfo,
 ): Promise<Row | null> {
-  let [at, model]: [Row | null, string | undefined] = [row, modelOf(info.parentType)];
-  for (const [position, name] of path.entries()) {
-    const where = at && whereBelow(model, name, at);
-    model = requireRelation(model, name).type;
-    if (!where) return null;
-    const isLast = position === path.length - 1;
-    // A check of whether the caller may see the row selects nothing from it.
-    const isShown = isLast && modelOf(getNamedType(info.returnType)) === model;
-    at = await delegateOf(context, model).findFirst({
-      ...(isShown && queryFromInfo({ context, info })),
-      where: { AND: [where, isLast && visible ? visible(context.viewer) : {}] },
-    });
-  }
-  return at;
+  const [found = null] = await stockRows(path, { orderBy: [], ...(visible && { visible }) }, row, context, info);
+  return found;
 }
 
 /** Reads the rows that relations lead to, in their order. */
@@ -90,23 +78,28 @@ export async function stockRows(
   let [rows, model]: [Row[], string | undefined] = [[row], modelOf(info.parentType)];
   for (const [position, name] of path.entries()) {
     const of = model;
-    model = requireRelation(model, name).type;
-    const delegate = delegateOf(context, model);
+    const { type } = requireRelation(of, name);
     const isLast = position === path.length - 1;
-    const below = rows.map((one) =>
-      delegate.findMany({
-        ...(isLast && queryFromInfo({ context, info })),
+    // A check of whether the caller may see the row selects nothing from it.
+    const isShown = isLast && modelOf(getNamedType(info.returnType)) === type;
+    const order = orderBy[position];
+    const below = rows.map(async (one) => {
+      const where = whereBelow(of, name, one);
+      if (!where) return [];
+      return delegateOf(context, type).findMany({
+        ...(isShown && queryFromInfo({ context, info })),
         where: {
           AND: [
-            whereBelow(of, name, one),
+            where,
             only && isLast ? { [only[0]]: { in: only[1] } } : {},
             visible && isLast ? visible(context.viewer) : {},
           ],
         },
-        orderBy: { [orderBy[position] ?? '']: 'asc' },
-      }),
-    );
+        ...(order !== undefined && { orderBy: { [order]: 'asc' } }),
+      });
+    });
     rows = (await Promise.all(below)).flat();
+    model = type;
   }
   return rows;
 }
