@@ -59,7 +59,7 @@ interface Source {
 
 /**
  * Returns the operations of a document as tools.
- * @throws Refusal FORBIDDEN with the reason if one of them cannot be a tool
+ * @throws Refusal FORBIDDEN if one of them cannot be a tool
  */
 export function toolsOf(source: Source): readonly Tool[] {
   return source.document.definitions.flatMap((node) =>
@@ -94,10 +94,7 @@ function descriptionOf({ description, loc }: OperationDefinitionNode): string | 
   return lines.join('\n').trim() || undefined;
 }
 
-/**
- * Locates a mutation's dry-run flag and idempotency key. A mutation without a dry run or with several fields cannot be
- * a tool.
- */
+/** A mutation without a dry run or with several fields cannot be a tool. */
 function placesIn({ schema, document }: Source, { selectionSet }: OperationDefinitionNode, name: string) {
   const [field, ...others] = selectionSet.selections;
   if (field?.kind !== Kind.FIELD || others.length > 0)
@@ -143,10 +140,7 @@ const idempotencyKey: JsonSchema = {
     'Identifies this payment: calls with the same key pay only once. Choose a new key for each payment, and use it in all calls for that payment.',
 };
 
-/**
- * Returns the schema of a mutation's arguments: its variables excluding `validateOnly`, with a required key and a
- * confirmation.
- */
+/** A mutation's variables excluding `validateOnly`, with a required key and a confirmation. */
 function paymentSchema(variables: VariablesSchema, places: PaymentPlaces, name: string): ObjectSchema {
   const { $defs, properties, required } = variables;
   if (confirmationArgument in properties) throw cannotBeTool(name, `no variable may be named ${confirmationArgument}`);

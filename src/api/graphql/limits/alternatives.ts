@@ -85,8 +85,8 @@ export interface CostlyPath {
 
 /**
  * Finds what makes a document expensive. Follows the costliest field down as long as it accounts for more than half of
- * the cost above it. Returns the last list (or field with its own price) on that path: asking for fewer rows or fields
- * there helps most. Returns the costliest root field if the path has no list.
+ * the cost above it. Returns the last list (or field with its own price) on that path, or the root field if there is
+ * none: asking for fewer rows or fields there helps most.
  */
 export function costliestPath(root: CostlyField): CostlyPath {
   const path = [root.responseKey];

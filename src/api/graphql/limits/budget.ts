@@ -13,10 +13,7 @@ import { unprocessableStatus } from '../failure.ts';
 import { type CostlyPath, costliestPath } from './alternatives.ts';
 import { type DocumentRequest, type DocumentSize, measureDocument } from './document-size.ts';
 
-/**
- * The limits of one document on every transport. Each operation and fragment must be within them (see
- * `DocumentSize`).
- */
+/** The limits of one document on every transport. Each operation and fragment must be within them. */
 export const documentBudget = {
   tokens: 2000,
   depth: 15,
@@ -83,7 +80,7 @@ function limitExceeded(budget: BudgetLimit, value: string, details: object): Gra
   });
 }
 
-/** Returns whether a count is exact. Beyond 2^53 it is approximate or infinite. */
+/** Beyond 2^53 a count is approximate or infinite. */
 function isExact(count: number | undefined): count is number {
   return Number.isSafeInteger(count);
 }

@@ -33,13 +33,9 @@ import { argumentReader, costOfField, isConnection, type SentDocument } from './
  * contain nothing else could double one another without end, and code that expands fragments would expand them all.
  */
 export interface DocumentSize {
-  /**
-   * Tokens of the whole document as written. The body's size limit bounds white space and comments, which do not count.
-   */
+  /** Tokens of the whole document as written, without white space and comments, which the body's size limit bounds. */
   tokens: number;
-  /**
-   * The nesting of fields, with fragments expanded, or of fragments directly inside fragments: the deeper of the two.
-   */
+  /** The nesting of fields with fragments expanded, or of fragments in fragments: the deeper of the two. */
   depth: number;
   fields: number;
   /** The number of aliases, with fragments expanded or as written in the whole document: the larger of the two. */
@@ -185,22 +181,20 @@ const nothing: Expansion = {
   aliases: 0,
 };
 
-/** A field that adds a level and nothing else. */
 const uncounted: Expansion = { ...nothing, depth: 1 };
 
 /** A field with no subfields. It is shared, because this is the most frequent kind. */
 const leaf: Expansion = { ...uncounted, ownFields: 1, fields: 1, cost: 1 };
 const aliasedLeaf: Expansion = { ...leaf, aliases: 1 };
 
-/** The state of one pass over a document: its lookup tables and its counts so far. */
 interface Pass {
   readonly schema: GraphQLSchema;
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
   readonly argumentValue: ReturnType<typeof argumentReader>;
   readonly variableFields: VariableField[];
   /**
-   * Keyed by definition, because an invalid document may use a name twice. To end cycles, the value is `nothing` while
-   * a fragment is being counted.
+   * By definition, because an invalid document may use a name twice; `nothing` for a fragment that is being counted,
+   * which ends cycles.
    */
   readonly expansions: Map<FragmentDefinitionNode, Expansion>;
   aliasesWritten: number;

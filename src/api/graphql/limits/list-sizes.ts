@@ -26,10 +26,7 @@ export interface SentDocument {
   readonly variables?: Readonly<Record<string, unknown>> | null | undefined;
 }
 
-/**
- * The largest size that is counted, so that the cost stays a meaningful number. The resolver refuses even far smaller
- * sizes.
- */
+/** The largest size that is counted, so that the cost stays a meaningful number. The resolver refuses smaller ones. */
 const maxRows = 1_000_000;
 
 /** Returns whether a type is a connection, that is, has `edges` and `pageInfo`. */
@@ -55,10 +52,7 @@ export function argumentReader({ document, operationName, variables }: SentDocum
 interface FieldCost {
   /** The field's price, the values in its list arguments, and the search for its rows. */
   readonly own: number;
-  /**
-   * The size of a list whose fields count for each row; undefined for other lists, which are short, and for fields that
-   * are not lists.
-   */
+  /** The size of a list whose fields count for each row. Other lists are short. */
   readonly rows: number | undefined;
   /** Whether the cost or the size depends on variables. */
   readonly isVariable: boolean;
@@ -160,10 +154,7 @@ declare module 'graphql' {
   interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
     /** The price of the field, excluding its subfields: 1 by default. */
     price?: number;
-    /**
-     * The extra cost of searching for the list's rows, and whether the list belongs to a parent that narrows the
-     * search.
-     */
+    /** The cost of searching for the rows, and whether the list belongs to a parent, which narrows the search. */
     search?: { readonly price: number; readonly isBelow: boolean };
   }
   interface GraphQLInputFieldExtensions {

@@ -71,9 +71,7 @@ function serializerOf(type: GraphQLOutputType): (value: unknown) => unknown {
   return (value) => (value === null || value === undefined ? null : one(value));
 }
 
-/**
- * Derives the read of a computed field of a row: from its SQL function, or from the columns that its resolver needs.
- */
+/** Reads a computed field of a row: by its SQL function, or from the columns that its resolver needs. */
 export function computedOfRow(model: string, field: Field, select: Select, resolve: Resolve): Read {
   const { sqlFunction } = field.extensions;
   if (sqlFunction) {
@@ -87,21 +85,21 @@ export function computedOfRow(model: string, field: Field, select: Select, resol
   return tabulated(model, field, select, resolve) ?? placeholder(field, resolve, selectColumns(model, select));
 }
 
-/** Derives the read of a computed field of a value that is not a row. Its resolver receives the value. */
+/** Reads a computed field of a value that is not a row. Its resolver receives the value. */
 export const computedOfValue = (field: Field, resolve: Resolve): Read => placeholder(field, resolve);
 
 function placeholder(field: Field, resolve: Resolve, columns?: SelectedColumns): Read {
   const serialize = serializerOf(field.type);
-  const valueOf = columns?.revive ?? ((json) => json);
+  const revive = columns?.revive ?? ((json) => json);
   return leaf((env, args) =>
     computedPlaceholder([columns?.json(env.row ?? '') ?? env.json ?? ''], (run) => {
       const given = args(run);
-      return run.note((json: unknown) => serialize(resolve(valueOf(json), given, run.context)));
+      return run.note((json: unknown) => serialize(resolve(revive(json), given, run.context)));
     }),
   );
 }
 
-/** Derives the read of a field that uses no column, or one enum column, by computing all its values in advance. */
+/** Reads a field that uses no column, or one enum column, by computing all its values in advance. */
 function tabulated(model: string, field: Field, select: Select, resolve: Resolve): Read | undefined {
   const [name, ...more] = Object.keys(select);
   if (more.length > 0 || resolve.length > 1) return undefined;

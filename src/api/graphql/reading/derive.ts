@@ -17,12 +17,6 @@ import { computedOfRow, computedOfValue, type Select } from './computed.ts';
 import { inJson, type MadeRead, valueFields } from './kinds.ts';
 import { type Costs, exposedRead, leaf, plainReadText, type Read, type TypeRead } from './reads.ts';
 
-/**
- * Derives the reads of all fields from the declarations in the schema's files: exposed columns, methods of
- * schema/words.ts, and `select` with `resolve`. Startup fails if a field is read by a statement that cannot read one of
- * the fields below it.
- */
-
 type Field = GraphQLField<unknown, unknown>;
 type Fields = GraphQLObjectType | GraphQLInterfaceType;
 
@@ -60,7 +54,8 @@ export function typeReadOf(type: GraphQLNamedType): TypeRead | undefined {
 }
 
 /**
- * Derives the reads of all fields from their declarations, and stores them in the fields' extensions.
+ * Derives the reads of all fields from the declarations in the schema's files: exposed columns, methods of
+ * schema/words.ts, and `select` with `resolve`. The fields' extensions store them.
  * @throws Error for a field that can be neither read nor executed, and for a type whose rows can be read by id without
  *   a rule for who may see them
  */
@@ -136,7 +131,6 @@ function notReadable(field: string): Error {
   );
 }
 
-/** @throws Error for a type whose rows can be read by id but that has no rule for who may see them */
 function requireRules(schema: GraphQLSchema, { name, extensions: { read } }: Field): void {
   if (read?.kind !== 'node') return;
   for (const one of read.types) {

@@ -33,8 +33,7 @@ export function cursorPlaceholder(list: string, position: Sql): Sql {
 
 /**
  * Replaces an answer's placeholders with their values.
- * @param isLast whether to accept an incomplete timeline
- * @throws NotSequenced for an incomplete timeline
+ * @throws NotSequenced for an incomplete timeline, unless `isLast`
  */
 export function fillPlaceholders(json: string, run: Run, isLast: boolean): string {
   let [filled, end] = ['', 0];
@@ -61,7 +60,6 @@ function filling(placeholder: string, run: Run, isLast: boolean): string {
   return typeof text === 'string' ? JSON.stringify(text) : run.errorJson(invalidInput(text.message, 'locale'));
 }
 
-/** Calls a placeholder's function with its JSON value, and returns the result as JSON. */
 function computed(placeholder: string, { notes }: Run): string {
   const end = placeholder.lastIndexOf(' ');
   const compute = notes[Number(placeholder.slice(end))] as (value: unknown) => unknown;

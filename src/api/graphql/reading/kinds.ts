@@ -22,7 +22,6 @@ import { literal, type Sql, sql } from './sql.ts';
 
 /** Defines the SQL for each kind of value that a field can be declared to have (schema/words.ts). */
 
-/** The information about a field from which its read is built. */
 export interface FieldOf {
   /** The model whose rows have the field; undefined for a value, and for the rows of a query. */
   readonly model: string | undefined;
@@ -33,9 +32,7 @@ export type MadeRead = (of: FieldOf) => Read;
 
 type Visible = (viewer: Viewer) => object;
 
-/**
- * Reads money: an amount and its currency. Null if either is null or, with `seen`, if the caller may not see the row.
- */
+/** Money: null if its amount or currency is null or, with `seen`, if the caller may not see the row. */
 export const moneyAt =
   (amount: Path, currency: Path, seen?: { readonly relation: string; readonly visible: Visible }): MadeRead =>
   ({ model }) => {
@@ -120,7 +117,7 @@ export const fromTable =
         `(select ${jsonOf(Object.fromEntries(table))} -> c.name as value, c.position from unnest(${row}.${columnName(column)}) with ordinality as c(name, position)) ${alias} where ${alias}.value is not null`,
     );
 
-/** Writes a value as JSON, with integers of any size as text. */
+/** A value as JSON, with integers of any size as text. */
 const jsonOf = (value: unknown) =>
   `${literal(JSON.stringify(value, (_key, one: unknown) => (typeof one === 'bigint' ? String(one) : one)))}::jsonb`;
 
@@ -150,10 +147,7 @@ export const nullWhile =
       `case when ${row}.${columnName(other)} <> ${literal(value)} then to_json(${row}.${columnName(column)})::text end`,
     ]);
 
-/**
- * Writes the FROM clause for the row at the end of a chain of relations. Without `visible`, it is visible whenever the
- * first row is.
- */
+/** Writes the FROM clause for the row at the end of a chain of relations; without `visible`, any caller may see it. */
 export function rowThere(
   model: string | undefined,
   path: readonly string[],

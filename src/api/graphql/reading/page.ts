@@ -38,7 +38,6 @@ export interface DocumentWalker {
   object(type: GraphQLObjectType, nodes: readonly FieldNode[], each: (selected: SelectedField) => Sql): Sql;
 }
 
-/** The page and the conditions that follow from a run's arguments. */
 interface PageQuery {
   readonly page: Page<never>;
   readonly key: PageKey;
@@ -155,7 +154,7 @@ export class PageWriter {
     return this.#aggregate(sql`case when count(*) > ${this.#size} then 'true' else 'false' end`);
   }
 
-  /** Writes the JSON for whether the list has rows on the other side of the page's cursor. */
+  /** Whether the list has rows on the other side of the page's cursor. */
   #hasBeyond(): Sql {
     const beyond = this.#from(this.#planner.alias(), ({ page }) => ({ bound: page.beyond }));
     const exists = new Part(sql`(exists (select from ${beyond}))::text`);

@@ -100,9 +100,7 @@ export class Planner implements DocumentWalker {
     return inScope(this.object(type, nodes, (selected) => this.openField(selected, env)));
   }
 
-  /**
-   * Writes a field that needs no permission of its own. Fields that need one are left to the executor, which checks it.
-   */
+  /** Writes a field, unless it needs a permission of its own, which only the executor checks. */
   openField(selected: SelectedField, env: Env): Sql {
     const { key, field } = selected;
     if (field?.extensions.pothosOptions?.authScopes) throw new LeftToExecutor(`${key} needs a permission`);

@@ -69,9 +69,8 @@ function rowOf(model: string, row: object) {
 const loadersOf = oncePer((_context: Context) => new WeakMap<object, DataLoader<string, Planned | null>>());
 
 /**
- * Reads the row behind a public id of one of these types, with the field's selections. Simultaneous calls for the same
- * field share one statement.
- * @returns null if the caller may see no such row
+ * Reads the row behind a public id of one of these types, with the field's selections; null if the caller may not see it.
+ * Simultaneous calls for the same field share one statement.
  */
 export function readNode(
   id: string,
@@ -93,10 +92,8 @@ export function readNode(
 }
 
 /**
- * Finds a field below the one being resolved that needs a plan, because a resolver cannot compute it from the available
- * row.
+ * Finds a field below the one being resolved that a resolver cannot compute from the available row, as `Type.field`.
  * @param showsExisting whether the available rows existed before. If so, all their fields except the ids need a plan.
- * @returns the first such field, as `Type.field`, or undefined
  */
 export function findFurtherRead(info: GraphQLResolveInfo, showsExisting: boolean): string | undefined {
   const { schema } = info;

@@ -36,9 +36,7 @@ export type Read = {
       /** The order of the rows in a run with these arguments. */
       readonly key: (args: Readonly<Record<string, unknown>>) => PageKey;
       readonly where: (viewer: Viewer, args: Readonly<Record<string, unknown>>) => object;
-      /**
-       * The condition that `of` derives from the arguments, but as a Prisma filter, for reads that do not use its SQL.
-       */
+      /** The condition that `of` derives from the arguments, as a Prisma filter, for stock execution. */
       readonly within?: (args: Readonly<Record<string, unknown>>) => object;
       /** Finds the rows that belong to the parent, in one or several ways (database/list-rows.ts). */
       readonly of?: (env: Env, alias: string, args: ArgumentsOf) => readonly Sql[];
@@ -104,10 +102,7 @@ export interface Rows {
   readonly from: Sql;
   readonly orderBy: string;
   readonly env: Env;
-  /**
-   * SQL for whether all rows are visible. A committed change may not be sequenced yet, in which case the run reads
-   * again.
-   */
+  /** Whether all rows are visible. If not, a committed change is not sequenced yet, and the run reads again. */
   readonly isComplete?: string;
 }
 
@@ -122,10 +117,10 @@ export interface TypeRead {
 /** Creates the read of a scalar or an enum from an SQL expression that is JSON as text, or null. */
 export const leaf = (sql: (env: Env, args: ArgumentsOf) => Sql): Read => ({ kind: 'leaf', sql });
 
-/** Writes the JSON of a value that needs no escaping: ids, digits, enum names. */
+/** JSON of a value that needs no escaping: ids, digits, enum names. */
 const quoted = (expression: string) => `'"' || ${expression} || '"'`;
 
-/** Writes the JSON of any other value: text with escapes, or a list. */
+/** JSON of any other value: text with escapes, or a list. */
 const escaped = (expression: string) => `to_json(${expression})::text`;
 
 const plain = (expression: string) => `${expression}::text`;

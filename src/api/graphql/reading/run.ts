@@ -92,9 +92,7 @@ interface FieldRead {
  */
 const faults = new WeakMap<Context, unknown>();
 
-/**
- * Reads a field and everything below it in one statement. For the executor, adds type names and leaves errors in place.
- */
+/** Reads a field and everything below it in one statement, with type names and errors for the executor. */
 export async function runField(context: Context, info: GraphQLResolveInfo, { row, nodes, given }: FieldRead) {
   if (faults.has(context)) throw faults.get(context);
   const { schema, fragments, operation, fieldNodes, parentType, variableValues: variables } = info;

@@ -24,7 +24,7 @@ import { badRequest, invalidInput, rateLimited, unprocessableStatus, withoutStat
 import { Documents, removeSuggestions } from '../limits/documents.ts';
 import { answerByPlan, TextAnswer } from '../reading/run.ts';
 import type { Message } from '../schema/streams/stream.ts';
-import { costReport, isQuery, requestsOf, withCost } from './cost-report.ts';
+import { costReport, requestsForCost, withCost } from './cost-report.ts';
 import { asOutcomeUnknown, isTemporaryFailure } from './present-error.ts';
 import { isSafe } from './read-operation.ts';
 import { selectsFeedCursor, sentReadAfter, withReplicas } from './replica-reads.ts';
@@ -32,10 +32,7 @@ import type { OperationParams, SentDocuments, SentOperation } from './sent-docum
 import { type Farewell, holdStream, type StreamMessage, sharedResults, streamMessages } from './streams.ts';
 import { timeOperation, withTimeLimit } from './time-operation.ts';
 
-/**
- * The maximum number of streams that may be opening at once. Without this limit, clients would time out when they all
- * reconnect after a restart.
- */
+/** The maximum number of streams that may be opening at once: clients would time out if all reconnected together. */
 const maxOpenings = 256;
 
 /** The connection of an operation: its credentials, and how to close it. */
@@ -87,7 +84,7 @@ export interface Prepared extends ExecutionArgs {
 
 /**
  * Runs operations identically for every transport: authenticates the caller; parses, limits and validates the document;
- * executes or subscribes within the time limit; and converts errors to the form that clients see.
+ * executes or subscribes within the time limit; and presents errors.
  */
 export class Operations {
   readonly documents: Documents;
@@ -102,8 +99,8 @@ export class Operations {
   }
 
   /**
-   * Authenticates the caller, then reads, parses and validates the operation: unauthenticated callers learn nothing
-   * about the schema, and cost no more than their refusal. Returns the operation, or the errors if it cannot run.
+   * Authenticates the caller, then reads, parses and validates the operation: unauthenticated callers learn nothing about
+   * the schema. Returns the errors if it cannot run.
    */
   async prepare(transport: Transport, read: () => SentOperation): Promise<Prepared | readonly GraphQLError[]> {
     try {
@@ -156,10 +153,11 @@ export class Operations {
   async #answer(args: ExecutionArgs): Promise<ExecutionResult | TextAnswer> {
     const context = contextIn(args);
     const { expensive, countMore } = this.#options;
-    const requests = requestsOf(args);
+    const requests = requestsForCost(costReport(args).cost);
     const tooMany = requests > 1 ? await countMore(context, requests - 1) : undefined;
     if (tooMany) return { errors: [tooMany] };
-    const answer = await (requests > 1 && isQuery(args)
+    // Only the cost of a query reflects its work.
+    const answer = await (requests > 1 && kindOf(args) === 'query'
       ? inExpensiveTurn(expensive, context.viewer.platformId, () => this.#runInTime(args, context))
       : this.#runInTime(args, context));
     const presentedAnswer = answer instanceof TextAnswer || !answer.errors ? answer : this.#present(answer, args);
@@ -254,17 +252,21 @@ export class Operations {
     return JSON.stringify(errors ? { ...rest, errors: errors.map(withoutStatus) } : rest);
   }
 
-  #present(result: ExecutionResult, { document, operationName }: ExecutionArgs): ExecutionResult {
+  #present(result: ExecutionResult, args: ExecutionArgs): ExecutionResult {
     const { errors = [] } = result;
     const { introspection, present } = this.#options;
     // Without data, nothing has run, and these are the executor's errors about variables.
     if (!introspection && !('data' in result)) removeSuggestions(errors);
-    const isMutation = getOperationAST(document, operationName)?.operation === 'mutation';
+    const isMutation = kindOf(args) === 'mutation';
     return { ...result, errors: errors.map((error) => present(isMutation ? asOutcomeUnknown(error) : error)) };
   }
 }
 
-/** Returns the cursor in a request's extensions: null if the client has none yet, undefined if it sends no `after`. */
+function kindOf({ document, operationName }: ExecutionArgs): string | undefined {
+  return getOperationAST(document, operationName)?.operation;
+}
+
+/** Null if the client has no cursor yet, undefined if it sends no `after`. */
 function afterIn({ extensions }: OperationParams): string | null | undefined {
   const after = extensions?.after;
   if (after === undefined || after === null || typeof after === 'string') return after;

@@ -20,10 +20,7 @@ import type { SentOperation } from './sent-documents.ts';
 
 type Answer = ExecutionResult | TextAnswer;
 
-/**
- * Returns the writes that the operation's reads must include, from `extensions.readAfter` or a header. Throws
- * INVALID_INPUT.
- */
+/** Returns the writes that the reads must include, from `extensions.readAfter` or a header. Throws INVALID_INPUT. */
 export function sentReadAfter(
   { viewer, payments }: Context,
   headers: IncomingHttpHeaders | undefined,

@@ -173,7 +173,7 @@ export function streamNeeded(): GraphQLError {
   return badRequest(message, { code: 'NOT_ACCEPTABLE', status: 406 });
 }
 
-/** Creates the error for missing, malformed, unknown or revoked credentials. It is the same in every case. */
+/** Creates the error for missing, malformed, unknown or revoked credentials. */
 export function unauthenticated(): GraphQLError {
   return failure(
     'UNAUTHENTICATED',
@@ -182,9 +182,7 @@ export function unauthenticated(): GraphQLError {
   );
 }
 
-/**
- * Creates the error for a request that cannot be authenticated because the database is unreachable. Nothing has run.
- */
+/** Creates the error for a request whose caller is unknown because the database is unreachable. Nothing has run. */
 export function unavailable(): GraphQLError {
   return badRequest(databaseAway, {
     code: 'SERVICE_UNAVAILABLE',

@@ -21,10 +21,7 @@ import { failure } from '../failure.ts';
 import type { Message } from '../schema/streams/stream.ts';
 import type { SentDocuments } from './sent-documents.ts';
 
-/**
- * The number of results that a group stores. Most members get an event at the same time; a late member executes it
- * again.
- */
+/** Most members get an event at the same time; a late member executes it again. */
 const maxStored = 32;
 
 /** The subscriptions that get the same result for the same event. */
@@ -43,11 +40,9 @@ interface Follower {
 
 /**
  * Executes each event once for all subscriptions that get the same result, because they have the same document and
- * variables, and callers with the same visibility and permissions. A thousand subscribers to a subject thus cost only
- * one execution and serialization.
+ * variables, and callers with the same visibility and permissions. Returns the function by which a subscription joins.
  * @param serialize writes the JSON that clients get
  * @param takeTurn waits for an execution's turn among its platform's work
- * @returns the function by which a subscription joins others with the same results
  */
 export function sharedResults(
   serialize: (result: ExecutionResult, args: ExecutionArgs) => string,
@@ -125,10 +120,7 @@ function groupKey(operation: OperationDefinitionNode, args: ExecutionArgs): stri
   return JSON.stringify([scope, variables]);
 }
 
-/**
- * Finds the variables that a result may depend on: all except the variables in arguments of the subscription's own
- * field.
- */
+/** All variables except those in arguments of the subscription's own field. */
 const variablesBelowRoot = oncePer((operation: OperationDefinitionNode, document: DocumentNode): readonly string[] => {
   const names = new Set<string>();
   const rootArguments = new Set<ASTNode>(
@@ -212,10 +204,7 @@ const closeDelayMs = 200;
 /** Writes the last message of a stream, which gives the reason for cutting its connection. */
 export type Farewell = (refusal: { readonly errors: readonly object[] }) => void;
 
-/**
- * Registers an opened subscription with its connection's session. Returns a function that unregisters it, or the error
- * if the token does not permit the subscription.
- */
+/** Registers a subscription with its connection's session. Returns the function that ends it, or a refusal. */
 export async function holdStream(
   { sessions, sent }: { readonly sessions: Sessions; readonly sent: SentDocuments },
   args: ExecutionArgs,
@@ -232,11 +221,9 @@ export async function holdStream(
 }
 
 /**
- * Supervises an event stream (SSE) while it is open. Closes it if its token is no longer valid or no longer permits the
- * operation, the server stops, or its reader stalls. The connection is cut without `complete`: a stock client
- * reconnects and resumes after a cut, but treats `complete` as the end. An error about the token is sent before the
- * cut.
- * @param farewell writes that error
+ * Supervises an open event stream (SSE). Cuts it if its token is no longer valid or no longer permits the operation, the
+ * server stops, or its reader stalls. `complete` is not sent: stock clients resume after a cut, but treat `complete` as
+ * the end.
  */
 function superviseStream(sessions: Sessions, viewer: Viewer, response: ServerResponse, farewell: Farewell): Session {
   let stalledSince: number | undefined;

@@ -33,9 +33,8 @@ const labelOf = oncePer(({ operation, selectionSet: { selections } }: OperationD
 });
 
 /**
- * Returns an operation's result, or TIMEOUT if it takes longer than `limitMs`: a query, a mutation, or opening a stream
- * (an open one has no limit). The database ends statements after 10 s; a mutation may still take effect.
- * @param on.onTimeout called when the time limit is reached
+ * Returns the result of a query, a mutation, or opening a stream, or TIMEOUT if it takes longer than `limitMs`. The
+ * database ends statements after 10 s; a mutation may still take effect.
  * @param on.onLateResult called with a result that arrives after the limit
  */
 export function withTimeLimit<Result>(

@@ -17,10 +17,7 @@ const inUtf8 = (type: string) => `${type}; charset=utf-8`;
 /** The media types, keyed by the value of Accept: clients send few distinct values, and parsing one takes 9 µs. */
 const acceptedBy = boundedCache<readonly MediaType[]>(200);
 
-/**
- * Returns the media types that a client accepts, in order of preference (RFC 9110, 12.5.1); event streams only if
- * named.
- */
+/** Returns the accepted media types in order of preference (RFC 9110, 12.5.1); event streams only if named. */
 export function acceptedTypes({ headers }: IncomingMessage): readonly MediaType[] {
   const accept = headers.accept || '*/*';
   const known = acceptedBy.get(accept);
@@ -33,8 +30,8 @@ export function acceptedTypes({ headers }: IncomingMessage): readonly MediaType[
 }
 
 /**
- * Responds to a JSON POST or QUERY whose body has been read, without the Fetch standard's request and response objects:
- * creating such objects takes longer than the operation. The response is the same as Yoga's.
+ * Responds to a JSON POST or QUERY, whose body has been read, as Yoga would, but without the Fetch standard's objects:
+ * creating them takes longer than the operation.
  */
 export async function answerJsonRequest(
   { operations }: GraphqlServer,
@@ -55,7 +52,6 @@ export async function answerJsonRequest(
 /** The header fields that belong to a connection, not to a response. */
 const ofConnection: ReadonlySet<string> = new Set(['connection', 'transfer-encoding']);
 
-/** Responds to a request whose body has been read, through Yoga. */
 export async function answerByYoga(
   { yoga }: GraphqlServer,
   response: ServerResponse,

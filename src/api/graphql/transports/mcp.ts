@@ -105,9 +105,7 @@ interface ToolCaller extends McpOptions {
   readonly run: (tool: Tool, variables: Record<string, unknown>) => Promise<ToolRun>;
 }
 
-/**
- * Finds the tools available to a request's token. Throws a GraphQLError or a Refusal for a token that cannot have any.
- */
+/** Finds the tools of a request's token. Throws a GraphQLError or a Refusal for a token that cannot have any. */
 async function callerOf(options: McpOptions, response: ServerResponse): Promise<ToolCaller> {
   const { credentials, payments, operations } = options;
   const { authorization } = response.req.headers;
@@ -156,10 +154,7 @@ async function readTools({ trusted, operations, schema }: McpOptions, { platform
   return tools;
 }
 
-/**
- * Answers one message through the SDK. The SDK is loaded with the first message, because most instances serve no
- * agents.
- */
+/** Answers one message through the SDK, which is loaded with the first one, because most instances serve no agents. */
 async function answerMessage(caller: ToolCaller, response: ServerResponse, message: Message) {
   const sdk = await import('@modelcontextprotocol/server');
   const serve = () => {
@@ -245,10 +240,7 @@ async function pay(
 const notConfirmed =
   'Nothing was paid: the confirmation is for different arguments or too old. Call without it to validate the payment again.';
 
-/**
- * Returns a digest of a payment in the form of a uuid, so that a cursor can contain it; undefined for an invalid
- * idempotency key.
- */
+/** A payment's digest, in the form of a uuid so that a cursor can contain it; undefined for an invalid key. */
 function digestOf(
   payment: Readonly<Record<'name' | 'tokenId' | 'text', string>> & { readonly given: object },
   key: unknown,

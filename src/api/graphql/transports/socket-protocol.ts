@@ -22,9 +22,8 @@ const sentByClients: ReadonlySet<string> = new Set(['connection_init', 'ping', '
 
 /**
  * Serves graphql-transport-ws on the sockets of a server. The graphql-ws server for `ws` prints a stack trace for each
- * error that a client causes. Here a protocol violation is one line in the log, and the socket is closed as soon as the
- * pace of refusals allows.
- * @returns the function that closes the server once its sockets have closed
+ * client's error. Here a protocol violation is one line in the log, and the socket is closed when the pace of refusals
+ * allows. Returns the function that closes the server once its sockets have closed.
  */
 export function serveProtocol(
   sockets: WebSocketServer,
@@ -155,9 +154,7 @@ interface ClientMessage {
   readonly inexact?: InexactJson | undefined;
 }
 
-/**
- * The maximum number of operations per socket: the client's open ones, and as many again that are still being ended.
- */
+/** The client's open operations, and as many again that are still being ended. */
 const maxUnderWay = 2 * socketLimits.operations;
 
 /**

@@ -40,9 +40,7 @@ const closeForbidden = 4403;
 
 export type Extra = {
   readonly socket: WebSocket;
-  /**
-   * The socket's TCP connection. The request that opened it is not kept: it would take as much memory as the socket.
-   */
+  /** The TCP connection. The request that opened it is not kept: it would take as much memory as the socket. */
   readonly connection: Socket;
   /** The client address that rate limits are keyed on. */
   readonly address: string;
@@ -50,10 +48,7 @@ export type Extra = {
   session?: Session;
   /** The name and version that the client gave for itself. */
   client?: ClientFacts | undefined;
-  /**
-   * The slots for operations. An operation that the client has ended keeps its slot until the service has ended it as
-   * well.
-   */
+  /** An operation that the client has ended keeps its slot until the service has ended it as well. */
   readonly places: Slots;
   /** Releases the slots of operations, by id. */
   readonly leave: Map<string, () => void>;

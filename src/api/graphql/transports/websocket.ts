@@ -8,7 +8,7 @@ import { isAsyncIterable } from 'graphql-yoga';
 import { WebSocketServer } from 'ws';
 import { inTurn, type WorkTurn } from '../../../core/outside-wait.ts';
 import { RateLimited, type TokenCap } from '../../../domain/access/limits/rate-limits.ts';
-import type { ResumeKey, ResumePoint, ResumePoints } from '../../../domain/events/resume-points.ts';
+import type { ResumeKey, ResumePoint } from '../../../domain/events/resume-points.ts';
 import { iterateHere } from '../../../infra/instruments/iterate-here.ts';
 import {
   asRequest,
@@ -18,7 +18,7 @@ import {
   type RequestFacts,
 } from '../../../infra/instruments/request-facts.ts';
 import { invalidInput, rateLimited, withoutStatus } from '../failure.ts';
-import type { Operations, Prepared } from '../server/operations.ts';
+import type { Prepared, Transport } from '../server/operations.ts';
 import { inexactRequest } from '../server/read-operation.ts';
 import type { SentOperation } from '../server/sent-documents.ts';
 import { unavailable } from '../server/server.ts';
@@ -156,17 +156,10 @@ function protocolOptions(options: SocketOptions): ServerOptions<Record<string, u
   };
 }
 
-interface Begun {
-  readonly extra: Extra;
-  readonly id: string;
-  /** Whether the client has ended the operation or has disconnected. */
-  readonly isGone: () => boolean;
-}
-
 /** Waits for an operation's slot and turn, and prepares it. Returns its errors if it cannot run. */
 async function prepare(
   options: SocketOptions,
-  { extra, id, isGone }: Begun,
+  { extra, id, isGone }: Pick<SocketOperation, 'extra' | 'id'> & Pick<Transport, 'isGone'>,
   params: SentOperation,
 ): Promise<SocketOperation | readonly GraphQLError[]> {
   const refusal = await countOperation(options, extra);
@@ -192,10 +185,8 @@ const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$
 
 /**
  * Returns the key by which a subscription resumes when its client reconnects on another socket: `resumeKey` of the
- * operation's extensions or, if the socket was opened with `resume: true`, the operation's own id, which stock
- * clients choose at random and send again. Undefined for an operation without a key; an error for a key that is not a
- * UUID.
- * @param streams the limit on streams, which also applies to the keys of a subject
+ * operation's extensions or, if the socket was opened with `resume: true`, the operation's own id, which stock clients
+ * choose at random and send again. An error for a key that is not a UUID.
  */
 function resumeKeyOf(
   { resumes }: Extra,
@@ -220,21 +211,15 @@ function resumeKeyOf(
 interface SocketOperation extends Prepared {
   readonly id: string;
   readonly extra: Extra;
-  /** How the message is described in the log. */
   readonly facts: RequestFacts;
   readonly resumeKey: ResumeKey | undefined;
   /** The operation's turn, which ends when the operation is answered or its stream is open. */
   readonly turn: WorkTurn;
 }
 
-interface SocketStreams {
-  readonly operations: Operations;
-  readonly resumePoints: ResumePoints;
-}
-
 /** Opens an operation's stream. With a resume key, it continues after the last message that the client acknowledged. */
 async function openSocketStream(
-  { operations, resumePoints }: SocketStreams,
+  { operations, resumePoints }: SocketOptions,
   operation: SocketOperation,
 ): Promise<AsyncIterableIterator<ExecutionResult> | ExecutionResult> {
   const { extra, facts, resumeKey, contextValue } = operation;
