@@ -30,9 +30,7 @@ let platforms = 0;
 async function exhausted(): Promise<TestPlatform> {
   platforms += 1;
   const platform = await t.newPlatform(`exhausted ${platforms}`);
-  await changeRates(t.gateway.payments.database, platform.platformId, tester, {
-    platform: { perSecond: 1, burst: 1 },
-  });
+  await changeRates(t.gateway.payments.database, platform.platformId, tester, { platform: { perSecond: 1, burst: 1 } });
   expect(await statusOf(platform)).toBe(200);
   return platform;
 }

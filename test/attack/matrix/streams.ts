@@ -17,10 +17,7 @@ interface Stream {
  */
 const streams: readonly Stream[] = [
   { what: 'events', query: 'subscription { events { id type cursor } }' },
-  {
-    what: 'transactionUpdates',
-    query: 'subscription { transactionUpdates { cursor transaction { id } } }',
-  },
+  { what: 'transactionUpdates', query: 'subscription { transactionUpdates { cursor transaction { id } } }' },
   { what: 'accountUpdates', query: 'subscription { accountUpdates { cursor account { id } } }' },
   { what: 'customerUpdates', query: 'subscription { customerUpdates { cursor customer { id } } }' },
   {
@@ -72,9 +69,7 @@ export async function tryStreams(world: MatrixWorld, figures: Figures): Promise<
   // The victim's stream is on the same instance: whatever it has received, the other streams could have received too.
   const mark = world.owner.watch(
     'subscription ($id: ID!) { accountUpdates(of: { accountId: $id }) { newBalance { amount } } }',
-    {
-      id: victim.InternalAccount,
-    },
+    { id: victim.InternalAccount },
   );
   await mark.next();
   await act(t.platform, 'transferOut', {

@@ -53,10 +53,7 @@ export class ReadingPlugin<Types extends SchemaTypes> extends BasePlugin<Types> 
     const { pothosPrismaRelationField: relation } = (field.extensions ?? {}) as {
       readonly pothosPrismaRelationField?: { readonly name: string };
     };
-    const extensions = {
-      ...field.extensions,
-      ...(relation && { made: rowAt([relation.name]), isOnlyPlanned: true }),
-    };
+    const extensions = { ...field.extensions, ...(relation && { made: rowAt([relation.name]), isOnlyPlanned: true }) };
     const stock = field.resolve as Resolver<Types> | undefined;
     const isRead = extensions.isOnlyPlanned && extensions.made;
     const own: Resolver<Types> | undefined = isRead

@@ -1,12 +1,10 @@
 import {
   type DefinitionNode,
-  type ExecutionArgs,
   type ExecutionResult,
   type FieldNode,
   type FragmentDefinitionNode,
   GraphQLError,
   type GraphQLResolveInfo,
-  getOperationAST,
   getVariableValues,
   Kind,
   type OperationDefinitionNode,
@@ -14,7 +12,7 @@ import {
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { oncePer } from '../../../core/once-per.ts';
-import type { Context } from '../context.ts';
+import type { Context, Prepared } from '../context.ts';
 import { abandoned, failure } from '../failure.ts';
 import { maxPlanBytes, planBytes } from '../limits/documents.ts';
 import { fillPlaceholders, NotSequenced, parseAnswer } from './finish.ts';
@@ -51,11 +49,7 @@ function planKey(operation: OperationDefinitionNode, variables: Variables, parts
   return `${number} ${directiveVariables.map((name) => String(variables[name])).join(' ')}`;
 }
 
-function planQuery(
-  { schema, document }: ExecutionArgs,
-  operation: OperationDefinitionNode,
-  variables: Variables,
-): PlanStatement | false {
+function planQuery({ schema, document, operation }: Prepared, variables: Variables): PlanStatement | false {
   const query = schema.getQueryType();
   const fragments: Record<string, FragmentDefinitionNode> = Object.create(null);
   for (const definition of document.definitions) {
@@ -195,16 +189,15 @@ export class TextAnswer {
  * Answers a query with one statement, if the database can produce the whole answer. Returns undefined for other
  * operations and if the statement fails: the executor then runs the operation, and reports errors with locations.
  */
-export async function answerByPlan(args: ExecutionArgs, context: Context): Promise<TextAnswer | undefined> {
-  const { schema, document, operationName, variableValues } = args;
-  const operation = getOperationAST(document, operationName);
-  if (operation?.operation !== 'query' || !context.viewer.permissions.includes('VIEW')) return undefined;
+export async function answerByPlan(args: Prepared): Promise<TextAnswer | undefined> {
+  const { schema, document, operation, variableValues, contextValue: context } = args;
+  if (operation.operation !== 'query' || !context.viewer.permissions.includes('VIEW')) return undefined;
   const { coerced } = getVariableValues(schema, operation.variableDefinitions ?? [], variableValues ?? {});
   if (!coerced) return undefined;
   const key = planKey(operation, coerced, () => document.definitions);
   let statement = queryPlans.get(key);
   if (statement === undefined) {
-    statement = planQuery(args, operation, coerced);
+    statement = planQuery(args, coerced);
     queryPlans.set(key, statement, { size: planBytes(document) });
   }
   if (!statement) return undefined;

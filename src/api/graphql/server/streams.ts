@@ -2,11 +2,9 @@ import type { ServerResponse } from 'node:http';
 import {
   type ASTNode,
   type DocumentNode,
-  type ExecutionArgs,
   type ExecutionResult,
   execute,
   type GraphQLError,
-  getOperationAST,
   Kind,
   type OperationDefinitionNode,
   visit,
@@ -16,7 +14,7 @@ import { inTurn, type TakeTurn } from '../../../core/outside-wait.ts';
 import type { Session, Sessions } from '../../../domain/access/tokens/sessions.ts';
 import { mayDoAllThat, type Viewer } from '../../../domain/access/viewer.ts';
 import { asPlatform } from '../../../infra/database/connections/platform-scope.ts';
-import { type Context, contextIn } from '../context.ts';
+import type { Context, Prepared } from '../context.ts';
 import { failure } from '../failure.ts';
 import type { Message } from '../schema/streams/stream.ts';
 import type { SentDocuments } from './sent-documents.ts';
@@ -27,7 +25,7 @@ const maxStored = 32;
 /** The subscriptions that get the same result for the same event. */
 interface Group {
   members: number;
-  readonly args: ExecutionArgs;
+  readonly args: Prepared;
   /** The newest results as JSON, keyed by event payload. */
   readonly texts: Map<unknown, Promise<string>>;
 }
@@ -45,13 +43,13 @@ interface Follower {
  * @param takeTurn waits for an execution's turn among its platform's work
  */
 export function sharedResults(
-  serialize: (result: ExecutionResult, args: ExecutionArgs) => string,
+  serialize: (result: ExecutionResult, args: Prepared) => string,
   takeTurn: TakeTurn,
-): (args: ExecutionArgs) => Follower {
+): (args: Prepared) => Follower {
   const groupsOf = oncePer((_operation: OperationDefinitionNode) => new Map<string, Group>());
 
-  async function run(args: ExecutionArgs, payload: unknown): Promise<string> {
-    const { platformId } = contextIn(args).viewer;
+  async function run(args: Prepared, payload: unknown): Promise<string> {
+    const { platformId } = args.contextValue.viewer;
     // All subscribers have the same platform, so it does not matter whose this is.
     const turn = await takeTurn(platformId);
     const result = await inTurn(turn, () =>
@@ -71,10 +69,8 @@ export function sharedResults(
   }
 
   return (args) => {
-    const operation = getOperationAST(args.document, args.operationName);
-    if (!operation) throw new Error('a subscription has an operation');
-    const groups = groupsOf(operation);
-    const key = groupKey(operation, args);
+    const groups = groupsOf(args.operation);
+    const key = groupKey(args);
     const group = groups.get(key) ?? newGroup(args);
     groups.set(key, group);
     group.members += 1;
@@ -91,7 +87,7 @@ export function sharedResults(
   };
 }
 
-function newGroup(args: ExecutionArgs): Group {
+function newGroup(args: Prepared): Group {
   const group: Group = {
     members: 0,
     texts: new Map(),
@@ -99,7 +95,7 @@ function newGroup(args: ExecutionArgs): Group {
       ...args,
       // Executed on behalf of all members, so that nothing that one member does ends it for the others.
       contextValue: {
-        ...contextIn(args),
+        ...args.contextValue,
         isAbandoned: () => group.members === 0,
         closeForRetry: () => undefined,
       } satisfies Context,
@@ -109,10 +105,9 @@ function newGroup(args: ExecutionArgs): Group {
 }
 
 /** Returns the key of all inputs to a result besides the document: the scope, and the variables below the root. */
-function groupKey(operation: OperationDefinitionNode, args: ExecutionArgs): string {
-  const { document, variableValues } = args;
+function groupKey({ operation, document, variableValues, contextValue }: Prepared): string {
   // Everything about the caller except its token belongs to the key, because it may affect what the caller sees.
-  const { tokenId: _token, makers: _makers, subject: _subject, expiresAt: _end, ...scope } = contextIn(args).viewer;
+  const { tokenId: _token, makers: _makers, subject: _subject, expiresAt: _end, ...scope } = contextValue.viewer;
   // A missing variable differs from a null one.
   const variables = variablesBelowRoot(operation, document).map((name) =>
     variableValues && name in variableValues ? [name, variableValues[name]] : [name],
@@ -207,9 +202,9 @@ export type Farewell = (refusal: { readonly errors: readonly object[] }) => void
 /** Registers a subscription with its connection's session. Returns the function that ends it, or a refusal. */
 export async function holdStream(
   { sessions, sent }: { readonly sessions: Sessions; readonly sent: SentDocuments },
-  args: ExecutionArgs,
+  args: Prepared,
 ): Promise<(() => void) | GraphQLError> {
-  const { viewer: begun, session, eventStream, farewell } = contextIn(args);
+  const { viewer: begun, session, eventStream, farewell } = args.contextValue;
   const held = session ?? (eventStream && farewell && superviseStream(sessions, begun, eventStream, farewell));
   if (!held) return () => undefined;
   // The stream keeps the rights of the token that opened it.

@@ -32,7 +32,7 @@ export function createDistinctConnections({
     const prepared = await operations.prepare({ authorization, response, resumeAfter, farewell }, () =>
       readOperation(response.req, body),
     );
-    if (!('document' in prepared) || !prepared.isSubscription) return false;
+    if (!('document' in prepared) || prepared.operation.operation !== 'subscription') return false;
     const stream = await operations.subscribe(prepared);
     if (!response.destroyed) {
       if (compresses) compressEvents(response);

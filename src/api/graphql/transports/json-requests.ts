@@ -3,8 +3,7 @@ import Negotiator from 'negotiator';
 import { boundedCache } from '../../../core/bounded-cache.ts';
 import { sendAnswer } from '../../http/bodies/answer.ts';
 import { answerOf, type JsonType, jsonTypes } from '../server/http-answer.ts';
-import { readOperation } from '../server/read-operation.ts';
-import { type GraphqlServer, streamNeeded } from '../server/server.ts';
+import { answerRequest, type GraphqlServer } from '../server/server.ts';
 
 export const eventStream = 'text/event-stream';
 export const mediaTypes = [...jsonTypes, eventStream] as const;
@@ -38,15 +37,7 @@ export async function answerJsonRequest(
   response: ServerResponse,
   { type, body }: { readonly type: JsonType; readonly body: Buffer },
 ): Promise<void> {
-  const { authorization } = response.req.headers;
-  const prepared = await operations.prepare({ authorization, response }, () => readOperation(response.req, body));
-  const answer =
-    'document' in prepared
-      ? prepared.isSubscription
-        ? { errors: [streamNeeded()] }
-        : await operations.answer(prepared)
-      : { errors: prepared };
-  await sendAnswer(response, answerOf(answer, type));
+  await sendAnswer(response, answerOf(await answerRequest(operations, response, body), type));
 }
 
 /** The header fields that belong to a connection, not to a response. */

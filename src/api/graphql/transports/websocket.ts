@@ -17,8 +17,9 @@ import {
   noteCaller,
   type RequestFacts,
 } from '../../../infra/instruments/request-facts.ts';
+import type { Prepared } from '../context.ts';
 import { invalidInput, rateLimited, withoutStatus } from '../failure.ts';
-import type { Prepared, Transport } from '../server/operations.ts';
+import type { Transport } from '../server/operations.ts';
 import { inexactRequest } from '../server/read-operation.ts';
 import type { SentOperation } from '../server/sent-documents.ts';
 import { unavailable } from '../server/server.ts';
@@ -121,8 +122,8 @@ function protocolOptions(options: SocketOptions): ServerOptions<Record<string, u
     connectionInitWaitTimeout: socketLimits.initSeconds * 1000,
     // The arguments are the ones that onSubscribe returned.
     execute: (args) => {
-      const { facts, turn } = args as SocketOperation;
-      return asRequest(facts, () => inTurn(turn, () => operations.execute(args)));
+      const operation = args as SocketOperation;
+      return asRequest(operation.facts, () => inTurn(operation.turn, () => operations.execute(operation)));
     },
     subscribe: (args) => {
       const operation = args as SocketOperation;
@@ -192,10 +193,10 @@ function resumeKeyOf(
   { resumes }: Extra,
   id: string,
   { operationName, variables, extensions }: SentOperation,
-  { contextValue: { viewer }, isSubscription, document }: Prepared,
+  { contextValue: { viewer }, operation, document }: Prepared,
   streams: TokenCap,
 ): ResumeKey | GraphQLError | undefined {
-  if (!isSubscription) return undefined;
+  if (operation.operation !== 'subscription') return undefined;
   const given = extensions?.resumeKey;
   if (given !== undefined && !(typeof given === 'string' && uuidForm.test(given)))
     return invalidInput('resumeKey must be a random UUID, chosen by the client', 'resumeKey');
