@@ -193,18 +193,3 @@ test('pages of other origins may connect only if the settings allow it', async (
     socket?.socket.close();
   }
 });
-
-test("the server's pings reach sockets and event streams alike", async () => {
-  const raw = await openRawSocket(hasty.url, t.platform.authorization);
-  await new Promise((resolve) => raw.socket.once('ping', resolve));
-  raw.socket.close();
-  const response = await fetch(`${hasty.url}/graphql?query=${encodeURIComponent(watchEvents)}`, {
-    headers: { authorization: t.platform.authorization, accept: 'text/event-stream' },
-  });
-  const reader = response.body?.getReader();
-  let text = '';
-  // A slow reader receives several pings at once.
-  while (text.split(':\n').length < 4) text += new TextDecoder().decode((await reader?.read())?.value);
-  expect(text.replace(/^retry: \d+$/m, ':')).toMatch(/^(:\n)+$/);
-  await reader?.cancel();
-});
