@@ -8,10 +8,7 @@ import { lockedCustomers } from '../setup/locks.ts';
 import { makeScene } from '../setup/scene.ts';
 import { commitEvents, nextOf, openEventStream, openRawSocket, subscribed } from '../setup/streams.ts';
 
-/**
- * Sockets and event streams have the same rules about which operations are allowed, which clients are dropped, and how
- * they end.
- */
+/** Sockets and event streams have the same rules: which operations and clients they accept, and how they end. */
 
 const t = await testGateway({ CORS_ORIGINS: ['https://app.example'] });
 /** A second instance, with short limits for silent sockets and slow operations. */

@@ -202,10 +202,7 @@ function sizeOf({ query, ...request }: Params): DocumentSize {
   return measureDocument({ schema, document: parse(query), ...request }).size;
 }
 
-/**
- * A document in the form that the generator produces. The first selection is on a customer; the others are fragments,
- * each of which spreads only later fragments.
- */
+/** A selection on a customer, then fragments, each of which spreads only later fragments. */
 type RandomDocument = Selection[][];
 
 type Selection =

@@ -7,10 +7,7 @@ import { WebSocket } from 'ws';
 import { testGateway } from '../setup/gateway.ts';
 import { answerTo } from '../setup/raw-http.ts';
 
-/**
- * GraphQL over HTTP (draft of 2026-08-06) and the QUERY method (RFC 10008): one request for each of their requirements
- * on servers.
- */
+/** One request for each requirement of GraphQL over HTTP (draft of 2026-08-06) and of the QUERY method (RFC 10008). */
 const t = await testGateway();
 const throughYoga = await testGateway({ ROLE: 'serve' }, t.databaseUrl, { pace: { throughYoga: true } });
 
@@ -232,10 +229,7 @@ const methods: readonly Row[] = [
   ['OPTIONS', { method: 'OPTIONS' }, { status: 204, headers: { ...allowed, 'accept-query': json } }],
 ];
 
-/**
- * Sends a row's request: by default a query by POST. Returns what the client sees, excluding the parts that differ each
- * time.
- */
+/** Sends a row's request: by default a query by POST. Omits the parts of the answer that differ each time. */
 async function send(
   url: string,
   { method = 'POST', accept = response, headers, search, body = { query: kind } }: Sent,

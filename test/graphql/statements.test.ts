@@ -17,10 +17,7 @@ const scene = await payer();
 const quoteId = (await quote(t.platform, usdToEur(scene))).id;
 afterAll(() => counting.stop());
 
-/**
- * Runs a query, and returns its data and the statements that it executed. These are the same each time, although the
- * first run plans the query and later runs use the cached plan.
- */
+/** Runs a query. Returns its data and its statements, which are the same when its plan is cached. */
 async function counted(query: string, variables: object = {}): Promise<{ data: Data; statements: string[] }> {
   const ask = async () => {
     const { result, statements } = await counting.statements.during(() => counting.platform.ask(query, variables));

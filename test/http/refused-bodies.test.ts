@@ -39,7 +39,6 @@ async function statusOf({ send }: TestPlatform): Promise<number> {
   return (await send('{ viewer { kind } }')).status;
 }
 
-/** Sends the head of a request, and returns the answer. */
 async function begin(path: string, { authorization }: TestPlatform, length = 'Transfer-Encoding: chunked') {
   const socket = await openConnection(t.url);
   const heard = heardOn(socket);

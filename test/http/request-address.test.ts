@@ -66,7 +66,6 @@ const requests: readonly Sent[] = [
   { name: 'a wrong path', first: 'GET /nothing HTTP/1.1' },
 ];
 
-/** Sends a request with these Host header lines. */
 function send({ first, more = [] }: Sent, hosts: readonly string[], url = t.url): Promise<string> {
   const hostLines = hosts.map((host) => `Host: ${host}`);
   const close = more.some((line) => line.startsWith('Connection')) ? [] : ['Connection: close'];

@@ -15,7 +15,6 @@ import { restOperations } from '../matrix/rest-matrix.ts';
 import { fresh, makeThings } from '../matrix/things.ts';
 import { drawProbe, type Hostility, type HttpProbe, type Probe, type SocketProbe } from './probes.ts';
 
-/** The response to a probe. */
 interface Outcome {
   /** The HTTP status. For a socket: its close code, or 0 if it stayed open. */
   readonly status: number;
@@ -100,7 +99,6 @@ async function firstOf(
   return text;
 }
 
-/** Returns the headers that an HTTP client is able to send. */
 function sendable(headers: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name, value.replace(/[^\t\x20-\x7e\x80-\xff]/g, '')]),
@@ -128,7 +126,6 @@ export async function openHostileWorld() {
   const receiver = await startReceiver(answer(202));
   const operations = await restOperations(t.url);
 
-  /** Creates a platform with objects, which the probes name and sometimes delete. */
   async function newHostility(): Promise<Hostility> {
     const platform = await maker.newPlatform(fresh('hostile'));
     const things = await makeThings(platform, receiver.url);
@@ -229,10 +226,7 @@ const internals: readonly (readonly [what: string, form: RegExp])[] = [
 ];
 /** The close codes of graphql-ws for a fault of the server, and of WebSocket for any fault. */
 const faults = [4500, 1011];
-/**
- * Returns the size limit of each answer to a probe, in bytes: the limit for what it reads, plus the probe's own text,
- * which an error may quote.
- */
+/** The size limit of each answer, in bytes: what it reads, and the probe's own text, which an error may quote. */
 function boundOf(probe: Probe): number {
   const sent = probe.transport === 'socket' ? probe.frames.join('') : `${probe.path}${probe.body ?? ''}`;
   // A document with mutations reads once for each of them, at most five times.
@@ -242,10 +236,7 @@ function boundOf(probe: Probe): number {
   return tables + maxAnswerBytes * reads + 2 * Buffer.byteLength(sent) + 1_000;
 }
 
-/**
- * Splits a response into the messages of a socket or a stream, each an answer in itself: a stream may repeat events
- * since its cursor.
- */
+/** The messages of a socket or a stream, each an answer in itself: a stream may repeat events since its cursor. */
 function answersIn({ transport }: Probe, text: string): string[] {
   if (transport === 'socket') return text.split('\n');
   return transport === 'event stream' ? text.split('\n\n') : [text];
@@ -272,7 +263,6 @@ function wrongIn(probe: Probe, { status, retryAfter, text }: Outcome): string | 
   return undefined;
 }
 
-/** Returns what is wrong with the errors in an answer of GraphQL, for example that one has no code. */
 function wrongErrors(text: string): string | undefined {
   let answered: { errors?: { extensions?: { code?: unknown } }[] };
   try {

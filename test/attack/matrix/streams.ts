@@ -19,8 +19,8 @@ const streams = {
 };
 
 /**
- * Opens the streams of every stranger on a socket and as event streams, causes events of the victim, and checks what
- * the strangers have received once the victim's own stream has received everything.
+ * Opens the streams of every stranger, causes events of the victim, and checks what the strangers have received once the
+ * victim's own stream has received everything.
  */
 export async function tryStreams(world: MatrixWorld, figures: Figures): Promise<void> {
   const { t, counting, victim, strangers } = world;
@@ -93,7 +93,6 @@ async function readAll(events: AsyncIterable<unknown>, hear: (text: string) => v
   }
 }
 
-/** Checks that other platforms' webhooks receive nothing about the victim's objects. */
 export async function tryWebhooks({ t, receivers, victim }: MatrixWorld, figures: Figures): Promise<void> {
   await quiet(t);
   const [own, others] = receivers;
