@@ -33,13 +33,11 @@ import { Refusal } from '../../../core/refusal.ts';
 /** The location of a value among the variables: a variable, or a field of one. */
 type Place = readonly [variable: string, field?: string];
 
-/** The locations of a mutation's dry-run flag and idempotency key among its variables. */
 export interface PaymentPlaces {
   readonly validateOnly: Place;
   readonly idempotencyKey: Place;
 }
 
-/** An operation of a registered document that an agent can call as a tool. */
 export interface Tool {
   readonly name: string;
   readonly description: string;
@@ -177,7 +175,6 @@ interface ObjectSchema extends JsonSchema {
   readonly required: string[];
 }
 
-/** The JSON Schema of an operation's variables, and the schemas of the named types that it refers to. */
 interface VariablesSchema extends ObjectSchema {
   readonly $defs: Record<string, JsonSchema>;
 }
@@ -244,7 +241,7 @@ function descriptionsByUse(schema: GraphQLSchema, document: DocumentNode): Reado
   return found;
 }
 
-/** Returns the schema of a type, and adds the schemas of the named types in it to `$defs`. */
+/** Adds the schemas of the named types in it to `$defs`. */
 function schemaOf(type: GraphQLInputType, $defs: Record<string, JsonSchema>): JsonSchema {
   const nullable = getNullableType(type);
   if (isListType(nullable)) {

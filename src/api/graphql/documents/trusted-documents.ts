@@ -17,7 +17,7 @@ export const maxDocuments = 10_000;
 
 /** How long an instance trusts a cache entry, in milliseconds, for known and for unknown documents. */
 const cacheMs = { found: 10_000, absent: 1_000 } as const;
-/** The capacity of the cache, in characters of text. */
+/** In characters of text. */
 const cacheSize = 2 ** 24;
 const entrySize = 200;
 
@@ -38,7 +38,7 @@ export function documentDigest(text: string): Buffer {
   return digest('sha256', stripIgnoredCharacters(text), 'buffer');
 }
 
-/** Stores the documents that platforms have registered. The text of a document never changes. */
+/** The documents that platforms have registered. A document's text never changes. */
 export class TrustedDocuments {
   readonly #database: Database;
   readonly #known = new LRUCache<string, Known>({
@@ -178,7 +178,6 @@ export function plainHash(given: string): string {
   return given.replace(/^sha256:/, '').toLowerCase();
 }
 
-/** Returns whether a text has the form of a document hash in hex. */
 function isHash(text: string): boolean {
   return text.length in algorithms && /^[0-9a-f]+$/.test(text);
 }

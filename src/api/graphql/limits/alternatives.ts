@@ -18,7 +18,6 @@ export interface SelectionCost extends Cost {
 
 export const noCost: SelectionCost = { cost: 0, once: 0, costliest: undefined, alternatives: undefined };
 
-/** Adds up the costs of selections for each concrete type. */
 export function addAlternatives(
   one: SelectionCost['alternatives'],
   other: SelectionCost['alternatives'],
@@ -77,7 +76,6 @@ export interface CostlyField {
   readonly below: CostlyField | undefined;
 }
 
-/** A field of a document with its cost, including everything below it. */
 export interface CostlyPath {
   readonly path: readonly string[];
   readonly cost: number;

@@ -85,7 +85,6 @@ export class Documents {
   });
 }
 
-/** Returns whether a required variable of a request's operation lacks a value. */
 function lacksVariable({ document, operationName, variables }: SentDocument): boolean {
   return (getOperationAST(document, operationName)?.variableDefinitions ?? []).some(
     ({ type, defaultValue, variable }) =>

@@ -54,11 +54,9 @@ interface FieldCost {
   readonly own: number;
   /** The size of a list whose fields count for each row. Other lists are short. */
   readonly rows: number | undefined;
-  /** Whether the cost or the size depends on variables. */
   readonly isVariable: boolean;
 }
 
-/** Computes the cost of a field, excluding its subfields. */
 export function costOfField(argumentValue: ArgumentReader, field: FieldNode, definition: Definition): FieldCost {
   let own = definition.extensions.price ?? 1;
   let isVariable = false;
@@ -191,7 +189,6 @@ function searchCost(
   return conditions > 1 ? search.price : 0;
 }
 
-/** Returns whether an argument selects or orders rows. */
 export function isSearchArgument(name: string): boolean {
   return name === 'filter' || name === 'orderBy';
 }

@@ -13,7 +13,6 @@ import { literal } from './sql.ts';
  * from the columns in the field's `select`, or from the JSON value that contains the field.
  */
 
-/** The columns that a field selects from its own row and from related rows. */
 export interface Select {
   readonly [name: string]: true | { readonly select: Select };
 }
@@ -26,7 +25,6 @@ type Field = GraphQLField<unknown, unknown>;
 /** Names the function (prisma/functions) that computes the same as `resolve`: `...alsoInDatabase('account_name')`. */
 export const alsoInDatabase = (sqlFunction: string) => ({ extensions: { sqlFunction } }) as const;
 
-/** The SQL of a row's selected columns as JSON, and the function that turns them back into the row. */
 interface SelectedColumns {
   readonly json: (row: string) => string;
   readonly revive: (json: unknown) => unknown;

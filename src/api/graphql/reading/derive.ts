@@ -30,7 +30,6 @@ declare module 'graphql' {
     sqlFunction?: string;
     /** The column, or the member of a JSON value, that the field exposes. */
     pothosExposedField?: string;
-    /** The options given to the field in the schema's file. */
     pothosOptions?: { readonly authScopes?: unknown; readonly select?: unknown; readonly resolve?: unknown };
     /** Whether graphql-js executes the field. Statements do not read such a field. */
     executed?: true;

@@ -167,7 +167,6 @@ export class PageWriter {
     return [(run) => [this.#query(run).page.backward ? backwardPart : forwardPart]];
   }
 
-  /** Writes the cursor of the first row of the page in this order, or null, as JSON. */
   #firstCursor(order: Piece): Sql {
     const first = sql`(array_agg(${this.#rows}.k order by ${this.#rows}.n ${order}) filter (where ${this.#rows}.n <= ${this.#size}))[1]`;
     return this.#aggregate(sql`coalesce(${cursorPlaceholder(this.#read.list, first)}, 'null')`);

@@ -69,7 +69,6 @@ interface FirstOf {
 
 export type Path = Steps | FirstOf;
 
-/** Creates the path to the first of several columns that is not null. */
 export const firstOf = (...columns: readonly string[]): FirstOf => ({ firstOf: columns });
 
 const isChoice = (path: Path): path is FirstOf => typeof path === 'object' && 'firstOf' in path;
@@ -89,7 +88,6 @@ export function textAt(model: string | undefined, path: Path): (env: Env) => str
   return (env) => at(model, stepsOf(path), env, '->>');
 }
 
-/** Returns the SQL for the JSON at a path. */
 export function jsonAt(model: string | undefined, path: Steps): (env: Env) => string {
   return (env) => at(model, stepsOf(path), env, '->');
 }
@@ -123,7 +121,6 @@ function members(base: string, steps: readonly string[], last: '->' | '->>'): st
   return `(${[base, ...before.toReversed().map((step) => `-> ${literal(step)}`), `${last} ${literal(end)}`].join(' ')})`;
 }
 
-/** Returns whether the first step of a path is a column of JSON. */
 export function isJson(model: string | undefined, path: Steps): boolean {
   const [head = ''] = stepsOf(path);
   return model !== undefined && fieldsOfModel(model).get(head)?.type === 'Json';

@@ -167,7 +167,6 @@ export class Planner implements DocumentWalker {
       return (isList ? args.ids : [args.id]) as readonly string[];
     };
     const owner = {};
-    /** A run's ids of known types, without duplicates, by type. */
     const knownOf = (run: Run) =>
       run.once(owner, () => {
         const known = [...new Set(idsOf(run))].filter((id) => knownUuid(id, types) !== undefined);
@@ -221,7 +220,6 @@ function onlyOf(type: GraphQLObjectType, alias: string): string {
   return '';
 }
 
-/** Returns the uuid in a public id, if the id is of one of these types of the schema. */
 export function knownUuid(id: string, types: readonly string[]): string | undefined {
   return uuidOf(id, ...(types as readonly IdType[]));
 }

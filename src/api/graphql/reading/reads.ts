@@ -49,12 +49,10 @@ export type PageRead = Extract<Read, { kind: 'page' }>;
 
 export interface PageKey {
   readonly columns: readonly string[];
-  /** Writes the SQL for a row's position, which its cursor encrypts. */
   readonly text: (row: string) => string;
   readonly textOf: (row: Readonly<Record<string, unknown>>) => string;
   /** Returns the key that a position in an argument names; undefined if the position belongs to a different order. */
   readonly of: (position: string, run: KeyRun, argument: CursorArgument) => unknown;
-  /** Returns the condition for rows whose keys lie within a bound. */
   readonly within: (bound: KeyBound<never>) => object;
   /** The order if no argument sets it; by default newest first. */
   readonly sortOrder?: 'ASC' | 'DESC';
@@ -68,7 +66,6 @@ export function keyIn({ list }: PageRead, key: PageKey, run: KeyRun, cursor: str
   return position === undefined ? undefined : key.of(position, run, argument);
 }
 
-/** Orders a list's rows by creation. */
 export const byId: PageKey = {
   columns: ['id'],
   text: (row) => `${row}.id`,
@@ -77,7 +74,6 @@ export const byId: PageKey = {
   within: (bound) => rowOrders.CREATED.within(bound),
 };
 
-/** Orders a list's rows by latest change. */
 export const byChange: PageKey = {
   columns: ['updated_at', 'id'],
   text: (row) => `(extract(epoch from ${row}.updated_at) * 1000)::bigint::text || ':' || ${row}.id`,
@@ -177,7 +173,7 @@ export function plainReadText(read: Read, row = 'r'): string {
   }
 }
 
-/** Returns this SQL's text, excluding the pieces that depend on a run. */
+/** Omits the pieces that depend on a run. */
 function plainText(sql: Sql): string {
   return sql
     .map((piece) => {

@@ -126,7 +126,7 @@ function withinLimit(read: Sql): Sql {
   return sql`select case when octet_length(a.json) > ${(run) => run.bind(run.context.maxAnswerBytes)}::int then '' else a.json end from (${read} offset 0) a`;
 }
 
-/** The longest wait for a committed change to be sequenced, which usually takes a few milliseconds. */
+/** A committed change is usually sequenced within a few milliseconds. */
 const sequencingTimeoutMs = 2_000;
 
 async function runStatement(statement: PlanStatement, input: RunInput, context: Context) {

@@ -90,7 +90,6 @@ export class Run extends Binding {
     return `{"${errorKey}":${this.errors.push(error) - 1}}`;
   }
 
-  /** Returns the SQL for the JSON that represents an error. */
   refuse(error: GraphQLError): string {
     return literal(this.errorJson(error));
   }
@@ -201,7 +200,6 @@ export class PlanStatement {
   }
 }
 
-/** A shared query with the run's values. */
 interface SharedText {
   readonly text: string;
   /** Returns the text with values instead of parameters: identical queries have identical texts. */
@@ -215,7 +213,6 @@ class StatementDraft {
   key = '';
   readonly texts: string[] = [];
   readonly #run: Run;
-  /** The shared queries of the scope. */
   #shared: SharedText[] = [];
 
   constructor(run: Run) {

@@ -22,7 +22,7 @@ import type { Requirement } from './sql.ts';
 type Row = Readonly<Record<string, unknown>>;
 type Visible = (viewer: Viewer) => object;
 
-/** The part of a Prisma client's delegate that is used here. It is the same for all models. */
+/** The same for all models. */
 interface Delegate {
   findFirst(args: object): Promise<Row | null>;
   findMany(args: object): Promise<Row[]>;
@@ -49,13 +49,11 @@ function forPrisma<Where>(where: Where): Where {
   return Object.fromEntries(written) as Where;
 }
 
-/** Returns the condition that selects a row's related rows; undefined if it has none. */
 function whereBelow(model: string | undefined, name: string, row: Row): Record<string, unknown> | undefined {
   const pairs = pairsOf(requireRelation(model, name)).map(([here, there]) => [there, row[here]] as const);
   return pairs.some(([, value]) => value === null) ? undefined : Object.fromEntries(pairs);
 }
 
-/** Reads the row at the end of a chain of relations, if the caller may see it. */
 export async function stockRow(
   path: readonly string[],
   visible: Visible | undefined,
@@ -67,7 +65,6 @@ export async function stockRow(
   return found;
 }
 
-/** Reads the rows that relations lead to, in their order. */
 export async function stockRows(
   path: readonly string[],
   { orderBy, only, visible }: ManyOptions,
@@ -121,7 +118,7 @@ export async function stockNode(id: string, types: readonly string[], context: C
   return row && isOfType(row, typeName, info) ? row : null;
 }
 
-/** Returns whether a row is of a type, if several types share a table. */
+/** Several types can share a table. */
 function isOfType(row: Row, typeName: string, { schema }: GraphQLResolveInfo): boolean {
   const type = schema.getType(typeName);
   const interfaces = type && 'getInterfaces' in type ? type.getInterfaces() : [];

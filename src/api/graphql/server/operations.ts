@@ -184,7 +184,6 @@ export class Operations {
     return execute(args);
   }
 
-  /** Opens a subscription, unless its token has too many open. */
   async subscribe(args: Prepared): Promise<AsyncIterableIterator<StreamMessage> | ExecutionResult> {
     const end = this.#options.streams.open(args.contextValue.viewer);
     if (end instanceof RateLimited) return { errors: [rateLimited(end)] };
@@ -198,7 +197,6 @@ export class Operations {
     }
   }
 
-  /** @param end called when the stream ends */
   async #subscribe(args: Prepared, end: () => void): Promise<AsyncIterableIterator<StreamMessage> | ExecutionResult> {
     const { present } = this.#options;
     const { viewer, reportsCost } = args.contextValue;

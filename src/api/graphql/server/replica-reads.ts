@@ -47,7 +47,6 @@ export async function withReplicas(
   return { ...answer, extensions: { ...answer.extensions, readAfter: token } };
 }
 
-/** Returns a function that tells whether a document has an argument, or selects a field, with one of these names. */
 const mentions = (kind: Kind.ARGUMENT | Kind.FIELD, names: readonly string[]) =>
   oncePer((document: DocumentNode) => {
     let isFound = false;

@@ -86,7 +86,6 @@ export class SentDocuments {
 
 const digestOf = oncePer((document: DocumentNode) => documentDigest(document.loc?.source.body ?? ''));
 
-/** Returns whether a viewer may send a document that is registered under these hashes. */
 function maySend({ documents }: Viewer, hashes: readonly string[]): boolean {
   return documents.length === 0 ? hashes.length > 0 : hashes.some((hash) => documents.includes(hash));
 }

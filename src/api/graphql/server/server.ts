@@ -30,7 +30,6 @@ export interface GraphqlOptions
   readonly credentials: Credentials;
   readonly clientTokens: ClientTokens;
   readonly trusted: TrustedDocuments;
-  /** Whether clients may store documents under their hashes. */
   readonly automaticPersistedQueries: boolean;
   readonly limits: RateLimits;
   readonly pace: RefusalPace;

@@ -144,7 +144,6 @@ interface MessageOptions {
   readonly extensionsOf: (place: Message | undefined, isFirst: boolean) => ExecutionResult['extensions'];
 }
 
-/** Returns the messages of an open subscription, each executed when its reader asks for it. */
 export function streamMessages(
   payloads: AsyncIterable<unknown>,
   follower: Follower,
@@ -193,10 +192,9 @@ function placeOf(payload: unknown): Message | undefined {
 /** A reader counts as disconnected after reading nothing from its event stream for this long. */
 const stallTimeoutMs = 30_000;
 
-/** The time between the last message to a reader and the closing of its connection. */
+/** Between the last message to a reader and the closing of its connection. */
 const closeDelayMs = 200;
 
-/** Writes the last message of a stream, which gives the reason for cutting its connection. */
 export type Farewell = (refusal: { readonly errors: readonly object[] }) => void;
 
 /** Registers a subscription with its connection's session. Returns the function that ends it, or a refusal. */

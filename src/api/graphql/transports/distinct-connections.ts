@@ -75,7 +75,6 @@ const compressors = new WeakMap<ServerResponse, Writable>();
 /** Little memory per stream, because messages mostly repeat recent ones. Each message is flushed. */
 const compression = { windowBits: 12, memLevel: 4, level: 6, flush: constants.Z_SYNC_FLUSH } as const;
 
-/** Compresses the event stream that will begin on a response, if its client accepts that. */
 function compressEvents(response: ServerResponse): void {
   if (!acceptsGzip(response.req)) return;
   const compressor = createGzip(compression);

@@ -40,7 +40,6 @@ export async function answerJsonRequest(
   await sendAnswer(response, answerOf(await answerRequest(operations, response, body), type));
 }
 
-/** The header fields that belong to a connection, not to a response. */
 const ofConnection: ReadonlySet<string> = new Set(['connection', 'transfer-encoding']);
 
 export async function answerByYoga(

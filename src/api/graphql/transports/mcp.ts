@@ -26,7 +26,6 @@ import { presentError } from '../server/present-error.ts';
 import { readJson } from '../server/read-operation.ts';
 import { type GraphqlOptions, unauthenticated } from '../server/server.ts';
 
-/** Answers a Model Context Protocol message whose body has been read. */
 export type McpEndpoint = (response: ServerResponse, body: Buffer) => Promise<void>;
 
 interface McpOptions extends Pick<GraphqlOptions, 'payments' | 'trusted' | 'credentials' | 'log'> {
@@ -93,7 +92,6 @@ function messageIn(body: Buffer): Message {
   return { ...json, method: String(json.method) };
 }
 
-/** The result of a tool call, and whether the call only validated a payment. */
 interface ToolRun {
   readonly result: CallToolResult;
   readonly isValid: boolean;

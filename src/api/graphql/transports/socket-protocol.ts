@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { CloseCode, makeServer, type ServerOptions } from 'graphql-ws';
 import type { RawData, WebSocket, WebSocketServer } from 'ws';
-import { InexactJson, parseJson } from '../../../core/json.ts';
+import { InexactJson, isJsonObject, parseJson } from '../../../core/json.ts';
 import { Slots } from '../../../core/slots.ts';
 import { clientIn } from '../../../infra/instruments/request-facts.ts';
 import { type Extra, type SocketOptions, socketLimits } from './socket-sessions.ts';
@@ -90,17 +90,12 @@ function readMessage(data: RawData): ClientMessage | string {
     if (!(error instanceof InexactJson)) return 'the message is not well-formed JSON';
     if (error.path.length < 2 || error.path[0] !== 'payload') return error.message;
     message = JSON.parse(text);
-    if (memberOf(message, 'type') !== 'subscribe') return error.message;
+    if (!isJsonObject(message) || message.type !== 'subscribe') return error.message;
     inexact = error;
   }
-  const type = memberOf(message, 'type');
-  const id = memberOf(message, 'id');
-  return type !== undefined && sentByClients.has(type) ? { type, id, text, inexact } : 'unknown message type';
-}
-
-function memberOf(message: unknown, name: 'type' | 'id'): string | undefined {
-  const value = typeof message === 'object' && message !== null && (message as Readonly<Record<string, unknown>>)[name];
-  return typeof value === 'string' ? value : undefined;
+  const { type, id } = isJsonObject(message) ? message : {};
+  if (typeof type !== 'string' || !sentByClients.has(type)) return 'unknown message type';
+  return { type, id: typeof id === 'string' ? id : undefined, text, inexact };
 }
 
 /** Closes the socket of a client that violated the protocol, once the refusal may be sent. Ignores it until then. */

@@ -50,7 +50,6 @@ export type Extra = {
   client?: ClientFacts | undefined;
   /** An operation that the client has ended keeps its slot until the service has ended it as well. */
   readonly places: Slots;
-  /** Releases the slots of operations, by id. */
   readonly leave: Map<string, () => void>;
   /** Whether each subscription resumes by its own id when it is sent again on another socket. */
   resumes?: boolean;
@@ -67,7 +66,6 @@ export interface SocketOptions extends Pick<OperationsOptions, 'sessions' | 'str
   readonly limits: RateLimits;
   readonly pace: RefusalPace;
   readonly addressOf: (request: IncomingMessage) => string;
-  /** The maximum number of open sockets per token. */
   readonly sockets: TokenCap;
   readonly resumePoints: ResumePoints;
   /** Records that a connection's client has presented valid credentials. */
@@ -111,7 +109,6 @@ export async function openSession(
   return true;
 }
 
-/** Counts a socket against its token's limits. Returns the error for a socket beyond the limit. */
 function admitSocket({ limits, sockets }: SocketOptions, socket: WebSocket, viewer: Viewer): RateLimited | undefined {
   const { refusal } = limits.count(viewer);
   if (refusal) return refusal;
@@ -153,7 +150,6 @@ export async function renewSession(
     );
 }
 
-/** Returns a function that closes a socket if its token ends, its server stops, or its reader is too slow. */
 function superviseSocket(socket: WebSocket): Connection {
   return {
     forbid: ({ message }) => socket.close(closeForbidden, message),

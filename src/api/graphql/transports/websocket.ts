@@ -115,7 +115,6 @@ function destroy(this: Duplex): void {
   this.destroy();
 }
 
-/** Returns the hooks of graphql-ws, which authenticate the caller, prepare operations and format errors. */
 function protocolOptions(options: SocketOptions): ServerOptions<Record<string, unknown>, Extra> {
   const { operations } = options;
   return {
@@ -214,7 +213,7 @@ interface SocketOperation extends Prepared {
   readonly extra: Extra;
   readonly facts: RequestFacts;
   readonly resumeKey: ResumeKey | undefined;
-  /** The operation's turn, which ends when the operation is answered or its stream is open. */
+  /** Ends when the operation is answered or its stream is open. */
   readonly turn: WorkTurn;
 }
 
