@@ -81,26 +81,21 @@ function refuse(response: ServerResponse, error: GraphQLError): Promise<void> {
   return sendAnswer(response, answerOf({ errors: [error] }, 'application/json'));
 }
 
-interface Message {
-  readonly method: string;
-}
-
-function messageIn(body: Buffer): Message {
+function messageIn(body: Buffer) {
   const json = readJson(body);
   if (!isJsonObject(json) || !('method' in json))
     throw badRequest('a request must be one JSON-RPC message; batches are not supported');
   return { ...json, method: String(json.method) };
 }
 
-interface ToolRun {
-  readonly result: CallToolResult;
-  readonly isValid: boolean;
-}
-
 interface ToolCaller extends McpOptions {
   readonly viewer: Viewer;
   readonly tools: readonly Tool[];
-  readonly run: (tool: Tool, variables: Record<string, unknown>) => Promise<ToolRun>;
+  /** Returns the result of a call, and whether the call only validated a payment. */
+  readonly run: (
+    tool: Tool,
+    variables: Record<string, unknown>,
+  ) => Promise<{ readonly result: CallToolResult; readonly isValid: boolean }>;
 }
 
 /** Finds the tools of a request's token. Throws a GraphQLError or a Refusal for a token that cannot have any. */
@@ -153,7 +148,7 @@ async function readTools({ trusted, operations, schema }: McpOptions, { platform
 }
 
 /** Answers one message through the SDK, which is loaded with the first one, because most instances serve no agents. */
-async function answerMessage(caller: ToolCaller, response: ServerResponse, message: Message) {
+async function answerMessage(caller: ToolCaller, response: ServerResponse, message: { readonly method: string }) {
   const sdk = await import('@modelcontextprotocol/server');
   const serve = () => {
     const server = new sdk.Server(

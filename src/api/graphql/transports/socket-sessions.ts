@@ -161,12 +161,14 @@ function superviseSocket(socket: WebSocket): Connection {
   };
 }
 
+const isAuthorization = (name: string) => name.toLowerCase() === 'authorization';
+
 /** Finds the credentials in a message's payload: `authorization`, in any letter case. */
 export function findAuthorization(payload: Readonly<Record<string, unknown>> | undefined): string | undefined {
-  for (const [name, value] of Object.entries(payload ?? {})) {
-    if (isAuthorization(name) && typeof value === 'string') return value;
-  }
-  return undefined;
+  const found = Object.entries(payload ?? {}).find(
+    ([name, value]) => isAuthorization(name) && typeof value === 'string',
+  );
+  return found && String(found[1]);
 }
 
 /** Removes the credentials from a ping's payload, which graphql-ws returns in its pong, where logs may record it. */
@@ -174,8 +176,4 @@ export function takeAuthorization(payload: Record<string, unknown> | undefined):
   const authorization = findAuthorization(payload);
   for (const name of Object.keys(payload ?? {})) if (isAuthorization(name)) delete payload?.[name];
   return authorization;
-}
-
-function isAuthorization(name: string): boolean {
-  return name.toLowerCase() === 'authorization';
 }
