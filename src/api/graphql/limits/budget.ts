@@ -88,7 +88,7 @@ function isExact(count: number | undefined): count is number {
 const limits = ['tokens', 'depth', 'fields', 'aliases', 'directives', 'mutationFields', 'cost'] as const;
 
 function introspectionDisabled(field: FieldNode): GraphQLError {
-  return new GraphQLError(`Introspection is disabled, but the document asks for ${field.name.value}.`, {
+  return new GraphQLError(`Introspection is disabled, but the document selects ${field.name.value}.`, {
     nodes: field,
     extensions: { code: 'INTROSPECTION_DISABLED', http: unprocessableStatus },
   });

@@ -52,13 +52,11 @@ export class Documents {
   }
 
   /** Checks a document against the budget, and validates it only if it is within the budget. Returns the errors. */
-  check({ document, operationName, variables }: SentDocument): readonly GraphQLError[] {
+  check(sent: SentDocument): readonly GraphQLError[] {
     const { schema, introspection } = this.#options;
-    const refusals = checkBudget({ schema, document, operationName, variables, introspection });
-    const errors = refusals.length > 0 ? refusals : this.#validate(document);
-    return errors.length > 0 && lacksVariable({ document, operationName, variables })
-      ? errors.map(asIncomplete)
-      : errors;
+    const refusals = checkBudget({ ...sent, schema, introspection });
+    const errors = refusals.length > 0 ? refusals : this.#validate(sent.document);
+    return errors.length > 0 && lacksVariable(sent) ? errors.map(asIncomplete) : errors;
   }
 
   /** Returns why a document can never be executed, whatever its variables; undefined if it can. */

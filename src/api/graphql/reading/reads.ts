@@ -151,24 +151,22 @@ export function exposedRead(field: GraphQLField<unknown, unknown>, name: string)
 /** Returns the SQL of a read that does not depend on a run. */
 export function plainReadText(read: Read, row = 'r'): string {
   const env: Env = { row };
+  const none = () => ({});
   switch (read.kind) {
     case 'leaf':
-      return plainText(read.sql(env, () => ({})));
+      return plainText(read.sql(env, none));
     case 'value':
       return [...Object.values(read.env(env)), plainText(read.unless?.(env) ?? [])].join(' ');
     case 'values': {
-      const { from, orderBy } = read.from(env, 'x', () => ({}));
+      const { from, orderBy } = read.from(env, 'x', none);
       return `${plainText(from)} ${orderBy}`;
     }
     case 'row':
-      return plainText(read.from(env, 'x', () => ({})));
+      return plainText(read.from(env, 'x', none));
     case 'rowOf':
-      return Object.values(read.types)
-        .map((from) => plainText(from(env, 'x')))
-        .join(' ');
-    // Lists and other nodes are not computed from the row.
-    case 'page':
-    case 'node':
+      return plainText(Object.values(read.types).flatMap((from) => from(env, 'x')));
+    default:
+      // Lists and other nodes are not computed from the row.
       return '';
   }
 }

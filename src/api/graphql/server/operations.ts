@@ -185,43 +185,38 @@ export class Operations {
   }
 
   async subscribe(args: Prepared): Promise<AsyncIterableIterator<StreamMessage> | ExecutionResult> {
-    const end = this.#options.streams.open(args.contextValue.viewer);
-    if (end instanceof RateLimited) return { errors: [rateLimited(end)] };
-    try {
-      const stream = await this.#subscribe(args, end);
-      if (!isAsyncIterable(stream)) end();
-      return stream;
-    } catch (error) {
-      end();
-      throw error;
-    }
-  }
-
-  async #subscribe(args: Prepared, end: () => void): Promise<AsyncIterableIterator<StreamMessage> | ExecutionResult> {
-    const { present } = this.#options;
+    const { streams, present } = this.#options;
     const { viewer, reportsCost } = args.contextValue;
-    // Waiting for its turn does not count against the time limit.
-    const stream = await this.#openings.run(() => asPlatform(viewer.platformId, () => this.#open(args)));
-    if (!isAsyncIterable(stream)) {
-      const refused = this.#present(stream, args);
-      return reportsCost ? { ...refused, extensions: { cost: costReport(args) } } : refused;
+    const end = streams.open(viewer);
+    if (end instanceof RateLimited) return { errors: [rateLimited(end)] };
+    let isOpen = false;
+    try {
+      // Waiting for its turn does not count against the time limit.
+      const stream = await this.#openings.run(() => asPlatform(viewer.platformId, () => this.#open(args)));
+      if (!isAsyncIterable(stream)) {
+        const refused = this.#present(stream, args);
+        return reportsCost ? { ...refused, extensions: { cost: costReport(args) } } : refused;
+      }
+      const release = await holdStream(this.#options, args);
+      if (typeof release !== 'function') {
+        await stream[Symbol.asyncIterator]().return?.();
+        return { errors: [release] };
+      }
+      const follower = this.#join(args);
+      isOpen = true;
+      const leave = () => {
+        follower.leave();
+        release();
+        end();
+      };
+      return streamMessages(
+        stream,
+        { ...follower, leave },
+        { present, extensionsOf: (place, isFirst) => extensionsOf(args, place, isFirst) },
+      );
+    } finally {
+      if (!isOpen) end();
     }
-    const release = await holdStream(this.#options, args);
-    if (typeof release !== 'function') {
-      await stream[Symbol.asyncIterator]().return?.();
-      return { errors: [release] };
-    }
-    const follower = this.#join(args);
-    const leave = () => {
-      follower.leave();
-      release();
-      end();
-    };
-    return streamMessages(
-      stream,
-      { ...follower, leave },
-      { present, extensionsOf: (place, isFirst) => extensionsOf(args, place, isFirst) },
-    );
   }
 
   async #open(args: Prepared): Promise<AsyncIterable<unknown> | ExecutionResult> {

@@ -9,10 +9,10 @@ import { failure } from '../failure.ts';
 import { TextAnswer } from '../reading/run.ts';
 
 /** Executes a valid operation in a span. Records its duration, by its root field and the code of its first error. */
-export async function timeOperation<Answer extends ExecutionResult | TextAnswer>(
+export async function timeOperation(
   { operation: node, operationName }: Prepared,
-  execute: () => Promise<Answer>,
-): Promise<Answer> {
+  execute: () => Promise<ExecutionResult | TextAnswer>,
+): Promise<ExecutionResult | TextAnswer> {
   const operation = labelOf(node);
   noteOperation(operation);
   const end = requestSeconds.startTimer({ api: 'graphql', operation });
