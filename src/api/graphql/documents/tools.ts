@@ -193,8 +193,8 @@ const scalars: Readonly<Record<string, JsonSchema>> = {
 };
 
 /**
- * Returns the JSON Schema of an operation's variables. A variable without a description gets the description of the
- * argument or input field that it is used for. Null is not offered, because an optional value can be omitted.
+ * A variable without a description gets the description of the argument or input field that it is used for. Null is not
+ * offered, because an optional value can be omitted.
  */
 function variablesSchema(
   schema: GraphQLSchema,

@@ -78,11 +78,9 @@ export class TrustedDocuments {
   }
 
   /**
-   * Registers documents. Documents that are already registered stay unchanged.
+   * Registers documents, and returns how many are new.
    * @param problemIn returns why a document could not be executed, or undefined
-   * @returns the number of new documents
-   * @throws Refusal FORBIDDEN, INVALID_INPUT (a document cannot be executed; too many documents): then no document is
-   *   registered
+   * @throws Refusal FORBIDDEN, INVALID_INPUT (a document cannot be executed; too many documents): none is registered
    */
   async register(
     caller: Caller,

@@ -22,11 +22,9 @@ export const documentBudget = {
   directives: 20,
   mutationFields: 5,
   /**
-   * Leaves room for a page of 100 payments with its total count and everything that an app shows for each payment: the
-   * customer, both accounts, all amounts with currencies, and the quote. That costs 19,200 (15,200 for the page alone)
-   * and is answered in 50 ms. The worst documents found, lists of lists with ledger entries, took 0.7 to 1.2 s on two
-   * shared cores (0.35 s in this process) for 3.2 MB, or 4.2 MB with `__typename` throughout. A hundred rows below each
-   * of a hundred rows are refused.
+   * Leaves room for a page of 100 payments with its total count and everything that an app shows for each payment, which
+   * costs 19,200 and is answered in 50 ms. The worst documents found took 0.7 to 1.2 s on two shared cores for 3.2 MB. A
+   * hundred rows below each of a hundred rows are refused.
    */
   cost: 27_500,
 } as const satisfies Record<keyof DocumentSize, number>;

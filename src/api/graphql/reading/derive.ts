@@ -162,8 +162,8 @@ const prices: Readonly<Record<Costs | 'list', number>> = {
 
 /**
  * Stores the price of a field, excluding its subfields, for each row that has it, and the extra price of searching for
- * the rows of a list or sum. If no index has exactly those rows in order, some 30,000 rows are examined for each way to
- * find a list's rows. A sum examines them in any case.
+ * the rows of a list or sum: some 30,000 rows are examined for each way to find a list's rows if no index has exactly
+ * those rows in order, and for a sum in any case.
  */
 function price(schema: GraphQLSchema, type: Fields, { args, extensions }: Field): void {
   const { read } = extensions;

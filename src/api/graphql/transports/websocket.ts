@@ -55,9 +55,9 @@ const tooManyOperations = rateLimited(
 );
 
 /**
- * Serves GraphQL over WebSocket (graphql-transport-ws) at /graphql. Context, limits and errors are the same as over
- * HTTP, because every transport runs operations through server/operations.ts. Credentials are in
- * `connection_init.payload.authorization`; newer credentials for the same subject can be sent in a ping's payload.
+ * Serves GraphQL over WebSocket (graphql-transport-ws) at /graphql, with the same limits and errors as over HTTP.
+ * Credentials are in `connection_init.payload.authorization`; newer credentials for the same subject can be sent in a
+ * ping's payload.
  */
 export function serveWebSockets(server: Server, options: SocketOptions) {
   const sockets = new WebSocketServer({
