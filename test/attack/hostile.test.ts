@@ -1,15 +1,11 @@
 import { afterAll, expect, test } from 'vitest';
-import { HostileWorld } from './hostile/run.ts';
+import { openHostileWorld } from './hostile/run.ts';
 
-const world = await HostileWorld.open();
+const world = await openHostileWorld();
 afterAll(() => world.close());
 
-/** The number of probes. */
 const probes = Number(process.env.ATTACK_PROBES ?? 400);
-/**
- * The probes are the same each time, so that this test fails only because of a change. The soak draws new ones each
- * time.
- */
+/** The same probes each time, so that only a change makes this test fail. The soak draws new ones. */
 const seed = 20_261_123;
 
 test(`${probes} random requests, valid and invalid, over all transports cause no fault, leak or exceeded limit`, async () => {

@@ -25,9 +25,7 @@ test('the matrix covers every field of the schema, with its permission', () => {
   for (const { name } of nodeTypes()) kindOfNode(name);
 });
 
-/**
- * Here the strangers share the places: each place is tried by one of them. In the soak, all of them try every place.
- */
+/** Here each place is tried by one of these strangers. In the soak, all of them try every place. */
 const sharing = ['another customer with every grant', 'another quote', 'another transaction'];
 
 test.each(['another platform', 'another customer', ...sharing, 'another payment of the same customer'])(

@@ -76,7 +76,6 @@ function textsIn(field: string, type: GraphQLInputType): Place[] {
   });
 }
 
-/** Returns a call's first variables that already have the field, or else its first variables. */
 const baseOf = (made: readonly Variables[], field: string): Variables | undefined =>
   made.find((variables) => field in { ...variables, ...(variables.input as Variables) }) ?? made[0];
 
@@ -98,7 +97,6 @@ function tried(
 const stored = (strange: StrangeText, isKey: boolean) => (isKey ? (strange.key ?? null) : strange.text);
 const isUnstorable = (text: string) => !text.isWellFormed() || text.includes('\0');
 
-/** Runs tasks, a few at a time. */
 async function inTurns(tasks: (() => Promise<void>)[]): Promise<void> {
   const waiting = tasks.toReversed();
   const work = async () => {
@@ -175,7 +173,6 @@ test("every text in a mutation's input is refused or stored as the table of stra
   expect(wrong).toEqual([]);
 });
 
-/** Returns copies of the variables, each with one text replaced. */
 function spoilt(value: unknown, text: string): unknown[] {
   if (typeof value === 'string') return [text];
   if (typeof value !== 'object' || value === null) return [];
@@ -256,7 +253,6 @@ test('every REST text has a maximum length in the document, and is refused as th
   expect(wrong).toEqual([]);
 });
 
-/** Returns one of the platform's own ids for a path parameter. */
 const idOf = (name: string) =>
   ({
     customerId: own.Customer,
@@ -269,7 +265,6 @@ interface RestPlace extends Place {
   readonly schema: Data;
 }
 
-/** Returns the texts of a body, by its schema. */
 function restTexts(owner: string, given: Data, path: readonly string[]): RestPlace[] {
   const name = given.$ref?.split('/').at(-1);
   if (restAccounts.has(name)) return [];

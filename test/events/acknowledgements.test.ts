@@ -6,10 +6,7 @@ import { type Data, type TestGateway, testGateway } from '../setup/gateway.ts';
 import { makeScene, newCustomer } from '../setup/scene.ts';
 import { nextOf, openEventStream, openRawSocket, type RawSocket, subscribed } from '../setup/streams.ts';
 
-/**
- * Streams resume after the last message that their client has acknowledged. Stock clients acknowledge by default,
- * because they answer pings.
- */
+/** Streams resume after the last acknowledged message. Stock clients acknowledge by answering pings. */
 
 const one = await testGateway({ STREAMS_PER_API_TOKEN: 20 });
 const two = await testGateway({ ROLE: 'serve', COMPRESS_STREAMS: true }, one.databaseUrl);
@@ -42,7 +39,6 @@ async function next(raw: RawSocket): Promise<Data> {
   return [payload.data.events.customer.version, payload.extensions];
 }
 
-/** Answers the next ping, as stock clients do. */
 async function answerPing(raw: RawSocket): Promise<void> {
   const { payload } = await raw.receive('ping');
   raw.send({ type: 'pong', payload });
@@ -55,7 +51,6 @@ async function change(customerId: string): Promise<number> {
   return customer.version;
 }
 
-/** Waits until the stored keys of a test are as expected, and returns them. */
 async function stored(isExpected: (rows: Data[]) => boolean): Promise<Data[]> {
   return vi.waitFor(
     async () => {

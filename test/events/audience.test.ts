@@ -4,10 +4,7 @@ import { type Data, testGateway } from '../setup/gateway.ts';
 import { appOf, makeScene } from '../setup/scene.ts';
 import { nextOf } from '../setup/streams.ts';
 
-/**
- * Tests who gets the events of a payment between two customers: each customer gets the events of its own side, and none
- * from the other side.
- */
+/** Each customer of a payment between two customers gets the events of its own side only. */
 
 const t = await testGateway();
 const payer = await makeScene(t.platform);
@@ -18,7 +15,6 @@ const payments = `subscription ($after: String) { transactionUpdates(after: $aft
 const events = 'subscription ($after: String) { events(after: $after) { type account { id } customer { id } } }';
 const balance = 'subscription ($id: ID!) { accountUpdates(of: { accountId: $id }) { newBalance { amount } } }';
 
-/** Reads a customer's payments until one has ended. */
 async function untilEnded(stream: AsyncIterator<Data>): Promise<Data[]> {
   const updates: Data[] = [];
   while (!updates.at(-1)?.terminal) updates.push((await nextOf(stream)).data.transactionUpdates);

@@ -12,7 +12,6 @@ const t = await testGateway({}, undefined, { pace: { keepAliveMs: 20 } });
 
 const query = 'subscription ($after: String) { events(after: $after) { id cursor } }';
 
-/** Commits events, and returns their cursors once the feed has them. */
 async function commit(count: number): Promise<string[]> {
   const after = await feedEnd(t.platform);
   await commitEvents(t, count);
@@ -32,10 +31,7 @@ interface Dispatched {
   readonly lastEventId: string;
 }
 
-/**
- * A client that implements only what the standard says:
- * https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream
- */
+/** https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream, and nothing else. */
 class StandardClient {
   readonly events: Dispatched[] = [];
   readonly lines: string[] = [];

@@ -16,7 +16,6 @@ const scene = await makeScene(t.platform);
 
 const schema = buildSchema(readFileSync('schema.graphql', 'utf8'));
 
-/** Returns a followed list's filter type. */
 function filterOf(field: string): GraphQLInputObjectType {
   const type = schema
     .getSubscriptionType()

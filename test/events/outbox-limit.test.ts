@@ -35,7 +35,6 @@ async function numbered(): Promise<number> {
   return Number((await sequencer.query('select count(*) from stored_event')).rows[0].count);
 }
 
-/** Makes a limit's waiting time count as over. */
 async function waitLongEnough(): Promise<void> {
   const { rows } = await sequencer.query(`select current_setting('gateway.outbox_past') as past`);
   const [limit, next, , before] = rows[0].past.slice(1, -1).split(',');

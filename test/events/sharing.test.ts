@@ -33,7 +33,6 @@ async function follow(raw: RawSocket, query: string, variables: readonly object[
     raw.send({ id: String(at), type: 'subscribe', payload: { query, variables: one } });
 }
 
-/** Reads the next message of each operation, in the order of their ids. */
 async function messages(raw: RawSocket, count: number): Promise<Data[]> {
   const received = await Promise.all(Array.from({ length: count }, () => raw.receive('next')));
   return received.sort((a, b) => a.id - b.id);

@@ -20,10 +20,7 @@ type Table = 'transaction' | 'quote' | 'account';
 
 const run = async (text: string, values: unknown[] = []): Promise<Data[]> => (await sql.query(text, values)).rows;
 
-/**
- * Returns a value of a column's type that differs from the current value. JSON values contain a null, which is a value
- * like any other.
- */
+/** Returns another value for a column. JSON values contain a null, which is a value like any other. */
 function otherValue(column: string, type: string): string {
   switch (type) {
     case 'uuid':
@@ -72,10 +69,7 @@ const beside = (table: Table, column: string): string => {
 
 const nextStatus = { transaction: 'PROCESSING', quote: 'PROCESSING', account: 'UNDER_REVIEW' };
 
-/**
- * Changes each column of a row, one after the other, and expects all events to show the values of their time. Returns
- * the columns that can change.
- */
+/** Changes each column. All events must show the values of their time. Returns the columns that can change. */
 async function changeEach(table: Table, id: string): Promise<string[]> {
   const columns = await run(
     `select column_name as name, data_type as type from information_schema.columns

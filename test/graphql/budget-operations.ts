@@ -58,7 +58,8 @@ export function asking({ introspection }: { introspection: boolean }): Ask {
   return async (params) => {
     const prepared = await operations.prepare({}, () => params);
     if (!('document' in prepared)) return { errors: prepared.map((error) => error.toJSON()) };
-    const result = await (prepared.isSubscription ? operations.subscribe(prepared) : operations.execute(prepared));
+    const isSubscription = prepared.operation.operation === 'subscription';
+    const result = await (isSubscription ? operations.subscribe(prepared) : operations.execute(prepared));
     if (!(Symbol.asyncIterator in result)) return JSON.parse(JSON.stringify(result));
     for await (const { text } of result) return JSON.parse(text);
     throw new Error('the stream ended');

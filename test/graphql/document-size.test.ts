@@ -17,6 +17,7 @@ test.each<[what: string, query: string, expected: Partial<DocumentSize>, more?: 
   ],
   ['first', `{ customers(first: 3) ${ids} }`, { cost: 10 }],
   ['last', `{ customers(last: 4) ${ids} }`, { cost: 13 }],
+  ['the larger of first and last', `{ customers(first: 1, last: 5) ${ids} }`, { cost: 16 }],
   ['first: null', `{ customers(first: null) ${ids} }`, { cost: 61 }],
   ['first: 0 or less, as 1', `{ customers(first: 0, last: -7) ${ids} }`, { cost: 4 }],
   ['first: "many"', `{ customers(first: "many") ${ids} }`, { cost: 61 }],
@@ -201,10 +202,7 @@ function sizeOf({ query, ...request }: Params): DocumentSize {
   return measureDocument({ schema, document: parse(query), ...request }).size;
 }
 
-/**
- * A document in the form that the generator produces. The first selection is on a customer; the others are fragments,
- * each of which spreads only later fragments.
- */
+/** A selection on a customer, then fragments, each of which spreads only later fragments. */
 type RandomDocument = Selection[][];
 
 type Selection =

@@ -17,10 +17,7 @@ const scene = await payer();
 const quoteId = (await quote(t.platform, usdToEur(scene))).id;
 afterAll(() => counting.stop());
 
-/**
- * Runs a query, and returns its data and the statements that it executed. These are the same each time, although the
- * first run plans the query and later runs use the cached plan.
- */
+/** Runs a query. Returns its data and its statements, which are the same when its plan is cached. */
 async function counted(query: string, variables: object = {}): Promise<{ data: Data; statements: string[] }> {
   const ask = async () => {
     const { result, statements } = await counting.statements.during(() => counting.platform.ask(query, variables));
@@ -68,9 +65,7 @@ describe('one statement reads the rows of', () => {
       ExternalAccount: scene.outsideUsd,
       Quote: quoteId,
     };
-    const data = await inOne(`query ($id: ID!) { node(id: $id) { ${selection} } }`, {
-      id: ids[type],
-    });
+    const data = await inOne(`query ($id: ID!) { node(id: $id) { ${selection} } }`, { id: ids[type] });
     expect(data.node.id).toBe(ids[type]);
   });
 
@@ -152,10 +147,7 @@ describe('the statement for the rows also answers', () => {
          transactions(first: 1, after: $transaction) { totalCount pageInfo { hasPreviousPage } edges { node { id } } }
          accounts(first: 1, after: $account) { pageInfo { hasPreviousPage } edges { node { id } } }
          quotes { totalCount edges { node { id } } } } } } }`,
-      {
-        transaction: customer.transactions.edges[0].cursor,
-        account: customer.accounts.edges[0].cursor,
-      },
+      { transaction: customer.transactions.edges[0].cursor, account: customer.accounts.edges[0].cursor },
     );
     const [newest] = data.customers.edges;
     expect(newest.node.transactions).toMatchObject({ totalCount: 4, pageInfo: { hasPreviousPage: true } });

@@ -61,25 +61,20 @@ async function onSocket(platform: TestPlatform, { query = '', ...sent }: Sent): 
   }
 }
 
-const queries: Readonly<Record<string, Send>> = {
-  POST: async (platform, sent) => (await platform.post(sent)).json(),
-  GET: get,
-};
-const streams: Readonly<Record<string, Send>> = {
-  'an event stream': async (platform, sent) => {
-    const body = { query: undefined as unknown as string, ...sent, variables: { id: ended } };
-    const response = await openEventStream(`${t.url}/graphql`, platform.authorization, body);
-    return response.headers.get('content-type')?.startsWith('text/event-stream')
-      ? firstEvent(response)
-      : (await platform.post(body)).json();
-  },
-  'a socket': onSocket,
-};
-const transports = [
-  ...Object.entries(queries).map(([name, send]) => [name, send, queryText, { viewer: { kind: 'CLIENT' } }] as const),
-  ...Object.entries(streams).map(
-    ([name, send]) => [name, send, streamText, { transactionUpdates: { status: 'COMPLETED' } }] as const,
-  ),
+async function onEventStream(platform: TestPlatform, sent: Sent): Promise<Data> {
+  const body = { query: undefined as unknown as string, ...sent, variables: { id: ended } };
+  const response = await openEventStream(`${t.url}/graphql`, platform.authorization, body);
+  return response.headers.get('content-type')?.startsWith('text/event-stream')
+    ? firstEvent(response)
+    : (await platform.post(body)).json();
+}
+
+const [queried, streamed] = [{ viewer: { kind: 'CLIENT' } }, { transactionUpdates: { status: 'COMPLETED' } }];
+const transports: readonly (readonly [name: string, send: Send, text: string, data: object])[] = [
+  ['POST', async (platform, sent) => (await platform.post(sent)).json(), queryText, queried],
+  ['GET', get, queryText, queried],
+  ['an event stream', onEventStream, streamText, streamed],
+  ['a socket', onSocket, streamText, streamed],
 ];
 
 const notInSafelist = { errors: [{ extensions: { code: 'QUERY_NOT_IN_SAFELIST' } }] };

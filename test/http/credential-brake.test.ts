@@ -16,7 +16,6 @@ const settings = { WRONG_CREDENTIALS_PER_MINUTE: 6, TRUSTED_PROXIES: [parseRange
 const t = await testGateway(settings, undefined, { pace: { now: () => now } });
 
 let guesses = 0;
-/** Returns credentials that do not exist. */
 function guess(): string {
   guesses += 1;
   return basicAuthorization({ clientId: 'nobody', secret: `guess ${guesses}` });

@@ -5,8 +5,8 @@ import { connect, testGateway } from '../setup/gateway.ts';
 import { makeScene, serverOf } from '../setup/scene.ts';
 
 /**
- * A request has a single time limit that starts when it arrives, whatever it waits for. In this test the database stops
- * answering, and statements may take as long as the test, so that only the limit can produce an answer.
+ * A request has a single time limit, which starts when it arrives. Here the database stops answering, and statements may
+ * take as long as the test, so that only the limit can produce an answer.
  */
 
 const { database, proxy } = await testProxy();
@@ -41,10 +41,7 @@ async function codesInSilence(send: () => Promise<unknown>[]): Promise<unknown[]
   return codes;
 }
 
-/**
- * Repeats a request more often than there are connections, turns and lanes, so that some of the requests wait for each
- * other.
- */
+/** More requests than there are connections, turns and lanes, so that some of them wait for each other. */
 const many = (send: () => Promise<Response>) => Array.from({ length: 6 }, () => codeOf(send()));
 
 // One kind at a time, because a limit that ends one request also ends the other requests' connections.

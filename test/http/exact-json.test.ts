@@ -4,9 +4,7 @@ import { testGateway } from '../setup/gateway.ts';
 import { balanceOf, makeScene } from '../setup/scene.ts';
 import { openRawSocket } from '../setup/streams.ts';
 
-/**
- * JSON is read exactly as the client wrote it, on every transport: repeated members and inexact numbers are refused.
- */
+/** JSON is read exactly as written, on every transport: repeated members and inexact numbers are refused. */
 
 const t = await testGateway();
 const scene = await makeScene(t.platform, 100_000n);
@@ -14,7 +12,6 @@ const scene = await makeScene(t.platform, 100_000n);
 const query =
   'mutation ($input: TransferOutInput!) { transferOut(input: $input) { __typename ... on UserError { message } } }';
 
-/** Sends a GraphQL request, and returns its answer as text. */
 type Send = (request: string) => Promise<string>;
 
 const post =

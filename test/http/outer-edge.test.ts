@@ -14,10 +14,7 @@ import { connect as connectAs, ownGateway, startTestGateway, testGateway } from 
 import { answerTo, openConnection } from '../setup/raw-http.ts';
 import { openRawSocket } from '../setup/streams.ts';
 
-/**
- * A client without credentials costs no more than a refusal, whatever it uses: connections, files, first messages,
- * documents.
- */
+/** A client without credentials costs no more than a refusal: connections, files, first messages, documents. */
 
 // The clock advances by a second each time it is read, so that no refusal is delayed because many come at once.
 let clock = 0;
@@ -45,6 +42,10 @@ async function send({ url = t.url, method = 'POST', path, headers = {}, body = '
   const response = await answerTo(url, { method, path, headers: { ...length, ...headers }, ...more }, body);
   return { status: response.statusCode as number, text: await text(response) };
 }
+
+/** Opens a socket that sends no credentials. */
+const bareSocket = (url: string) =>
+  new WebSocket(`${url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws').on('error', () => undefined);
 
 const json = { 'content-type': 'application/json' };
 const good = '{ viewer { kind } }';
@@ -92,8 +93,7 @@ describe('without credentials, every document gets the same refusal', () => {
   );
 
   test.each(documents)('over a socket, for a document %s', async (_what, payload) => {
-    const raw = new WebSocket(`${t.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
-    raw.on('error', () => undefined);
+    const raw = bareSocket(t.url);
     await once(raw, 'open');
     const query = 'query' in payload ? payload.query : '';
     raw.send(JSON.stringify({ id: '1', type: 'subscribe', payload: { ...payload, query, variables: {} } }));
@@ -122,25 +122,22 @@ describe('a request with two faults gets the earlier refusal: address, form, cre
 
   test.each(paths)('%s %s', async (method, path, body) => {
     const own = t.platform.authorization;
-    const at = async (sent: Omit<Sent, 'path'>) => (await send({ method, path, body, ...sent })).status;
-    // The address is checked before the form.
-    expect(await at({ headers: headersOf('', { host: 'a/b?c', 'content-type': 'text/plain' }) })).toBe(400);
-    // The form is checked before the credentials.
-    expect(await at({ headers: headersOf('', { 'content-type': 'text/plain' }) })).toBe(415);
-    expect(await at({ headers: headersOf('', { 'content-encoding': 'gzip' }) })).toBe(415);
-    expect(await at({ headers: headersOf(''), body: long })).toBe(413);
-    // The form is checked before the limits.
-    expect(await at({ url: full.url, headers: headersOf(own, { 'content-type': 'text/plain' }) })).toBe(415);
-    expect(await at({ url: full.url, headers: headersOf(own), body: long })).toBe(413);
-    // The credentials are checked before the limits.
-    expect(await at({ url: full.url, headers: headersOf(`Basic ${btoa('a:b')}`) })).toBe(401);
-    // The credentials are checked before the content.
-    expect(await at({ headers: headersOf(''), body: '{' })).toBe(401);
-    expect(await at({ headers: headersOf(''), body: '{"a":1,"a":1}' })).toBe(401);
-    // The limits are checked before the content.
-    expect(await at({ url: full.url, headers: headersOf(own), body: '{' })).toBe(429);
-    // The content is checked last.
-    expect(await at({ headers: headersOf(own), body: '{' })).toBe(400);
+    const { url } = full;
+    const orders: readonly [order: string, status: number, sent: Omit<Sent, 'path'>][] = [
+      ['address, form', 400, { headers: headersOf('', { host: 'a/b?c', 'content-type': 'text/plain' }) }],
+      ['form, credentials', 415, { headers: headersOf('', { 'content-type': 'text/plain' }) }],
+      ['form, credentials', 415, { headers: headersOf('', { 'content-encoding': 'gzip' }) }],
+      ['form, credentials', 413, { headers: headersOf(''), body: long }],
+      ['form, limits', 415, { url, headers: headersOf(own, { 'content-type': 'text/plain' }) }],
+      ['form, limits', 413, { url, headers: headersOf(own), body: long }],
+      ['credentials, limits', 401, { url, headers: headersOf(`Basic ${btoa('a:b')}`) }],
+      ['credentials, content', 401, { headers: headersOf(''), body: '{' }],
+      ['credentials, content', 401, { headers: headersOf(''), body: '{"a":1,"a":1}' }],
+      ['limits, content', 429, { url, headers: headersOf(own), body: '{' }],
+      ['content', 400, { headers: headersOf(own), body: '{' }],
+    ];
+    for (const [order, wanted, sent] of orders)
+      expect([order, (await send({ method, path, body, ...sent })).status]).toEqual([order, wanted]);
   });
 
   test('a GET', async () => {
@@ -182,8 +179,7 @@ describe('a socket whose client breaks the protocol', () => {
   /** Sends messages on a socket without credentials, expects one line in the log, and returns the close code. */
   async function closeAfter(messages: readonly (string | Buffer)[]) {
     const before = child.output().length;
-    const socket = new WebSocket(`${child.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
-    socket.on('error', () => undefined);
+    const socket = bareSocket(child.url);
     await once(socket, 'open');
     for (const message of messages) socket.send(message);
     const [code] = await once(socket, 'close');
@@ -220,16 +216,16 @@ describe('a socket whose client breaks the protocol', () => {
 
   test('is closed with a delay if its client continues', async () => {
     let closed = 0;
-    const fifty = Promise.withResolvers<void>();
+    const twenty = Promise.withResolvers<void>();
     const sockets = Array.from({ length: 200 }, () => {
-      const socket = new WebSocket(`${child.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
-      socket.on('error', () => undefined).on('open', () => socket.send('{"type":"next"}'));
+      const socket = bareSocket(child.url);
+      socket.on('open', () => socket.send('{"type":"next"}'));
       return socket.on('close', () => {
         closed += 1;
-        if (closed >= 20) fifty.resolve();
+        if (closed >= 20) twenty.resolve();
       });
     });
-    await fifty.promise;
+    await twenty.promise;
     // Messages sent before this request have arrived before its answer does.
     expect((await fetch(`${child.url}/health/live`)).status).toBe(200);
     expect(closed).toBeLessThan(sockets.length);
@@ -273,10 +269,7 @@ describe('connections', () => {
   const most = 40;
   const openAt = async (url: string, localAddress = '127.0.0.1') =>
     (await openConnection(url, { localAddress })).resume();
-  /**
-   * Opens idle connections from one address. Returns those that are still open when the service has answered another
-   * address.
-   */
+  /** Opens idle connections from one address. Returns those that are still open when another address was answered. */
   async function idle(url: string, count: number): Promise<readonly Socket[]> {
     const sockets: Socket[] = [];
     for (let opened = 0; opened < count; opened += 1) sockets.push(await openAt(url));
@@ -285,15 +278,18 @@ describe('connections', () => {
     return sockets.filter((socket) => !socket.destroyed);
   }
 
+  const crowded = (settings: Parameters<typeof ownGateway>[0] = {}) =>
+    ownGateway({ ROLE: 'serve', ...settings }, t.databaseUrl, { pace: { connections: most } });
+
   test('without credentials from one address get a quarter of the places, and other addresses are served', async () => {
-    const gateway = await ownGateway({ ROLE: 'serve' }, t.databaseUrl, { pace: { connections: most } });
+    const gateway = await crowded();
     const left = await idle(gateway.url, 3 * most);
     expect(left).toHaveLength(most / 4);
     for (const socket of left) socket.destroy();
   });
 
   test('without credentials beyond half of the places are closed, the oldest from the busiest address first', async () => {
-    const gateway = await ownGateway({ ROLE: 'serve' }, t.databaseUrl, { pace: { connections: most } });
+    const gateway = await crowded();
     const sockets: Socket[] = [];
     for (let address = 10; address < 16; address += 1) {
       for (let opened = 0; opened < most / 4; opened += 1) {
@@ -306,29 +302,18 @@ describe('connections', () => {
   });
 
   test('with credentials are not counted among those without, over HTTP and over sockets', async () => {
-    const gateway = await ownGateway({ ROLE: 'serve' }, t.databaseUrl, { pace: { connections: most } });
+    const { url } = await crowded();
     const agents = Array.from({ length: most / 4 }, () => new Agent({ keepAlive: true }));
     const { authorization } = t.platform;
-    for (const agent of agents) {
-      const sent = {
-        url: gateway.url,
-        path: '/graphql',
-        headers: { ...json, authorization },
-        body: posted(good),
-        agent,
-      };
-      expect((await send(sent)).status).toBe(200);
-    }
-    for (let opened = 0; opened < most / 4; opened += 1) await openRawSocket(gateway.url, authorization);
-    const path = '/health/live';
-    expect((await send({ url: gateway.url, method: 'GET', path })).status).toBe(200);
+    const sent = { url, path: '/graphql', headers: { ...json, authorization }, body: posted(good) };
+    for (const agent of agents) expect((await send({ ...sent, agent })).status).toBe(200);
+    for (let opened = 0; opened < most / 4; opened += 1) await openRawSocket(url, authorization);
+    expect((await send({ url, method: 'GET', path: '/health/live' })).status).toBe(200);
     for (const agent of agents) agent.destroy();
   });
 
   test('from a trusted proxy are not counted as coming from a single address', async () => {
-    const gateway = await ownGateway({ ROLE: 'serve', TRUSTED_PROXIES: [parseRange('127.0.0.1')] }, t.databaseUrl, {
-      pace: { connections: most },
-    });
+    const gateway = await crowded({ TRUSTED_PROXIES: [parseRange('127.0.0.1')] });
     const left = await idle(gateway.url, most - 5);
     expect(left).toHaveLength(most - 5);
     for (const socket of left) socket.destroy();

@@ -2,6 +2,7 @@ import diagnostics from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, test, vi } from 'vitest';
 import { BodyReader, maxReads, maxStrangers } from '../../src/api/http/bodies.ts';
 import { InFlight, WatchedResponse } from '../../src/api/http/in-flight.ts';
@@ -116,17 +117,22 @@ test('stalled bodies do not count as slow answers', async () => {
   await hanging.breakOff();
 });
 
+/** Returns a function that admits a tenant's request to an instance with this many places, if there is one. */
+function admission(maxInFlight: number) {
+  const inFlight = new InFlight({ maxInFlight, slowMs: 200, turns: new Turns(maxInFlight, maxInFlight) });
+  return (key: string) => {
+    const response = new WatchedResponse(new IncomingMessage(new Socket()));
+    return { response, request: inFlight.admit(response, { key, isPlatform: true }) };
+  };
+}
+
 test('an answer that its client abandons does not count as a slow answer', () => {
   vi.useFakeTimers({ toFake: ['performance'] });
-  const inFlight = new InFlight({ maxInFlight: 8, slowMs: 200, turns: new Turns(8, 8) });
-  const enter = () => {
-    const response = new WatchedResponse(new IncomingMessage(new Socket()));
-    return { response, entered: inFlight.admit(response, { key: 'one', isPlatform: true }) !== undefined };
-  };
-  const { response } = enter();
+  const admit = admission(8);
+  const { response } = admit('one');
   vi.advanceTimersByTime(3_600_000);
   response.emit('close');
-  expect(Array.from({ length: 9 }, () => enter().entered)).toEqual([...Array(8).fill(true), false]);
+  expect(Array.from({ length: 9 }, () => admit('one').request !== undefined)).toEqual([...Array(8).fill(true), false]);
   vi.useRealTimers();
 });
 
@@ -153,6 +159,12 @@ test('stalled uploads without credentials evict each other, and never those of a
   await Promise.all([own, ...hanging].map(({ breakOff }) => breakOff()));
 });
 
+const uploadsTo = (bodies: BodyReader) => (authorization?: string) => {
+  const request = new IncomingMessage(new Socket());
+  request.headers = { 'content-length': '2', ...(authorization && { authorization }) };
+  return { request, body: bodies.read(new ServerResponse(request)) };
+};
+
 test('an upload whose credentials are not cached counts as one without credentials until they are looked up', async () => {
   let isLookedUp: (platform: string | undefined) => void = () => undefined;
   const bodies = new BodyReader({
@@ -162,15 +174,11 @@ test('an upload whose credentials are not cached counts as one without credentia
         isLookedUp = resolve;
       }),
   });
-  const upload = (authorization?: string) => {
-    const request = new IncomingMessage(new Socket());
-    request.headers = { 'content-length': '2', ...(authorization && { authorization }) };
-    return { request, body: bodies.read(new ServerResponse(request)) };
-  };
+  const upload = uploadsTo(bodies);
   const own = upload('Basic eDp5');
-  await new Promise((later) => setImmediate(later));
+  await setImmediate();
   isLookedUp('a platform');
-  await new Promise((later) => setImmediate(later));
+  await setImmediate();
   const strangers = Array.from({ length: maxStrangers + 1 }, () => upload());
   expect(await strangers[0]?.body).toBe('EVICTED');
   own.request.push('ok');
@@ -178,20 +186,16 @@ test('an upload whose credentials are not cached counts as one without credentia
   expect(String(await own.body)).toBe('ok');
   // Wrong credentials do not help.
   const wrong = upload('Basic eDp6');
-  await new Promise((later) => setImmediate(later));
+  await setImmediate();
   isLookedUp(undefined);
-  await new Promise((later) => setImmediate(later));
+  await setImmediate();
   for (let n = 0; n < maxStrangers; n++) upload();
   expect(await wrong.body).toBe('EVICTED');
 });
 
 test('the platform with the most slow uploads is the one that loses one', async () => {
   const bodies = new BodyReader({ known: ({ headers }) => headers.authorization, lookUp: async () => undefined });
-  const upload = (authorization: string) => {
-    const request = new IncomingMessage(new Socket());
-    request.headers = { 'content-length': '2', authorization };
-    return { request, body: bodies.read(new ServerResponse(request)) };
-  };
+  const upload = uploadsTo(bodies);
   const few = upload('few');
   const many = Array.from({ length: maxReads }, () => upload('many'));
   expect(await many[0]?.body).toBe('EVICTED');
@@ -265,7 +269,6 @@ test('requests that wait for a webhook’s receiver do not slow other requests',
   await Promise.all(waiting);
 });
 
-/** Returns how many reads of a gateway wait for locks in its database. */
 const readingIn = async ({ owner }: TestGateway) =>
   (
     await owner.query(`select from pg_stat_activity where datname = current_database()
@@ -278,10 +281,7 @@ const other = await few.newPlatform('other');
 describe('with three connections to the database', () => {
   const query = '{ customers { totalCount } }';
 
-  /**
-   * Lets a platform run six reads that wait for the locked customers. Expects `count` of them to be in the database
-   * while another platform gets answers.
-   */
+  /** Runs six reads that wait for locked customers, `count` of them in the database, while another platform asks. */
   async function besideOther(count: number, run: () => Promise<Promise<unknown>[]>): Promise<void> {
     const lock = await lockedCustomers(few.databaseUrl);
     let ended = 0;
@@ -314,29 +314,23 @@ describe('with three connections to the database', () => {
 });
 
 test('places are shared equally by the tenants with requests in flight, and bounded in total', () => {
-  const inFlight = new InFlight({ maxInFlight: 8, slowMs: 200, turns: new Turns(8, 8) });
-  const open = new Map<string, WatchedResponse[]>();
-  const admit = (tenant: string) => {
-    const response = new WatchedResponse(new IncomingMessage(new Socket()));
-    if (!inFlight.admit(response, { key: tenant, isPlatform: true })) return false;
-    open.set(tenant, [...(open.get(tenant) ?? []), response]);
-    return true;
-  };
-  const admitted = (tenant: string) => Array.from({ length: 20 }, () => admit(tenant)).filter(Boolean).length;
-  expect(admitted('a')).toBe(8);
+  const admit = admission(8);
+  const admitted = (tenant: string) =>
+    Array.from({ length: 20 }, () => admit(tenant)).filter(({ request }) => request !== undefined);
+  const first = admitted('a');
+  expect(first).toHaveLength(8);
   // A half, a third, a quarter and so on, until there are twice as many as the limit allows.
-  expect(['b', 'c', 'd', 'e', 'f'].map(admitted)).toEqual([4, 3, 1, 0, 0]);
-  for (const response of open.get('a') ?? []) response.emit('close');
+  expect(['b', 'c', 'd', 'e', 'f'].map((tenant) => admitted(tenant).length)).toEqual([4, 3, 1, 0, 0]);
+  for (const { response } of first) response.emit('close');
   // Below the limit again, everyone is admitted.
-  expect(admit('e')).toBe(true);
+  expect(admit('e').request).toBeDefined();
 });
 
 test('slow answers to one tenant do not cause refusals of another', () => {
   vi.useFakeTimers({ toFake: ['performance'] });
-  const inFlight = new InFlight({ maxInFlight: 16, slowMs: 200, turns: new Turns(16, 16) });
+  const admitted = admission(16);
   const admit = (tenant: string) => {
-    const response = new WatchedResponse(new IncomingMessage(new Socket()));
-    const request = inFlight.admit(response, { key: tenant, isPlatform: true });
+    const { request } = admitted(tenant);
     request?.turn();
     return request;
   };

@@ -211,7 +211,6 @@ describe('the sandbox, whose credentials are public', () => {
   const getFrom = (host: string, path: string) =>
     answerTo(gateway.url, { path, headers: { host, accept: 'text/html' } });
 
-  /** Returns the status of a GET with a given Host header. */
   async function statusAt(path: string, host: string): Promise<number | undefined> {
     const response = await getFrom(host, path);
     response.resume();

@@ -5,10 +5,7 @@ import { parseRailSettings } from '../../src/rails/rail-settings.ts';
 import { openConnections } from '../../src/server/gateway.ts';
 import { testGateway } from '../setup/gateway.ts';
 
-/**
- * Webhooks without a provider's signature, sent to a gateway that serves six requests at a time and delays refusals by
- * an hour.
- */
+/** Webhooks without a provider's signature, to a gateway with six places that delays refusals by an hour. */
 
 const key = randomBytes(32);
 const secret = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;

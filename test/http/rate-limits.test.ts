@@ -13,7 +13,6 @@ const slow = { perSecond: 1, burst: 3 };
 const t = await testGateway({ RATE_LIMIT_CLIENT_TOKEN: slow }, undefined, { pace: { now: () => now } });
 
 let platforms = 0;
-/** Creates a platform with this limit on all its requests. */
 async function limitedTo(changes: Parameters<typeof changeRates>[3]): Promise<TestPlatform> {
   platforms += 1;
   const platform = await t.newPlatform(`limited ${platforms}`);
@@ -26,7 +25,6 @@ const post = (platform: TestPlatform, more: Record<string, string> = {}, body: o
   platform.post(body, more, path);
 const get = ({ authorization }: TestPlatform, path: string) => fetch(`${t.url}${path}`, { headers: { authorization } });
 
-/** Returns what a response says about the limits. */
 const said = ({ status, headers }: Response) => ({
   status,
   retryAfter: headers.get('retry-after'),

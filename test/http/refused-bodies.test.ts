@@ -30,9 +30,7 @@ let platforms = 0;
 async function exhausted(): Promise<TestPlatform> {
   platforms += 1;
   const platform = await t.newPlatform(`exhausted ${platforms}`);
-  await changeRates(t.gateway.payments.database, platform.platformId, tester, {
-    platform: { perSecond: 1, burst: 1 },
-  });
+  await changeRates(t.gateway.payments.database, platform.platformId, tester, { platform: { perSecond: 1, burst: 1 } });
   expect(await statusOf(platform)).toBe(200);
   return platform;
 }
@@ -41,7 +39,6 @@ async function statusOf({ send }: TestPlatform): Promise<number> {
   return (await send('{ viewer { kind } }')).status;
 }
 
-/** Sends the head of a request, and returns the answer. */
 async function begin(path: string, { authorization }: TestPlatform, length = 'Transfer-Encoding: chunked') {
   const socket = await openConnection(t.url);
   const heard = heardOn(socket);

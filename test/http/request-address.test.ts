@@ -22,51 +22,40 @@ const stream = encodeURIComponent('subscription { transactionUpdates { status } 
 
 /** A request: its first line, and its headers other than Host. */
 interface Sent {
-  readonly name?: string;
   readonly first: string;
   readonly more?: readonly string[];
 }
 
-/** One request for each path and transport. */
-const requests: readonly Sent[] = [
-  { name: 'a GraphQL query', first: 'GET /graphql?query={viewer{kind}} HTTP/1.1' },
-  {
-    name: 'a GraphQL POST',
-    first: 'POST /graphql HTTP/1.1',
-    more: ['Content-Type: application/json', 'Content-Length: 5'],
-  },
-  {
-    name: 'a body that waits for 100 Continue',
-    first: 'POST /graphql HTTP/1.1',
-    more: ['Expect: 100-continue', 'Content-Length: 5'],
-  },
-  { name: 'an unknown expectation', first: 'POST /graphql HTTP/1.1', more: ['Expect: wonders', 'Content-Length: 5'] },
-  { name: 'an event stream', first: `GET /graphql?query=${stream} HTTP/1.1`, more: ['Accept: text/event-stream'] },
-  { name: 'a WebSocket', first: 'GET /graphql HTTP/1.1', more: upgradeLines },
-  { name: 'a WebSocket to another path', first: 'GET /elsewhere HTTP/1.1', more: upgradeLines },
-  { name: 'a REST list', first: 'GET /2025-10-13/customers HTTP/1.1' },
-  { name: 'a REST command', first: 'POST /2025-10-13/customers HTTP/1.1', more: ['Content-Length: 5'] },
-  { name: 'the OpenAPI document', first: 'GET /2025-10-13/openapi.json HTTP/1.1' },
-  { name: 'the console', first: 'GET /2025-10-13/docs HTTP/1.1' },
-  { name: 'the front page', first: 'GET / HTTP/1.1', more: ['Accept: text/html'] },
-  { name: 'the lab', first: 'GET /lab HTTP/1.1' },
-  { name: 'GraphiQL', first: 'GET /graphql?query={viewer{kind}} HTTP/1.1', more: ['Accept: text/html'] },
-  { name: 'the wallet', first: 'POST /wallet/token HTTP/1.1', more: ['Content-Length: 0'] },
-  { name: 'a page of the documentation', first: 'GET /docs HTTP/1.1' },
-  { name: 'an asset', first: 'GET /assets/any.js HTTP/1.1' },
-  { name: 'liveness', first: 'GET /health/live HTTP/1.1' },
-  { name: 'readiness', first: 'HEAD /health/ready HTTP/1.1' },
-  { name: 'a webhook of a provider', first: 'POST /rails/Platform:1/webhooks HTTP/1.1', more: ['Content-Length: 5'] },
-  {
-    name: 'a preflight',
-    first: 'OPTIONS /graphql HTTP/1.1',
-    more: ['Origin: http://a', 'Access-Control-Request-Method: POST'],
-  },
-  { name: 'the whole server', first: 'OPTIONS * HTTP/1.1' },
-  { name: 'a wrong path', first: 'GET /nothing HTTP/1.1' },
-];
+const short = 'Content-Length: 5';
 
-/** Sends a request with these Host header lines. */
+/** One request for each path and transport. */
+const rows: readonly [name: string, line: string, ...more: string[]][] = [
+  ['a GraphQL query', 'GET /graphql?query={viewer{kind}}'],
+  ['a GraphQL POST', 'POST /graphql', 'Content-Type: application/json', short],
+  ['a body that waits for 100 Continue', 'POST /graphql', 'Expect: 100-continue', short],
+  ['an unknown expectation', 'POST /graphql', 'Expect: wonders', short],
+  ['an event stream', `GET /graphql?query=${stream}`, 'Accept: text/event-stream'],
+  ['a WebSocket', 'GET /graphql', ...upgradeLines],
+  ['a WebSocket to another path', 'GET /elsewhere', ...upgradeLines],
+  ['a REST list', 'GET /2025-10-13/customers'],
+  ['a REST command', 'POST /2025-10-13/customers', short],
+  ['the OpenAPI document', 'GET /2025-10-13/openapi.json'],
+  ['the console', 'GET /2025-10-13/docs'],
+  ['the front page', 'GET /', 'Accept: text/html'],
+  ['the lab', 'GET /lab'],
+  ['GraphiQL', 'GET /graphql?query={viewer{kind}}', 'Accept: text/html'],
+  ['the wallet', 'POST /wallet/token', 'Content-Length: 0'],
+  ['a page of the documentation', 'GET /docs'],
+  ['an asset', 'GET /assets/any.js'],
+  ['liveness', 'GET /health/live'],
+  ['readiness', 'HEAD /health/ready'],
+  ['a webhook of a provider', 'POST /rails/Platform:1/webhooks', short],
+  ['a preflight', 'OPTIONS /graphql', 'Origin: http://a', 'Access-Control-Request-Method: POST'],
+  ['the whole server', 'OPTIONS *'],
+  ['a wrong path', 'GET /nothing'],
+];
+const requests = rows.map(([name, line, ...more]) => ({ name, first: `${line} HTTP/1.1`, more }));
+
 function send({ first, more = [] }: Sent, hosts: readonly string[], url = t.url): Promise<string> {
   const hostLines = hosts.map((host) => `Host: ${host}`);
   const close = more.some((line) => line.startsWith('Connection')) ? [] : ['Connection: close'];
@@ -86,7 +75,7 @@ describe('a Host that is not an authority is refused before anything else:', () 
       const answer = await send(request, hosts);
       expect([hosts, statusOf(answer)]).toEqual([hosts, 400]);
       // A request without a Host gets Node's own answer, which has no body. A refused upgrade gets no body either.
-      if (hosts.length > 0 && !request.first.startsWith('HEAD') && request.more !== upgradeLines) {
+      if (hosts.length > 0 && !request.first.startsWith('HEAD') && !request.more.includes('Upgrade: websocket')) {
         expect(answer).toMatch(/Host/);
       }
       expect(answer).not.toMatch(/customers|currencies|allow-origin|100 Continue/i);

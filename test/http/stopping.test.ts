@@ -18,24 +18,18 @@ import { ownReceiver } from '../webhooks/receiver.ts';
 
 const secretKey = randomBytes(32);
 
-/**
- * Another instance on the same database. The tests use a platform of this instance, and the children do all the
- * background work.
- */
+/** Another instance on the same database, which owns the platform. The children do all the background work. */
 const t = await testGateway({ ROLE: 'serve', SECRET_KEY: secretKey });
 const headers = { authorization: t.platform.authorization, 'content-type': 'application/json' };
 
 const startChild = (environment: Readonly<Record<string, string>>) =>
   startChildGateway({ DATABASE_URL: t.databaseUrl, SECRET_KEY: secretKey.toString('hex'), ...environment });
 
-/** The result of a request. */
 type Exchange =
   | { readonly status: number; readonly body: string; readonly close: boolean }
   | { readonly error: string };
 
-/**
- * Creates a client that keeps one connection as long as the server lets it, and sends these headers with each request.
- */
+/** Creates a client that keeps one connection as long as the server lets it. */
 function keepAliveClient(url: string, headers: Readonly<Record<string, string>>) {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   return {
@@ -67,7 +61,6 @@ function busyClient(client: ReturnType<typeof keepAliveClient>, isLast: (exchang
     }
   };
   return {
-    /** The result of the last request. */
     last: run().finally(() => client.end()),
     /** Resolves once this many requests have been answered. */
     async answered(wanted: number) {
@@ -115,7 +108,6 @@ const get = 'GET /2025-10-13/openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n';
 const ping = 'GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n';
 const lastChunk = '\r\n0\r\n\r\n';
 
-/** Returns the bytes of a request. */
 function post(path: string, body: string, more: readonly string[] = []): string {
   const head = [`POST ${path} HTTP/1.1`, 'Host: localhost', 'Content-Type: application/json', ...more];
   return [...head, `Authorization: ${headers.authorization}`, `Content-Length: ${body.length}`, '', body].join('\r\n');

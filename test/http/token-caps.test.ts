@@ -6,10 +6,7 @@ import { nextOf, openEventStream, openRawSocket, subscribed } from '../setup/str
 
 /** How many sockets and subscriptions a token may have open at a time. */
 
-const t = await testGateway({
-  SOCKETS_PER_CLIENT_TOKEN: 2,
-  STREAMS_PER_CLIENT_TOKEN: 3,
-});
+const t = await testGateway({ SOCKETS_PER_CLIENT_TOKEN: 2, STREAMS_PER_CLIENT_TOKEN: 3 });
 const customerId = await newCustomer(t.platform);
 const authorization = `Bearer ${(await mint(t.platform, { customerId, permissions: ['VIEW'] })).token}`;
 

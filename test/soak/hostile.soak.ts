@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'vitest';
-import { HostileWorld } from '../attack/hostile/run.ts';
+import { openHostileWorld } from '../attack/hostile/run.ts';
 
-const world = await HostileWorld.open();
+const world = await openHostileWorld();
 afterAll(() => world.close());
 
 /** The number of probes; `ATTACK_SEED` repeats a run. */

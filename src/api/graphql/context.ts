@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { ExecutionArgs } from 'graphql';
+import type { ExecutionArgs, OperationDefinitionNode } from 'graphql';
 import type { ClientTokens } from '../../domain/access/tokens/client-tokens.ts';
 import type { Session } from '../../domain/access/tokens/sessions.ts';
 import type { Viewer } from '../../domain/access/viewer.ts';
@@ -46,7 +46,8 @@ export interface Context {
   reportsCost?: boolean;
 }
 
-/** Returns the context of an operation. graphql types it as unknown, but this service passes one to every operation. */
-export function contextIn({ contextValue }: Pick<ExecutionArgs, 'contextValue'>): Context {
-  return contextValue as Context;
+/** An operation that may run: parsed, valid and authenticated. */
+export interface Prepared extends ExecutionArgs {
+  readonly contextValue: Context;
+  readonly operation: OperationDefinitionNode;
 }

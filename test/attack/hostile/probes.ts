@@ -24,7 +24,6 @@ export interface SocketProbe {
 
 export type Probe = HttpProbe | SocketProbe;
 
-/** The source from which probes are drawn. */
 export interface Hostility {
   readonly material: Material;
   readonly things: Things;
@@ -150,10 +149,7 @@ function drawOperation(choices: Choices, hostility: Hostility): Record<string, u
   return choices.oneIn(10) ? (spoilt(operation, choices, hostility) as Record<string, unknown>) : operation;
 }
 
-/**
- * Draws counts and sums under many aliases, filtered by a value that is repeated thousands of times, identical or
- * nearly so.
- */
+/** Draws counts and sums under many aliases, filtered by a value that is repeated thousands of times. */
 function countless(choices: Choices): Drawn {
   const field = choices.oneOf([
     'transactionTotals(FILTER) { count amount { amount } }',
@@ -198,7 +194,6 @@ function jsonOf(value: unknown): string {
 
 const textOf = (value: unknown) => (typeof value === 'string' ? value : jsonOf(value));
 
-/** Draws the body to send: mostly JSON, sometimes not. */
 function drawBody(value: unknown, choices: Choices): string | Buffer {
   const json = jsonOf(value);
   if (!choices.oneIn(8)) return json;

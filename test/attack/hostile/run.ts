@@ -7,15 +7,14 @@ import { WebSocket } from 'ws';
 import { Choices } from '../../oracle/choices.ts';
 import { readMaterial } from '../../oracle/material.ts';
 import { mint } from '../../setup/acts.ts';
-import { startTestGateway, type TestGateway } from '../../setup/gateway.ts';
+import { startTestGateway } from '../../setup/gateway.ts';
 import { newCustomer } from '../../setup/scene.ts';
-import { answer, type Receiver, startReceiver } from '../../webhooks/receiver.ts';
+import { answer, startReceiver } from '../../webhooks/receiver.ts';
 import { unlimited } from '../limits.ts';
 import { restOperations } from '../matrix/rest-matrix.ts';
 import { fresh, makeThings } from '../matrix/things.ts';
 import { drawProbe, type Hostility, type HttpProbe, type Probe, type SocketProbe } from './probes.ts';
 
-/** The response to a probe. */
 interface Outcome {
   /** The HTTP status. For a socket: its close code, or 0 if it stayed open. */
   readonly status: number;
@@ -28,71 +27,53 @@ const limitMs = 20_000;
 /** A stream may open without having anything to send. After this time, the probe stops waiting for it. */
 const silenceMs = 40;
 
-/** Sends probes to a gateway. */
-class Delivery {
-  readonly #url: string;
-  readonly #pool: Pool;
+/** Sends probes. @throws Error if there is no response within the limit */
+type Send = (probe: Probe) => Promise<Outcome>;
 
-  constructor(url: string) {
-    this.#url = url;
-    this.#pool = new Pool(url, { connections: 32, headersTimeout: limitMs, bodyTimeout: limitMs });
-  }
+async function sendRequest(pool: Pool, { method, path, headers, body }: HttpProbe): Promise<Outcome> {
+  const leaving = new AbortController();
+  const answer = await pool.request({
+    method: method as Dispatcher.HttpMethod,
+    path,
+    headers: sendable(headers),
+    body: method === 'GET' || method === 'HEAD' ? null : (body ?? null),
+    signal: leaving.signal,
+  });
+  const isStream = String(answer.headers['content-type']).startsWith('text/event-stream');
+  const text = await (isStream ? firstOf(answer.body, leaving) : answer.body.text());
+  return { status: answer.statusCode, retryAfter: 'retry-after' in answer.headers, text };
+}
 
-  /** @throws Error if there is no response within the limit */
-  async send(probe: Probe): Promise<Outcome> {
-    if (probe.transport === 'socket') return this.#frames(probe);
-    return this.#request(probe);
-  }
-
-  close(): Promise<void> {
-    return this.#pool.destroy();
-  }
-
-  async #request({ method, path, headers, body }: HttpProbe): Promise<Outcome> {
-    const leaving = new AbortController();
-    const answer = await this.#pool.request({
-      method: method as Dispatcher.HttpMethod,
-      path,
-      headers: sendable(headers),
-      body: method === 'GET' || method === 'HEAD' ? null : (body ?? null),
-      signal: leaving.signal,
+async function sendFrames(url: string, { authorization, frames }: SocketProbe): Promise<Outcome> {
+  const socket = new WebSocket(`${url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
+  socket.on('error', () => undefined);
+  const heard: string[] = [];
+  const ended = new Promise<number>((resolve) => socket.on('close', resolve));
+  await Promise.race([once(socket, 'open'), ended]);
+  const finished = new Promise<number>((resolve) => {
+    socket.on('message', (message) => {
+      const text = String(message);
+      heard.push(text);
+      if (text.includes('"connection_ack"')) {
+        for (const frame of frames) socket.send(frame);
+        socket.send('{"type":"subscribe","id":"last","payload":{"query":"{ viewer { kind } }"}}');
+      }
+      if (/"id":"last","type":"complete"|"type":"complete","id":"last"|"id":"last","type":"error"/.test(text))
+        resolve(0);
     });
-    const isStream = String(answer.headers['content-type']).startsWith('text/event-stream');
-    const text = await (isStream ? firstOf(answer.body, leaving) : answer.body.text());
-    return { status: answer.statusCode, retryAfter: 'retry-after' in answer.headers, text };
-  }
-
-  async #frames({ authorization, frames }: SocketProbe): Promise<Outcome> {
-    const socket = new WebSocket(`${this.#url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
-    socket.on('error', () => undefined);
-    const heard: string[] = [];
-    const ended = new Promise<number>((resolve) => socket.on('close', resolve));
-    await Promise.race([once(socket, 'open'), ended]);
-    const finished = new Promise<number>((resolve) => {
-      socket.on('message', (message) => {
-        const text = String(message);
-        heard.push(text);
-        if (text.includes('"connection_ack"')) {
-          for (const frame of frames) socket.send(frame);
-          socket.send('{"type":"subscribe","id":"last","payload":{"query":"{ viewer { kind } }"}}');
-        }
-        if (/"id":"last","type":"complete"|"type":"complete","id":"last"|"id":"last","type":"error"/.test(text))
-          resolve(0);
-      });
-    });
-    if (socket.readyState === socket.OPEN)
-      socket.send(JSON.stringify({ type: 'connection_init', payload: { authorization } }));
-    const late = new AbortController();
-    const status = await Promise.race([
-      ended,
-      finished.then(() => delay(silenceMs, 0)),
-      delay(limitMs, -1, { signal: late.signal }).catch(() => -1),
-    ]);
-    late.abort();
-    socket.close();
-    if (status === -1) throw new Error('the socket did not answer within the limit');
-    return { status, retryAfter: false, text: heard.join('\n') };
-  }
+  });
+  if (socket.readyState === socket.OPEN)
+    socket.send(JSON.stringify({ type: 'connection_init', payload: { authorization } }));
+  const late = new AbortController();
+  const status = await Promise.race([
+    ended,
+    finished.then(() => delay(silenceMs, 0)),
+    delay(limitMs, -1, { signal: late.signal }).catch(() => -1),
+  ]);
+  late.abort();
+  socket.close();
+  if (status === -1) throw new Error('the socket did not answer within the limit');
+  return { status, retryAfter: false, text: heard.join('\n') };
 }
 
 /** Returns the first messages of a stream, until it ends or is briefly silent. */
@@ -118,7 +99,6 @@ async function firstOf(
   return text;
 }
 
-/** Returns the headers that an HTTP client is able to send. */
 function sendable(headers: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name, value.replace(/[^\t\x20-\x7e\x80-\xff]/g, '')]),
@@ -137,74 +117,63 @@ const maxAnswerBytes = 6_000;
 /** This many probes share the same objects, which some probes delete. */
 const roundProbes = 5_000;
 
-export class HostileWorld {
-  /** The gateway that answers the probes, and also does the background work. */
-  readonly t: TestGateway;
+export async function openHostileWorld() {
+  const settings = { ...unlimited, SECRET_KEY: randomBytes(32) };
   /** The gateway that creates the objects for the probes, with the usual limit on its answers. */
-  readonly #maker: TestGateway;
-  readonly #receiver: Receiver;
-  readonly #operations: Hostility['operations'];
+  const maker = await startTestGateway({ ...settings, ROLE: 'serve' });
+  /** The gateway that answers the probes, and also does the background work. */
+  const t = await startTestGateway({ ...settings, MAX_ANSWER_BYTES: maxAnswerBytes }, maker.databaseUrl);
+  const receiver = await startReceiver(answer(202));
+  const operations = await restOperations(t.url);
 
-  private constructor(t: TestGateway, maker: TestGateway, receiver: Receiver, operations: Hostility['operations']) {
-    this.t = t;
-    this.#maker = maker;
-    this.#receiver = receiver;
-    this.#operations = operations;
-  }
-
-  static async open(): Promise<HostileWorld> {
-    const settings = { ...unlimited, SECRET_KEY: randomBytes(32) };
-    const maker = await startTestGateway({ ...settings, ROLE: 'serve' });
-    const t = await startTestGateway({ ...settings, MAX_ANSWER_BYTES: maxAnswerBytes }, maker.databaseUrl);
-    return new HostileWorld(t, maker, await startReceiver(answer(202)), await restOperations(t.url));
-  }
-
-  async close(): Promise<void> {
-    await this.t.stop();
-    await this.#maker.stop();
-    await this.#receiver.stop();
-  }
-
-  /**
-   * Sends a number of random probes, over several concurrent connections.
-   * @param usualSeed determines the probes; ATTACK_SEED overrides it
-   * @throws Error for the first bad answer, shrunk: with seed, probe and answer
-   */
-  async run(probes: number, lines: number, usualSeed: number): Promise<Figures> {
-    const seed = Number(process.env.ATTACK_SEED ?? usualSeed);
-    console.log(`ATTACK_SEED=${seed} repeats these ${probes} probes`);
-    const figures: Figures = { probes: 0, answers: new Map() };
-    const delivery = new Delivery(this.t.url);
-    try {
-      for (let sent = 0; sent < probes; sent += roundProbes) {
-        const hostility = await this.#newHostility();
-        const each = Math.ceil(Math.min(roundProbes, probes - sent) / lines);
-        const work = Array.from({ length: lines }, (_none, line) =>
-          sendLine(delivery, hostility, each, seed + sent + line, figures),
-        );
-        await Promise.all(work);
-      }
-    } finally {
-      await delivery.close();
-    }
-    return figures;
-  }
-
-  /** Creates a platform with objects, which the probes name and sometimes delete. */
-  async #newHostility(): Promise<Hostility> {
-    const platform = await this.#maker.newPlatform(fresh('hostile'));
-    const things = await makeThings(platform, this.#receiver.url);
+  async function newHostility(): Promise<Hostility> {
+    const platform = await maker.newPlatform(fresh('hostile'));
+    const things = await makeThings(platform, receiver.url);
     // Enough for lists that do not fit into an answer.
     for (let more = 0; more < 30; more++) await newCustomer(platform);
     const material = await readMaterial(platform, [['transferOut', 'never-used']], []);
     const { token } = await mint(platform, { customerId: things.Customer, permissions: ['VIEW', 'TRANSACT'] });
-    const authorizations = [platform.authorization, `Bearer ${token}`, ''];
-    return { things, material, operations: this.#operations, authorizations };
+    return { things, material, operations, authorizations: [platform.authorization, `Bearer ${token}`, ''] };
   }
+
+  return {
+    /**
+     * Sends a number of random probes, over several concurrent connections.
+     * @param usualSeed determines the probes; ATTACK_SEED overrides it
+     * @throws Error for the first bad answer, shrunk: with seed, probe and answer
+     */
+    async run(probes: number, lines: number, usualSeed: number): Promise<Figures> {
+      const seed = Number(process.env.ATTACK_SEED ?? usualSeed);
+      console.log(`ATTACK_SEED=${seed} repeats these ${probes} probes`);
+      const figures: Figures = { probes: 0, answers: new Map() };
+      const pool = new Pool(t.url, { connections: 32, headersTimeout: limitMs, bodyTimeout: limitMs });
+      const send: Send = (probe) =>
+        probe.transport === 'socket' ? sendFrames(t.url, probe) : sendRequest(pool, probe);
+      try {
+        for (let sent = 0; sent < probes; sent += roundProbes) {
+          const hostility = await newHostility();
+          const each = Math.ceil(Math.min(roundProbes, probes - sent) / lines);
+          await Promise.all(
+            Array.from({ length: lines }, (_none, line) =>
+              sendLine(send, hostility, each, seed + sent + line, figures),
+            ),
+          );
+        }
+      } finally {
+        await pool.destroy();
+      }
+      return figures;
+    },
+    async close(): Promise<void> {
+      await t.stop();
+      await maker.stop();
+      await receiver.stop();
+    },
+  };
 }
 
 async function sendLine(
-  delivery: Delivery,
+  send: Send,
   hostility: Hostility,
   probes: number,
   seed: number,
@@ -215,7 +184,7 @@ async function sendLine(
   const one = async (drawn: readonly number[]) => {
     if (performance.now() > until) return;
     const probe = drawProbe(new Choices(drawn), hostility);
-    const wrong = await judged(delivery, probe, figures);
+    const wrong = await judged(send, probe, figures);
     if (!wrong) return;
     until = Math.min(until, performance.now() + 20_000);
     failed = new Error(`${wrong}\nprobe: ${shown(probe)}\nATTACK_SEED=${seed}`);
@@ -229,13 +198,13 @@ async function sendLine(
   }
 }
 
-async function judged(delivery: Delivery, probe: Probe, figures: Figures): Promise<string | undefined> {
+async function judged(send: Send, probe: Probe, figures: Figures): Promise<string | undefined> {
   let outcome: Outcome;
   try {
-    outcome = await delivery.send(probe);
+    outcome = await send(probe);
     // A request that was refused because of load was not executed. On a busy machine it is repeated, as a client would
     // do.
-    for (let again = 0; isOverload(probe, outcome) && again < 5; again += 1) outcome = await delivery.send(probe);
+    for (let again = 0; isOverload(probe, outcome) && again < 5; again += 1) outcome = await send(probe);
   } catch (error) {
     return `no answer: ${error}`;
   }
@@ -257,10 +226,7 @@ const internals: readonly (readonly [what: string, form: RegExp])[] = [
 ];
 /** The close codes of graphql-ws for a fault of the server, and of WebSocket for any fault. */
 const faults = [4500, 1011];
-/**
- * Returns the size limit of each answer to a probe, in bytes: the limit for what it reads, plus the probe's own text,
- * which an error may quote.
- */
+/** The size limit of each answer, in bytes: what it reads, and the probe's own text, which an error may quote. */
 function boundOf(probe: Probe): number {
   const sent = probe.transport === 'socket' ? probe.frames.join('') : `${probe.path}${probe.body ?? ''}`;
   // A document with mutations reads once for each of them, at most five times.
@@ -270,10 +236,7 @@ function boundOf(probe: Probe): number {
   return tables + maxAnswerBytes * reads + 2 * Buffer.byteLength(sent) + 1_000;
 }
 
-/**
- * Splits a response into the messages of a socket or a stream, each an answer in itself: a stream may repeat events
- * since its cursor.
- */
+/** The messages of a socket or a stream, each an answer in itself: a stream may repeat events since its cursor. */
 function answersIn({ transport }: Probe, text: string): string[] {
   if (transport === 'socket') return text.split('\n');
   return transport === 'event stream' ? text.split('\n\n') : [text];
@@ -300,7 +263,6 @@ function wrongIn(probe: Probe, { status, retryAfter, text }: Outcome): string | 
   return undefined;
 }
 
-/** Returns what is wrong with the errors in an answer of GraphQL, for example that one has no code. */
 function wrongErrors(text: string): string | undefined {
   let answered: { errors?: { extensions?: { code?: unknown } }[] };
   try {

@@ -2,14 +2,12 @@ import { nodeTypes } from './graphql-calls.ts';
 import { fresh, type Kind, kinds, unknownOf } from './things.ts';
 import type { MatrixWorld } from './world.ts';
 
-/** The counts of a matrix. */
 export interface Figures {
   tried: number;
   /** Descriptions of the faults, one for each cell. */
   readonly lost: string[];
 }
 
-/** An answer as it was received. */
 export interface Reply {
   readonly status: number;
   readonly text: string;
@@ -25,7 +23,6 @@ export interface Named {
 /** The kinds that all callers of a platform share. */
 const ofWholePlatform: readonly Kind[] = ['cursor:feed', 'Platform'];
 
-/** Returns all of the victim's values that can be sent at a place. */
 export function victimsAt(
   world: MatrixWorld,
   meaning: readonly Kind[] | 'key' | 'node',
@@ -53,16 +50,14 @@ export function kindOfNode(type: string): Kind {
   return kind;
 }
 
-/** An answer, and the statements executed for it. */
 interface Sent {
   readonly result: Reply;
   readonly statements: readonly string[];
 }
 
 /**
- * Sends a request that names a victim's object, and the same request with an object that never existed, and compares
- * status, text and the texts of the executed statements.
- * @returns the difference, in words, if there is one, and the answer to the victim's value
+ * Sends a request that names a victim's object, and the same request with an object that never existed. Returns the first
+ * answer, and how the two differ in status, text and executed statements, if they do.
  */
 export async function sendBoth(
   world: MatrixWorld,
@@ -122,10 +117,7 @@ export const takenTwice: ReadonlySet<string> = new Set([
   'url',
 ]);
 
-/**
- * Returns the difference between two answers. New values (ids, times, figures) are allowed to differ between two
- * successes.
- */
+/** Returns the difference between two answers. New values (ids, times, figures) may differ between two successes. */
 export function differenceOf(one: Reply, two: Reply): string | undefined {
   // A request that is invalid for every caller proves nothing.
   if (
@@ -145,7 +137,7 @@ export function differenceOf(one: Reply, two: Reply): string | undefined {
   return `${one.status} ${one.text.slice(0, 400)}\n  and for an unknown one ${two.status} ${two.text.slice(0, 400)}`;
 }
 
-/** Returns whether a command succeeded. Reads and refusals contain no ids or times that differ between runs. */
+/** Reads and refusals contain no ids or times that differ between runs. */
 function isSuccess(text: string): boolean {
   return /"__typename":"\w+Success"|^\{"(id|quoteId|apiToken|umaAddress|response_status|receivingUmaAddress|supportedCurrencies)"/.test(
     text,

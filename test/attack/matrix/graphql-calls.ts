@@ -24,10 +24,7 @@ export interface Call {
   readonly name: string;
   readonly field: string;
   readonly query: string;
-  /**
-   * Variables that name the caller's own objects. An object of a different kind in the same place makes a separate
-   * call.
-   */
+  /** Variables that name the caller's own objects, one for each kind of object that a place can name. */
   readonly bases: readonly ((own: Things) => Variables)[];
 }
 
@@ -146,10 +143,7 @@ const inputs: Readonly<Record<Operation, readonly ((own: Things) => Variables)[]
 const minted = { permissions: ['VIEW'], expiresInSeconds: 900 };
 const receipt = { senderUmaAddress: '$success.usd@sandbox.uma.money', currency: 'USD', amount: { units: 100 } };
 
-/**
- * The arguments that are required or that name objects, for the fields of the query, of the subscription and of the
- * nodes.
- */
+/** The arguments that are required or name objects, of queries, subscriptions and the fields of nodes. */
 const args: Readonly<Record<string, readonly ((own: Things) => Variables)[]>> = {
   'Query.account': [(own) => ({ id: own.InternalAccount })],
   'Query.customer': [(own) => ({ id: own.Customer })],
@@ -176,7 +170,6 @@ const args: Readonly<Record<string, readonly ((own: Things) => Variables)[]>> = 
   ],
 };
 
-/** Returns the arguments of lists below a parent, with their filter. */
 function filteredBelow(type: 'Customer' | 'ExternalAccount' | 'InternalAccount', ...fields: readonly string[]) {
   const base = (own: Things) => ({ parent: own[type], filter: {} });
   return Object.fromEntries(fields.map((field) => [`${type}.${field}`, [base]]));
@@ -184,10 +177,7 @@ function filteredBelow(type: 'Customer' | 'ExternalAccount' | 'InternalAccount',
 
 type Field = GraphQLField<unknown, unknown>;
 
-/**
- * Every field of the schema that can be called: the fields of the three root types, and those fields of nodes that take
- * arguments.
- */
+/** Every field that can be called: those of the three root types, and those of nodes that take arguments. */
 export const calls: readonly Call[] = [
   ...fieldsOf(schema.getQueryType()).map((field) => rootCall('query', 'Query', field)),
   ...Object.keys(inputs).map((name) => {
@@ -208,7 +198,6 @@ export const rootFields: readonly string[] = (['Query', 'Mutation', 'Subscriptio
   fieldsOf(schema.getType(name) as GraphQLObjectType).map((field) => `${name}.${field.name}`),
 );
 
-/** Returns every type that has its own ids. */
 export function nodeTypes(): readonly GraphQLObjectType[] {
   const node = schema.getType('Node');
   return node && isAbstractType(node) ? schema.getPossibleTypes(node) : [];
@@ -222,10 +211,7 @@ function namesAnything(owner: string, field: Field): boolean {
   return field.args.some((arg) => namesIn(`${owner}.${field.name}`, arg).length > 0);
 }
 
-/**
- * Returns fields that name something but that no call reaches, because they belong neither to a root type nor to a
- * node.
- */
+/** Returns fields that name something but belong neither to a root type nor to a node, so that no call reaches them. */
 export function unreachedFields(): readonly string[] {
   const reached = new Set(['Query', 'Mutation', 'Subscription', ...nodeTypes().map(({ name }) => name)]);
   return Object.values(schema.getTypeMap())
@@ -284,7 +270,6 @@ function bodyOf(field: Field): string {
   return selection(field.type, 2);
 }
 
-/** Every place in every call that names something. */
 export const coordinates: readonly Coordinate[] = calls.flatMap((call) => {
   const [owner = '', name = ''] = call.name.split('.');
   const type = schema.getType(owner) as GraphQLObjectType;
@@ -293,7 +278,6 @@ export const coordinates: readonly Coordinate[] = calls.flatMap((call) => {
   return field.args.flatMap((arg) => namesIn(call.name, arg).map((place) => ({ call, ...place })));
 });
 
-/** Returns the places of an argument that name something. */
 function namesIn(call: string, arg: GraphQLArgument): Omit<Coordinate, 'call'>[] {
   return [...placesIn(call, arg.type, [arg.name])].flatMap(({ owner, path: whole, type }) => {
     const path = whole.filter((step) => step !== '0');
@@ -304,10 +288,7 @@ function namesIn(call: string, arg: GraphQLArgument): Omit<Coordinate, 'call'>[]
   });
 }
 
-/**
- * Returns variables for the call that name `value` at the coordinate, and the caller's own objects everywhere else.
- * @throws Error when no variables of the call have the object that the coordinate is a member of
- */
+/** Returns variables that name `value` at the coordinate, and the caller's own objects everywhere else. */
 export function naming({ call, path, isList, place }: Coordinate, value: string, own: Things): Variables {
   const members = path.slice(0, -1);
   const member = path.at(-1) ?? '';

@@ -75,7 +75,6 @@ const permissionsOf = new Map(
   ),
 );
 
-/** Returns the permission that a field needs. */
 export function permissionOf({ name }: Pick<Call, 'name'>): Needed {
   const permission = permissionsOf.get(name);
   if (!permission) throw new Error(`test/attack/matrix/graphql-matrix.ts does not say which permission ${name} needs`);
@@ -90,10 +89,7 @@ function waysOf(kind: Call['kind'], chosen: readonly Transport[]): Transport[] {
   return [...new Set(chosen.map((way) => (kind === 'subscription' && way === 'JSON' ? 'event stream' : way)))];
 }
 
-/**
- * For one stranger: sends the victim's ids at every place in every field.
- * @param share selects the places to try by their position; by default all
- */
+/** Sends the victim's ids at every place in every field; `share` selects places by their position. */
 export async function tryStranger(
   world: MatrixWorld,
   stranger: Stranger,
@@ -173,8 +169,7 @@ const alike: readonly (readonly [place: RegExp, why: string])[] = [
   [/^SandboxSetExternalAccountStatusInput\.accountId = InternalAccount$/, 'an account here has no such status'],
 ];
 /**
- * Returns whether the owner's own value gets the same answer here as an unknown one. A `platformCustomerId` does so
- * only in inputs that create something: in a filter it must find its row.
+ * A `platformCustomerId` gets the same answer only in inputs that create something: in a filter it must find its row.
  */
 const isAlike = (place: string) =>
   !/^(Customer|Transaction)Filter\.platformCustomerId/.test(place) && alike.some(([form]) => form.test(place));
@@ -214,7 +209,6 @@ export async function tryPermissions(world: MatrixWorld, figures: Figures): Prom
 /** Nodes that the caller may not see are null without an error, just as nonexistent nodes are. */
 const isNothing = (text: string) => /^\{"data":\{"\w+":(null|\[null\])\}\}$/.test(text);
 
-/** Returns the outcome that is stored for a mutation under a key. */
 async function outcomeOf({ owner }: MatrixWorld, operation: string, key: string): Promise<string> {
   if (!calls.some((call) => call.kind === 'mutation' && call.field === operation)) return 'NONE';
   // Every mutation of the schema is an operation.

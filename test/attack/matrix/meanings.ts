@@ -132,9 +132,7 @@ const descriptions: ReadonlySet<string> = new Set(
 export type Meaning = readonly Kind[] | 'key' | 'node' | 'nothing';
 
 /**
- * Returns the meaning of a text or an id.
  * @param owner the field, input type or operation that it belongs to
- * @throws Error if no table has an entry for it
  */
 export function meaningOf(owner: string, name: string): Meaning {
   const place = `${owner}.${name}`;

@@ -55,7 +55,6 @@ const receiver = '%24success.usd%40sandbox.uma.money';
 
 const manifestOf = (text: string) => ({ [hash('sha256', text)]: text });
 
-/** The operations that do not name anything. */
 const bare = `listCustomerInternalAccounts listPlatformInternalAccounts listCustomerExternalAccounts
   listPlatformExternalAccounts listCustomers listQuotes listTransactions listTokens listClientTokens
   getConfig listTrustedDocuments`.split(/\s+/);
@@ -129,9 +128,7 @@ export const requests: Readonly<Record<string, readonly ((own: Things) => Reques
   deleteCustomer: [(own) => ({ path: { customerId: own.Customer } })],
 };
 
-/**
- * The operation for which an endpoint's idempotency keys are valid, by the endpoint's id, where the two names differ.
- */
+/** The operation to which an endpoint's idempotency keys belong, where the two names differ. */
 const keyScope: Readonly<Record<string, string>> = {
   createPlatformExternalAccount: 'createExternalAccount',
   createToken: 'createApiToken',
@@ -179,7 +176,6 @@ function isText(schema: Data): boolean {
   return isString && !schema.enum && schema.const === undefined && !schema.format?.startsWith('date');
 }
 
-/** Returns the places of all texts in a body. */
 function textsIn(document: Data, given: Data, path: readonly string[], above: readonly string[]): string[][] {
   if (given.$ref && above.includes(given.$ref)) return [];
   const schema = given.$ref ? document.components.schemas[given.$ref.split('/').at(-1)] : given;
@@ -228,7 +224,6 @@ async function send(url: string, who: TestPlatform, operation: Operation, reques
   };
 }
 
-/** An operation of the document, with a place in its request that names something. */
 type Cell = readonly [operation: Operation, place: Place];
 const cellsOf = (operations: readonly Operation[]): Cell[] =>
   operations.flatMap((one) => one.places.map((place): Cell => [one, place]));
@@ -297,7 +292,6 @@ export async function tryRestOwner(
   }
 }
 
-/** The permission that each operation needs, according to docs/rest.md. */
 export type Permissions = ReadonlyMap<string, string>;
 
 /** Calls every operation with tokens that have fewer rights, and with credentials that are no longer valid. */

@@ -5,37 +5,22 @@ import { openEventStream, openRawSocket } from '../../setup/streams.ts';
 import type { Figures } from './cells.ts';
 import { type MatrixWorld, quiet, secretsOf } from './world.ts';
 
-/** A subscription that anyone can open and that must reveal nothing about the victim's objects. */
-interface Stream {
-  readonly what: string;
-  readonly query: string;
-}
-
 /**
- * The streams over many objects, which anyone can open. Streams that name a foreign object are refused
- * (graphql-matrix.ts).
+ * The streams over many objects, which anyone can open and which must reveal nothing about the victim's. Streams that
+ * name a foreign object are refused (graphql-matrix.ts).
  */
-const streams: readonly Stream[] = [
-  { what: 'events', query: 'subscription { events { id type cursor } }' },
-  {
-    what: 'transactionUpdates',
-    query: 'subscription { transactionUpdates { cursor transaction { id } } }',
-  },
-  { what: 'accountUpdates', query: 'subscription { accountUpdates { cursor account { id } } }' },
-  { what: 'customerUpdates', query: 'subscription { customerUpdates { cursor customer { id } } }' },
-  {
-    what: 'transactionChanges',
-    query: 'subscription { transactionChanges(snapshot: false) { cursor changes { op node { id } } } }',
-  },
-  {
-    what: 'accountChanges',
-    query: 'subscription { accountChanges(snapshot: false) { cursor changes { op node { id } } } }',
-  },
-];
+const streams = {
+  events: '{ events { id type cursor } }',
+  transactionUpdates: '{ transactionUpdates { cursor transaction { id } } }',
+  accountUpdates: '{ accountUpdates { cursor account { id } } }',
+  customerUpdates: '{ customerUpdates { cursor customer { id } } }',
+  transactionChanges: '{ transactionChanges(snapshot: false) { cursor changes { op node { id } } } }',
+  accountChanges: '{ accountChanges(snapshot: false) { cursor changes { op node { id } } } }',
+};
 
 /**
- * Opens the streams of every stranger on a socket and as event streams, causes events of the victim, and checks what
- * the strangers have received once the victim's own stream has received everything.
+ * Opens the streams of every stranger, causes events of the victim, and checks what the strangers have received once the
+ * victim's own stream has received everything.
  */
 export async function tryStreams(world: MatrixWorld, figures: Figures): Promise<void> {
   const { t, counting, victim, strangers } = world;
@@ -44,21 +29,19 @@ export async function tryStreams(world: MatrixWorld, figures: Figures): Promise<
   const closing: (() => void)[] = [];
   const before = counting.subscriptions();
   let opened = 0;
-  for (const stranger of strangers) {
-    const raw = await openRawSocket(counting.url, stranger.platform.authorization);
+  for (const { name: who, platform } of strangers) {
+    const raw = await openRawSocket(counting.url, platform.authorization);
     closing.push(() => raw.socket.close());
     raw.socket.on('message', (data) => {
       const { id, type, payload } = JSON.parse(String(data));
-      if (type === 'next' || type === 'error')
-        heard.push({ who: stranger.name, what: streams[id]?.what ?? '', text: JSON.stringify(payload) });
+      if (type === 'next' || type === 'error') heard.push({ who, what: id, text: JSON.stringify(payload) });
     });
-    for (const [id, { query }] of streams.entries()) {
-      raw.send({ id: String(id), type: 'subscribe', payload: { query } });
-      const stream = await openEventStream(`${counting.url}/graphql/stream`, stranger.platform.authorization, {
-        query,
-      });
+    for (const [what, selection] of Object.entries(streams)) {
+      const payload = { query: `subscription ${selection}` };
+      raw.send({ id: what, type: 'subscribe', payload });
+      const stream = await openEventStream(`${counting.url}/graphql/stream`, platform.authorization, payload);
       closing.push(() => stream.cut());
-      readAll(stream.events, (text) => heard.push({ who: stranger.name, what: streams[id]?.what ?? '', text }));
+      readAll(stream.events, (text) => heard.push({ who, what, text }));
       opened += 2;
     }
   }
@@ -72,9 +55,7 @@ export async function tryStreams(world: MatrixWorld, figures: Figures): Promise<
   // The victim's stream is on the same instance: whatever it has received, the other streams could have received too.
   const mark = world.owner.watch(
     'subscription ($id: ID!) { accountUpdates(of: { accountId: $id }) { newBalance { amount } } }',
-    {
-      id: victim.InternalAccount,
-    },
+    { id: victim.InternalAccount },
   );
   await mark.next();
   await act(t.platform, 'transferOut', {
@@ -112,7 +93,6 @@ async function readAll(events: AsyncIterable<unknown>, hear: (text: string) => v
   }
 }
 
-/** Checks that other platforms' webhooks receive nothing about the victim's objects. */
 export async function tryWebhooks({ t, receivers, victim }: MatrixWorld, figures: Figures): Promise<void> {
   await quiet(t);
   const [own, others] = receivers;

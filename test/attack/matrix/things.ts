@@ -186,8 +186,8 @@ async function cursorsOf(
 }
 
 /**
- * Returns a value of the same form that never existed: for an id a different uuid, for a cursor a different row (and a
- * different platform, unless `isOfPlatform` is set), for a text a different text.
+ * Returns a value of the same form that never existed. For a cursor, it is a different row, and a different platform
+ * unless `isOfPlatform` is set.
  */
 export function unknownOf(kind: Kind, value: string, isOfPlatform: boolean, platformId: string): string {
   if (kind.startsWith('cursor:')) {

@@ -110,7 +110,6 @@ export async function openMatrix() {
   };
 }
 
-/** Runs each mutation once with a key. */
 async function useKeys(platform: TestPlatform, things: Things): Promise<Record<string, string>> {
   const used: Record<string, string> = {};
   for (const { kind, field, bases } of calls) {

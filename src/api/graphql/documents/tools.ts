@@ -33,13 +33,11 @@ import { Refusal } from '../../../core/refusal.ts';
 /** The location of a value among the variables: a variable, or a field of one. */
 type Place = readonly [variable: string, field?: string];
 
-/** The locations of a mutation's dry-run flag and idempotency key among its variables. */
 export interface PaymentPlaces {
   readonly validateOnly: Place;
   readonly idempotencyKey: Place;
 }
 
-/** An operation of a registered document that an agent can call as a tool. */
 export interface Tool {
   readonly name: string;
   readonly description: string;
@@ -59,7 +57,7 @@ interface Source {
 
 /**
  * Returns the operations of a document as tools.
- * @throws Refusal FORBIDDEN with the reason if one of them cannot be a tool
+ * @throws Refusal FORBIDDEN if one of them cannot be a tool
  */
 export function toolsOf(source: Source): readonly Tool[] {
   return source.document.definitions.flatMap((node) =>
@@ -94,10 +92,7 @@ function descriptionOf({ description, loc }: OperationDefinitionNode): string | 
   return lines.join('\n').trim() || undefined;
 }
 
-/**
- * Locates a mutation's dry-run flag and idempotency key. A mutation without a dry run or with several fields cannot be
- * a tool.
- */
+/** A mutation without a dry run or with several fields cannot be a tool. */
 function placesIn({ schema, document }: Source, { selectionSet }: OperationDefinitionNode, name: string) {
   const [field, ...others] = selectionSet.selections;
   if (field?.kind !== Kind.FIELD || others.length > 0)
@@ -143,10 +138,7 @@ const idempotencyKey: JsonSchema = {
     'Identifies this payment: calls with the same key pay only once. Choose a new key for each payment, and use it in all calls for that payment.',
 };
 
-/**
- * Returns the schema of a mutation's arguments: its variables excluding `validateOnly`, with a required key and a
- * confirmation.
- */
+/** A mutation's variables excluding `validateOnly`, with a required key and a confirmation. */
 function paymentSchema(variables: VariablesSchema, places: PaymentPlaces, name: string): ObjectSchema {
   const { $defs, properties, required } = variables;
   if (confirmationArgument in properties) throw cannotBeTool(name, `no variable may be named ${confirmationArgument}`);
@@ -183,7 +175,6 @@ interface ObjectSchema extends JsonSchema {
   readonly required: string[];
 }
 
-/** The JSON Schema of an operation's variables, and the schemas of the named types that it refers to. */
 interface VariablesSchema extends ObjectSchema {
   readonly $defs: Record<string, JsonSchema>;
 }
@@ -202,8 +193,8 @@ const scalars: Readonly<Record<string, JsonSchema>> = {
 };
 
 /**
- * Returns the JSON Schema of an operation's variables. A variable without a description gets the description of the
- * argument or input field that it is used for. Null is not offered, because an optional value can be omitted.
+ * A variable without a description gets the description of the argument or input field that it is used for. Null is not
+ * offered, because an optional value can be omitted.
  */
 function variablesSchema(
   schema: GraphQLSchema,
@@ -250,7 +241,7 @@ function descriptionsByUse(schema: GraphQLSchema, document: DocumentNode): Reado
   return found;
 }
 
-/** Returns the schema of a type, and adds the schemas of the named types in it to `$defs`. */
+/** Adds the schemas of the named types in it to `$defs`. */
 function schemaOf(type: GraphQLInputType, $defs: Record<string, JsonSchema>): JsonSchema {
   const nullable = getNullableType(type);
   if (isListType(nullable)) {

@@ -17,7 +17,7 @@ export const maxDocuments = 10_000;
 
 /** How long an instance trusts a cache entry, in milliseconds, for known and for unknown documents. */
 const cacheMs = { found: 10_000, absent: 1_000 } as const;
-/** The capacity of the cache, in characters of text. */
+/** In characters of text. */
 const cacheSize = 2 ** 24;
 const entrySize = 200;
 
@@ -38,7 +38,7 @@ export function documentDigest(text: string): Buffer {
   return digest('sha256', stripIgnoredCharacters(text), 'buffer');
 }
 
-/** Stores the documents that platforms have registered. The text of a document never changes. */
+/** The documents that platforms have registered. A document's text never changes. */
 export class TrustedDocuments {
   readonly #database: Database;
   readonly #known = new LRUCache<string, Known>({
@@ -78,11 +78,9 @@ export class TrustedDocuments {
   }
 
   /**
-   * Registers documents. Documents that are already registered stay unchanged.
+   * Registers documents, and returns how many are new.
    * @param problemIn returns why a document could not be executed, or undefined
-   * @returns the number of new documents
-   * @throws Refusal FORBIDDEN, INVALID_INPUT (a document cannot be executed; too many documents): then no document is
-   *   registered
+   * @throws Refusal FORBIDDEN, INVALID_INPUT (a document cannot be executed; too many documents): none is registered
    */
   async register(
     caller: Caller,
@@ -178,7 +176,6 @@ export function plainHash(given: string): string {
   return given.replace(/^sha256:/, '').toLowerCase();
 }
 
-/** Returns whether a text has the form of a document hash in hex. */
 function isHash(text: string): boolean {
   return text.length in algorithms && /^[0-9a-f]+$/.test(text);
 }

@@ -18,7 +18,6 @@ export interface SelectionCost extends Cost {
 
 export const noCost: SelectionCost = { cost: 0, once: 0, costliest: undefined, alternatives: undefined };
 
-/** Adds up the costs of selections for each concrete type. */
 export function addAlternatives(
   one: SelectionCost['alternatives'],
   other: SelectionCost['alternatives'],
@@ -77,7 +76,6 @@ export interface CostlyField {
   readonly below: CostlyField | undefined;
 }
 
-/** A field of a document with its cost, including everything below it. */
 export interface CostlyPath {
   readonly path: readonly string[];
   readonly cost: number;
@@ -85,8 +83,8 @@ export interface CostlyPath {
 
 /**
  * Finds what makes a document expensive. Follows the costliest field down as long as it accounts for more than half of
- * the cost above it. Returns the last list (or field with its own price) on that path: asking for fewer rows or fields
- * there helps most. Returns the costliest root field if the path has no list.
+ * the cost above it. Returns the last list (or field with its own price) on that path, or the root field if there is
+ * none: asking for fewer rows or fields there helps most.
  */
 export function costliestPath(root: CostlyField): CostlyPath {
   const path = [root.responseKey];

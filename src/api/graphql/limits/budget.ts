@@ -13,10 +13,7 @@ import { unprocessableStatus } from '../failure.ts';
 import { type CostlyPath, costliestPath } from './alternatives.ts';
 import { type DocumentRequest, type DocumentSize, measureDocument } from './document-size.ts';
 
-/**
- * The limits of one document on every transport. Each operation and fragment must be within them (see
- * `DocumentSize`).
- */
+/** The limits of one document on every transport. Each operation and fragment must be within them. */
 export const documentBudget = {
   tokens: 2000,
   depth: 15,
@@ -25,11 +22,9 @@ export const documentBudget = {
   directives: 20,
   mutationFields: 5,
   /**
-   * Leaves room for a page of 100 payments with its total count and everything that an app shows for each payment: the
-   * customer, both accounts, all amounts with currencies, and the quote. That costs 19,200 (15,200 for the page alone)
-   * and is answered in 50 ms. The worst documents found, lists of lists with ledger entries, took 0.7 to 1.2 s on two
-   * shared cores (0.35 s in this process) for 3.2 MB, or 4.2 MB with `__typename` throughout. A hundred rows below each
-   * of a hundred rows are refused.
+   * Leaves room for a page of 100 payments with its total count and everything that an app shows for each payment, which
+   * costs 19,200 and is answered in 50 ms. The worst documents found took 0.7 to 1.2 s on two shared cores for 3.2 MB. A
+   * hundred rows below each of a hundred rows are refused.
    */
   cost: 27_500,
 } as const satisfies Record<keyof DocumentSize, number>;
@@ -83,7 +78,7 @@ function limitExceeded(budget: BudgetLimit, value: string, details: object): Gra
   });
 }
 
-/** Returns whether a count is exact. Beyond 2^53 it is approximate or infinite. */
+/** Beyond 2^53 a count is approximate or infinite. */
 function isExact(count: number | undefined): count is number {
   return Number.isSafeInteger(count);
 }
@@ -91,7 +86,7 @@ function isExact(count: number | undefined): count is number {
 const limits = ['tokens', 'depth', 'fields', 'aliases', 'directives', 'mutationFields', 'cost'] as const;
 
 function introspectionDisabled(field: FieldNode): GraphQLError {
-  return new GraphQLError(`Introspection is disabled, but the document asks for ${field.name.value}.`, {
+  return new GraphQLError(`Introspection is disabled, but the document selects ${field.name.value}.`, {
     nodes: field,
     extensions: { code: 'INTROSPECTION_DISABLED', http: unprocessableStatus },
   });

@@ -22,7 +22,7 @@ import {
   type SelectionCost,
   type Type,
 } from './alternatives.ts';
-import { argumentReader, isConnection, listSizeOf, ownCostOf, type SentDocument } from './list-sizes.ts';
+import { argumentReader, costOfField, isConnection, type SentDocument } from './list-sizes.ts';
 
 /**
  * The size of a document: each count is the largest among its operations and fragments, used or not. Beyond 2^53 a
@@ -33,13 +33,9 @@ import { argumentReader, isConnection, listSizeOf, ownCostOf, type SentDocument 
  * contain nothing else could double one another without end, and code that expands fragments would expand them all.
  */
 export interface DocumentSize {
-  /**
-   * Tokens of the whole document as written. The body's size limit bounds white space and comments, which do not count.
-   */
+  /** Tokens of the whole document as written, without white space and comments, which the body's size limit bounds. */
   tokens: number;
-  /**
-   * The nesting of fields, with fragments expanded, or of fragments directly inside fragments: the deeper of the two.
-   */
+  /** The nesting of fields with fragments expanded, or of fragments in fragments: the deeper of the two. */
   depth: number;
   fields: number;
   /** The number of aliases, with fragments expanded or as written in the whole document: the larger of the two. */
@@ -67,17 +63,12 @@ interface Measure {
 }
 
 /** A field whose list size or cost depends on variables. */
-interface VariableField {
-  readonly field: FieldNode;
-  readonly definition: GraphQLField<unknown, unknown>;
-}
+type VariableField = readonly [field: FieldNode, definition: GraphQLField<unknown, unknown>];
 
-/**
- * A document's measures, keyed by the sizes and costs of its variable fields: nothing else in a request affects them.
- */
 interface Measured {
   readonly schema: GraphQLSchema;
   readonly variableFields: readonly VariableField[];
+  /** By the sizes and costs of the variable fields: nothing else in a request affects a measure. */
   readonly measures: Map<string, Measure>;
   /** Each request's measure, keyed by its variables object, because it is needed several times per request. */
   readonly ofRequests: WeakMap<object, readonly [operationName: string | null | undefined, measure: Measure]>;
@@ -114,9 +105,11 @@ export function measureDocument(request: DocumentRequest): Measure {
 function variableKey(request: DocumentRequest, fields: readonly VariableField[]): string {
   if (fields.length === 0) return '';
   const argumentValue = argumentReader(request);
-  const keyOf = ({ field, definition }: VariableField) =>
-    `${ownCostOf(argumentValue, field, definition).cost} ${listSizeOf(argumentValue, field, definition)?.rows}`;
-  return fields.map(keyOf).join();
+  const keys = fields.map(([field, definition]) => {
+    const { own, rows } = costOfField(argumentValue, field, definition);
+    return `${own} ${rows}`;
+  });
+  return keys.join();
 }
 
 function measureAnew(request: DocumentRequest) {
@@ -188,22 +181,20 @@ const nothing: Expansion = {
   aliases: 0,
 };
 
-/** A field that adds a level and nothing else. */
 const uncounted: Expansion = { ...nothing, depth: 1 };
 
 /** A field with no subfields. It is shared, because this is the most frequent kind. */
 const leaf: Expansion = { ...uncounted, ownFields: 1, fields: 1, cost: 1 };
 const aliasedLeaf: Expansion = { ...leaf, aliases: 1 };
 
-/** The state of one pass over a document: its lookup tables and its counts so far. */
 interface Pass {
   readonly schema: GraphQLSchema;
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
   readonly argumentValue: ReturnType<typeof argumentReader>;
   readonly variableFields: VariableField[];
   /**
-   * Keyed by definition, because an invalid document may use a name twice. To end cycles, the value is `nothing` while
-   * a fragment is being counted.
+   * By definition, because an invalid document may use a name twice; `nothing` for a fragment that is being counted,
+   * which ends cycles.
    */
   readonly expansions: Map<FragmentDefinitionNode, Expansion>;
   aliasesWritten: number;
@@ -278,7 +269,7 @@ function inFragment({ schema }: Pass, inner: Expansion, on: Type, parent: Type):
   return { ...inner, ...costInFragment(schema, inner, on, parent), leadingFragments, nestedFragments };
 }
 
-const ofUnknown = { cost: 1, isVariable: false };
+const costOfUnknown = { own: 1, rows: undefined, isVariable: false };
 
 /** Counts a field and its children, even if the type does not define the field: validation comes later. */
 function expandField(pass: Pass, field: FieldNode, parent: Type): Expansion {
@@ -287,8 +278,8 @@ function expandField(pass: Pass, field: FieldNode, parent: Type): Expansion {
   pass.aliasesWritten += alias;
   if (name === '__schema' || name === '__type') pass.schemaField ??= field;
   const definition = isObjectType(parent) || isInterfaceType(parent) ? parent.getFields()[name] : undefined;
-  const { cost: own, isVariable } = definition ? ownCostOf(pass.argumentValue, field, definition) : ofUnknown;
-  if (definition && isVariable) pass.variableFields.push({ field, definition });
+  const { own, rows, isVariable } = definition ? costOfField(pass.argumentValue, field, definition) : costOfUnknown;
+  if (definition && isVariable) pass.variableFields.push([field, definition]);
   // In a connection, only the rows repeat.
   const isOnce = definition !== undefined && name !== 'edges' && name !== 'nodes' && isConnection(parent);
   if (field.selectionSet === undefined && name !== '__typename' && own === 1 && !isOnce)
@@ -296,9 +287,7 @@ function expandField(pass: Pass, field: FieldNode, parent: Type): Expansion {
   const type = definition && getNamedType(definition.type);
   const inner = field.selectionSet === undefined ? nothing : expand(pass, field.selectionSet, type);
   const below = dearestCost(pass.schema, inner, type);
-  const listSize = definition && listSizeOf(pass.argumentValue, field, definition);
-  if (definition && listSize?.isVariable && !isVariable) pass.variableFields.push({ field, definition });
-  const times = listSize?.rows ?? 1;
+  const times = rows ?? 1;
   const cost = own + below.once + times * (below.cost - below.once);
   return {
     depth: 1 + inner.depth,
@@ -312,7 +301,7 @@ function expandField(pass: Pass, field: FieldNode, parent: Type): Expansion {
     costliest: {
       responseKey: field.alias?.value ?? name,
       cost,
-      isSized: listSize !== undefined || own > 1,
+      isSized: rows !== undefined || own > 1,
       isOnce,
       times,
       below: below.costliest,

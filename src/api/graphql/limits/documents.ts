@@ -26,15 +26,12 @@ interface DocumentsOptions {
   readonly rules?: readonly ValidationRule[];
 }
 
-/**
- * Parses and validates documents from every transport and keeps them in a cache. Checks the limits for each request.
- */
+/** Parses, limits and validates documents from every transport. */
 export class Documents {
   readonly #options: DocumentsOptions;
   /**
-   * The parsed documents by text, with space for more than a thousand app documents. An entry consists of its text (two
-   * bytes per character), its tree and its validity. Malformed documents are not cached, because parsing stops at the
-   * first error.
+   * The parsed documents by text, with space for more than a thousand app documents. Malformed documents are not cached,
+   * because parsing stops at the first error.
    */
   readonly #parsed = new LRUCache<string, DocumentNode>({
     maxSize: 32 * mebibyte,
@@ -55,13 +52,11 @@ export class Documents {
   }
 
   /** Checks a document against the budget, and validates it only if it is within the budget. Returns the errors. */
-  check({ document, operationName, variables }: SentDocument): readonly GraphQLError[] {
+  check(sent: SentDocument): readonly GraphQLError[] {
     const { schema, introspection } = this.#options;
-    const refusals = checkBudget({ schema, document, operationName, variables, introspection });
-    const errors = refusals.length > 0 ? refusals : this.#validate(document);
-    return errors.length > 0 && lacksVariable({ document, operationName, variables })
-      ? errors.map(asIncomplete)
-      : errors;
+    const refusals = checkBudget({ ...sent, schema, introspection });
+    const errors = refusals.length > 0 ? refusals : this.#validate(sent.document);
+    return errors.length > 0 && lacksVariable(sent) ? errors.map(asIncomplete) : errors;
   }
 
   /** Returns why a document can never be executed, whatever its variables; undefined if it can. */
@@ -88,7 +83,6 @@ export class Documents {
   });
 }
 
-/** Returns whether a required variable of a request's operation lacks a value. */
 function lacksVariable({ document, operationName, variables }: SentDocument): boolean {
   return (getOperationAST(document, operationName)?.variableDefinitions ?? []).some(
     ({ type, defaultValue, variable }) =>
@@ -125,10 +119,7 @@ export function removeSuggestions(errors: readonly GraphQLError[]): void {
   for (const error of errors) error.message = error.message.replace(suggestion, '');
 }
 
-/**
- * Refuses @skip and @include on a subscription's root field: GraphQL forbids them (5.2.4.1, 2025), and graphql-js 16
- * fails on them.
- */
+/** GraphQL forbids @skip and @include on a subscription's root field (5.2.4.1, 2025). graphql-js 16 fails on them. */
 const unconditionalRoots: ValidationRule = (context) => ({
   Directive(node) {
     const name = node.name.value;

@@ -26,39 +26,8 @@ export interface SentDocument {
   readonly variables?: Readonly<Record<string, unknown>> | null | undefined;
 }
 
-/**
- * The largest size that is counted, so that the cost stays a meaningful number. The resolver refuses even far smaller
- * sizes.
- */
+/** The largest size that is counted, so that the cost stays a meaningful number. The resolver refuses smaller ones. */
 const maxRows = 1_000_000;
-
-/**
- * Computes the size of a list in a document.
- * - A connection (any type with `edges` and `pageInfo`) can have `first` or `last` rows, or the default size.
- * - A list with a list argument (`nodes(ids:)`) has a row for each value. A repeated value counts again: it is read
- *   once, but returned each time. With the largest selection, ten repeats of an id took 1.3 s of CPU and returned 17
- *   MB, and clients can send a hundred ids.
- * - For other lists and for fields that are not lists it returns undefined: such lists are short, and their fields
- *   count once.
- */
-export function listSizeOf(argumentValue: ArgumentReader, field: FieldNode, definition: Definition) {
-  const isPage = isConnection(getNamedType(definition.type));
-  if (!isPage && !isListType(getNullableType(definition.type))) return undefined;
-  const sizeArguments = isPage
-    ? ['first', 'last']
-    : definition.args.filter(({ type }) => isListType(getNullableType(type))).map(({ name }) => name);
-  const values = (field.arguments ?? [])
-    .filter(({ name }) => sizeArguments.includes(name.value))
-    .map(({ value }) => value);
-  if (!isPage && values.length === 0) return undefined;
-  const sizes = values
-    .map((value) => (isPage ? pageSize : listLength)(argumentValue(value)))
-    .filter((size) => size !== undefined);
-  return {
-    rows: sizes.length === 0 ? defaultPageSize : Math.max(...sizes),
-    isVariable: values.some(({ kind }) => kind === Kind.VARIABLE),
-  };
-}
 
 /** Returns whether a type is a connection, that is, has `edges` and `pageInfo`. */
 export function isConnection(type: GraphQLNamedType | undefined): boolean {
@@ -80,20 +49,37 @@ export function argumentReader({ document, operationName, variables }: SentDocum
   return (value) => valueFromASTUntyped(value, sent);
 }
 
-/** Returns a field's own cost: its price, the values in its list arguments, and the search for its rows. */
-export function ownCostOf(argumentValue: ArgumentReader, field: FieldNode, definition: Definition) {
-  let [cost, isVariable] = [definition.extensions.price ?? 1, false];
+interface FieldCost {
+  /** The field's price, the values in its list arguments, and the search for its rows. */
+  readonly own: number;
+  /** The size of a list whose fields count for each row. Other lists are short. */
+  readonly rows: number | undefined;
+  readonly isVariable: boolean;
+}
+
+export function costOfField(argumentValue: ArgumentReader, field: FieldNode, definition: Definition): FieldCost {
+  let own = definition.extensions.price ?? 1;
+  let isVariable = false;
+  const isPage = isConnection(getNamedType(definition.type));
+  const isList = isPage || isListType(getNullableType(definition.type));
   const search: Record<string, unknown> = {};
+  const sizes: number[] = [];
   for (const { name, value } of field.arguments ?? []) {
     const type = definition.args.find((arg) => arg.name === name.value)?.type;
     const isSearched = definition.extensions.search && isSearchArgument(name.value);
-    if (!type || !(isSearched || hasList(type))) continue;
+    const isSize = isPage
+      ? name.value === 'first' || name.value === 'last'
+      : isList && type && isListType(getNullableType(type));
+    if (!type || !(isSize || isSearched || hasList(type))) continue;
     const given = argumentValue(value);
-    cost += lengthsOfLists(given, type);
+    own += lengthsOfLists(given, type);
     if (isSearched) search[name.value] = given;
+    const size = isSize ? (isPage ? pageSize : listLength)(given) : undefined;
+    if (size !== undefined) sizes.push(size);
     isVariable ||= hasVariable(value);
   }
-  return { cost: cost + searchCost(definition, search), isVariable };
+  const rows = sizes.length > 0 ? Math.max(...sizes) : isPage ? defaultPageSize : undefined;
+  return { own: own + searchCost(definition, search), rows, isVariable };
 }
 
 function lengthsOfLists(value: unknown, type: GraphQLInputType): number {
@@ -166,10 +152,7 @@ declare module 'graphql' {
   interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
     /** The price of the field, excluding its subfields: 1 by default. */
     price?: number;
-    /**
-     * The extra cost of searching for the list's rows, and whether the list belongs to a parent that narrows the
-     * search.
-     */
+    /** The cost of searching for the rows, and whether the list belongs to a parent, which narrows the search. */
     search?: { readonly price: number; readonly isBelow: boolean };
   }
   interface GraphQLInputFieldExtensions {
@@ -206,7 +189,6 @@ function searchCost(
   return conditions > 1 ? search.price : 0;
 }
 
-/** Returns whether an argument selects or orders rows. */
 export function isSearchArgument(name: string): boolean {
   return name === 'filter' || name === 'orderBy';
 }

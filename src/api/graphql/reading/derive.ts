@@ -17,12 +17,6 @@ import { computedOfRow, computedOfValue, type Select } from './computed.ts';
 import { inJson, type MadeRead, valueFields } from './kinds.ts';
 import { type Costs, exposedRead, leaf, plainReadText, type Read, type TypeRead } from './reads.ts';
 
-/**
- * Derives the reads of all fields from the declarations in the schema's files: exposed columns, methods of
- * schema/words.ts, and `select` with `resolve`. Startup fails if a field is read by a statement that cannot read one of
- * the fields below it.
- */
-
 type Field = GraphQLField<unknown, unknown>;
 type Fields = GraphQLObjectType | GraphQLInterfaceType;
 
@@ -36,7 +30,6 @@ declare module 'graphql' {
     sqlFunction?: string;
     /** The column, or the member of a JSON value, that the field exposes. */
     pothosExposedField?: string;
-    /** The options given to the field in the schema's file. */
     pothosOptions?: { readonly authScopes?: unknown; readonly select?: unknown; readonly resolve?: unknown };
     /** Whether graphql-js executes the field. Statements do not read such a field. */
     executed?: true;
@@ -60,7 +53,8 @@ export function typeReadOf(type: GraphQLNamedType): TypeRead | undefined {
 }
 
 /**
- * Derives the reads of all fields from their declarations, and stores them in the fields' extensions.
+ * Derives the reads of all fields from the declarations in the schema's files: exposed columns, methods of
+ * schema/words.ts, and `select` with `resolve`. The fields' extensions store them.
  * @throws Error for a field that can be neither read nor executed, and for a type whose rows can be read by id without
  *   a rule for who may see them
  */
@@ -136,7 +130,6 @@ function notReadable(field: string): Error {
   );
 }
 
-/** @throws Error for a type whose rows can be read by id but that has no rule for who may see them */
 function requireRules(schema: GraphQLSchema, { name, extensions: { read } }: Field): void {
   if (read?.kind !== 'node') return;
   for (const one of read.types) {
@@ -169,8 +162,8 @@ const prices: Readonly<Record<Costs | 'list', number>> = {
 
 /**
  * Stores the price of a field, excluding its subfields, for each row that has it, and the extra price of searching for
- * the rows of a list or sum. If no index has exactly those rows in order, some 30,000 rows are examined for each way to
- * find a list's rows. A sum examines them in any case.
+ * the rows of a list or sum: some 30,000 rows are examined for each way to find a list's rows if no index has exactly
+ * those rows in order, and for a sum in any case.
  */
 function price(schema: GraphQLSchema, type: Fields, { args, extensions }: Field): void {
   const { read } = extensions;

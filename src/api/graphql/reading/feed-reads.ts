@@ -43,10 +43,7 @@ export const feedOrder: PageKey = {
   textOf: ({ sequence, epoch }) => (epoch === null ? String(sequence) : `${sequence}:${epoch}`),
 };
 
-/**
- * Returns the sequence of a feed position. A position that a restore has undone is refused: its page would skip
- * events.
- */
+/** Returns a position's sequence. A position that a restore has undone is refused: its page would skip events. */
 function sequenceIn(text: string, run: KeyRun, argument: CursorArgument): bigint {
   const position = feedPosition(text);
   run.require({
@@ -57,16 +54,13 @@ function sequenceIn(text: string, run: KeyRun, argument: CursorArgument): bigint
   return position.sequence;
 }
 
-/** A model whose rows are the subject of events. */
 type Changed = NonNullable<(typeof modelOfEvent)[EventRow['type']]>;
 
-/** Writes the SQL list of the event types that are about rows of a model. */
 const typesOf = (model: Changed) =>
   Object.entries(modelOfEvent)
     .flatMap(([type, of]) => (of === model ? [literal(type)] : []))
     .join(', ');
 
-/** Writes the FROM clause for the row that changed, as of the change, if it is of this model. */
 const snapshot =
   (model: Changed) =>
   ({ row }: Env, alias: string): Sql => [
@@ -112,7 +106,6 @@ export const changedSubject: MadeRead = () => ({
   },
 });
 
-/** The data for a webhook's body, as returned by the database. */
 interface Material {
   readonly event: Record<string, unknown>;
   readonly related: RelatedFields;

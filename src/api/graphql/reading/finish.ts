@@ -1,7 +1,7 @@
 import type { GraphQLError } from 'graphql';
 import { currencyOf, formatMoney } from '../../../core/currencies.ts';
 import { invalidInput } from '../failure.ts';
-import { type Run, type Sql, sql } from './sql.ts';
+import { errorKey, type Run, type Sql, sql } from './sql.ts';
 
 /**
  * Fills placeholders in the database's JSON with values that only this process knows. Control characters delimit them:
@@ -31,27 +31,11 @@ export function cursorPlaceholder(list: string, position: Sql): Sql {
   return sql`chr(1) || 'cursor ${list} ' || ${position} || chr(1)`;
 }
 
-/** The key of a JSON object that represents an error: no field can have this name. */
-const errorKey = '!';
-
-/** The values that a run stores until its answer is complete. */
-export interface Notes extends Pick<Run, 'viewer' | 'cursors'> {
-  readonly notes: readonly unknown[];
-  /** The errors in the answer: an object with `errorKey` stands for the error with that index. */
-  readonly errors: GraphQLError[];
-}
-
-/** Stores an error and returns the JSON that represents it. */
-export function errorJson(error: GraphQLError, { errors }: Pick<Notes, 'errors'>): string {
-  return `{"${errorKey}":${errors.push(error) - 1}}`;
-}
-
 /**
  * Replaces an answer's placeholders with their values.
- * @param isLast whether to accept an incomplete timeline
- * @throws NotSequenced for an incomplete timeline
+ * @throws NotSequenced for an incomplete timeline, unless `isLast`
  */
-export function fillPlaceholders(json: string, run: Notes, isLast: boolean): string {
+export function fillPlaceholders(json: string, run: Run, isLast: boolean): string {
   let [filled, end] = ['', 0];
   // An answer is long and has few placeholders: a regular expression would take several times as long.
   for (let start = json.indexOf(delimiter); start >= 0; start = json.indexOf(delimiter, end)) {
@@ -62,8 +46,8 @@ export function fillPlaceholders(json: string, run: Notes, isLast: boolean): str
   return end === 0 ? json : filled + json.slice(end);
 }
 
-function filling(placeholder: string, run: Notes, isLast: boolean): string {
-  if (placeholder.startsWith('computed')) return computed(placeholder, run);
+function filling(placeholder: string, run: Run, isLast: boolean): string {
+  if (placeholder.startsWith('computed ')) return computed(placeholder, run);
   const [kind, amount = '0', code = '', note = '0'] = placeholder.split(' ');
   if (kind === 'cursor') return `"${run.cursors.write(amount, run.viewer.platformId, code)}"`;
   if (kind === 'later') {
@@ -73,18 +57,17 @@ function filling(placeholder: string, run: Notes, isLast: boolean): string {
   const currency = currencyOf(code);
   if (!currency) throw new Error(`unknown currency ${code}`);
   const text = formatMoney(BigInt(amount), currency, String(run.notes[Number(note)]));
-  return typeof text === 'string' ? JSON.stringify(text) : errorJson(invalidInput(text.message, 'locale'), run);
+  return typeof text === 'string' ? JSON.stringify(text) : run.errorJson(invalidInput(text.message, 'locale'));
 }
 
-/** Calls a placeholder's function with its JSON value, and returns the result as JSON. */
-function computed(placeholder: string, { notes }: Notes): string {
+function computed(placeholder: string, { notes }: Run): string {
   const end = placeholder.lastIndexOf(' ');
   const compute = notes[Number(placeholder.slice(end))] as (value: unknown) => unknown;
   return JSON.stringify(compute(JSON.parse(placeholder.slice('computed '.length, end))));
 }
 
 /** Parses an answer, turning the objects that stand for errors into GraphQLErrors, which the executor throws. */
-export function parseAnswer(json: string, { errors }: Pick<Notes, 'errors'>): unknown {
+export function parseAnswer(json: string, errors: readonly GraphQLError[]): unknown {
   if (errors.length === 0) return JSON.parse(json);
   return JSON.parse(json, (_key, value) =>
     typeof value === 'object' && value !== null && errorKey in value ? errors[value[errorKey]] : value,

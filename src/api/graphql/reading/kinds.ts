@@ -22,7 +22,6 @@ import { literal, type Sql, sql } from './sql.ts';
 
 /** Defines the SQL for each kind of value that a field can be declared to have (schema/words.ts). */
 
-/** The information about a field from which its read is built. */
 export interface FieldOf {
   /** The model whose rows have the field; undefined for a value, and for the rows of a query. */
   readonly model: string | undefined;
@@ -33,9 +32,7 @@ export type MadeRead = (of: FieldOf) => Read;
 
 type Visible = (viewer: Viewer) => object;
 
-/**
- * Reads money: an amount and its currency. Null if either is null or, with `seen`, if the caller may not see the row.
- */
+/** Money: null if its amount or currency is null or, with `seen`, if the caller may not see the row. */
 export const moneyAt =
   (amount: Path, currency: Path, seen?: { readonly relation: string; readonly visible: Visible }): MadeRead =>
   ({ model }) => {
@@ -48,7 +45,6 @@ export const moneyAt =
     };
   };
 
-/** Writes the SQL condition that a relation leads to no row, or to a row that the caller may not see. */
 function isHidden(
   model: string | undefined,
   { relation, visible }: { readonly relation: string; readonly visible: Visible },
@@ -63,7 +59,6 @@ export const currencyAt =
   (code: Path): MadeRead =>
   ({ model }) => ({ kind: 'value', env: (env) => ({ code: textAt(model, code)(env) }) });
 
-/** A value built from several columns; null if the first of them, a JSON column, is null. */
 export const madeOf =
   (parts: Readonly<Record<string, Steps>>): MadeRead =>
   ({ model }) => {
@@ -99,7 +94,6 @@ export const inJson =
     );
   };
 
-/** The members of a JSON object as a list: in the object's order, or sorted by name. */
 export const entriesOf =
   (column: string, [name, value]: readonly [string, string], isSorted: boolean): MadeRead =>
   () => ({
@@ -120,11 +114,9 @@ export const fromTable =
         `(select ${jsonOf(Object.fromEntries(table))} -> c.name as value, c.position from unnest(${row}.${columnName(column)}) with ordinality as c(name, position)) ${alias} where ${alias}.value is not null`,
     );
 
-/** Writes a value as JSON, with integers of any size as text. */
 const jsonOf = (value: unknown) =>
   `${literal(JSON.stringify(value, (_key, one: unknown) => (typeof one === 'bigint' ? String(one) : one)))}::jsonb`;
 
-/** The same row, presented as another type; null if a column is null. */
 export const sameRowUnless =
   (column?: string): MadeRead =>
   () => ({
@@ -133,7 +125,6 @@ export const sameRowUnless =
     ...(column !== undefined && { unless: ({ row }: Env) => [`${row}.${columnName(column)} is null`] }),
   });
 
-/** A public id, from a uuid column or from several columns. */
 export const publicIdOf =
   (type: string, columns: readonly string[]): MadeRead =>
   () =>
@@ -142,7 +133,6 @@ export const publicIdOf =
       return [`'"${type}:' || ${parts.join(" || '.' || ")} || '"'`];
     });
 
-/** Text that is null while another column has a certain enum value. */
 export const nullWhile =
   ([other, value]: readonly [string, string], column: string): MadeRead =>
   () =>
@@ -150,10 +140,7 @@ export const nullWhile =
       `case when ${row}.${columnName(other)} <> ${literal(value)} then to_json(${row}.${columnName(column)})::text end`,
     ]);
 
-/**
- * Writes the FROM clause for the row at the end of a chain of relations. Without `visible`, it is visible whenever the
- * first row is.
- */
+/** Writes the FROM clause for the row at the end of a chain of relations; without `visible`, any caller may see it. */
 export function rowThere(
   model: string | undefined,
   path: readonly string[],
@@ -186,7 +173,6 @@ export const meets =
   ({ model = '' }) =>
     leaf(({ row = '' }) => [(run) => `(${conditionsOf(model, row, where, run)})::text`]);
 
-/** The single row of the field's model that the caller may see. */
 export const rowSeen =
   (visible: Visible): MadeRead =>
   ({ field }) => {
@@ -198,7 +184,6 @@ export const rowSeen =
     };
   };
 
-/** Which of a relation's rows a field returns, and in what order. */
 export interface ManyOptions {
   /** The columns that order them, beginning with those of the first relation. */
   readonly orderBy: readonly string[];
@@ -209,7 +194,6 @@ export interface ManyOptions {
   readonly completeBy?: string;
 }
 
-/** All rows that a relation leads to. With a second relation, the rows that it leads to from those rows. */
 export const rowsAt =
   ([first = '', second]: readonly string[], { orderBy, only, visible, completeBy }: ManyOptions): MadeRead =>
   ({ model }) => {
@@ -265,7 +249,6 @@ const smallestUnit = currencies
   )
   .join(' ');
 
-/** The reads of value fields that consist of SQL alone. */
 export const valueFields: Readonly<Record<string, Readonly<Record<string, Read>>>> = {
   Currency: {
     code: leaf((env) => [`'"' || ${env.code} || '"'`]),
@@ -293,7 +276,6 @@ export const limitsOf: MadeRead = () => ({
   costs: 'past',
 });
 
-/** The policy of the row, if the viewer may see it. */
 export const policyOf: MadeRead = () => ({
   kind: 'row',
   from: ({ row = '' }, alias) =>

@@ -17,14 +17,17 @@ import { Part, type Piece, type Run, type Sql, sql, textOfRun } from './sql.ts';
 /** Thrown if a plan cannot read a document because one of its fields is resolved in JavaScript. */
 export class LeftToExecutor extends Error {}
 
-/**
- * A field of the response, with its key and all nodes that select it. The selections of the nodes in `below` are read.
- */
+/** A field of the response, with its key and all nodes that select it. The selections of `below` are read. */
 export interface SelectedField {
   readonly key: string;
+  /** Undefined for `__typename`. */
   readonly field: GraphQLField<unknown, unknown> | undefined;
   readonly node: FieldNode;
   readonly below: readonly FieldNode[];
+}
+
+export interface ReadField extends SelectedField {
+  readonly field: GraphQLField<unknown, unknown>;
 }
 
 /** The part of the planner that a PageWriter uses. */
@@ -35,7 +38,6 @@ export interface DocumentWalker {
   object(type: GraphQLObjectType, nodes: readonly FieldNode[], each: (selected: SelectedField) => Sql): Sql;
 }
 
-/** The page and the conditions that follow from a run's arguments. */
 interface PageQuery {
   readonly page: Page<never>;
   readonly key: PageKey;
@@ -49,7 +51,7 @@ interface PageQuery {
  */
 export class PageWriter {
   readonly #planner: DocumentWalker;
-  readonly #selected: SelectedField & { readonly field: GraphQLField<unknown, unknown> };
+  readonly #selected: ReadField;
   readonly #read: PageRead;
   readonly #env: Env;
   /** The alias of a row of the table. */
@@ -63,11 +65,9 @@ export class PageWriter {
   readonly #reverseOrder: Piece = (run) => (this.#query(run).page.backward ? 'asc' : 'desc');
   readonly #keyText: Piece = (run) => this.#query(run).key.text(this.#row);
 
-  constructor(planner: DocumentWalker, selected: SelectedField, read: PageRead, env: Env) {
-    const { field } = selected;
-    if (!field) throw new Error('a page is a field of the schema');
+  constructor(planner: DocumentWalker, selected: ReadField, read: PageRead, env: Env) {
     this.#planner = planner;
-    this.#selected = { ...selected, field };
+    this.#selected = selected;
     this.#read = read;
     this.#env = env;
     this.#row = planner.alias();
@@ -77,7 +77,7 @@ export class PageWriter {
   /** Writes the query that reads the rows and returns the connection. It reads no rows if the connection shows none. */
   page(): Sql {
     const { field, node } = this.#selected;
-    const connection = this.#object(this.#selected, (one) => this.#connectionField(one));
+    const connection = this.#object(this.#selected);
     if (!this.#isUsed) {
       // Adds no text, but throws if the arguments are invalid.
       const check: Piece = (run) => {
@@ -103,36 +103,27 @@ export class PageWriter {
     return sql`(select ${connection} from (select ${rows}s.*, row_number() over () as n from (${selected}) ${rows}s) ${rows} having true)`;
   }
 
-  #connectionField(selected: SelectedField): Sql {
-    switch (selected.node.name.value) {
-      case 'edges':
-        return this.#list(this.#object(selected, (one) => this.#edgeField(one)));
-      case 'nodes':
-        return this.#list(this.#node(selected));
-      case 'pageInfo':
-        return this.#object(selected, (one) => this.#pageInfoField(one));
-      case 'totalCount': {
-        const all = this.#from('c', () => ({}));
-        return sql`(select c.count::text from ${{ shared: sql`select count(*) from ${all}` }} c)`;
-      }
-      default:
-        throw new LeftToExecutor(`${selected.key} of a connection`);
-    }
+  #object(selected: SelectedField): Sql {
+    const type = compositeOf(selected);
+    if (!isObjectType(type)) throw new LeftToExecutor(`${selected.key} is not an object`);
+    return this.#planner.object(type, selected.below, (one) => this.#field(one));
   }
 
-  #edgeField(selected: SelectedField): Sql {
+  /** Writes a field of the connection, of an edge, or of `pageInfo`: their names differ. */
+  #field(selected: SelectedField): Sql {
     switch (selected.node.name.value) {
+      case 'edges':
+        return this.#list(this.#object(selected));
       case 'cursor':
         return cursorPlaceholder(this.#read.list, [this.#keyText]);
       case 'node':
         return this.#node(selected);
-      default:
-        throw new LeftToExecutor(`${selected.key} of an edge`);
-    }
-  }
-
-  #pageInfoField(selected: SelectedField): Sql {
-    switch (selected.node.name.value) {
+      case 'nodes':
+        return this.#list(this.#node(selected));
+      case 'totalCount':
+        return sql`(select c.count::text from ${{ shared: sql`select count(*) from ${this.#from('c', () => ({}))}` }} c)`;
+      case 'pageInfo':
+        return this.#object(selected);
       case 'hasNextPage':
         return this.#byDirection(this.#hasMore(), this.#hasBeyond());
       case 'hasPreviousPage':
@@ -142,14 +133,8 @@ export class PageWriter {
       case 'endCursor':
         return this.#firstCursor(this.#reverseOrder);
       default:
-        throw new LeftToExecutor(`${selected.key} of a page`);
+        throw new LeftToExecutor(`${selected.key} of a connection`);
     }
-  }
-
-  #object(selected: SelectedField, each: (one: SelectedField) => Sql): Sql {
-    const type = compositeOf(selected);
-    if (!isObjectType(type)) throw new LeftToExecutor(`${selected.key} is not an object`);
-    return this.#planner.object(type, selected.below, each);
   }
 
   #node(selected: SelectedField): Sql {
@@ -169,7 +154,7 @@ export class PageWriter {
     return this.#aggregate(sql`case when count(*) > ${this.#size} then 'true' else 'false' end`);
   }
 
-  /** Writes the JSON for whether the list has rows on the other side of the page's cursor. */
+  /** Whether the list has rows on the other side of the page's cursor. */
   #hasBeyond(): Sql {
     const beyond = this.#from(this.#planner.alias(), ({ page }) => ({ bound: page.beyond }));
     const exists = new Part(sql`(exists (select from ${beyond}))::text`);
@@ -182,7 +167,6 @@ export class PageWriter {
     return [(run) => [this.#query(run).page.backward ? backwardPart : forwardPart]];
   }
 
-  /** Writes the cursor of the first row of the page in this order, or null, as JSON. */
   #firstCursor(order: Piece): Sql {
     const first = sql`(array_agg(${this.#rows}.k order by ${this.#rows}.n ${order}) filter (where ${this.#rows}.n <= ${this.#size}))[1]`;
     return this.#aggregate(sql`coalesce(${cursorPlaceholder(this.#read.list, first)}, 'null')`);

@@ -8,10 +8,7 @@ import { literal } from './sql.ts';
 
 const models = getDatamodel().datamodel.models;
 
-/**
- * The fields by which other models refer to a model's rows, that is, its key. (The view of events has only unique
- * fields.)
- */
+/** The fields by which other models refer to a model's rows. The view of events has only unique fields. */
 function keyOf(model: string): readonly string[] {
   const {
     fields = [],
@@ -25,25 +22,18 @@ function keyOf(model: string): readonly string[] {
   return primaryKey?.fields ?? uniqueIndexes[0]?.fields ?? fields.filter(({ isId }) => isId).map(({ name }) => name);
 }
 
-/** Returns a relation of a model; undefined if the model has none with this name. */
 export function relationOf(model: string, name: string): ModelField | undefined {
   const field = fieldsOfModel(model).get(name);
   return field?.kind === 'object' ? field : undefined;
 }
 
-/**
- * Returns a model's relation.
- * @throws Error if it has none with this name
- */
 export function requireRelation(model: string | undefined, name: string): ModelField {
   const relation = model === undefined ? undefined : relationOf(model, name);
   if (!relation) throw new Error(`${model} has no relation ${name}`);
   return relation;
 }
 
-/**
- * Returns the column pairs of a relation: a column of the row that has it, and a column of the row that it leads to.
- */
+/** Returns a relation's column pairs: a column of the row that has it, and one of the row that it leads to. */
 export function pairsOf(relation: ModelField): readonly (readonly [here: string, there: string])[] {
   const { type, relationName, relationFromFields: own = [] } = relation;
   if (own.length > 0) {
@@ -79,7 +69,6 @@ interface FirstOf {
 
 export type Path = Steps | FirstOf;
 
-/** Creates the path to the first of several columns that is not null. */
 export const firstOf = (...columns: readonly string[]): FirstOf => ({ firstOf: columns });
 
 const isChoice = (path: Path): path is FirstOf => typeof path === 'object' && 'firstOf' in path;
@@ -99,10 +88,6 @@ export function textAt(model: string | undefined, path: Path): (env: Env) => str
   return (env) => at(model, stepsOf(path), env, '->>');
 }
 
-/**
- * Returns the SQL for the JSON at a path.
- * @throws Error (the returned function) for a column that the model does not have
- */
 export function jsonAt(model: string | undefined, path: Steps): (env: Env) => string {
   return (env) => at(model, stepsOf(path), env, '->');
 }
@@ -136,7 +121,6 @@ function members(base: string, steps: readonly string[], last: '->' | '->>'): st
   return `(${[base, ...before.toReversed().map((step) => `-> ${literal(step)}`), `${last} ${literal(end)}`].join(' ')})`;
 }
 
-/** Returns whether the first step of a path is a column of JSON. */
 export function isJson(model: string | undefined, path: Steps): boolean {
   const [head = ''] = stepsOf(path);
   return model !== undefined && fieldsOfModel(model).get(head)?.type === 'Json';

@@ -3,7 +3,6 @@ import {
   type FragmentDefinitionNode,
   type GraphQLAbstractType,
   type GraphQLCompositeType,
-  type GraphQLField,
   type GraphQLObjectType,
   type GraphQLSchema,
   getNamedType,
@@ -20,7 +19,7 @@ import { type IdType, uuidOf } from '../../../core/ids.ts';
 import { conditionsOf, tableOf } from '../../../infra/database/conditions.ts';
 import { modelOf, typeReadOf } from './derive.ts';
 import { notSequencedPlaceholder } from './finish.ts';
-import { type DocumentWalker, LeftToExecutor, PageWriter, type SelectedField } from './page.ts';
+import { type DocumentWalker, LeftToExecutor, PageWriter, type ReadField, type SelectedField } from './page.ts';
 import { textAt } from './paths.ts';
 import type { Env, Read, Rows } from './reads.ts';
 import { concatenate, inScope, joinSql, literal, Part, type Run, type Sql, sql } from './sql.ts';
@@ -101,9 +100,7 @@ export class Planner implements DocumentWalker {
     return inScope(this.object(type, nodes, (selected) => this.openField(selected, env)));
   }
 
-  /**
-   * Writes a field that needs no permission of its own. Fields that need one are left to the executor, which checks it.
-   */
+  /** Writes a field, unless it needs a permission of its own, which only the executor checks. */
   openField(selected: SelectedField, env: Env): Sql {
     const { key, field } = selected;
     if (field?.extensions.pothosOptions?.authScopes) throw new LeftToExecutor(`${key} needs a permission`);
@@ -114,18 +111,18 @@ export class Planner implements DocumentWalker {
   field(selected: SelectedField, env: Env, read = selected.field?.extensions.read): Sql {
     const { field, node } = selected;
     if (!field || !read) throw new LeftToExecutor(`${node.name.value} is resolved`);
-    const value = this.#read(selected, field, read, env);
+    const value = this.#read({ ...selected, field }, read, env);
     // Guarded: if the arguments are invalid, the run replaces this field with an error and reads the other fields.
     return field.args.length === 0 ? value : [new Part(value, { isGuarded: true })];
   }
 
-  #read(selected: SelectedField, field: GraphQLField<unknown, unknown>, read: Read, env: Env): Sql {
-    const { node, below } = selected;
+  #read(selected: ReadField, read: Read, env: Env): Sql {
+    const { field, node, below } = selected;
     const type = getNamedType(field.type);
-    const isNullable = !isNonNullType(field.type);
+    const args = (run: Run) => run.args(field, node);
     if (read.kind === 'leaf') {
-      const expression = read.sql(env, (run) => run.args(field, node));
-      return isNullable ? sql`coalesce(${expression}, 'null')` : expression;
+      const expression = read.sql(env, args);
+      return isNonNullType(field.type) ? expression : sql`coalesce(${expression}, 'null')`;
     }
     if (!isCompositeType(type)) throw new Error(`${field.name} is read as an object but is not one`);
     switch (read.kind) {
@@ -133,17 +130,11 @@ export class Planner implements DocumentWalker {
         const value = this.value(type, below, read.env(env));
         return read.unless ? sql`case when ${read.unless(env)} then 'null' else ${value} end` : value;
       }
-      case 'values': {
-        const alias = this.alias();
-        return this.#list(
-          type,
-          below,
-          read.from(env, alias, (run) => run.args(field, node)),
-        );
-      }
+      case 'values':
+        return this.#list(type, below, read.from(env, this.alias(), args));
       case 'row': {
         const alias = this.alias();
-        return sql`coalesce((select ${this.value(type, below, { row: alias })} from ${read.from(env, alias, (run) => run.args(field, node))}), 'null')`;
+        return sql`coalesce((select ${this.value(type, below, { row: alias })} from ${read.from(env, alias, args)}), 'null')`;
       }
       case 'rowOf': {
         const rows = Object.entries(read.types).map(([name, from]) => {
@@ -159,26 +150,23 @@ export class Planner implements DocumentWalker {
     }
   }
 
-  #list(type: GraphQLCompositeType, below: readonly FieldNode[], rows: Rows): Sql {
-    const item = this.value(type, below, rows.env);
-    const list = sql`coalesce('[' || string_agg(${item}, ',' order by ${rows.orderBy}) || ']', '[]')`;
+  #list(type: GraphQLCompositeType, below: readonly FieldNode[], { from, orderBy, env, isComplete }: Rows): Sql {
+    const list = sql`coalesce('[' || string_agg(${this.value(type, below, env)}, ',' order by ${orderBy}) || ']', '[]')`;
     const json =
-      rows.isComplete === undefined
+      isComplete === undefined
         ? list
-        : sql`case when ${rows.isComplete} then ${list} else concat(${notSequencedPlaceholder}, ${list}) end`;
-    return sql`(select ${json} from ${rows.from})`;
+        : sql`case when ${isComplete} then ${list} else concat(${notSequencedPlaceholder}, ${list}) end`;
+    return sql`(select ${json} from ${from})`;
   }
 
   /** Writes the rows behind public ids: one, or a list in the order of the ids, reading each row once. */
-  #node({ field, node, below }: SelectedField, { types, idsFromRun }: Extract<Read, { kind: 'node' }>): Sql {
-    if (!field) throw new LeftToExecutor('nothing to read');
+  #node({ field, node, below }: ReadField, { types, idsFromRun }: Extract<Read, { kind: 'node' }>): Sql {
     const isList = idsFromRun || isListType(getNullableType(field.type));
     const idsOf = (run: Run) => {
-      const args = idsFromRun ? { ids: run.ids } : run.args(field, node);
+      const args = idsFromRun ? { ids: run.input.ids ?? [] } : run.args(field, node);
       return (isList ? args.ids : [args.id]) as readonly string[];
     };
     const owner = {};
-    /** A run's ids of known types, without duplicates, by type. */
     const knownOf = (run: Run) =>
       run.once(owner, () => {
         const known = [...new Set(idsOf(run))].filter((id) => knownUuid(id, types) !== undefined);
@@ -232,7 +220,6 @@ function onlyOf(type: GraphQLObjectType, alias: string): string {
   return '';
 }
 
-/** Returns the uuid in a public id, if the id is of one of these types of the schema. */
 export function knownUuid(id: string, types: readonly string[]): string | undefined {
   return uuidOf(id, ...(types as readonly IdType[]));
 }

@@ -35,8 +35,7 @@ export function isPlanned(value: unknown): value is Planned {
  */
 export async function readField(parent: unknown, _args: unknown, context: Context, info: GraphQLResolveInfo) {
   const model = modelOf(info.parentType);
-  const row = model === undefined ? undefined : { table: tableOf(model), json: rowJson(parent as object) };
-  return runField(context, info, { row });
+  return runField(context, info, { row: model === undefined ? undefined : rowOf(model, parent as object) });
 }
 
 /**
@@ -51,27 +50,27 @@ export async function readAround<Row extends object>(
   isNeeded = findFurtherRead(info, false) !== undefined,
 ): Promise<Row> {
   if (!isNeeded || context.isStock) return row;
-  const read = runField(context, info, { row: { table: tableOf(model), json: rowJson(row) } });
+  const read = runField(context, info, { row: rowOf(model, row) });
   // The planned object stands for the row: resolvers can take fields from either.
   return read.catch(() => row) as Promise<Row>;
 }
 
-/** Serializes a domain row's columns as JSON, from which Postgres reconstructs the row. */
-function rowJson(row: object): string {
-  return JSON.stringify(
+/** Returns a row's columns as JSON, from which Postgres reconstructs the row. */
+function rowOf(model: string, row: object) {
+  const json = JSON.stringify(
     Object.fromEntries(Object.entries(row).map(([field, value]) => [columnName(field), value])),
     // Bytes columns contain secrets, which no field exposes.
     (_key, value: unknown) =>
       typeof value === 'bigint' ? value.toString() : value instanceof Uint8Array ? undefined : value,
   );
+  return { table: tableOf(model), json };
 }
 
 const loadersOf = oncePer((_context: Context) => new WeakMap<object, DataLoader<string, Planned | null>>());
 
 /**
- * Reads the row behind a public id of one of these types, with the field's selections. Simultaneous calls for the same
- * field share one statement.
- * @returns null if the caller may see no such row
+ * Reads the row behind a public id of one of these types, with the field's selections; null if the caller may not see it.
+ * Simultaneous calls for the same field share one statement.
  */
 export function readNode(
   id: string,
@@ -93,30 +92,30 @@ export function readNode(
 }
 
 /**
- * Finds a field below the one being resolved that needs a plan, because a resolver cannot compute it from the available
- * row.
+ * Finds a field below the one being resolved that a resolver cannot compute from the available row, as `Type.field`.
  * @param showsExisting whether the available rows existed before. If so, all their fields except the ids need a plan.
- * @returns the first such field, as `Type.field`, or undefined
  */
 export function findFurtherRead(info: GraphQLResolveInfo, showsExisting: boolean): string | undefined {
   const { schema } = info;
   const planner = plannerOf(info);
 
-  function find(type: GraphQLNamedType, nodes: readonly FieldNode[]): string | undefined {
-    if (isAbstractType(type)) return findFirst(schema.getPossibleTypes(type), (one) => find(one, nodes));
-    if (!isObjectType(type)) return undefined;
-    const isExisting = showsExisting && type.getInterfaces().some(({ name }) => name === 'Node');
-    return findFirst(planner.selectedFields(type, nodes), ({ field, below }) => {
-      if (!field) return undefined;
-      const isRead = field.extensions.isOnlyPlanned || (isExisting && field.name !== 'id');
-      return isRead ? `${type.name}.${field.name}` : find(getNamedType(field.type), below);
-    });
+  function* reads(type: GraphQLNamedType, nodes: readonly FieldNode[]): Generator<string> {
+    for (const one of isAbstractType(type) ? schema.getPossibleTypes(type) : [type]) {
+      if (!isObjectType(one)) continue;
+      const isExisting = showsExisting && one.getInterfaces().some(({ name }) => name === 'Node');
+      for (const { field, below } of planner.selectedFields(one, nodes)) {
+        if (!field) continue;
+        const isRead = field.extensions.isOnlyPlanned || (isExisting && field.name !== 'id');
+        if (isRead) yield `${one.name}.${field.name}`;
+        else yield* reads(getNamedType(field.type), below);
+      }
+    }
   }
 
-  return find(getNamedType(info.returnType), info.fieldNodes);
+  const [first] = reads(getNamedType(info.returnType), info.fieldNodes);
+  return first;
 }
 
-/** Returns the names of the fields that a document selects from the object being resolved. */
 export function selectedNames(info: GraphQLResolveInfo): ReadonlySet<string> {
   const type = getNamedType(info.returnType);
   if (!isObjectType(type)) throw new Error(`${type.name} is not an object type`);
@@ -126,12 +125,4 @@ export function selectedNames(info: GraphQLResolveInfo): ReadonlySet<string> {
 
 function plannerOf({ schema, fragments, variableValues: variables }: GraphQLResolveInfo): Planner {
   return new Planner({ schema, fragments, variables, isTyped: false });
-}
-
-function findFirst<Item, Found>(items: readonly Item[], find: (item: Item) => Found | undefined): Found | undefined {
-  for (const item of items) {
-    const found = find(item);
-    if (found !== undefined) return found;
-  }
-  return undefined;
 }

@@ -35,8 +35,8 @@ type Resolver<Types extends SchemaTypes> = GraphQLFieldResolver<unknown, Types['
  */
 export class ReadingPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
   /**
-   * Adds the maximum length, which `wrongArgument` enforces, to the description of each list in an input. A list with a
-   * lower limit states it in its own description.
+   * Adds the maximum length, which `wrongArgument` enforces, to the descriptions of lists in inputs, unless they state a
+   * lower one.
    */
   override onInputFieldConfig(field: PothosInputFieldConfig<Types>): PothosInputFieldConfig<Types> {
     if (field.type.kind !== 'List' || /At most \d+\./.test(field.description ?? '')) return field;
@@ -44,9 +44,7 @@ export class ReadingPlugin<Types extends SchemaTypes> extends BasePlugin<Types> 
     return { ...field, description };
   }
 
-  /**
-   * Makes a field read a relation, or anything else that its row lacks, by its own statement if no plan has read it.
-   */
+  /** Makes a field read whatever its row lacks, such as a relation, by its own statement if no plan has read it. */
   override onOutputFieldConfig(given: PothosOutputFieldConfig<Types>): PothosOutputFieldConfig<Types> {
     const field = failingAlone(given);
     // A mutation's permission is checked before its input (schema/mutation.ts).
@@ -55,10 +53,7 @@ export class ReadingPlugin<Types extends SchemaTypes> extends BasePlugin<Types> 
     const { pothosPrismaRelationField: relation } = (field.extensions ?? {}) as {
       readonly pothosPrismaRelationField?: { readonly name: string };
     };
-    const extensions = {
-      ...field.extensions,
-      ...(relation && { made: rowAt([relation.name]), isOnlyPlanned: true }),
-    };
+    const extensions = { ...field.extensions, ...(relation && { made: rowAt([relation.name]), isOnlyPlanned: true }) };
     const stock = field.resolve as Resolver<Types> | undefined;
     const isRead = extensions.isOnlyPlanned && extensions.made;
     const own: Resolver<Types> | undefined = isRead
@@ -107,9 +102,7 @@ export class ReadingPlugin<Types extends SchemaTypes> extends BasePlugin<Types> 
   }
 }
 
-/**
- * Returns whether this is a stock execution. Every operation has this service's context, which Pothos does not know.
- */
+/** Every operation has this service's context, which Pothos does not know. */
 const isStock = (context: object) => (context as Context).isStock === true;
 
 /** Returns whether a field returns one of its row's relations, or is computed from one. */

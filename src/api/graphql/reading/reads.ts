@@ -36,9 +36,7 @@ export type Read = {
       /** The order of the rows in a run with these arguments. */
       readonly key: (args: Readonly<Record<string, unknown>>) => PageKey;
       readonly where: (viewer: Viewer, args: Readonly<Record<string, unknown>>) => object;
-      /**
-       * The condition that `of` derives from the arguments, but as a Prisma filter, for reads that do not use its SQL.
-       */
+      /** The condition that `of` derives from the arguments, as a Prisma filter, for stock execution. */
       readonly within?: (args: Readonly<Record<string, unknown>>) => object;
       /** Finds the rows that belong to the parent, in one or several ways (database/list-rows.ts). */
       readonly of?: (env: Env, alias: string, args: ArgumentsOf) => readonly Sql[];
@@ -51,12 +49,10 @@ export type PageRead = Extract<Read, { kind: 'page' }>;
 
 export interface PageKey {
   readonly columns: readonly string[];
-  /** Writes the SQL for a row's position, which its cursor encrypts. */
   readonly text: (row: string) => string;
   readonly textOf: (row: Readonly<Record<string, unknown>>) => string;
   /** Returns the key that a position in an argument names; undefined if the position belongs to a different order. */
   readonly of: (position: string, run: KeyRun, argument: CursorArgument) => unknown;
-  /** Returns the condition for rows whose keys lie within a bound. */
   readonly within: (bound: KeyBound<never>) => object;
   /** The order if no argument sets it; by default newest first. */
   readonly sortOrder?: 'ASC' | 'DESC';
@@ -70,7 +66,6 @@ export function keyIn({ list }: PageRead, key: PageKey, run: KeyRun, cursor: str
   return position === undefined ? undefined : key.of(position, run, argument);
 }
 
-/** Orders a list's rows by creation. */
 export const byId: PageKey = {
   columns: ['id'],
   text: (row) => `${row}.id`,
@@ -79,7 +74,6 @@ export const byId: PageKey = {
   within: (bound) => rowOrders.CREATED.within(bound),
 };
 
-/** Orders a list's rows by latest change. */
 export const byChange: PageKey = {
   columns: ['updated_at', 'id'],
   text: (row) => `(extract(epoch from ${row}.updated_at) * 1000)::bigint::text || ':' || ${row}.id`,
@@ -104,10 +98,7 @@ export interface Rows {
   readonly from: Sql;
   readonly orderBy: string;
   readonly env: Env;
-  /**
-   * SQL for whether all rows are visible. A committed change may not be sequenced yet, in which case the run reads
-   * again.
-   */
+  /** Whether all rows are visible. If not, a committed change is not sequenced yet, and the run reads again. */
   readonly isComplete?: string;
 }
 
@@ -122,10 +113,10 @@ export interface TypeRead {
 /** Creates the read of a scalar or an enum from an SQL expression that is JSON as text, or null. */
 export const leaf = (sql: (env: Env, args: ArgumentsOf) => Sql): Read => ({ kind: 'leaf', sql });
 
-/** Writes the JSON of a value that needs no escaping: ids, digits, enum names. */
+/** JSON of a value that needs no escaping: ids, digits, enum names. */
 const quoted = (expression: string) => `'"' || ${expression} || '"'`;
 
-/** Writes the JSON of any other value: text with escapes, or a list. */
+/** JSON of any other value: text with escapes, or a list. */
 const escaped = (expression: string) => `to_json(${expression})::text`;
 
 const plain = (expression: string) => `${expression}::text`;
@@ -160,29 +151,27 @@ export function exposedRead(field: GraphQLField<unknown, unknown>, name: string)
 /** Returns the SQL of a read that does not depend on a run. */
 export function plainReadText(read: Read, row = 'r'): string {
   const env: Env = { row };
+  const none = () => ({});
   switch (read.kind) {
     case 'leaf':
-      return plainText(read.sql(env, () => ({})));
+      return plainText(read.sql(env, none));
     case 'value':
       return [...Object.values(read.env(env)), plainText(read.unless?.(env) ?? [])].join(' ');
     case 'values': {
-      const { from, orderBy } = read.from(env, 'x', () => ({}));
+      const { from, orderBy } = read.from(env, 'x', none);
       return `${plainText(from)} ${orderBy}`;
     }
     case 'row':
-      return plainText(read.from(env, 'x', () => ({})));
+      return plainText(read.from(env, 'x', none));
     case 'rowOf':
-      return Object.values(read.types)
-        .map((from) => plainText(from(env, 'x')))
-        .join(' ');
-    // Lists and other nodes are not computed from the row.
-    case 'page':
-    case 'node':
+      return plainText(Object.values(read.types).flatMap((from) => from(env, 'x')));
+    default:
+      // Lists and other nodes are not computed from the row.
       return '';
   }
 }
 
-/** Returns this SQL's text, excluding the pieces that depend on a run. */
+/** Omits the pieces that depend on a run. */
 function plainText(sql: Sql): string {
   return sql
     .map((piece) => {

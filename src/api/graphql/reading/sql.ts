@@ -1,8 +1,8 @@
-import { type FieldNode, GraphQLError, type GraphQLField } from 'graphql';
-import type { Cursors } from '../../../core/cursors.ts';
-import type { Viewer } from '../../../domain/access/viewer.ts';
-import type { Binding } from '../../../infra/database/conditions.ts';
+import { type FieldNode, GraphQLError, type GraphQLField, getArgumentValues } from 'graphql';
+import { Binding } from '../../../infra/database/conditions.ts';
 import type { Queryable } from '../../../infra/database/statement.ts';
+import type { Context } from '../context.ts';
+import { wrongArgument } from '../wrong-value.ts';
 
 /** A condition on the database, which must hold before the statement of a run is executed. */
 export interface Requirement {
@@ -12,37 +12,97 @@ export interface Requirement {
   readonly refusal: () => GraphQLError;
 }
 
-/** One run of a plan, with its viewer and its variables. Values become parameters of the statement. */
-export interface Run extends Binding {
-  readonly viewer: Viewer;
-  readonly cursors: Cursors;
-  /** The public ids to read, if they do not come from an argument. */
-  readonly ids: readonly string[];
+export interface RunInput {
+  readonly variables: Readonly<Record<string, unknown>>;
   /** The row that the field belongs to: its table's columns, as JSON. */
-  readonly row: string | undefined;
-  readonly maxBytes: number;
-  args(field: GraphQLField<unknown, unknown>, node: FieldNode): Readonly<Record<string, unknown>>;
-  /** Returns the value that `make` returned at the first call with this owner. */
-  once<Value>(owner: object, make: () => Value): Value;
-  /** Stores a value until the answer is complete, and returns its number. */
-  note(value: unknown): number;
-  /** Adds a requirement that is checked before the statement runs. If it does not hold, the run throws its refusal. */
-  require(requirement: Requirement): void;
-  /** Returns the SQL for the JSON that stands for an error (finish.ts). */
-  refuse(error: GraphQLError): string;
+  readonly row?: string | undefined;
+  /** The public ids to read, if they do not come from an argument. */
+  readonly ids?: readonly string[] | undefined;
+  /** The requirements that have been checked, by key, and whether they are met. */
+  readonly known?: ReadonlyMap<string, boolean>;
+  /** Further arguments of one field. */
+  readonly given?: { readonly node: FieldNode; readonly args: Readonly<Record<string, unknown>> } | undefined;
 }
 
-/** A piece of SQL: text, a function of the run, a part, a shared query that runs once in its scope, or such a scope. */
-export type Piece = string | ((run: Run) => string | Sql) | Part | Shared | Scope;
+/** The key of a JSON object that represents an error: no field can have this name. */
+export const errorKey = '!';
 
-/** A query that stands for a table in a FROM clause. Postgres runs identical queries of a scope once. */
+/** One run of a plan, with its caller and its variables. Values become parameters of the statement. */
+export class Run extends Binding {
+  readonly context: Context;
+  readonly input: RunInput;
+  /** Values that are needed to complete the answer, by number. */
+  readonly notes: unknown[] = [];
+  /** The errors in the answer: an object with `errorKey` stands for the error with that index. */
+  readonly errors: GraphQLError[] = [];
+  readonly unknown: Requirement[] = [];
+  /** The results of `once`. In a WeakMap, they would survive V8's young-generation collections (bench/LOG.md). */
+  readonly #cache = new Map<object, unknown>();
+
+  constructor(context: Context, input: RunInput) {
+    super();
+    this.context = context;
+    this.input = input;
+  }
+
+  get viewer() {
+    return this.context.viewer;
+  }
+
+  get cursors() {
+    return this.context.payments.cursors;
+  }
+
+  args(field: GraphQLField<unknown, unknown>, node: FieldNode): Readonly<Record<string, unknown>> {
+    return this.once(node, () => {
+      const { variables, given } = this.input;
+      const args = getArgumentValues(field, node, variables);
+      const wrong = wrongArgument(args);
+      if (wrong) throw wrong;
+      return node === given?.node ? { ...args, ...given.args } : args;
+    });
+  }
+
+  /** Returns the value that `make` returned at the first call with this owner. */
+  once<Value>(owner: object, make: () => Value): Value {
+    const cached = this.#cache.get(owner);
+    // All values of an owner have the same type.
+    if (cached !== undefined) return cached as Value;
+    const value = make();
+    this.#cache.set(owner, value);
+    return value;
+  }
+
+  /** Stores a value until the answer is complete, and returns its number. */
+  note(value: unknown): number {
+    return this.notes.push(value) - 1;
+  }
+
+  /** Adds a requirement that is checked before the statement runs. If it does not hold, the run throws its refusal. */
+  require(requirement: Requirement): void {
+    const holds = this.input.known?.get(requirement.key);
+    if (holds === undefined) this.unknown.push(requirement);
+    else if (!holds) throw requirement.refusal();
+  }
+
+  /** Stores an error and returns the JSON that represents it. */
+  errorJson(error: GraphQLError): string {
+    return `{"${errorKey}":${this.errors.push(error) - 1}}`;
+  }
+
+  refuse(error: GraphQLError): string {
+    return literal(this.errorJson(error));
+  }
+}
+
+/**
+ * A piece of SQL: text, a function of the run, a part, a query that stands for a table in a FROM clause, or an
+ * expression for an object of the response, within which Postgres runs identical queries once.
+ */
+export type Piece = string | ((run: Run) => string | Sql) | Part | Shared | { readonly scope: Sql };
+
 interface Shared {
   readonly shared: Sql;
-}
-
-/** An expression for an object of the response. Within it, identical queries run once. */
-interface Scope {
-  readonly scope: Sql;
 }
 
 /** SQL in as few pieces as possible. */
@@ -118,8 +178,7 @@ const maxTexts = 8;
 
 /**
  * A plan's statement. Little of its text differs between runs, and the differences are the key to a cache of whole
- * texts. A cached text need not be concatenated again, and an identical string finds its prepared statement immediately
- * (database.ts).
+ * texts: an identical string finds its prepared statement immediately (database.ts).
  */
 export class PlanStatement {
   readonly #sql: Sql;
@@ -131,18 +190,16 @@ export class PlanStatement {
 
   /** Returns the statement's text for a run, and binds the run's values. */
   textFor(run: Run): string {
-    const draft = new StatementDraft();
-    draft.add(this.#sql, run);
-    const { key } = draft;
-    const cached = this.#texts.get(key);
+    const draft = new StatementDraft(run);
+    draft.add(this.#sql);
+    const cached = this.#texts.get(draft.key);
     if (cached !== undefined) return cached;
-    const { text } = draft;
-    if (this.#texts.size < maxTexts) this.#texts.set(key, text);
+    const text = draft.texts.join('');
+    if (this.#texts.size < maxTexts) this.#texts.set(draft.key, text);
     return text;
   }
 }
 
-/** A shared query with the run's values. */
 interface SharedText {
   readonly text: string;
   /** Returns the text with values instead of parameters: identical queries have identical texts. */
@@ -154,67 +211,66 @@ interface SharedText {
 class StatementDraft {
   /** Everything in the text that depends on the run: a statement's texts with the same key are identical. */
   key = '';
-  readonly #texts: string[] = [];
+  readonly texts: string[] = [];
+  readonly #run: Run;
   #shared: SharedText[] = [];
 
-  get text(): string {
-    return this.#texts.join('');
+  constructor(run: Run) {
+    this.#run = run;
   }
 
-  add(sql: Sql, run: Run): void {
+  add(sql: Sql): void {
     for (const piece of sql) {
-      if (typeof piece === 'string') this.#texts.push(piece);
-      else this.#addPiece(piece, run);
+      if (typeof piece === 'string') this.texts.push(piece);
+      else this.#addPiece(piece);
     }
   }
 
-  #addPiece(piece: Exclude<Piece, string>, run: Run): void {
-    if (typeof piece === 'function') this.#addRunText(piece(run), run);
-    else if (piece instanceof Part) this.#addPart(piece, run);
-    else if (isShared(piece)) this.#addShared(piece, run);
-    else this.#addScope(piece, run);
+  #addPiece(piece: Exclude<Piece, string>): void {
+    if (typeof piece === 'function') this.#addRunText(piece(this.#run));
+    else if (piece instanceof Part) this.#addPart(piece);
+    else if (isShared(piece)) this.#addShared(piece.shared);
+    else this.#addScope(piece.scope);
   }
 
   /** Adds text that depends on the run, and therefore belongs to the key. */
-  #addRunText(sqlOfRun: string | Sql, run: Run): void {
-    if (typeof sqlOfRun === 'string') {
-      // The length prefix makes the key unambiguous.
-      this.key += `${sqlOfRun.length}:${sqlOfRun}`;
-      this.#texts.push(sqlOfRun);
-      return;
-    }
-    for (const piece of sqlOfRun) {
-      if (typeof piece === 'string') this.#addRunText(piece, run);
-      else this.#addPiece(piece, run);
+  #addRunText(sqlOfRun: string | Sql): void {
+    for (const piece of typeof sqlOfRun === 'string' ? [sqlOfRun] : sqlOfRun) {
+      if (typeof piece === 'string') {
+        // The length prefix makes the key unambiguous.
+        this.key += `${piece.length}:${piece}`;
+        this.texts.push(piece);
+      } else this.#addPiece(piece);
     }
   }
 
-  #addScope({ scope }: Scope, run: Run): void {
+  #addScope(scope: Sql): void {
     const around = this.#shared;
     const shared: SharedText[] = [];
     this.#shared = shared;
     try {
-      const start = this.#texts.push('') - 1;
-      this.add(scope, run);
+      const start = this.texts.push('') - 1;
+      this.add(scope);
       const withQueries: string[] = [];
       for (const { text, places } of shared) {
         const name = `q${withQueries.length}`;
         if (places.length > 1) withQueries.push(`${name} as materialized (${text})`);
-        for (const place of places) this.#texts[place] = places.length > 1 ? name : `(${text})`;
+        for (const place of places) this.texts[place] = places.length > 1 ? name : `(${text})`;
       }
       if (withQueries.length === 0) return;
-      this.#texts[start] = `(with ${withQueries.join(', ')} select `;
-      this.#texts.push(')');
+      this.texts[start] = `(with ${withQueries.join(', ')} select `;
+      this.texts.push(')');
     } finally {
       this.#shared = around;
     }
   }
 
-  #addShared({ shared: query }: Shared, run: Run): void {
-    const start = this.#texts.length;
+  #addShared(query: Sql): void {
+    const run = this.#run;
+    const start = this.texts.length;
     const bound = run.values.length;
-    run.writeApart(() => this.add(query, run));
-    const text = this.#texts.splice(start).join('');
+    run.writeApart(() => this.add(query));
+    const text = this.texts.splice(start).join('');
     // A function, because most statements have a single shared query and never need its meaning.
     const meaning = () =>
       text.replaceAll(/\$(\d+)/g, (_parameter, number) => valueText(run.values[Number(number) - 1]));
@@ -225,26 +281,27 @@ class StatementDraft {
       run.values.length = bound;
       known.places = [...known.places, start];
     } else this.#shared.push({ text, meaning, places: [start] });
-    this.#texts.push('');
+    this.texts.push('');
   }
 
-  #addPart(part: Part, run: Run): void {
-    const { length } = this.#texts;
+  #addPart({ sql, isGuarded, number }: Part): void {
+    const { length } = this.texts;
     const { length: sharedBefore } = this.#shared;
-    const key = this.key;
+    const { key } = this;
+    const run = this.#run;
     const bound = run.values.length;
-    this.key += `#${part.number};`;
+    this.key += `#${number};`;
     try {
-      this.add(part.sql, run);
+      this.add(sql);
     } catch (error) {
-      if (!part.isGuarded || !(error instanceof GraphQLError)) throw error;
-      this.#texts.length = length;
+      if (!isGuarded || !(error instanceof GraphQLError)) throw error;
+      this.texts.length = length;
       this.key = key;
       this.#shared.length = sharedBefore;
       for (const shared of this.#shared) shared.places = shared.places.filter((place) => place < length);
       // Postgres refuses parameters that the text does not use.
       run.values.length = bound;
-      this.#addRunText(run.refuse(error), run);
+      this.#addRunText(run.refuse(error));
     }
   }
 }
@@ -280,10 +337,11 @@ export function concatenate(parts: readonly (string | Sql)[]): Sql {
     }
   }
   flush();
-  if (pieces.length === 1) return pieces[0] ?? [];
+  const [first = [], ...others] = pieces;
+  if (others.length === 0) return first;
   const groups: Sql[] = [];
   for (let from = 0; from < pieces.length; from += maxArguments) {
     groups.push(sql`concat(${joinSql(pieces.slice(from, from + maxArguments), ', ')})`);
   }
-  return groups.length === 1 ? (groups[0] ?? []) : concatenate(groups);
+  return concatenate(groups);
 }

@@ -22,7 +22,7 @@ import type { Requirement } from './sql.ts';
 type Row = Readonly<Record<string, unknown>>;
 type Visible = (viewer: Viewer) => object;
 
-/** The part of a Prisma client's delegate that is used here. It is the same for all models. */
+/** The same for all models. */
 interface Delegate {
   findFirst(args: object): Promise<Row | null>;
   findMany(args: object): Promise<Row[]>;
@@ -49,13 +49,11 @@ function forPrisma<Where>(where: Where): Where {
   return Object.fromEntries(written) as Where;
 }
 
-/** Returns the condition that selects a row's related rows; undefined if it has none. */
 function whereBelow(model: string | undefined, name: string, row: Row): Record<string, unknown> | undefined {
   const pairs = pairsOf(requireRelation(model, name)).map(([here, there]) => [there, row[here]] as const);
   return pairs.some(([, value]) => value === null) ? undefined : Object.fromEntries(pairs);
 }
 
-/** Reads the row at the end of a chain of relations, if the caller may see it. */
 export async function stockRow(
   path: readonly string[],
   visible: Visible | undefined,
@@ -63,23 +61,10 @@ export async function stockRow(
   context: Context,
   info: GraphQLResolveInfo,
 ): Promise<Row | null> {
-  let [at, model]: [Row | null, string | undefined] = [row, modelOf(info.parentType)];
-  for (const [position, name] of path.entries()) {
-    const where = at && whereBelow(model, name, at);
-    model = requireRelation(model, name).type;
-    if (!where) return null;
-    const isLast = position === path.length - 1;
-    // A check of whether the caller may see the row selects nothing from it.
-    const isShown = isLast && modelOf(getNamedType(info.returnType)) === model;
-    at = await delegateOf(context, model).findFirst({
-      ...(isShown && queryFromInfo({ context, info })),
-      where: { AND: [where, isLast && visible ? visible(context.viewer) : {}] },
-    });
-  }
-  return at;
+  const [found = null] = await stockRows(path, { orderBy: [], ...(visible && { visible }) }, row, context, info);
+  return found;
 }
 
-/** Reads the rows that relations lead to, in their order. */
 export async function stockRows(
   path: readonly string[],
   { orderBy, only, visible }: ManyOptions,
@@ -90,23 +75,28 @@ export async function stockRows(
   let [rows, model]: [Row[], string | undefined] = [[row], modelOf(info.parentType)];
   for (const [position, name] of path.entries()) {
     const of = model;
-    model = requireRelation(model, name).type;
-    const delegate = delegateOf(context, model);
+    const { type } = requireRelation(of, name);
     const isLast = position === path.length - 1;
-    const below = rows.map((one) =>
-      delegate.findMany({
-        ...(isLast && queryFromInfo({ context, info })),
+    // A check of whether the caller may see the row selects nothing from it.
+    const isShown = isLast && modelOf(getNamedType(info.returnType)) === type;
+    const order = orderBy[position];
+    const below = rows.map(async (one) => {
+      const where = whereBelow(of, name, one);
+      if (!where) return [];
+      return delegateOf(context, type).findMany({
+        ...(isShown && queryFromInfo({ context, info })),
         where: {
           AND: [
-            whereBelow(of, name, one),
+            where,
             only && isLast ? { [only[0]]: { in: only[1] } } : {},
             visible && isLast ? visible(context.viewer) : {},
           ],
         },
-        orderBy: { [orderBy[position] ?? '']: 'asc' },
-      }),
-    );
+        ...(order !== undefined && { orderBy: { [order]: 'asc' } }),
+      });
+    });
     rows = (await Promise.all(below)).flat();
+    model = type;
   }
   return rows;
 }
@@ -128,7 +118,7 @@ export async function stockNode(id: string, types: readonly string[], context: C
   return row && isOfType(row, typeName, info) ? row : null;
 }
 
-/** Returns whether a row is of a type, if several types share a table. */
+/** Several types can share a table. */
 function isOfType(row: Row, typeName: string, { schema }: GraphQLResolveInfo): boolean {
   const type = schema.getType(typeName);
   const interfaces = type && 'getInterfaces' in type ? type.getInterfaces() : [];

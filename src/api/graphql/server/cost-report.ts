@@ -1,4 +1,4 @@
-import { type ExecutionArgs, type ExecutionResult, getOperationAST } from 'graphql';
+import type { ExecutionArgs, ExecutionResult } from 'graphql';
 import { documentBudget } from '../limits/budget.ts';
 import { measureDocument } from '../limits/document-size.ts';
 import { TextAnswer } from '../reading/run.ts';
@@ -7,12 +7,17 @@ import { TextAnswer } from '../reading/run.ts';
 export function costReport({ schema, document, operationName, variableValues }: ExecutionArgs) {
   const { size } = measureDocument({ schema, document, operationName, variables: variableValues });
   const { cost, depth, fields, aliases } = size;
-  const { cost: limit, ...others } = documentBudget;
-  const limits = { depth: others.depth, fields: others.fields, aliases: others.aliases };
-  return { cost, limit, depth, fields, aliases, limits };
+  const { cost: limit, depth: mostDepth, fields: mostFields, aliases: mostAliases } = documentBudget;
+  return {
+    cost,
+    limit,
+    depth,
+    fields,
+    aliases,
+    limits: { depth: mostDepth, fields: mostFields, aliases: mostAliases },
+  };
 }
 
-/** Adds a document's cost to its answer, as `extensions.cost`. */
 export function withCost(answer: ExecutionResult | TextAnswer, args: ExecutionArgs): ExecutionResult | TextAnswer {
   const cost = costReport(args);
   return answer instanceof TextAnswer
@@ -28,14 +33,4 @@ const costOfRequest = 500;
 /** Returns how many requests a document of this cost counts as under the rate limit: at least one. */
 export function requestsForCost(cost: number): number {
   return 1 + Math.max(0, Math.ceil((cost - includedCost) / costOfRequest));
-}
-
-/** Returns how many requests an operation counts as, given its document's cost. */
-export function requestsOf(args: ExecutionArgs): number {
-  return requestsForCost(costReport(args).cost);
-}
-
-/** Returns whether an operation is a query. Only for queries does the cost of the document reflect the work. */
-export function isQuery({ document, operationName }: ExecutionArgs): boolean {
-  return getOperationAST(document, operationName)?.operation === 'query';
 }

@@ -39,10 +39,7 @@ function statusOf({ data, errors = [] }: ExecutionResult, type: JsonType): numbe
   );
 }
 
-/**
- * Returns the highest status of the errors; undefined if none has a status. An error whose application/json response
- * stays 200 counts as 200.
- */
+/** Returns the highest status of the errors, if any. An error that leaves application/json at 200 counts as 200. */
 export function requestStatus({ errors = [] }: ExecutionResult, type: JsonType): number | undefined {
   let highest: number | undefined;
   for (const { extensions } of errors) {

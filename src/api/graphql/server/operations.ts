@@ -2,7 +2,6 @@ import type { ServerResponse } from 'node:http';
 import {
   createSourceEventStream,
   type DocumentNode,
-  type ExecutionArgs,
   type ExecutionResult,
   execute,
   type GraphQLError,
@@ -19,12 +18,12 @@ import { feedHead } from '../../../domain/events/reads.ts';
 import { asPlatform } from '../../../infra/database/connections/platform-scope.ts';
 import type { ReadScope, Replicas } from '../../../infra/database/replicas/replicas.ts';
 import { msLeft } from '../../../infra/instruments/request-facts.ts';
-import { type Context, contextIn } from '../context.ts';
+import type { Context, Prepared } from '../context.ts';
 import { badRequest, invalidInput, rateLimited, unprocessableStatus, withoutStatus } from '../failure.ts';
 import { Documents, removeSuggestions } from '../limits/documents.ts';
 import { answerByPlan, TextAnswer } from '../reading/run.ts';
 import type { Message } from '../schema/streams/stream.ts';
-import { costReport, isQuery, requestsOf, withCost } from './cost-report.ts';
+import { costReport, requestsForCost, withCost } from './cost-report.ts';
 import { asOutcomeUnknown, isTemporaryFailure } from './present-error.ts';
 import { isSafe } from './read-operation.ts';
 import { selectsFeedCursor, sentReadAfter, withReplicas } from './replica-reads.ts';
@@ -32,10 +31,7 @@ import type { OperationParams, SentDocuments, SentOperation } from './sent-docum
 import { type Farewell, holdStream, type StreamMessage, sharedResults, streamMessages } from './streams.ts';
 import { timeOperation, withTimeLimit } from './time-operation.ts';
 
-/**
- * The maximum number of streams that may be opening at once. Without this limit, clients would time out when they all
- * reconnect after a restart.
- */
+/** The maximum number of streams that may be opening at once: clients would time out if all reconnected together. */
 const maxOpenings = 256;
 
 /** The connection of an operation: its credentials, and how to close it. */
@@ -79,15 +75,9 @@ export interface OperationsOptions {
   readonly rules?: readonly ValidationRule[];
 }
 
-/** An operation that may run: parsed, valid and authenticated. */
-export interface Prepared extends ExecutionArgs {
-  readonly contextValue: Context;
-  readonly isSubscription: boolean;
-}
-
 /**
  * Runs operations identically for every transport: authenticates the caller; parses, limits and validates the document;
- * executes or subscribes within the time limit; and converts errors to the form that clients see.
+ * executes or subscribes within the time limit; and presents errors.
  */
 export class Operations {
   readonly documents: Documents;
@@ -102,8 +92,8 @@ export class Operations {
   }
 
   /**
-   * Authenticates the caller, then reads, parses and validates the operation: unauthenticated callers learn nothing
-   * about the schema, and cost no more than their refusal. Returns the operation, or the errors if it cannot run.
+   * Authenticates the caller, then reads, parses and validates the operation: unauthenticated callers learn nothing about
+   * the schema. Returns the errors if it cannot run.
    */
   async prepare(transport: Transport, read: () => SentOperation): Promise<Prepared | readonly GraphQLError[]> {
     try {
@@ -127,7 +117,7 @@ export class Operations {
         operationName: operationName ?? undefined,
         variableValues: variables ?? undefined,
         contextValue: await this.#completeContext(context, transport, params, document),
-        isSubscription: operation.operation === 'subscription',
+        operation,
       };
     } catch (error) {
       // A response, not a failure of the connection: a syntax error, an expired token, or an unreachable database.
@@ -143,43 +133,46 @@ export class Operations {
     return context;
   }
 
-  async execute(args: ExecutionArgs): Promise<ExecutionResult> {
+  async execute(args: Prepared): Promise<ExecutionResult> {
     const answer = await this.answer(args);
     return answer instanceof TextAnswer ? answer.result : answer;
   }
 
   /** Runs a query or a mutation, for a transport that can send a response's text unchanged from the database. */
-  answer(args: ExecutionArgs): Promise<ExecutionResult | TextAnswer> {
+  answer(args: Prepared): Promise<ExecutionResult | TextAnswer> {
     return timeOperation(args, () => this.#answer(args));
   }
 
-  async #answer(args: ExecutionArgs): Promise<ExecutionResult | TextAnswer> {
-    const context = contextIn(args);
+  async #answer(args: Prepared): Promise<ExecutionResult | TextAnswer> {
+    const context = args.contextValue;
     const { expensive, countMore } = this.#options;
-    const requests = requestsOf(args);
+    const requests = requestsForCost(costReport(args).cost);
     const tooMany = requests > 1 ? await countMore(context, requests - 1) : undefined;
     if (tooMany) return { errors: [tooMany] };
-    const answer = await (requests > 1 && isQuery(args)
-      ? inExpensiveTurn(expensive, context.viewer.platformId, () => this.#runInTime(args, context))
-      : this.#runInTime(args, context));
+    // Only the cost of a query reflects its work.
+    const answer = await (requests > 1 && args.operation.operation === 'query'
+      ? inExpensiveTurn(expensive, context.viewer.platformId, () => this.#runInTime(args))
+      : this.#runInTime(args));
     const presentedAnswer = answer instanceof TextAnswer || !answer.errors ? answer : this.#present(answer, args);
     return context.reportsCost ? withCost(presentedAnswer, args) : presentedAnswer;
   }
 
-  #runInTime(args: ExecutionArgs, context: Context): Promise<ExecutionResult | TextAnswer> {
+  #runInTime(args: Prepared): Promise<ExecutionResult | TextAnswer> {
+    const { contextValue: context } = args;
     const onTimeout = () => {
       context.isAbandoned = () => true;
     };
     const running = asPlatform(context.viewer.platformId, () =>
-      withReplicas(this.#options.replicas, args, (reads) => this.#run(args, context, reads)),
+      withReplicas(this.#options.replicas, args, (reads) => this.#run(args, reads)),
     );
     return withTimeLimit(running, msLeft(this.#options.operationMs), { onTimeout }).catch(
       (error: unknown): ExecutionResult => ({ errors: [this.#options.present(error)] }),
     );
   }
 
-  async #run(args: ExecutionArgs, context: Context, reads?: ReadScope): Promise<ExecutionResult | TextAnswer> {
-    const answer = context.isStock ? undefined : await answerByPlan(args, context);
+  async #run(args: Prepared, reads?: ReadScope): Promise<ExecutionResult | TextAnswer> {
+    const { contextValue: context } = args;
+    const answer = context.isStock ? undefined : await answerByPlan(args);
     if (answer) return answer;
     // The executor may send several reads, some of them to the primary. Older data from a replica would contradict what
     // the primary returns.
@@ -191,80 +184,68 @@ export class Operations {
     return execute(args);
   }
 
-  /** Opens a subscription, unless its token has too many open. */
-  async subscribe(args: ExecutionArgs): Promise<AsyncIterableIterator<StreamMessage> | ExecutionResult> {
-    const { viewer } = contextIn(args);
-    const end = this.#options.streams.open(viewer);
+  async subscribe(args: Prepared): Promise<AsyncIterableIterator<StreamMessage> | ExecutionResult> {
+    const { streams, present } = this.#options;
+    const { viewer, reportsCost } = args.contextValue;
+    const end = streams.open(viewer);
     if (end instanceof RateLimited) return { errors: [rateLimited(end)] };
+    let isOpen = false;
     try {
-      const stream = await this.#subscribe(args, end);
-      if (!isAsyncIterable(stream)) end();
-      return stream;
-    } catch (error) {
-      end();
-      throw error;
+      // Waiting for its turn does not count against the time limit.
+      const stream = await this.#openings.run(() => asPlatform(viewer.platformId, () => this.#open(args)));
+      if (!isAsyncIterable(stream)) {
+        const refused = this.#present(stream, args);
+        return reportsCost ? { ...refused, extensions: { cost: costReport(args) } } : refused;
+      }
+      const release = await holdStream(this.#options, args);
+      if (typeof release !== 'function') {
+        await stream[Symbol.asyncIterator]().return?.();
+        return { errors: [release] };
+      }
+      const follower = this.#join(args);
+      isOpen = true;
+      const leave = () => {
+        follower.leave();
+        release();
+        end();
+      };
+      return streamMessages(
+        stream,
+        { ...follower, leave },
+        { present, extensionsOf: (place, isFirst) => extensionsOf(args, place, isFirst) },
+      );
+    } finally {
+      if (!isOpen) end();
     }
   }
 
-  /** @param end called when the stream ends */
-  async #subscribe(
-    args: ExecutionArgs,
-    end: () => void,
-  ): Promise<AsyncIterableIterator<StreamMessage> | ExecutionResult> {
-    const { present } = this.#options;
-    const context = contextIn(args);
-    // Waiting for its turn does not count against the time limit.
-    const { platformId } = context.viewer;
-    const stream = await this.#openings.run(() => asPlatform(platformId, () => this.#open(args, context)));
-    if (!isAsyncIterable(stream)) {
-      const refused = this.#present(stream, args);
-      return context.reportsCost ? { ...refused, extensions: { cost: costReport(args) } } : refused;
-    }
-    const release = await holdStream(this.#options, args);
-    if (typeof release !== 'function') {
-      await stream[Symbol.asyncIterator]().return?.();
-      return { errors: [release] };
-    }
-    const follower = this.#join(args);
-    const leave = () => {
-      follower.leave();
-      release();
-      end();
-    };
-    return streamMessages(
-      stream,
-      { ...follower, leave },
-      { present, extensionsOf: (place, isFirst) => extensionsOf(args, place, isFirst) },
-    );
-  }
-
-  async #open(args: ExecutionArgs, context: Context): Promise<AsyncIterable<unknown> | ExecutionResult> {
+  async #open(args: Prepared): Promise<AsyncIterable<unknown> | ExecutionResult> {
     const stream = await withTimeLimit(createSourceEventStream(args), this.#options.operationMs, {
       onLateResult: (result) => {
         if (isAsyncIterable(result)) result[Symbol.asyncIterator]().return?.();
       },
     });
-    if (!isAsyncIterable(stream) && isTemporaryFailure(stream)) context.closeForRetry();
+    if (!isAsyncIterable(stream) && isTemporaryFailure(stream)) args.contextValue.closeForRetry();
     return stream;
   }
 
   /** Returns a subscription's result as JSON, for an open connection, where an HTTP status means nothing. */
-  #messageText(result: ExecutionResult, args: ExecutionArgs): string {
+  #messageText(result: ExecutionResult, args: Prepared): string {
     const { errors, ...rest } = result.errors ? this.#present(result, args) : result;
     return JSON.stringify(errors ? { ...rest, errors: errors.map(withoutStatus) } : rest);
   }
 
-  #present(result: ExecutionResult, { document, operationName }: ExecutionArgs): ExecutionResult {
+  #present(result: ExecutionResult, args: Prepared): ExecutionResult {
     const { errors = [] } = result;
     const { introspection, present } = this.#options;
     // Without data, nothing has run, and these are the executor's errors about variables.
     if (!introspection && !('data' in result)) removeSuggestions(errors);
-    const isMutation = getOperationAST(document, operationName)?.operation === 'mutation';
+    const isMutation = args.operation.operation === 'mutation';
     return { ...result, errors: errors.map((error) => present(isMutation ? asOutcomeUnknown(error) : error)) };
   }
 }
 
-/** Returns the cursor in a request's extensions: null if the client has none yet, undefined if it sends no `after`. */
+/** Null if the client has no cursor yet, undefined if it sends no `after`. */
 function afterIn({ extensions }: OperationParams): string | null | undefined {
   const after = extensions?.after;
   if (after === undefined || after === null || typeof after === 'string') return after;
@@ -272,8 +253,8 @@ function afterIn({ extensions }: OperationParams): string | null | undefined {
 }
 
 /** Returns the extensions of a stream's message: its cursor, the document's cost, and whether it is a repeat. */
-function extensionsOf(args: ExecutionArgs, place: Message | undefined, isFirst: boolean) {
-  const { reportsCost, resumePoint, sentAfter } = contextIn(args);
+function extensionsOf(args: Prepared, place: Message | undefined, isFirst: boolean) {
+  const { reportsCost, resumePoint, sentAfter } = args.contextValue;
   const mayRepeat = place !== undefined && resumePoint?.mayRepeat(place.position.sequence);
   const extensions = {
     ...(isFirst && reportsCost && { cost: costReport(args) }),

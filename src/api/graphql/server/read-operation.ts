@@ -18,7 +18,7 @@ export function isSafe(method: string | undefined): boolean {
 /**
  * Reads an HTTP request's operation: from the URL of a GET, or from the body of a POST or QUERY. Ignores members that
  * GraphQL over HTTP does not define.
- * @throws GraphQLError with the reason if the request is not a GraphQL request
+ * @throws GraphQLError if the request is not a GraphQL request
  */
 export function readOperation({ method, url }: IncomingMessage, body: Uint8Array): SentOperation {
   if (method === 'GET' || method === 'HEAD') return readUrl(new URL(`http://localhost${url}`).searchParams);

@@ -1,29 +1,17 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import {
-  type ArgumentNode,
-  type DocumentNode,
-  type ExecutionArgs,
-  type ExecutionResult,
-  type FieldNode,
-  getOperationAST,
-  Kind,
-  visit,
-} from 'graphql';
+import { type ArgumentNode, type DocumentNode, type ExecutionResult, type FieldNode, Kind, visit } from 'graphql';
 import { oncePer } from '../../../core/once-per.ts';
 import { Refusal } from '../../../core/refusal.ts';
 import { readAfterHeader, readAfterOf } from '../../../domain/events/cursor.ts';
 import type { ReadScope, Replicas } from '../../../infra/database/replicas/replicas.ts';
-import { type Context, contextIn } from '../context.ts';
+import type { Context, Prepared } from '../context.ts';
 import { failure } from '../failure.ts';
 import type { TextAnswer } from '../reading/run.ts';
 import type { SentOperation } from './sent-documents.ts';
 
 type Answer = ExecutionResult | TextAnswer;
 
-/**
- * Returns the writes that the operation's reads must include, from `extensions.readAfter` or a header. Throws
- * INVALID_INPUT.
- */
+/** Returns the writes that the reads must include, from `extensions.readAfter` or a header. Throws INVALID_INPUT. */
 export function sentReadAfter(
   { viewer, payments }: Context,
   headers: IncomingHttpHeaders | undefined,
@@ -44,15 +32,14 @@ export function sentReadAfter(
 /** Runs a query on replicas (`run` gets the reads), or a mutation on the primary, whose response gets a write token. */
 export async function withReplicas(
   replicas: Replicas | undefined,
-  args: ExecutionArgs,
+  { operation, document, contextValue }: Prepared,
   run: (reads?: ReadScope) => Promise<Answer>,
 ): Promise<Answer> {
   if (!replicas) return run();
-  const { viewer, readAfter, eventStream: response } = contextIn(args);
-  const operation = getOperationAST(args.document, args.operationName)?.operation;
-  if (operation === 'query') {
+  const { viewer, readAfter, eventStream: response } = contextValue;
+  if (operation.operation === 'query') {
     // A later page must include all earlier writes, so the client's read token is ignored (decision 82).
-    return replicas.reading(viewer.platformId, namesCursor(args.document) ? undefined : readAfter, run);
+    return replicas.reading(viewer.platformId, namesCursor(document) ? undefined : readAfter, run);
   }
   const answer = (await run()) as ExecutionResult;
   const token = await replicas.afterWrite(viewer.platformId);
@@ -60,7 +47,6 @@ export async function withReplicas(
   return { ...answer, extensions: { ...answer.extensions, readAfter: token } };
 }
 
-/** Returns a function that tells whether a document has an argument, or selects a field, with one of these names. */
 const mentions = (kind: Kind.ARGUMENT | Kind.FIELD, names: readonly string[]) =>
   oncePer((document: DocumentNode) => {
     let isFound = false;

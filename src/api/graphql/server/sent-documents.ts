@@ -24,8 +24,7 @@ const rememberedSize = 2 ** 23;
 
 /**
  * Finds the text of documents sent by hash: registered ones and, in development, those that a client has sent before
- * (Apollo's automatic persisted queries). Refuses documents that the token is not allowed to send. Holds only texts;
- * the parsed documents are in the document cache, under their texts.
+ * (Apollo's automatic persisted queries). Refuses documents that the token is not allowed to send.
  */
 export class SentDocuments {
   readonly #trusted: TrustedDocuments;
@@ -42,7 +41,6 @@ export class SentDocuments {
 
   /**
    * Returns an operation with its text.
-   * @param viewer its caller; hashes belong to the caller's platform
    * @throws GraphQLError for an operation without a document, or a hash that is unknown or does not match the text
    */
   async complete(sent: SentOperation, viewer: Viewer): Promise<OperationParams> {
@@ -74,10 +72,7 @@ export class SentDocuments {
     throw failure('QUERY_NOT_IN_SAFELIST', message, { status: 403 });
   }
 
-  /**
-   * Creates the error for an unknown hash. In Apollo's terms, NotFound asks for the text, NotSupported rules out
-   * hashes.
-   */
+  /** In Apollo's terms, NotFound asks for the text, NotSupported rules out hashes. */
   #unknown({ trustedDocumentsOnly }: Viewer) {
     if (trustedDocumentsOnly) {
       const message = 'no document is registered with this hash, and this token may send only registered documents';
@@ -91,7 +86,6 @@ export class SentDocuments {
 
 const digestOf = oncePer((document: DocumentNode) => documentDigest(document.loc?.source.body ?? ''));
 
-/** Returns whether a viewer may send a document that is registered under these hashes. */
 function maySend({ documents }: Viewer, hashes: readonly string[]): boolean {
   return documents.length === 0 ? hashes.length > 0 : hashes.some((hash) => documents.includes(hash));
 }

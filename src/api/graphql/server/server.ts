@@ -1,5 +1,6 @@
-import type { GraphQLError } from 'graphql';
-import { createYoga, isAsyncIterable, type Plugin, type YogaInitialContext } from 'graphql-yoga';
+import type { ServerResponse } from 'node:http';
+import type { ExecutionResult, GraphQLError } from 'graphql';
+import { createYoga, isAsyncIterable, type Plugin } from 'graphql-yoga';
 import type { Logger } from 'pino';
 import { outsideWait } from '../../../core/outside-wait.ts';
 import { databaseAway, refusalIn } from '../../../core/refusal.ts';
@@ -13,8 +14,9 @@ import type { Webhooks } from '../../webhooks/webhooks.ts';
 import type { Context } from '../context.ts';
 import type { TrustedDocuments } from '../documents/trusted-documents.ts';
 import { badRequest, failure, tooManyRequests } from '../failure.ts';
+import { TextAnswer } from '../reading/run.ts';
 import { answerOf, jsonTypes } from './http-answer.ts';
-import { Operations, type OperationsOptions, type Prepared, type Transport } from './operations.ts';
+import { Operations, type OperationsOptions, type Transport } from './operations.ts';
 import { presentError } from './present-error.ts';
 import { readOperation } from './read-operation.ts';
 import { schema } from './schema.ts';
@@ -28,7 +30,6 @@ export interface GraphqlOptions
   readonly credentials: Credentials;
   readonly clientTokens: ClientTokens;
   readonly trusted: TrustedDocuments;
-  /** Whether clients may store documents under their hashes. */
   readonly automaticPersistedQueries: boolean;
   readonly limits: RateLimits;
   readonly pace: RefusalPace;
@@ -86,15 +87,28 @@ async function countMore(
   return tooManyRequests(refusal);
 }
 
+/** Answers a request whose body has been read, over HTTP with a single response. */
+export async function answerRequest(
+  operations: Operations,
+  response: ServerResponse,
+  body: Uint8Array,
+): Promise<ExecutionResult | TextAnswer> {
+  const { authorization } = response.req.headers;
+  const prepared = await operations.prepare({ authorization, response }, () => readOperation(response.req, body));
+  if (!('document' in prepared)) return { errors: prepared };
+  if (prepared.operation.operation !== 'subscription') return operations.answer(prepared);
+  const message = 'a subscription needs an event stream (Accept: text/event-stream) or a WebSocket';
+  return { errors: [badRequest(message, { code: 'NOT_ACCEPTABLE', status: 406 })] };
+}
+
 /** The values that json-requests.ts passes to Yoga: the response that it writes, and the request's body. */
 interface YogaContext {
-  readonly res: NonNullable<Transport['response']>;
+  readonly res: ServerResponse;
   readonly body: Uint8Array;
-  prepared?: Prepared;
 }
 
 function createYogaServer(operations: Operations, { log }: Pick<GraphqlOptions, 'log'>) {
-  return createYoga<YogaContext, Context>({
+  return createYoga<YogaContext>({
     schema,
     graphqlEndpoint: '/graphql',
     batching: false,
@@ -105,37 +119,24 @@ function createYogaServer(operations: Operations, { log }: Pick<GraphqlOptions, 
     logging: false,
     maskedErrors: { maskError: (error) => presentError(error, log) },
     graphiql: false,
-    extraParamNames: ['documentId'],
-    context: ({ prepared }: YogaInitialContext & YogaContext) => {
-      if (!prepared) throw unauthenticated();
-      return prepared.contextValue;
-    },
-    plugins: [usePreparation(operations), useOperations(operations)],
+    plugins: [useOperations(operations)],
   });
 }
 
 /**
- * Returns a plugin that makes Yoga read, authenticate, check and answer a request as json-requests.ts does: numbers
- * keep their digits, documents may be sent by hash, and refusals have the same reason and status.
+ * Returns a plugin that makes Yoga read, run and answer a request as json-requests.ts does: numbers keep their digits,
+ * documents may be sent by hash, and refusals have the same reason and status.
  */
-function usePreparation(operations: Operations): Plugin<object, YogaContext> {
+function useOperations(operations: Operations): Plugin<object, YogaContext> {
   return {
     onRequestParse({ setRequestParser }) {
       // The operation is read from the request itself.
       setRequestParser(() => ({ query: '' }));
     },
-    async onParams({ context, setParams, setResult }) {
-      const { res: response, body } = context;
-      const prepared = await operations.prepare({ authorization: response.req.headers.authorization, response }, () =>
-        readOperation(response.req, body),
-      );
-      if (!('document' in prepared)) return setResult({ errors: prepared });
-      context.prepared = prepared;
-      const { document, operationName, variableValues: variables } = prepared;
-      setParams({
-        query: document.loc?.source.body ?? '',
-        ...(operationName && { operationName }),
-        ...(variables && { variables }),
+    onParams({ setParamsHandler }) {
+      setParamsHandler(async ({ context: { res, body } }) => {
+        const answer = await answerRequest(operations, res, body);
+        return answer instanceof TextAnswer ? answer.result : answer;
       });
     },
     onResultProcess({ request, result, setResultProcessor }) {
@@ -147,33 +148,7 @@ function usePreparation(operations: Operations): Plugin<object, YogaContext> {
   };
 }
 
-/** Returns a plugin that makes Yoga run operations in the same way as all other transports. */
-function useOperations(operations: Operations): Plugin {
-  return {
-    onParse({ setParseFn }) {
-      setParseFn((source) => operations.documents.parse(source.toString()));
-    },
-    onValidate({ context, setValidationFn }) {
-      const { operationName, variables } = context.params;
-      setValidationFn((_schema, document) => operations.documents.check({ document, operationName, variables }));
-    },
-    onExecute({ setExecuteFn }) {
-      setExecuteFn((args) => operations.execute(args));
-    },
-    // Subscriptions with an event stream do not reach Yoga. On any other transport, it would open a stream without end.
-    onSubscribe({ setSubscribeFn }) {
-      setSubscribeFn(() => ({ errors: [streamNeeded()] }));
-    },
-  };
-}
-
-/** Creates the error for a subscription over a transport with a single response. */
-export function streamNeeded(): GraphQLError {
-  const message = 'a subscription needs an event stream (Accept: text/event-stream) or a WebSocket';
-  return badRequest(message, { code: 'NOT_ACCEPTABLE', status: 406 });
-}
-
-/** Creates the error for missing, malformed, unknown or revoked credentials. It is the same in every case. */
+/** Creates the error for missing, malformed, unknown or revoked credentials. */
 export function unauthenticated(): GraphQLError {
   return failure(
     'UNAUTHENTICATED',
@@ -182,13 +157,7 @@ export function unauthenticated(): GraphQLError {
   );
 }
 
-/**
- * Creates the error for a request that cannot be authenticated because the database is unreachable. Nothing has run.
- */
+/** Creates the error for a request whose caller is unknown because the database is unreachable. Nothing has run. */
 export function unavailable(): GraphQLError {
-  return badRequest(databaseAway, {
-    code: 'SERVICE_UNAVAILABLE',
-    status: 503,
-    headers: { 'retry-after': '1' },
-  });
+  return badRequest(databaseAway, { code: 'SERVICE_UNAVAILABLE', status: 503, headers: { 'retry-after': '1' } });
 }

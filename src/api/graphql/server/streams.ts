@@ -2,11 +2,9 @@ import type { ServerResponse } from 'node:http';
 import {
   type ASTNode,
   type DocumentNode,
-  type ExecutionArgs,
   type ExecutionResult,
   execute,
   type GraphQLError,
-  getOperationAST,
   Kind,
   type OperationDefinitionNode,
   visit,
@@ -16,21 +14,18 @@ import { inTurn, type TakeTurn } from '../../../core/outside-wait.ts';
 import type { Session, Sessions } from '../../../domain/access/tokens/sessions.ts';
 import { mayDoAllThat, type Viewer } from '../../../domain/access/viewer.ts';
 import { asPlatform } from '../../../infra/database/connections/platform-scope.ts';
-import { type Context, contextIn } from '../context.ts';
+import type { Context, Prepared } from '../context.ts';
 import { failure } from '../failure.ts';
 import type { Message } from '../schema/streams/stream.ts';
 import type { SentDocuments } from './sent-documents.ts';
 
-/**
- * The number of results that a group stores. Most members get an event at the same time; a late member executes it
- * again.
- */
+/** Most members get an event at the same time; a late member executes it again. */
 const maxStored = 32;
 
 /** The subscriptions that get the same result for the same event. */
 interface Group {
   members: number;
-  readonly args: ExecutionArgs;
+  readonly args: Prepared;
   /** The newest results as JSON, keyed by event payload. */
   readonly texts: Map<unknown, Promise<string>>;
 }
@@ -43,20 +38,18 @@ interface Follower {
 
 /**
  * Executes each event once for all subscriptions that get the same result, because they have the same document and
- * variables, and callers with the same visibility and permissions. A thousand subscribers to a subject thus cost only
- * one execution and serialization.
+ * variables, and callers with the same visibility and permissions. Returns the function by which a subscription joins.
  * @param serialize writes the JSON that clients get
  * @param takeTurn waits for an execution's turn among its platform's work
- * @returns the function by which a subscription joins others with the same results
  */
 export function sharedResults(
-  serialize: (result: ExecutionResult, args: ExecutionArgs) => string,
+  serialize: (result: ExecutionResult, args: Prepared) => string,
   takeTurn: TakeTurn,
-): (args: ExecutionArgs) => Follower {
+): (args: Prepared) => Follower {
   const groupsOf = oncePer((_operation: OperationDefinitionNode) => new Map<string, Group>());
 
-  async function run(args: ExecutionArgs, payload: unknown): Promise<string> {
-    const { platformId } = contextIn(args).viewer;
+  async function run(args: Prepared, payload: unknown): Promise<string> {
+    const { platformId } = args.contextValue.viewer;
     // All subscribers have the same platform, so it does not matter whose this is.
     const turn = await takeTurn(platformId);
     const result = await inTurn(turn, () =>
@@ -76,10 +69,8 @@ export function sharedResults(
   }
 
   return (args) => {
-    const operation = getOperationAST(args.document, args.operationName);
-    if (!operation) throw new Error('a subscription has an operation');
-    const groups = groupsOf(operation);
-    const key = groupKey(operation, args);
+    const groups = groupsOf(args.operation);
+    const key = groupKey(args);
     const group = groups.get(key) ?? newGroup(args);
     groups.set(key, group);
     group.members += 1;
@@ -96,7 +87,7 @@ export function sharedResults(
   };
 }
 
-function newGroup(args: ExecutionArgs): Group {
+function newGroup(args: Prepared): Group {
   const group: Group = {
     members: 0,
     texts: new Map(),
@@ -104,7 +95,7 @@ function newGroup(args: ExecutionArgs): Group {
       ...args,
       // Executed on behalf of all members, so that nothing that one member does ends it for the others.
       contextValue: {
-        ...contextIn(args),
+        ...args.contextValue,
         isAbandoned: () => group.members === 0,
         closeForRetry: () => undefined,
       } satisfies Context,
@@ -114,10 +105,9 @@ function newGroup(args: ExecutionArgs): Group {
 }
 
 /** Returns the key of all inputs to a result besides the document: the scope, and the variables below the root. */
-function groupKey(operation: OperationDefinitionNode, args: ExecutionArgs): string {
-  const { document, variableValues } = args;
+function groupKey({ operation, document, variableValues, contextValue }: Prepared): string {
   // Everything about the caller except its token belongs to the key, because it may affect what the caller sees.
-  const { tokenId: _token, makers: _makers, subject: _subject, expiresAt: _end, ...scope } = contextIn(args).viewer;
+  const { tokenId: _token, makers: _makers, subject: _subject, expiresAt: _end, ...scope } = contextValue.viewer;
   // A missing variable differs from a null one.
   const variables = variablesBelowRoot(operation, document).map((name) =>
     variableValues && name in variableValues ? [name, variableValues[name]] : [name],
@@ -125,10 +115,7 @@ function groupKey(operation: OperationDefinitionNode, args: ExecutionArgs): stri
   return JSON.stringify([scope, variables]);
 }
 
-/**
- * Finds the variables that a result may depend on: all except the variables in arguments of the subscription's own
- * field.
- */
+/** All variables except those in arguments of the subscription's own field. */
 const variablesBelowRoot = oncePer((operation: OperationDefinitionNode, document: DocumentNode): readonly string[] => {
   const names = new Set<string>();
   const rootArguments = new Set<ASTNode>(
@@ -157,7 +144,6 @@ interface MessageOptions {
   readonly extensionsOf: (place: Message | undefined, isFirst: boolean) => ExecutionResult['extensions'];
 }
 
-/** Returns the messages of an open subscription, each executed when its reader asks for it. */
 export function streamMessages(
   payloads: AsyncIterable<unknown>,
   follower: Follower,
@@ -206,21 +192,17 @@ function placeOf(payload: unknown): Message | undefined {
 /** A reader counts as disconnected after reading nothing from its event stream for this long. */
 const stallTimeoutMs = 30_000;
 
-/** The time between the last message to a reader and the closing of its connection. */
+/** Between the last message to a reader and the closing of its connection. */
 const closeDelayMs = 200;
 
-/** Writes the last message of a stream, which gives the reason for cutting its connection. */
 export type Farewell = (refusal: { readonly errors: readonly object[] }) => void;
 
-/**
- * Registers an opened subscription with its connection's session. Returns a function that unregisters it, or the error
- * if the token does not permit the subscription.
- */
+/** Registers a subscription with its connection's session. Returns the function that ends it, or a refusal. */
 export async function holdStream(
   { sessions, sent }: { readonly sessions: Sessions; readonly sent: SentDocuments },
-  args: ExecutionArgs,
+  args: Prepared,
 ): Promise<(() => void) | GraphQLError> {
-  const { viewer: begun, session, eventStream, farewell } = contextIn(args);
+  const { viewer: begun, session, eventStream, farewell } = args.contextValue;
   const held = session ?? (eventStream && farewell && superviseStream(sessions, begun, eventStream, farewell));
   if (!held) return () => undefined;
   // The stream keeps the rights of the token that opened it.
@@ -232,11 +214,9 @@ export async function holdStream(
 }
 
 /**
- * Supervises an event stream (SSE) while it is open. Closes it if its token is no longer valid or no longer permits the
- * operation, the server stops, or its reader stalls. The connection is cut without `complete`: a stock client
- * reconnects and resumes after a cut, but treats `complete` as the end. An error about the token is sent before the
- * cut.
- * @param farewell writes that error
+ * Supervises an open event stream (SSE). Cuts it if its token is no longer valid or no longer permits the operation, the
+ * server stops, or its reader stalls. `complete` is not sent: stock clients resume after a cut, but treat `complete` as
+ * the end.
  */
 function superviseStream(sessions: Sessions, viewer: Viewer, response: ServerResponse, farewell: Farewell): Session {
   let stalledSince: number | undefined;

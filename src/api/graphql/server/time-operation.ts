@@ -1,26 +1,22 @@
-import { type ExecutionArgs, type ExecutionResult, getOperationAST, Kind, type OperationDefinitionNode } from 'graphql';
+import { type ExecutionResult, Kind, type OperationDefinitionNode } from 'graphql';
 import { oncePer } from '../../../core/once-per.ts';
 import { requestSeconds } from '../../../infra/instruments/instruments.ts';
 import { noteOperation } from '../../../infra/instruments/request-facts.ts';
 import { inSpan } from '../../../infra/instruments/spans.ts';
 import { TooLate, within } from '../../../infra/instruments/within.ts';
+import type { Prepared } from '../context.ts';
 import { failure } from '../failure.ts';
 import { TextAnswer } from '../reading/run.ts';
 
 /** Executes a valid operation in a span. Records its duration, by its root field and the code of its first error. */
-export async function timeOperation<Answer extends ExecutionResult | TextAnswer>(
-  args: ExecutionArgs,
-  execute: () => Promise<Answer>,
-): Promise<Answer> {
-  const node = getOperationAST(args.document, args.operationName);
-  const operation = node ? labelOf(node) : 'none';
+export async function timeOperation(
+  { operation: node, operationName }: Prepared,
+  execute: () => Promise<ExecutionResult | TextAnswer>,
+): Promise<ExecutionResult | TextAnswer> {
+  const operation = labelOf(node);
   noteOperation(operation);
   const end = requestSeconds.startTimer({ api: 'graphql', operation });
-  const answer = await inSpan(
-    operation,
-    { attributes: { 'graphql.operation.name': args.operationName ?? '' } },
-    execute,
-  );
+  const answer = await inSpan(operation, { attributes: { 'graphql.operation.name': operationName ?? '' } }, execute);
   const code = answer instanceof TextAnswer ? undefined : answer.errors?.[0]?.extensions.code;
   end({ code: typeof code === 'string' ? code : 'ok' });
   return answer;
@@ -33,9 +29,8 @@ const labelOf = oncePer(({ operation, selectionSet: { selections } }: OperationD
 });
 
 /**
- * Returns an operation's result, or TIMEOUT if it takes longer than `limitMs`: a query, a mutation, or opening a stream
- * (an open one has no limit). The database ends statements after 10 s; a mutation may still take effect.
- * @param on.onTimeout called when the time limit is reached
+ * Returns the result of a query, a mutation, or opening a stream, or TIMEOUT if it takes longer than `limitMs`. The
+ * database ends statements after 10 s; a mutation may still take effect.
  * @param on.onLateResult called with a result that arrives after the limit
  */
 export function withTimeLimit<Result>(

@@ -11,17 +11,13 @@ import type { SocketOptions } from './socket-sessions.ts';
 
 export type DistinctConnections = ReturnType<typeof createDistinctConnections>;
 
-/**
- * How long a client waits before it reopens a stream, in milliseconds. The waits are spread, so that not all clients
- * reconnect together after a restart.
- */
+/** How long a client waits before it reopens a stream: spread, so that not all reconnect together after a restart. */
 const reconnect = { leastMs: 500, spreadMs: 2_000 } as const;
 
 /**
  * Serves subscriptions as event streams with one connection each (the distinct connections mode of graphql-sse's
- * PROTOCOL.md). The `id` of each message is its cursor, and a stream resumes after the request's Last-Event-ID, so that
- * EventSource clients resume by themselves. The returned function returns false, before execution, for any
- * request that is not for such a subscription.
+ * PROTOCOL.md). The `id` of each message is its cursor, and a stream resumes after the request's Last-Event-ID. The
+ * returned function returns false, before execution, for any other request.
  */
 export function createDistinctConnections({
   operations,
@@ -36,7 +32,7 @@ export function createDistinctConnections({
     const prepared = await operations.prepare({ authorization, response, resumeAfter, farewell }, () =>
       readOperation(response.req, body),
     );
-    if (!('document' in prepared) || !prepared.isSubscription) return false;
+    if (!('document' in prepared) || prepared.operation.operation !== 'subscription') return false;
     const stream = await operations.subscribe(prepared);
     if (!response.destroyed) {
       if (compresses) compressEvents(response);
@@ -76,13 +72,9 @@ async function complete(response: ServerResponse): Promise<void> {
 
 const compressors = new WeakMap<ServerResponse, Writable>();
 
-/**
- * Uses little memory per stream, because messages mostly repeat recent ones. Each message is flushed, so that none
- * waits.
- */
+/** Little memory per stream, because messages mostly repeat recent ones. Each message is flushed. */
 const compression = { windowBits: 12, memLevel: 4, level: 6, flush: constants.Z_SYNC_FLUSH } as const;
 
-/** Compresses the event stream that will begin on a response, if its client accepts that. */
 function compressEvents(response: ServerResponse): void {
   if (!acceptsGzip(response.req)) return;
   const compressor = createGzip(compression);
@@ -97,11 +89,8 @@ function bodyOf(response: ServerResponse): Writable {
 }
 
 /**
- * Begins an event stream and sends periodic keep-alives. A keep-alive is a comment line. No blank line follows it,
- * because some parsers would take that for an empty message.
- * @param status the status of the response
- * @param keepAliveMs the milliseconds between two keep-alives
- * @param retryMs how long a standard client waits before it reconnects, in milliseconds
+ * Begins an event stream and sends periodic keep-alives: comment lines, without a blank line, which some parsers would
+ * take for an empty message. A standard client waits for `retryMs` before it reconnects.
  */
 function beginEventStream(response: ServerResponse, status: number, keepAliveMs: number, retryMs: number): void {
   response.writeHead(status, {
@@ -121,7 +110,6 @@ function beginEventStream(response: ServerResponse, status: number, keepAliveMs:
 
 /**
  * Sends a message and waits until the connection accepts more, so that the stream does not run ahead of its reader.
- * @param data JSON on one line, or '' for none
  * @param id the Last-Event-ID that a client sends when it reconnects
  */
 async function sendEvent(response: ServerResponse, event: 'next' | 'complete', data: string, id?: string) {

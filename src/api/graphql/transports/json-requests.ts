@@ -3,8 +3,7 @@ import Negotiator from 'negotiator';
 import { boundedCache } from '../../../core/bounded-cache.ts';
 import { sendAnswer } from '../../http/bodies/answer.ts';
 import { answerOf, type JsonType, jsonTypes } from '../server/http-answer.ts';
-import { readOperation } from '../server/read-operation.ts';
-import { type GraphqlServer, streamNeeded } from '../server/server.ts';
+import { answerRequest, type GraphqlServer } from '../server/server.ts';
 
 export const eventStream = 'text/event-stream';
 export const mediaTypes = [...jsonTypes, eventStream] as const;
@@ -17,10 +16,7 @@ const inUtf8 = (type: string) => `${type}; charset=utf-8`;
 /** The media types, keyed by the value of Accept: clients send few distinct values, and parsing one takes 9 µs. */
 const acceptedBy = boundedCache<readonly MediaType[]>(200);
 
-/**
- * Returns the media types that a client accepts, in order of preference (RFC 9110, 12.5.1); event streams only if
- * named.
- */
+/** Returns the accepted media types in order of preference (RFC 9110, 12.5.1); event streams only if named. */
 export function acceptedTypes({ headers }: IncomingMessage): readonly MediaType[] {
   const accept = headers.accept || '*/*';
   const known = acceptedBy.get(accept);
@@ -33,29 +29,19 @@ export function acceptedTypes({ headers }: IncomingMessage): readonly MediaType[
 }
 
 /**
- * Responds to a JSON POST or QUERY whose body has been read, without the Fetch standard's request and response objects:
- * creating such objects takes longer than the operation. The response is the same as Yoga's.
+ * Responds to a JSON POST or QUERY, whose body has been read, as Yoga would, but without the Fetch standard's objects:
+ * creating them takes longer than the operation.
  */
 export async function answerJsonRequest(
   { operations }: GraphqlServer,
   response: ServerResponse,
   { type, body }: { readonly type: JsonType; readonly body: Buffer },
 ): Promise<void> {
-  const { authorization } = response.req.headers;
-  const prepared = await operations.prepare({ authorization, response }, () => readOperation(response.req, body));
-  const answer =
-    'document' in prepared
-      ? prepared.isSubscription
-        ? { errors: [streamNeeded()] }
-        : await operations.answer(prepared)
-      : { errors: prepared };
-  await sendAnswer(response, answerOf(answer, type));
+  await sendAnswer(response, answerOf(await answerRequest(operations, response, body), type));
 }
 
-/** The header fields that belong to a connection, not to a response. */
 const ofConnection: ReadonlySet<string> = new Set(['connection', 'transfer-encoding']);
 
-/** Responds to a request whose body has been read, through Yoga. */
 export async function answerByYoga(
   { yoga }: GraphqlServer,
   response: ServerResponse,

@@ -26,7 +26,6 @@ import { presentError } from '../server/present-error.ts';
 import { readJson } from '../server/read-operation.ts';
 import { type GraphqlOptions, unauthenticated } from '../server/server.ts';
 
-/** Answers a Model Context Protocol message whose body has been read. */
 export type McpEndpoint = (response: ServerResponse, body: Buffer) => Promise<void>;
 
 interface McpOptions extends Pick<GraphqlOptions, 'payments' | 'trusted' | 'credentials' | 'log'> {
@@ -82,32 +81,24 @@ function refuse(response: ServerResponse, error: GraphQLError): Promise<void> {
   return sendAnswer(response, answerOf({ errors: [error] }, 'application/json'));
 }
 
-interface Message {
-  readonly method: string;
-}
-
-function messageIn(body: Buffer): Message {
+function messageIn(body: Buffer) {
   const json = readJson(body);
   if (!isJsonObject(json) || !('method' in json))
     throw badRequest('a request must be one JSON-RPC message; batches are not supported');
   return { ...json, method: String(json.method) };
 }
 
-/** The result of a tool call, and whether the call only validated a payment. */
-interface ToolRun {
-  readonly result: CallToolResult;
-  readonly isValid: boolean;
-}
-
 interface ToolCaller extends McpOptions {
   readonly viewer: Viewer;
   readonly tools: readonly Tool[];
-  readonly run: (tool: Tool, variables: Record<string, unknown>) => Promise<ToolRun>;
+  /** Returns the result of a call, and whether the call only validated a payment. */
+  readonly run: (
+    tool: Tool,
+    variables: Record<string, unknown>,
+  ) => Promise<{ readonly result: CallToolResult; readonly isValid: boolean }>;
 }
 
-/**
- * Finds the tools available to a request's token. Throws a GraphQLError or a Refusal for a token that cannot have any.
- */
+/** Finds the tools of a request's token. Throws a GraphQLError or a Refusal for a token that cannot have any. */
 async function callerOf(options: McpOptions, response: ServerResponse): Promise<ToolCaller> {
   const { credentials, payments, operations } = options;
   const { authorization } = response.req.headers;
@@ -156,11 +147,8 @@ async function readTools({ trusted, operations, schema }: McpOptions, { platform
   return tools;
 }
 
-/**
- * Answers one message through the SDK. The SDK is loaded with the first message, because most instances serve no
- * agents.
- */
-async function answerMessage(caller: ToolCaller, response: ServerResponse, message: Message) {
+/** Answers one message through the SDK, which is loaded with the first one, because most instances serve no agents. */
+async function answerMessage(caller: ToolCaller, response: ServerResponse, message: { readonly method: string }) {
   const sdk = await import('@modelcontextprotocol/server');
   const serve = () => {
     const server = new sdk.Server(
@@ -245,10 +233,7 @@ async function pay(
 const notConfirmed =
   'Nothing was paid: the confirmation is for different arguments or too old. Call without it to validate the payment again.';
 
-/**
- * Returns a digest of a payment in the form of a uuid, so that a cursor can contain it; undefined for an invalid
- * idempotency key.
- */
+/** A payment's digest, in the form of a uuid so that a cursor can contain it; undefined for an invalid key. */
 function digestOf(
   payment: Readonly<Record<'name' | 'tokenId' | 'text', string>> & { readonly given: object },
   key: unknown,

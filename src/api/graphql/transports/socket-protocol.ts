@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { CloseCode, makeServer, type ServerOptions } from 'graphql-ws';
 import type { RawData, WebSocket, WebSocketServer } from 'ws';
-import { InexactJson, parseJson } from '../../../core/json.ts';
+import { InexactJson, isJsonObject, parseJson } from '../../../core/json.ts';
 import { Slots } from '../../../core/slots.ts';
 import { clientIn } from '../../../infra/instruments/request-facts.ts';
 import { type Extra, type SocketOptions, socketLimits } from './socket-sessions.ts';
@@ -22,9 +22,8 @@ const sentByClients: ReadonlySet<string> = new Set(['connection_init', 'ping', '
 
 /**
  * Serves graphql-transport-ws on the sockets of a server. The graphql-ws server for `ws` prints a stack trace for each
- * error that a client causes. Here a protocol violation is one line in the log, and the socket is closed as soon as the
- * pace of refusals allows.
- * @returns the function that closes the server once its sockets have closed
+ * client's error. Here a protocol violation is one line in the log, and the socket is closed when the pace of refusals
+ * allows. Returns the function that closes the server once its sockets have closed.
  */
 export function serveProtocol(
   sockets: WebSocketServer,
@@ -91,17 +90,12 @@ function readMessage(data: RawData): ClientMessage | string {
     if (!(error instanceof InexactJson)) return 'the message is not well-formed JSON';
     if (error.path.length < 2 || error.path[0] !== 'payload') return error.message;
     message = JSON.parse(text);
-    if (memberOf(message, 'type') !== 'subscribe') return error.message;
+    if (!isJsonObject(message) || message.type !== 'subscribe') return error.message;
     inexact = error;
   }
-  const type = memberOf(message, 'type');
-  const id = memberOf(message, 'id');
-  return type !== undefined && sentByClients.has(type) ? { type, id, text, inexact } : 'unknown message type';
-}
-
-function memberOf(message: unknown, name: 'type' | 'id'): string | undefined {
-  const value = typeof message === 'object' && message !== null && (message as Readonly<Record<string, unknown>>)[name];
-  return typeof value === 'string' ? value : undefined;
+  const { type, id } = isJsonObject(message) ? message : {};
+  if (typeof type !== 'string' || !sentByClients.has(type)) return 'unknown message type';
+  return { type, id: typeof id === 'string' ? id : undefined, text, inexact };
 }
 
 /** Closes the socket of a client that violated the protocol, once the refusal may be sent. Ignores it until then. */
@@ -155,9 +149,7 @@ interface ClientMessage {
   readonly inexact?: InexactJson | undefined;
 }
 
-/**
- * The maximum number of operations per socket: the client's open ones, and as many again that are still being ended.
- */
+/** The client's open operations, and as many again that are still being ended. */
 const maxUnderWay = 2 * socketLimits.operations;
 
 /**

@@ -40,9 +40,7 @@ const closeForbidden = 4403;
 
 export type Extra = {
   readonly socket: WebSocket;
-  /**
-   * The socket's TCP connection. The request that opened it is not kept: it would take as much memory as the socket.
-   */
+  /** The TCP connection. The request that opened it is not kept: it would take as much memory as the socket. */
   readonly connection: Socket;
   /** The client address that rate limits are keyed on. */
   readonly address: string;
@@ -50,12 +48,8 @@ export type Extra = {
   session?: Session;
   /** The name and version that the client gave for itself. */
   client?: ClientFacts | undefined;
-  /**
-   * The slots for operations. An operation that the client has ended keeps its slot until the service has ended it as
-   * well.
-   */
+  /** An operation that the client has ended keeps its slot until the service has ended it as well. */
   readonly places: Slots;
-  /** Releases the slots of operations, by id. */
   readonly leave: Map<string, () => void>;
   /** Whether each subscription resumes by its own id when it is sent again on another socket. */
   resumes?: boolean;
@@ -72,7 +66,6 @@ export interface SocketOptions extends Pick<OperationsOptions, 'sessions' | 'str
   readonly limits: RateLimits;
   readonly pace: RefusalPace;
   readonly addressOf: (request: IncomingMessage) => string;
-  /** The maximum number of open sockets per token. */
   readonly sockets: TokenCap;
   readonly resumePoints: ResumePoints;
   /** Records that a connection's client has presented valid credentials. */
@@ -116,7 +109,6 @@ export async function openSession(
   return true;
 }
 
-/** Counts a socket against its token's limits. Returns the error for a socket beyond the limit. */
 function admitSocket({ limits, sockets }: SocketOptions, socket: WebSocket, viewer: Viewer): RateLimited | undefined {
   const { refusal } = limits.count(viewer);
   if (refusal) return refusal;
@@ -158,7 +150,6 @@ export async function renewSession(
     );
 }
 
-/** Returns a function that closes a socket if its token ends, its server stops, or its reader is too slow. */
 function superviseSocket(socket: WebSocket): Connection {
   return {
     forbid: ({ message }) => socket.close(closeForbidden, message),
@@ -170,12 +161,14 @@ function superviseSocket(socket: WebSocket): Connection {
   };
 }
 
+const isAuthorization = (name: string) => name.toLowerCase() === 'authorization';
+
 /** Finds the credentials in a message's payload: `authorization`, in any letter case. */
 export function findAuthorization(payload: Readonly<Record<string, unknown>> | undefined): string | undefined {
-  for (const [name, value] of Object.entries(payload ?? {})) {
-    if (isAuthorization(name) && typeof value === 'string') return value;
-  }
-  return undefined;
+  const found = Object.entries(payload ?? {}).find(
+    ([name, value]) => isAuthorization(name) && typeof value === 'string',
+  );
+  return found && String(found[1]);
 }
 
 /** Removes the credentials from a ping's payload, which graphql-ws returns in its pong, where logs may record it. */
@@ -183,8 +176,4 @@ export function takeAuthorization(payload: Record<string, unknown> | undefined):
   const authorization = findAuthorization(payload);
   for (const name of Object.keys(payload ?? {})) if (isAuthorization(name)) delete payload?.[name];
   return authorization;
-}
-
-function isAuthorization(name: string): boolean {
-  return name.toLowerCase() === 'authorization';
 }

@@ -8,7 +8,7 @@ import { isAsyncIterable } from 'graphql-yoga';
 import { WebSocketServer } from 'ws';
 import { inTurn, type WorkTurn } from '../../../core/outside-wait.ts';
 import { RateLimited, type TokenCap } from '../../../domain/access/limits/rate-limits.ts';
-import type { ResumeKey, ResumePoint, ResumePoints } from '../../../domain/events/resume-points.ts';
+import type { ResumeKey, ResumePoint } from '../../../domain/events/resume-points.ts';
 import { iterateHere } from '../../../infra/instruments/iterate-here.ts';
 import {
   asRequest,
@@ -17,8 +17,9 @@ import {
   noteCaller,
   type RequestFacts,
 } from '../../../infra/instruments/request-facts.ts';
+import type { Prepared } from '../context.ts';
 import { invalidInput, rateLimited, withoutStatus } from '../failure.ts';
-import type { Operations, Prepared } from '../server/operations.ts';
+import type { Transport } from '../server/operations.ts';
 import { inexactRequest } from '../server/read-operation.ts';
 import type { SentOperation } from '../server/sent-documents.ts';
 import { unavailable } from '../server/server.ts';
@@ -54,9 +55,9 @@ const tooManyOperations = rateLimited(
 );
 
 /**
- * Serves GraphQL over WebSocket (graphql-transport-ws) at /graphql. Context, limits and errors are the same as over
- * HTTP, because every transport runs operations through server/operations.ts. Credentials are in
- * `connection_init.payload.authorization`; newer credentials for the same subject can be sent in a ping's payload.
+ * Serves GraphQL over WebSocket (graphql-transport-ws) at /graphql, with the same limits and errors as over HTTP.
+ * Credentials are in `connection_init.payload.authorization`; newer credentials for the same subject can be sent in a
+ * ping's payload.
  */
 export function serveWebSockets(server: Server, options: SocketOptions) {
   const sockets = new WebSocketServer({
@@ -114,15 +115,14 @@ function destroy(this: Duplex): void {
   this.destroy();
 }
 
-/** Returns the hooks of graphql-ws, which authenticate the caller, prepare operations and format errors. */
 function protocolOptions(options: SocketOptions): ServerOptions<Record<string, unknown>, Extra> {
   const { operations } = options;
   return {
     connectionInitWaitTimeout: socketLimits.initSeconds * 1000,
     // The arguments are the ones that onSubscribe returned.
     execute: (args) => {
-      const { facts, turn } = args as SocketOperation;
-      return asRequest(facts, () => inTurn(turn, () => operations.execute(args)));
+      const operation = args as SocketOperation;
+      return asRequest(operation.facts, () => inTurn(operation.turn, () => operations.execute(operation)));
     },
     subscribe: (args) => {
       const operation = args as SocketOperation;
@@ -156,17 +156,10 @@ function protocolOptions(options: SocketOptions): ServerOptions<Record<string, u
   };
 }
 
-interface Begun {
-  readonly extra: Extra;
-  readonly id: string;
-  /** Whether the client has ended the operation or has disconnected. */
-  readonly isGone: () => boolean;
-}
-
 /** Waits for an operation's slot and turn, and prepares it. Returns its errors if it cannot run. */
 async function prepare(
   options: SocketOptions,
-  { extra, id, isGone }: Begun,
+  { extra, id, isGone }: Pick<SocketOperation, 'extra' | 'id'> & Pick<Transport, 'isGone'>,
   params: SentOperation,
 ): Promise<SocketOperation | readonly GraphQLError[]> {
   const refusal = await countOperation(options, extra);
@@ -192,19 +185,17 @@ const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$
 
 /**
  * Returns the key by which a subscription resumes when its client reconnects on another socket: `resumeKey` of the
- * operation's extensions or, if the socket was opened with `resume: true`, the operation's own id, which stock
- * clients choose at random and send again. Undefined for an operation without a key; an error for a key that is not a
- * UUID.
- * @param streams the limit on streams, which also applies to the keys of a subject
+ * operation's extensions or, if the socket was opened with `resume: true`, the operation's own id, which stock clients
+ * choose at random and send again. An error for a key that is not a UUID.
  */
 function resumeKeyOf(
   { resumes }: Extra,
   id: string,
   { operationName, variables, extensions }: SentOperation,
-  { contextValue: { viewer }, isSubscription, document }: Prepared,
+  { contextValue: { viewer }, operation, document }: Prepared,
   streams: TokenCap,
 ): ResumeKey | GraphQLError | undefined {
-  if (!isSubscription) return undefined;
+  if (operation.operation !== 'subscription') return undefined;
   const given = extensions?.resumeKey;
   if (given !== undefined && !(typeof given === 'string' && uuidForm.test(given)))
     return invalidInput('resumeKey must be a random UUID, chosen by the client', 'resumeKey');
@@ -220,21 +211,15 @@ function resumeKeyOf(
 interface SocketOperation extends Prepared {
   readonly id: string;
   readonly extra: Extra;
-  /** How the message is described in the log. */
   readonly facts: RequestFacts;
   readonly resumeKey: ResumeKey | undefined;
-  /** The operation's turn, which ends when the operation is answered or its stream is open. */
+  /** Ends when the operation is answered or its stream is open. */
   readonly turn: WorkTurn;
-}
-
-interface SocketStreams {
-  readonly operations: Operations;
-  readonly resumePoints: ResumePoints;
 }
 
 /** Opens an operation's stream. With a resume key, it continues after the last message that the client acknowledged. */
 async function openSocketStream(
-  { operations, resumePoints }: SocketStreams,
+  { operations, resumePoints }: SocketOptions,
   operation: SocketOperation,
 ): Promise<AsyncIterableIterator<ExecutionResult> | ExecutionResult> {
   const { extra, facts, resumeKey, contextValue } = operation;
