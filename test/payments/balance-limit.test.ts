@@ -160,9 +160,8 @@ describe('money under way', () => {
     await passDelay(t, id);
     const failed = await ended(t.platform, id);
     expect(failed).toMatchObject(givenBack);
-    expect(failed.timeline.at(-1).reason).toBe(
-      `the receiving account may hold at most ${usd(most)}; the money went back to its source`,
-    );
+    const why = `the receiving account may hold at most ${usd(most)}; the money went back to its source`;
+    expect(failed.timeline.at(-1).reason).toBe(why);
     expect(await balanceOf(t.platform, scene.usd)).toBe(7n);
   });
 
@@ -176,11 +175,8 @@ describe('money under way', () => {
       await heap(receiver.eur, most, 'EUR');
       await passDelay(t, made.transaction.id);
       const failed = await ended(t.platform, made.transaction.id);
-      expect(failed).toMatchObject({
-        status: 'FAILED',
-        failureReason: 'QUOTE_EXECUTION_FAILED',
-        refund: { amount: { amount: '500000' }, settledAt: expect.any(String) },
-      });
+      const refund = { amount: { amount: '500000' }, settledAt: expect.any(String) };
+      expect(failed).toMatchObject({ status: 'FAILED', failureReason: 'QUOTE_EXECUTION_FAILED', refund });
       const bound = `the receiving account may hold at most ${formatDecimal(most, 2)} EUR`;
       expect(failed.timeline.at(-1).reason).toContain(bound);
       expect(await balanceOf(t.platform, scene.usd)).toBe(1_000_000n);
@@ -205,9 +201,8 @@ describe('money under way', () => {
 
     const scene = await makeScene(t.platform, 100_000n);
     const after = await feedEnd(t.platform);
-    const sent = await umaQuote(t.platform, scene.usd, await umaAddressOf(t.platform, receiver.customerId), {
-      immediatelyExecute: true,
-    });
+    const address = await umaAddressOf(t.platform, receiver.customerId);
+    const sent = await umaQuote(t.platform, scene.usd, address, { immediatelyExecute: true });
     const arriving = await seen(t.platform, after, ({ type }) => type === 'INCOMING');
     await actOn(t.platform, 'approveTransaction', { transactionId: arriving.id });
     await ends(sent.transaction.id, { status: 'FAILED', refund: { settledAt: expect.any(String) } });
@@ -257,9 +252,8 @@ describe('a refund', () => {
       [scene, failed.id],
       [back, returned.id],
     ]) {
-      await expect(releaseSuspense(database, id, tester)).rejects.toThrow(
-        `nothing done: ${one.usd} may hold at most ${usd(heaped)}, and this would exceed it; it has ${heaped}`,
-      );
+      const full = `nothing done: ${one.usd} may hold at most ${usd(heaped)}, and this would exceed it; it has ${heaped}`;
+      await expect(releaseSuspense(database, id, tester)).rejects.toThrow(full);
       await ended(t.platform, (await sendOut(one, 10_000n)).id);
       expect(await releaseSuspense(database, id, tester)).toMatchObject({ kind: 'paid' });
       expect(await balanceOf(t.platform, one.usd)).toBe(heaped);

@@ -64,7 +64,7 @@ describe.each(kinds)('$kind', ({ kind, type, currency, right, isOwned }) => {
   test(isOwned ? 'needs its beneficiary' : 'has no beneficiary', async () => {
     const other = isOwned ? {} : { beneficiary };
     const refused = await register({ customerId, currency, accountInfo: { [kind]: right }, ...other });
-    expect(refused).toMatchObject(refusal('INVALID_INPUT', 'beneficiary'));
+    expect(refused.code).toBe('INVALID_INPUT');
   });
 });
 

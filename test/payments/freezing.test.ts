@@ -6,6 +6,7 @@ import {
   ended,
   execute,
   feedEnd,
+  followed,
   moving,
   pay,
   quote,
@@ -202,19 +203,13 @@ describe('a frozen account', () => {
       await freeze(id);
       await thaw(id);
     }
-    const stream = platform.watch(
-      `subscription ($after: String) { events(after: $after) { type account { id frozenAt } customer { id frozenAt } } }`,
-      { after },
-    );
+    const query = `subscription ($after: String) { events(after: $after) { type account { id frozenAt } customer { id frozenAt } } }`;
     // Setting up this test, and the payments of other tests, may add events after this cursor.
     const isFreezing = ({ account, customer }: Data) =>
       (account?.id === scene.usd && (events.length > 0 || account.frozenAt)) ||
       (customer?.id === scene.customerId && (events.length > 2 || customer.frozenAt));
     const events: Data[] = [];
-    for await (const { data, errors } of stream) {
-      expect(errors).toBeUndefined();
-      if (isFreezing(data.events) && events.push(data.events) === 4) break;
-    }
+    await followed(platform, query, { after }, (event) => isFreezing(event) && events.push(event) === 4);
     const time = expect.any(String);
     expect(events).toMatchObject([
       { type: 'ACCOUNT_CHANGE', account: { frozenAt: time } },
