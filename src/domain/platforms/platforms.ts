@@ -309,7 +309,7 @@ async function createOwnAccounts(
   await commitPlanOn(client, tenant.platformId, { insert: { account } });
 }
 
-/** Changes and returns a platform's own rate limits, of which null ones are those from the settings. */
+/** Changes and returns a platform's own rate limits. Where they are null, the limits from the settings apply. */
 export function changeRates(database: Database, platformId: string, operator: Operator, changes: RateChanges) {
   return inTransaction(database, async (transaction) => {
     const { platform } = transaction.prisma;

@@ -72,8 +72,7 @@ export async function lockRate(payments: Payments, caller: Caller, quote: ToLock
 /**
  * Returns whether the rail locks a quote's rate. It does so for a conversion of money that goes from an internal
  * account to a known account, and for any payment to a UMA address that the rail has found.
- * @throws Refusal INVALID_INPUT (such an address would be paid from an external account, but a pull takes longer than a
- *   lock lasts)
+ * @throws Refusal INVALID_INPUT if a payment to a UMA address would come from an external account: a pull outlasts the lock
  */
 function isLockable({ request, parties, to }: ToLock): boolean {
   const isFromHere = parties.source?.kind === 'INTERNAL';
