@@ -72,7 +72,7 @@ export async function lockRate(payments: Payments, caller: Caller, quote: ToLock
 /**
  * Returns whether the rail locks a quote's rate. It does so for a conversion of money that goes from an internal
  * account to a known account, and for any payment to a UMA address that the rail has found.
- * @throws Refusal INVALID_INPUT if a payment to a UMA address would come from an external account: a pull outlasts the lock
+ * @throws Refusal INVALID_INPUT for a UMA address that would be paid from an external account: a pull outlasts a lock
  */
 function isLockable({ request, parties, to }: ToLock): boolean {
   const isFromHere = parties.source?.kind === 'INTERNAL';
