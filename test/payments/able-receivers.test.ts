@@ -59,9 +59,8 @@ test("a receiver on this installation requires the sender's full name and nothin
   const umaAddress = await umaAddressOf(t.platform, customerId);
   const said = (...senderCustomerInfo: object[]) => umaQuote(t.platform, payer.usd, umaAddress, { senderCustomerInfo });
   expect(await said({ name: 'FULL_NAME', value: 'Grace Hopper' })).toMatchObject({ status: 'PENDING' });
-  expect(await said({ name: 'BIRTH_DATE', value: '1906-12-09' })).toMatchObject({
-    code: 'MISSING_MANDATORY_USER_INFO',
-  });
+  const missing = { code: 'MISSING_MANDATORY_USER_INFO' };
+  expect(await said({ name: 'BIRTH_DATE', value: '1906-12-09' })).toMatchObject(missing);
 });
 
 describe('a payment whose receiver can no longer accept it at the time it is sent', () => {
@@ -90,11 +89,7 @@ test('a default deposit account in a different currency is skipped: the internal
   const after = await feedEnd(t.platform);
   const made = await umaQuote(t.platform, payer.usd, await umaAddressOf(t.platform, payee.customerId));
   await execute(t.platform, made.id);
-  const incoming: Data = await seen(
-    t.platform,
-    after,
-    ({ type, status }) => type === 'INCOMING' && status === 'PENDING',
-  );
+  const incoming = await seen(t.platform, after, ({ type, status }) => type === 'INCOMING' && status === 'PENDING');
   expect(incoming).toMatchObject({ destination: { accountId: payee.usd } });
   await actOn(t.platform, 'approveTransaction', { transactionId: incoming.id });
   const done = await ended(t.platform, incoming.id);

@@ -24,7 +24,6 @@ const says = (rest: object = {}): AccountCheck => ({
   ...{ accepted: true, status: 'ACTIVE', verification: 'PENDING', verifiedName: null },
   ...rest,
 });
-const fields = 'id status version beneficiaryVerificationStatus';
 
 let made = 0;
 
@@ -40,7 +39,12 @@ async function check(accountId: string, ...given: readonly (() => Promise<Accoun
   answers = [...given];
   await t.owner.query('update account_check set due_at = clock_ms()');
   expect(await checkDueAccounts(t.gateway.payments, 10)).toBe(given.length);
-  return fieldsOf(t.platform, 'account', accountId, `... on ExternalAccount { ${fields} }`);
+  return fieldsOf(
+    t.platform,
+    'account',
+    accountId,
+    '... on ExternalAccount { status version beneficiaryVerificationStatus }',
+  );
 }
 
 const checks = async (accountId: string) =>
@@ -48,18 +52,16 @@ const checks = async (accountId: string) =>
 
 test("a rail's answer about an account that has changed since is discarded, and the rail is asked again", async () => {
   const accountId = await register();
-  const about = { status: 'ACTIVE', beneficiaryVerificationStatus: 'PENDING', version: 2 };
+  const about = (beneficiaryVerificationStatus: string, version: number) => {
+    return { status: 'ACTIVE', beneficiaryVerificationStatus, version };
+  };
   const changed = await check(accountId, async () => {
     await succeed(t.platform, 'updateExternalAccount', { accountId, platformAccountId: 'ours' });
     return says({ verification: 'NOT_MATCHED' });
   });
-  expect(changed).toMatchObject(about);
+  expect(changed).toMatchObject(about('PENDING', 2));
   expect(await checks(accountId)).toBe(1);
-  expect(await check(accountId, async () => says({ verification: 'MATCHED' }))).toMatchObject({
-    ...about,
-    beneficiaryVerificationStatus: 'MATCHED',
-    version: 3,
-  });
+  expect(await check(accountId, async () => says({ verification: 'MATCHED' }))).toMatchObject(about('MATCHED', 3));
   expect(await checks(accountId)).toBe(0);
 });
 
@@ -93,10 +95,8 @@ test('registering an account that the rail reports as INACTIVE is refused', asyn
 
 test('an account does not go back to PENDING, whatever the rail reports', async () => {
   const accountId = await register();
-  expect(await check(accountId, async () => says({ status: 'PENDING' }))).toMatchObject({
-    status: 'ACTIVE',
-    version: 1,
-  });
+  const after = await check(accountId, async () => says({ status: 'PENDING' }));
+  expect(after).toMatchObject({ status: 'ACTIVE', version: 1 });
 });
 
 test('an account created in the future is reported to the rail with the maximum age', async () => {

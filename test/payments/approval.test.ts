@@ -21,7 +21,7 @@ import { balanceOf, makeScene } from '../setup/scene.ts';
 const t = await testGateway();
 const impatient = await testGateway({ PAYMENT_APPROVAL_MS: 150 });
 
-const address = (name: string) => `$${name}@sandbox.uma.money`;
+const umaOf = (name: string) => `$${name}@sandbox.uma.money`;
 
 const notPending = 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL';
 /** Makes the platform decide on a payment. Returns the payment or the refusal. */
@@ -103,13 +103,11 @@ describe('an incoming payment', () => {
 
   test('stays PENDING for at most five seconds, informs its sender, and is credited only once approved', async () => {
     const { scene, transaction } = await receive(t, {}, 'address');
-    expect(transaction).toMatchObject({
-      status: 'PENDING',
-      requestedReceiverInformation: [
-        { name: 'FULL_NAME', mandatory: true },
-        { name: 'COUNTRY_OF_RESIDENCE', mandatory: false },
-      ],
-    });
+    const requestedReceiverInformation = [
+      { name: 'FULL_NAME', mandatory: true },
+      { name: 'COUNTRY_OF_RESIDENCE', mandatory: false },
+    ];
+    expect(transaction).toMatchObject({ status: 'PENDING', requestedReceiverInformation });
     expect(await balanceOf(t.platform, scene.usd)).toBe(0n);
     const { createdAt } = await fieldsOf(t.platform, 'transaction', transaction.id, 'createdAt');
     expect(Date.parse(transaction.approvalDueAt) - Date.parse(createdAt)).toBe(5_000);
@@ -119,7 +117,7 @@ describe('an incoming payment', () => {
       status: 'COMPLETED',
       type: 'INCOMING',
       timeline: went('PENDING', 'PROCESSING', 'COMPLETED'),
-      source: { __typename: 'UmaSource', umaAddress: address('success.usd') },
+      source: { __typename: 'UmaSource', umaAddress: umaOf('success.usd') },
       receivedAmount: { amount: '5000' },
       counterpartyInformation: [{ name: 'FULL_NAME', value: 'Sandbox Sender' }],
     });
@@ -159,20 +157,12 @@ describe('an incoming payment', () => {
     expect(facts.map(({ name }: Data) => name)).not.toContain('EMAIL');
   });
 
+  const address = { line1: '12 St James Square', postalCode: 'SW1Y', country: 'GB' };
+  const person = { fullName: 'Ada Lovelace', birthDate: '1985-12-10', nationality: 'GB', address };
+  const business = { legalName: 'Engines Ltd', taxId: 'T-1', registrationNumber: 'R-1' };
   test.each([
-    [
-      ['FULL_NAME', 'BIRTH_DATE', 'NATIONALITY', 'COUNTRY_OF_RESIDENCE'],
-      {
-        individual: {
-          ...{ fullName: 'Ada Lovelace', birthDate: '1985-12-10', nationality: 'GB' },
-          address: { line1: '12 St James Square', postalCode: 'SW1Y', country: 'GB' },
-        },
-      },
-    ],
-    [
-      ['FULL_NAME', 'TAX_ID', 'REGISTRATION_NUMBER'],
-      { business: { legalName: 'Engines Ltd', taxId: 'T-1', registrationNumber: 'R-1' } },
-    ],
+    [['FULL_NAME', 'BIRTH_DATE', 'NATIONALITY', 'COUNTRY_OF_RESIDENCE'], { individual: person }],
+    [['FULL_NAME', 'TAX_ID', 'REGISTRATION_NUMBER'], { business }],
   ])("is approved if the customer's record has all of %j", async (requestedReceiverFields, details) => {
     const given = { platformCustomerId: 'known', details };
     const { customer } = await act(t.platform, 'createCustomer', given, 'customer { id }');
@@ -192,30 +182,24 @@ describe('an incoming payment', () => {
 
   test('fails with PAYMENT_APPROVAL_TIMED_OUT if not decided in time, and can then no longer be decided', async () => {
     const { transaction } = await receive(impatient);
-    expect(await ended(impatient.platform, transaction.id)).toMatchObject({
-      status: 'FAILED',
-      failureReason: 'PAYMENT_APPROVAL_TIMED_OUT',
-    });
+    const timedOut = { status: 'FAILED', failureReason: 'PAYMENT_APPROVAL_TIMED_OUT' };
+    expect(await ended(impatient.platform, transaction.id)).toMatchObject(timedOut);
     const late = { __typename: 'ConflictError', ...refusal(notPending, 'transactionId') };
     for (const way of ['approve', 'reject'] as const)
       expect(await decide(way, transaction.id, {}, impatient.platform)).toMatchObject(late);
   });
 
   test('to a customer of this installation is returned to its sender if nobody decides', async () => {
-    const from = await makeScene(impatient.platform, 20_000n);
-    const to = await makeScene(impatient.platform, 0n);
-    const after = await feedEnd(impatient.platform);
-    const made = await umaQuote(impatient.platform, from.usd, await umaAddressOf(impatient.platform, to.customerId));
-    await execute(impatient.platform, made.id);
-    const isFailed = ({ type, status }: Data) => type === 'INCOMING' && status === 'FAILED';
-    const incoming = await seen(impatient.platform, after, isFailed);
+    const { platform } = impatient;
+    const [from, to] = [await makeScene(platform, 20_000n), await makeScene(platform, 0n)];
+    const after = await feedEnd(platform);
+    const made = await umaQuote(platform, from.usd, await umaAddressOf(platform, to.customerId));
+    await execute(platform, made.id);
+    const incoming = await seen(platform, after, ({ type, status }) => type === 'INCOMING' && status === 'FAILED');
     expect(incoming.failureReason).toBe('PAYMENT_APPROVAL_TIMED_OUT');
-    expect(await ended(impatient.platform, made.transaction.id)).toMatchObject({
-      status: 'FAILED',
-      failureReason: 'QUOTE_EXECUTION_FAILED',
-      refund: { amount: { amount: '10000' } },
-    });
-    expect(await balanceOf(impatient.platform, from.usd)).toBe(20_000n);
+    const returned = { failureReason: 'QUOTE_EXECUTION_FAILED', refund: { amount: { amount: '10000' } } };
+    expect(await ended(platform, made.transaction.id)).toMatchObject({ status: 'FAILED', ...returned });
+    expect(await balanceOf(platform, from.usd)).toBe(20_000n);
   });
 
   test.each([
@@ -223,7 +207,7 @@ describe('an incoming payment', () => {
     ['fail.compliance.usd', 'FAILED', 'PAY_REQUEST_FAILED'],
     ['fail.timeout.usd', 'FAILED', 'LNURLP_FAILED'],
   ])('from the sandbox sender $%s ends as %s', async (name, status, failureReason) => {
-    const { scene, transaction } = await receive(t, { senderUmaAddress: address(name) });
+    const { scene, transaction } = await receive(t, { senderUmaAddress: umaOf(name) });
     await decide('approve', transaction.id);
     expect(await ended(t.platform, transaction.id)).toMatchObject({ status, failureReason });
     expect(await balanceOf(t.platform, scene.usd)).toBe(status === 'COMPLETED' ? 5_000n : 0n);
@@ -235,10 +219,8 @@ describe('an incoming payment', () => {
     expect(await actOn(t.platform, 'approveTransaction', input)).toMatchObject({ replayed: false });
     expect(await decide('reject', transaction.id)).toMatchObject({ code: notPending });
     await ended(t.platform, transaction.id);
-    expect(await actOn(t.platform, 'approveTransaction', input)).toMatchObject({
-      replayed: true,
-      transaction: { status: 'PROCESSING' },
-    });
+    const again = { replayed: true, transaction: { status: 'PROCESSING' } };
+    expect(await actOn(t.platform, 'approveTransaction', input)).toMatchObject(again);
     expect(await balanceOf(t.platform, scene.usd)).toBe(5_000n);
   });
 
@@ -253,7 +235,7 @@ describe('an incoming payment', () => {
   test('can be simulated for sandbox customers who may receive it', async () => {
     const to = (customerId: string, rest?: object) => announce(t.platform, customerId, 100, rest);
     const unknown = refusal('USER_NOT_FOUND', 'receiver', 'umaAddress');
-    expect(await to('', { receiver: { umaAddress: address('nobody') } })).toMatchObject(unknown);
+    expect(await to('', { receiver: { umaAddress: umaOf('nobody') } })).toMatchObject(unknown);
     expect(await to('')).toMatchObject({ code: 'USER_NOT_FOUND' });
     const { customerId } = await makeScene(t.platform, 0n);
     expect(await to(customerId, { currency: 'XXX' })).toMatchObject({ code: 'INVALID_CURRENCY' });

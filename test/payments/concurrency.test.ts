@@ -60,13 +60,8 @@ describe.each([DATABASE_POOL, 1])('with a database pool of %i', (poolSize) => {
     const scene = await makeScene(t.platform, 100_000n);
     const quoteId = await quote(t.platform, scene, 10_000n);
     const answers = await times(100, () => execute(t.platform, quoteId));
-    expect(answers.filter((answer) => answer.quote)).toEqual([
-      {
-        __typename: 'ExecuteQuoteSuccess',
-        replayed: false,
-        quote: { id: quoteId, status: 'PROCESSING', version: 2, transaction: expect.anything() },
-      },
-    ]);
+    const executed = { id: quoteId, status: 'PROCESSING', version: 2 };
+    expect(answers.filter((answer) => answer.quote)).toMatchObject([{ replayed: false, quote: executed }]);
     expect(answers.filter((answer) => answer.code === 'CONFLICT')).toHaveLength(99);
     expect(await balanceOf(t.platform, scene.usd)).toBe(90_000n);
   });

@@ -62,16 +62,13 @@ describe('a customer with money', () => {
       transactionIds: [],
     });
     const rest = await restClient(t.url, platform.authorization);
-    expect(await rest.ask('DELETE', `/customers/${scene.customerId}`, undefined, 409)).toMatchObject({
-      code: 'CUSTOMER_IN_USE',
-      details: {
-        ...{ field: 'customerId', paymentsUnderWay: 0, transactionIds: [] },
-        balances: [
-          { accountId: scene.usd, amount: 12_550, currency: { code: 'USD' } },
-          { accountId: scene.eur, amount: 300, currency: { code: 'EUR' } },
-        ],
-      },
-    });
+    const { code, details } = await rest.ask('DELETE', `/customers/${scene.customerId}`, undefined, 409);
+    expect(code).toBe('CUSTOMER_IN_USE');
+    expect(details).toMatchObject({ field: 'customerId', paymentsUnderWay: 0, transactionIds: [] });
+    expect(details.balances).toMatchObject([
+      { accountId: scene.usd, amount: 12_550, currency: { code: 'USD' } },
+      { accountId: scene.eur, amount: 300, currency: { code: 'EUR' } },
+    ]);
     expect(await moveOut(scene.usd, 12_550n)).toMatchObject({ __typename: 'TransferInternalSuccess' });
     const sent = await actOn(platform, 'transferOut', moving(scene.eur, scene.outsideEur, 300));
     await ended(platform, sent.transaction.id);
@@ -81,13 +78,9 @@ describe('a customer with money', () => {
   test('shows its balances only to callers who may read them', async () => {
     const scene = await makeScene(platform, 100n);
     const blind = await serverOf(platform, 'MANAGE');
-    expect(await remove(scene.customerId, blind)).toMatchObject({
-      code: 'CUSTOMER_IN_USE',
-      message: 'the customer still holds money, or has payments under way',
-      balances: null,
-      paymentsUnderWay: null,
-      transactionIds: null,
-    });
+    const message = 'the customer still holds money, or has payments under way';
+    const hidden = { balances: null, paymentsUnderWay: null, transactionIds: null };
+    expect(await remove(scene.customerId, blind)).toMatchObject({ code: 'CUSTOMER_IN_USE', message, ...hidden });
   });
 });
 

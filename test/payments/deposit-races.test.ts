@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ended } from '../setup/acts.ts';
+import { ended, refusal } from '../setup/acts.ts';
 import { type FundedQuote, fundedQuote, sendDeposit } from '../setup/funded-quote.ts';
 import { type Data, type TestGateway, testGateway, uuidIn, whileLocked } from '../setup/gateway.ts';
 import { waitForLocks } from '../setup/locks.ts';
@@ -46,10 +46,8 @@ describe('an expired quote', () => {
     const send = () => keys.map((idempotencyKey) => sendDeposit(expired.platform, quote, { idempotencyKey }));
     const answers = await withQuoteLocked(expired, quote, send);
     expect(outcomes(answers)).toEqual([...conflicts(2), 'done']);
-    expect(answers.find(({ code }) => code === 'CONFLICT')).toMatchObject({
-      path: ['input', 'quoteId'],
-      message: 'the deposit for this quote has already arrived: it is EXPIRED',
-    });
+    const message = 'the deposit for this quote has already arrived: it is EXPIRED';
+    expect(answers.find(({ code }) => code)).toMatchObject({ ...refusal('CONFLICT', 'quoteId'), message });
     expect(await balanceOf(expired.platform, quote.account)).toBe(quote.due);
     // The first answers still hold.
     expect(outcomes(await Promise.all(send()))).toEqual([...conflicts(2), 'replayed']);
@@ -57,16 +55,15 @@ describe('an expired quote', () => {
   });
 
   test('credits a deposit once, whether it is sent twice or falls short', async () => {
-    const cases = [
+    for (const [more, total] of [
       [{ sandboxScenario: { deposit: 'TWICE' } }, (due: bigint) => 2n * due],
       [{ amount: 7 }, () => 7n],
-    ] as const;
-    for (const [more, comesTo] of cases) {
+    ] as const) {
       const quote = await newQuote(expired);
       await ended(expired.platform, quote.transactionId);
       const answers = await Promise.all([1, 2, 3].map(() => sendDeposit(expired.platform, quote, more)));
       expect(outcomes(answers)).toEqual([...conflicts(2), 'done']);
-      expect(await balanceOf(expired.platform, quote.account)).toBe(comesTo(quote.due));
+      expect(await balanceOf(expired.platform, quote.account)).toBe(total(quote.due));
     }
   });
 });

@@ -40,7 +40,6 @@ test('a dry run of any payment states its price, and changes nothing', async () 
   const stored = await quote(platform, usdToEur(scene));
   const uma = '$success.usd@sandbox.uma.money';
   const lookupId = (await lookUp(platform, uma)).id;
-  const quoted = { lockedCurrencyAmount: 10_000, lockedCurrencySide: 'SENDING' };
   const before = await everything();
   const amounts = { sentAmount: usd('500'), receivedAmount: usd('500'), feesIncluded: { amount: '0' } };
   const free = { __typename: 'ValidatedPayment', ...amounts, exchangeRate: null, limits: [] };
@@ -61,10 +60,9 @@ test('a dry run of any payment states its price, and changes nothing', async () 
     expect(answer).toMatchObject({ ...price, receivedAmount: { currency: { code: 'EUR' } } });
     expect(Number(answer.feesIncluded.amount)).toBeGreaterThanOrEqual(25);
   }
-  const toUma = {
-    ...{ source: { account: { accountId: scene.usd } }, destination: { uma: { umaAddress: uma, currency: 'USD' } } },
-    ...{ lookupId, senderCustomerInfo: sender, immediatelyExecute: true, ...quoted },
-  };
+  const destination = { uma: { umaAddress: uma, currency: 'USD' } };
+  const rest = { destination, lookupId, senderCustomerInfo: sender, immediatelyExecute: true };
+  const toUma = between(scene.usd, '', 10_000, rest);
   expect(await dry(platform, 'createQuote', toUma)).toMatchObject({ sentAmount: usd('10000') });
   expect(await everything()).toEqual(before);
   expect(await balanceOf(platform, scene.usd)).toBe(100_000n);

@@ -11,12 +11,9 @@ const rest = await restClient(t.url, t.platform.authorization);
 const scene = await makeScene(t.platform);
 
 async function rateOf(sendingAmount: number): Promise<Data> {
-  const { exchangeRates } = await t.platform.ask(
-    `query ($sendingAmount: BigInt!) { exchangeRates(source: "USD", destinations: ["EUR"], sendingAmount: { units: $sendingAmount }) {
-      rate sendingAmount { amount } receivingAmount { amount } fees { amount } } }`,
-    { sendingAmount },
-  );
-  return exchangeRates[0];
+  const query = `query ($units: BigInt!) { exchangeRates(source: "USD", destinations: ["EUR"], sendingAmount: { units: $units }) {
+    rate sendingAmount { amount } receivingAmount { amount } fees { amount } } }`;
+  return (await t.platform.ask(query, { units: sendingAmount })).exchangeRates[0];
 }
 
 test.each([
@@ -27,12 +24,9 @@ test.each([
 ])("an indicative rate equals a quote's rate if the platform charges %s", async (_what, fixedFee, variableFeeRate) => {
   await chargeFees(t, t.platform, fixedFee, variableFeeRate);
   for (const amount of [100, 9_999, 1_000_000]) {
-    const { quote } = await succeed(
-      t.platform,
-      'createQuote',
-      between(scene.usd, scene.outsideEur, amount),
-      'quote { exchangeRate totalSendingAmount { amount } totalReceivingAmount { amount } feesIncluded { amount } }',
-    );
+    const fields = 'exchangeRate totalSendingAmount { amount } totalReceivingAmount { amount } feesIncluded { amount }';
+    const input = between(scene.usd, scene.outsideEur, amount);
+    const { quote } = await succeed(t.platform, 'createQuote', input, `quote { ${fields} }`);
     expect(await rateOf(amount)).toEqual({
       rate: quote.exchangeRate,
       sendingAmount: quote.totalSendingAmount,

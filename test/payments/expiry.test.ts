@@ -35,10 +35,8 @@ test('a quote expires once, with its transaction', async () => {
   await passExpiry(t, quoted.id);
   expect(await expire()).toEqual({ found: 1, done: 1, logged: [] });
   expect(await fieldsOf(t.platform, 'quote', quoted.id, 'status')).toEqual({ status: 'EXPIRED' });
-  expect(await transactionOf(t.platform, quoted.transaction.id)).toMatchObject({
-    status: 'EXPIRED',
-    failureReason: 'QUOTE_EXPIRED',
-  });
+  const expired = { status: 'EXPIRED', failureReason: 'QUOTE_EXPIRED' };
+  expect(await transactionOf(t.platform, quoted.transaction.id)).toMatchObject(expired);
 });
 
 test('the expiry ignores quotes that are no longer PENDING', async () => {
@@ -65,22 +63,14 @@ test('an expiry that runs after the execution is refused, and changes nothing', 
   await holder.query('commit');
   // The expiry is refused because of the status read under the lock. The table of transitions is only a second
   // safeguard.
-  expect(await expiry).toEqual({
-    found: 1,
-    done: 0,
-    logged: [
-      {
-        refusal: { code: 'CONFLICT', type: 'Quote', id: uuidIn(quoted.id), status: 'PROCESSING' },
-        quote: uuidIn(quoted.id),
-      },
-    ],
-  });
+  const id = uuidIn(quoted.id);
+  const refusal = { code: 'CONFLICT', type: 'Quote', id, status: 'PROCESSING' };
+  expect(await expiry).toEqual({ found: 1, done: 0, logged: [{ refusal, quote: id }] });
   expect(await transactionOf(t.platform, quoted.transaction.id)).toMatchObject({ status: 'PROCESSING' });
   expect(await balanceOf(t.platform, scene.usd)).toBe(10_000n);
   // The statuses are reset, because otherwise the auditor would look for the debit of this execution.
   await holder.query('set session_replication_role = replica');
-  await holder.query(`update quote set status = 'EXPIRED' where id = $1`, [uuidIn(quoted.id)]);
-  await holder.query(`update transaction set status = 'EXPIRED', failure_reason = 'QUOTE_EXPIRED' where id = $1`, [
-    uuidIn(quoted.transaction.id),
-  ]);
+  await holder.query(`update quote set status = 'EXPIRED' where id = $1`, [id]);
+  const reset = `update transaction set status = 'EXPIRED', failure_reason = 'QUOTE_EXPIRED' where id = $1`;
+  await holder.query(reset, [uuidIn(quoted.transaction.id)]);
 });

@@ -47,11 +47,8 @@ names.set((await serverOf(reading, 'VIEW')).tokenId, 'descendant');
 
 /** Returns the names of the rows in a list that match a filter. */
 async function found(filter: object, as = t.platform, list: 'apiTokens' | 'quotes' | 'transactions' = 'transactions') {
-  const ids = await idsIn(as, list, filter);
-  return ids
-    .flatMap((id) => names.get(id) ?? [])
-    .sort()
-    .join(' ');
+  const found = (await idsIn(as, list, filter)).flatMap((id) => names.get(id) ?? []);
+  return found.sort().join(' ');
 }
 const usd = (min?: number, max?: number) => ({ amount: { currency: 'USD', min, max } });
 const otherKind = (id: string) => id.replace('Internal', 'External');
@@ -99,8 +96,7 @@ test("filtering accounts by owner finds the owner's, and deleted ones only on re
   expect(await euros({ customerId })).toEqual([scene.eur]);
   expect(await euros({ customerId, isIncludingDeleted: true })).toEqual([scene.outsideEur, scene.eur].sort());
   expect(await euros({ platformOwned: true })).toEqual([own]);
-  expect(await euros({ platformOwned: false })).toEqual(
-    [scene.eur, other.eur, other.outsideEur, await internalAccount(t.platform, company, 'EUR')].sort(),
-  );
+  const customers = [scene.eur, other.eur, other.outsideEur, await internalAccount(t.platform, company, 'EUR')];
+  expect(await euros({ platformOwned: false })).toEqual(customers.sort());
   expect(await euros({ kind: 'EXTERNAL' })).toEqual([other.outsideEur]);
 });

@@ -90,15 +90,13 @@ describe.each(Object.entries(ways))('a payment by %s', (way, begin) => {
     const scene = await makeScene(platform, 10_000n);
     const clerk = await clerkWith({ ...always, reserves });
     const id = await begin(clerk, scene);
-    expect(await shown(boss, id)).toMatchObject({
-      ...{ status: 'CREATED', createdById: clerk.tokenId, decidedById: null, reconciliationReference: null },
-      approvalDueAt: expect.any(String),
-    });
+    const waiting = { status: 'CREATED', decidedById: null, reconciliationReference: null };
+    const approvalDueAt = expect.any(String);
+    expect(await shown(boss, id)).toMatchObject({ ...waiting, createdById: clerk.tokenId, approvalDueAt });
     const isTaken = reserves && !incoming.includes(way);
     expect(await balanceOf(platform, scene.usd)).toBe(isTaken ? 9_000n : 10_000n);
     expect((await approve(boss, id)).transaction).toMatchObject({ id });
-    const end = await ended(platform, id);
-    expect(end).toMatchObject({ status: 'COMPLETED', approvalDueAt: null });
+    expect(await ended(platform, id)).toMatchObject({ status: 'COMPLETED', approvalDueAt: null });
     expect(await shown(boss, id)).toMatchObject({ createdById: clerk.tokenId, decidedById: boss.tokenId });
     const balance = { transferIn: 11_000n, 'a quote paid by a pull': 10_000n }[way] ?? 9_000n;
     expect(await balanceOf(platform, scene.usd)).toBe(balance);
@@ -388,17 +386,12 @@ test('events, webhooks, live lists and REST show that a payment waits, who reque
     `subscription ($filter: TransactionFilter) { transactionChanges(filter: $filter) { changes { op node { id } } } }`,
     { filter: { customerId: scene.customerId, status: ['CREATED'] } },
   );
+  const nextOps = async () => (await nextOf(changes)).data.transactionChanges.changes.map(({ op }: Data) => op);
   // The stream follows the list from the first message on.
-  await nextOf(changes);
-  const seen = (async () => {
-    const ops: string[] = [];
-    for await (const { data } of changes) {
-      ops.push(...data.transactionChanges.changes.map(({ op }: Data) => op));
-      if (ops.length === 2) return ops;
-    }
-    return ops;
-  })();
+  await nextOps();
+  const entered = nextOps();
   const { transaction } = await send(clerk, scene, 10);
+  expect(await entered).toEqual(['ENTER']);
   const rest = await restClient(platform.url, boss.authorization);
   const asRest = () => rest.ask('GET', `/transactions/${transaction.id}`);
   const requested = { createdById: clerk.tokenId, approvalDueAt: expect.any(String) };
@@ -412,11 +405,9 @@ test('events, webhooks, live lists and REST show that a payment waits, who reque
   const byStatus = (status: string) => bodies.filter((one) => one.status === status).map(facts);
   expect(byStatus('CREATED')).toEqual([['CREATED', clerk.tokenId, null, true]]);
   expect(byStatus('COMPLETED')).toEqual([['COMPLETED', clerk.tokenId, boss.tokenId, false]]);
-  const { events } = await platform.ask(
-    `query ($id: ID!) { events(filter: { transactionId: $id }, first: 10) { edges { node {
-      transaction { status createdById decidedById approvalDueAt } } } } }`,
-    { id: transaction.id },
-  );
+  const query = `query ($id: ID!) { events(filter: { transactionId: $id }, first: 10) {
+    edges { node { transaction { status createdById decidedById approvalDueAt } } } } }`;
+  const { events } = await platform.ask(query, { id: transaction.id });
   const before = { ...requested, decidedById: null };
   const after = { createdById: clerk.tokenId, decidedById: boss.tokenId, approvalDueAt: null };
   expect(events.edges.map(({ node }: Data) => node.transaction)).toEqual([
@@ -424,5 +415,6 @@ test('events, webhooks, live lists and REST show that a payment waits, who reque
     { status: 'PENDING', ...after },
     { status: 'COMPLETED', ...after },
   ]);
-  expect(await seen).toEqual(['ENTER', 'LEAVE']);
+  expect(await nextOps()).toEqual(['LEAVE']);
+  await changes.return?.();
 });

@@ -6,6 +6,7 @@ import {
   ended,
   execute,
   feedEnd,
+  followed,
   moving,
   pay,
   quote,
@@ -18,7 +19,7 @@ import { type Data, inTurn, testGateway } from '../setup/gateway.ts';
 import { runOps } from '../setup/ops.ts';
 import { passDelay } from '../setup/passing-time.ts';
 import { restClient, restTransfer } from '../setup/rest.ts';
-import { balanceOf, fund, makeScene, ownAccount, payingApp, type Scene } from '../setup/scene.ts';
+import { balanceOf, chargeFees, fund, makeScene, ownAccount, payingApp, type Scene } from '../setup/scene.ts';
 
 // Operators freeze a customer or an account: no new payment moves money to or from it, and payments under way continue
 // (decision 78).
@@ -42,7 +43,11 @@ const out = ({ usd, outsideUsd }: Scene) => act(platform, 'transferOut', moving(
 const pull = ({ usd, outsideUsd }: Scene) => act(platform, 'transferIn', moving(outsideUsd, usd, 10));
 const quoted = (from: Scene, to: Scene) => act(platform, 'createQuote', between(from.usd, to.eur, 10));
 const executed = { __typename: 'ExecuteQuoteSuccess' };
-const iban = (number: string) => ({ iban: { iban: number, swiftBic: 'COBADEFF' } });
+const register = (customerId: string, iban: string) => {
+  const beneficiary = { individual: { fullName: 'Grace Hopper' } };
+  const input = { customerId, currency: 'EUR', accountInfo: { iban: { iban, swiftBic: 'COBADEFF' } }, beneficiary };
+  return act(platform, 'createExternalAccount', input, 'account { id }');
+};
 const never = { sandboxScenario: { delayMs: 3_600_000 } };
 
 describe('a frozen customer', () => {
@@ -96,13 +101,7 @@ describe('a frozen customer', () => {
     const stranger = await payingApp(platform, { customerId: other.customerId });
     const theirs = await quote(platform, between(other.usd, scene.eur, 10));
     await freeze(scene.customerId);
-    const registered = {
-      customerId: scene.customerId,
-      currency: 'EUR',
-      accountInfo: iban('DE00500105175407324931'),
-      beneficiary: { individual: { fullName: 'Ada Lovelace' } },
-    };
-    const answer = await act(platform, 'createExternalAccount', registered);
+    const answer = await register(scene.customerId, 'DE00500105175407324931');
     expect(answer).toMatchObject({ ...refused, path: ['input', 'customerId'] });
     const { customers } = await app.ask('{ customers { edges { node { frozenAt } } } }');
     expect(customers.edges).toEqual([{ node: { frozenAt: expect.any(String) } }]);
@@ -138,8 +137,7 @@ describe('a frozen account', () => {
 
   test('that belongs to the platform returns no fees: the service bears the fee of a returned payment', async () => {
     const earning = await t.newPlatform('earning');
-    const data = { platformId: earning.platformId, sendingCurrency: 'USD', fixedFee: 25n, variableFeeRate: '0' };
-    await t.gateway.payments.database.prisma.platformFee.create({ data });
+    await chargeFees(t, earning);
     const [scene, earnings] = [await makeScene(earning, 1_000n), await ownAccount(earning, 'USD')];
     await fund(earning, earnings, 1_000n);
     const sandboxScenario = { returnAfterMs: 3_600_000 };
@@ -172,15 +170,13 @@ describe('a frozen account', () => {
 
   test('outside cannot be registered again while frozen, even if it is INACTIVE, but can be once it is thawed', async () => {
     const { customerId } = await makeScene(platform, 0n);
-    const beneficiary = { individual: { fullName: 'Grace Hopper' } };
-    const input = { customerId, currency: 'EUR', accountInfo: iban('DE89370400440532013000'), beneficiary };
-    const register = () => act(platform, 'createExternalAccount', input, 'account { id }');
-    const { id } = (await register()).account;
+    const again = () => register(customerId, 'DE89370400440532013000');
+    const { id } = (await again()).account;
     await freeze(id);
     await succeed(platform, 'sandboxSetExternalAccountStatus', { accountId: id, status: 'INACTIVE' });
-    expect(await register()).toMatchObject({ __typename: 'ConflictError' });
+    expect(await again()).toMatchObject({ __typename: 'ConflictError' });
     await thaw(id);
-    expect(await register()).toMatchObject({ __typename: 'CreateExternalAccountSuccess' });
+    expect(await again()).toMatchObject({ __typename: 'CreateExternalAccountSuccess' });
   });
 
   test('shows in REST when it was frozen, and cannot pay there; nor can an account of a frozen customer', async () => {
@@ -207,19 +203,13 @@ describe('a frozen account', () => {
       await freeze(id);
       await thaw(id);
     }
-    const stream = platform.watch(
-      `subscription ($after: String) { events(after: $after) { type account { id frozenAt } customer { id frozenAt } } }`,
-      { after },
-    );
+    const query = `subscription ($after: String) { events(after: $after) { type account { id frozenAt } customer { id frozenAt } } }`;
     // Setting up this test, and the payments of other tests, may add events after this cursor.
     const isFreezing = ({ account, customer }: Data) =>
       (account?.id === scene.usd && (events.length > 0 || account.frozenAt)) ||
       (customer?.id === scene.customerId && (events.length > 2 || customer.frozenAt));
     const events: Data[] = [];
-    for await (const { data, errors } of stream) {
-      expect(errors).toBeUndefined();
-      if (isFreezing(data.events) && events.push(data.events) === 4) break;
-    }
+    await followed(platform, query, { after }, (event) => isFreezing(event) && events.push(event) === 4);
     const time = expect.any(String);
     expect(events).toMatchObject([
       { type: 'ACCOUNT_CHANGE', account: { frozenAt: time } },

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { checkDueIdentities, wakeIdentityCheck } from '../../src/domain/customers/identity-checks.ts';
 import type { IdentityAnswer, IdentityRequest } from '../../src/rails/rail-parts.ts';
 import { act, succeed } from '../setup/acts.ts';
-import { testGateway, uuidIn } from '../setup/gateway.ts';
+import { testGateway, uuidIn, withRail } from '../setup/gateway.ts';
 import { newCustomer } from '../setup/scene.ts';
 
 // How the gateway works with a rail that rechecks identities. The test plays the rail.
@@ -10,12 +10,11 @@ import { newCustomer } from '../setup/scene.ts';
 let answer: (asked: IdentityRequest) => Promise<IdentityAnswer>;
 let asked: string[] = [];
 const t = await testGateway({ ROLE: 'serve' });
-const checkIdentity = (request: IdentityRequest) => {
+const checkIdentity = async (request: IdentityRequest) => {
   asked.push(`Customer:${request.customerId} ${request.attempts}`);
   return answer(request);
 };
-const rail = Object.assign(Object.create(t.gateway.payments.rails.SANDBOX ?? null), { checkIdentity });
-const payments = { ...t.gateway.payments, rails: { SANDBOX: rail } };
+const payments = withRail(t, { checkIdentity });
 
 const wake = (id: string) => wakeIdentityCheck(t.owner, t.platform.platformId, uuidIn(id));
 const set = (id: string, due: string) =>

@@ -6,7 +6,7 @@ import { closeCases, listCases } from '../../src/domain/settlement/cases.ts';
 import { settleDueOrders } from '../../src/domain/settlement/settlement.ts';
 import type { Rail, RailOutcome } from '../../src/rails/rail.ts';
 import { ended, execute, pay, quote, umaAddressOf, umaQuote, usdToEur } from '../setup/acts.ts';
-import { withRail as replaceRail, startTestGateway, tester, testGateway } from '../setup/gateway.ts';
+import { withRail as replaceRail, startTestGateway, tester, testGateway, untilRows, uuidIn } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 
 /** A gateway that only serves, without workers. */
@@ -15,9 +15,7 @@ const { platform } = t;
 const { payments } = t.gateway;
 const scene = await makeScene(platform, 10_000n);
 
-async function transfer(): Promise<string> {
-  return (await pay(platform, scene)).id;
-}
+const transfer = async (): Promise<string> => (await pay(platform, scene)).id;
 
 /** The background work of a process whose rail gives these answers. */
 const withRail = (parts: Partial<Rail>): Payments => replaceRail(t, parts);
@@ -56,24 +54,35 @@ async function settleAll(work: Payments): Promise<void> {
 
 const settled = async (): Promise<RailOutcome> => ({ kind: 'settled' });
 
+/** Creates a rail's call that notes when it is asked, and waits for its answer. */
+function answeredLater() {
+  const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
+  const { promise: outcome, resolve: answer } = Promise.withResolvers<RailOutcome>();
+  const call = () => {
+    ask();
+    return outcome;
+  };
+  return { call, asked, answer };
+}
+
+/** Runs a gateway with workers until these payments are COMPLETED. */
+async function untilCompleted(...ids: readonly string[]): Promise<void> {
+  const sequencing = await startTestGateway({ ROLE: 'work', SANDBOX_PACE_MS: 0 }, t.databaseUrl);
+  for (const id of ids) expect(await ended(platform, id)).toMatchObject({ status: 'COMPLETED' });
+  await sequencing.stop();
+}
+
 test('the orders of a worker that died are taken over after about two seconds', { timeout: 15_000 }, async () => {
   const id = await transfer();
   // As if the worker died right after this.
   expect(await leaseOrders(payments.database.pool, 10)).toHaveLength(1);
-  const successor = await startTestGateway({ ROLE: 'work', SANDBOX_PACE_MS: 0 }, t.databaseUrl);
-  expect(await ended(platform, id)).toMatchObject({ status: 'COMPLETED' });
-  await successor.stop();
+  await untilCompleted(id);
 });
 
 test('an order whose rail takes longer than a lease stays with its worker', async () => {
   const id = await transfer();
-  const { promise: outcome, resolve: answer } = Promise.withResolvers<RailOutcome>();
-  const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
-  const payOut = () => {
-    ask();
-    return outcome;
-  };
-  const working = settleDueOrders(withRail({ payOut }), 10);
+  const { call, asked, answer } = answeredLater();
+  const working = settleDueOrders(withRail({ payOut: call }), 10);
   await asked;
   const leases = new Set<string>();
   // Observing five different lease ends takes longer than one lease.
@@ -86,9 +95,7 @@ test('an order whose rail takes longer than a lease stays with its worker', asyn
   }
   answer({ kind: 'settled' });
   expect(await working).toBe(1);
-  const sequencing = await startTestGateway({ ROLE: 'work', SANDBOX_PACE_MS: 0 }, t.databaseUrl);
-  expect(await ended(platform, id)).toMatchObject({ status: 'COMPLETED' });
-  await sequencing.stop();
+  await untilCompleted(id);
 });
 
 test('repeating a committed round whose answer was lost opens no case', async () => {
@@ -97,21 +104,15 @@ test('repeating a committed round whose answer was lost opens no case', async ()
   expect(await settleDueOrders(losingAnAnswer(work), 10)).toBe(4);
   expect(await listCases(payments.database)).toEqual([]);
   await settleAll(work);
-  const { rows } = await payments.database.pool.query('select status from transaction where id = any ($1)', [
-    ids.map((id) => id.replace('Transaction:', '')),
-  ]);
-  expect(rows.map(({ status }) => status)).toEqual(['COMPLETED', 'COMPLETED', 'COMPLETED', 'COMPLETED']);
+  const statuses = 'select distinct status from transaction where id = any ($1)';
+  const { rows } = await payments.database.pool.query(statuses, [ids.map(uuidIn)]);
+  expect(rows).toEqual([{ status: 'COMPLETED' }]);
 });
 
 test('the second of two workers that conclude one pull opens a case only if its rail contradicts', async () => {
   const second = async (outcome: RailOutcome) => {
-    const [id] = await pulls(1);
-    const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
-    const { promise: said, resolve: say } = Promise.withResolvers<RailOutcome>();
-    const collect = () => {
-      ask();
-      return said;
-    };
+    const [id = ''] = await pulls(1);
+    const { call: collect, asked, answer } = answeredLater();
     const slow = settleDueOrders(withRail({ collect }), 10);
     await asked;
     // The first worker's lease has expired, and another worker has the order. In between, the first worker may renew
@@ -120,20 +121,17 @@ test('the second of two workers that conclude one pull opens a case only if its 
       await payments.database.pool.query('update rail_order set due_at = clock_timestamp() where due_at is not null');
       expect(await settleDueOrders(withRail({ collect: settled }), 10)).toBe(1);
     }, 60_000);
-    say(outcome);
+    answer(outcome);
     expect(await slow).toBe(1);
-    const found = (await listCases(payments.database)).map((one) => ({
-      id: one.transactionId,
-      said: one.said,
-      stands: one.stands,
-    }));
+    const found = await listCases(payments.database);
     await settleAll(withRail({ payOut: settled }));
-    return { id: id?.replace('Transaction:', ''), found };
+    return { id, found };
   };
-  expect(await second({ kind: 'settled' })).toMatchObject({ found: [] });
+  expect((await second({ kind: 'settled' })).found).toEqual([]);
   const { id, found } = await second({ kind: 'failed', explanation: 'no money' });
-  expect(found).toEqual([{ id, said: 'failed (no money)', stands: 'the pull has settled' }]);
-  await closeCases(payments.database, `Transaction:${id}`, tester);
+  const said = { said: 'failed (no money)', stands: 'the pull has settled' };
+  expect(found).toMatchObject([{ transactionId: uuidIn(id), ...said }]);
+  await closeCases(payments.database, id, tester);
 });
 
 test('quotes expired by a commit whose answer was lost stay expired, and nothing is reported', async () => {
@@ -150,22 +148,15 @@ test('quotes expired by a commit whose answer was lost stay expired, and nothing
 
 test('a payment is announced to its receiver while the rail is slow to answer for another one', async () => {
   const receiver = await makeScene(platform, 0n);
-  const made = await umaQuote(platform, scene.usd, await umaAddressOf(platform, receiver.customerId), {
-    lockedCurrencyAmount: 100,
-  });
+  const address = await umaAddressOf(platform, receiver.customerId);
+  const made = await umaQuote(platform, scene.usd, address, { lockedCurrencyAmount: 100 });
   const slow = await transfer();
   await execute(platform, made.id);
-  const { promise: outcome, resolve: answer } = Promise.withResolvers<RailOutcome>();
-  const working = settleDueOrders(withRail({ payOut: () => outcome }), 10);
-  const announced = () =>
-    payments.database.pool.query(`select status from transaction where type = 'INCOMING' and customer_id = $1`, [
-      receiver.customerId.replace('Customer:', ''),
-    ]);
-  await vi.waitFor(async () => expect((await announced()).rows).toEqual([{ status: 'PENDING' }]), 20_000);
+  const { call: payOut, answer } = answeredLater();
+  const working = settleDueOrders(withRail({ payOut }), 10);
+  const announced = `select status from transaction where type = 'INCOMING' and customer_id = $1`;
+  await untilRows(t, [{ status: 'PENDING' }], announced, uuidIn(receiver.customerId));
   answer({ kind: 'settled' });
   expect(await working).toBe(2);
-  const sequencing = await startTestGateway({ ROLE: 'work', SANDBOX_PACE_MS: 0 }, t.databaseUrl);
-  expect(await ended(platform, slow)).toMatchObject({ status: 'COMPLETED' });
-  await ended(platform, made.transaction.id);
-  await sequencing.stop();
+  await untilCompleted(slow);
 });

@@ -44,12 +44,10 @@ test("a new record's metadata is in the answer, in later reads, in REST and in t
   const paid = moving(scene.usd, scene.outsideUsd, 100, { metadata: notes });
   const { transaction } = await succeed(platform, 'transferOut', paid, `transaction { ${selection} }`);
   expect(transaction.metadata).toEqual(notes);
-  await receiver.until((received) =>
-    received.some(({ body }) => body.transaction?.id === transaction.id && body.transaction.status === 'COMPLETED'),
-  );
-  for (const { body } of receiver.received.filter(({ body }) => body.transaction?.id === transaction.id)) {
-    expect(body.transaction.metadata).toEqual(asMap);
-  }
+  const records = (received: readonly Data[]) =>
+    received.map(({ body }) => body.transaction).filter((one) => one?.id === transaction.id);
+  await receiver.until((received) => records(received).some(({ status }) => status === 'COMPLETED'));
+  for (const { metadata } of records(receiver.received)) expect(metadata).toEqual(asMap);
   expect((await rest.ask('GET', `/transactions/${transaction.id}`)).metadata).toEqual(asMap);
 });
 
@@ -76,10 +74,8 @@ test('an update replaces all metadata, an empty list clears it, and an omitted f
   const customerId = customer.id;
   const change = async (more: object): Promise<Data> =>
     (await succeed(platform, 'updateCustomer', { customerId, ...more }, `customer { version ${selection} }`)).customer;
-  const changes = platform.watch(
-    'subscription ($id: ID) { customerUpdates(customerId: $id) { customer { version metadata { key value } } } }',
-    { id: customer.id },
-  );
+  const updates = `subscription ($id: ID) { customerUpdates(customerId: $id) { customer { version metadata { key value } } } }`;
+  const changes = platform.watch(updates, { id: customerId });
   const nextChange = async () => (await nextOf(changes)).data.customerUpdates.customer;
   expect(await nextChange()).toEqual({ version: 1, metadata: notes });
   expect(await change({ metadata: null })).toMatchObject({ version: 1, metadata: notes });
@@ -121,11 +117,8 @@ test.each([
   const map = Object.fromEntries(metadata.map((one) => [one.key, one.value]));
   const body = { ...restTransfer(scene.usd, scene.outsideUsd, 100), metadata: map };
   const answer = await rest.call('POST', '/transfer-out', { raw: JSON.stringify(body), body });
-  expect([answer.status, answer.body.code, answer.body.details.field]).toEqual([
-    400,
-    'INVALID_INPUT',
-    ['metadata', ...at.map((position) => metadata[position]?.key)].join('.'),
-  ]);
+  const field = ['metadata', ...at.map((position) => metadata[position]?.key)].join('.');
+  expect(answer).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT', details: { field } } });
 });
 
 test('every refused entry is named, and so is a duplicate key', async () => {

@@ -69,11 +69,9 @@ describe('the display name of an account', () => {
     const input = { customerId: payer.customerId, currency: 'USDC', accountInfo: { solanaWallet } };
     const made = await succeed(t.platform, 'createExternalAccount', input, `account { id ${fields} }`);
     const { id, ...shown } = made.account;
-    expect(shown).toEqual({
-      displayName: 'Solana wallet',
-      maskedNumber: '•••• gAsU',
-      accountInfo: { accountType: 'SOLANA_WALLET', maskedNumber: '•••• gAsU' },
-    });
+    const maskedNumber = '•••• gAsU';
+    const accountInfo = { accountType: 'SOLANA_WALLET', maskedNumber };
+    expect(shown).toEqual({ displayName: 'Solana wallet', maskedNumber, accountInfo });
     expect(await fieldsOf(t.platform, 'account', id, `... on ExternalAccount { ${fields} }`)).toEqual(shown);
   });
 
@@ -87,10 +85,8 @@ describe('the display name of an account', () => {
     await counting.stop();
     const nodes = result.customer.accounts.edges.map(({ node }: Data) => node);
     expect(nodes.flatMap((node: Data) => node.accountInfo?.accountType ?? [])).toContain('PIX');
-    expect(nodes.flatMap((node: Data) => node.fundingPaymentInstructions ?? [])).toContainEqual({
-      accountType: 'US_ACCOUNT',
-      reference: expect.any(String),
-    });
+    const instruction = { accountType: 'US_ACCOUNT', reference: expect.any(String) };
+    expect(nodes.flatMap((node: Data) => node.fundingPaymentInstructions ?? [])).toContainEqual(instruction);
     expect(statements).toHaveLength(1);
   });
 });
@@ -113,10 +109,8 @@ describe("the names of a payment's parties", () => {
       source: own,
       destination: { displayName: 'Grace Hopper', maskedNumber: null },
     });
-    expect(await partiesOf(await appOf({ transactionId: id }), id)).toEqual({
-      source: { displayName: 'USD account', maskedNumber: null },
-      destination: { displayName: 'USD account', maskedNumber: null },
-    });
+    const hidden = { displayName: 'USD account', maskedNumber: null };
+    expect(await partiesOf(await appOf({ transactionId: id }), id)).toEqual({ source: hidden, destination: hidden });
     expect(await fieldsOf(t.platform, 'quote', made.id, fields)).toEqual(seenByPlatform);
   });
 

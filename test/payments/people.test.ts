@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { act, umaQuote } from '../setup/acts.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
 import { restClient } from '../setup/rest.ts';
-import { makeScene } from '../setup/scene.ts';
+import { makeScene, newCustomer } from '../setup/scene.ts';
 
 // Dates of birth and countries of customers, of company and account owners, and in sender information.
 
@@ -111,17 +111,12 @@ describe.each(Object.entries(places))('%s', (_what, send) => {
 });
 
 test('the new details of a customer are validated before the customer is looked up, in both APIs', async () => {
-  const { customer } = await act(
-    platform,
-    'createCustomer',
-    { platformCustomerId: fresh(), details: { individual: { fullName: 'Ada' } } },
-    'customer { id }',
-  );
-  await act(platform, 'deleteCustomer', { customerId: customer.id });
+  const deleted = await newCustomer(platform);
+  await act(platform, 'deleteCustomer', { customerId: deleted });
   const others = [
     [`Customer:${randomUUID()}`, 'USER_NOT_FOUND', 404],
     ['Customer:x', 'USER_NOT_FOUND', 404],
-    [customer.id, 'CUSTOMER_DELETED', 410],
+    [deleted, 'CUSTOMER_DELETED', 410],
   ] as const;
   for (const [customerId, code, status] of others) {
     for (const [fullName, expected] of [

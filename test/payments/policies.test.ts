@@ -36,6 +36,8 @@ const remove = (subjectId: string): Promise<Data> => succeed(platform, 'deletePo
 /** A limit on an amount in USD. */
 const usd = (period: string, amount: number) => ({ period, currency: 'USD', amount: { units: amount } });
 
+const inEuros = (decimal: string) => ({ period: 'DAY', currency: 'EUR', amount: { decimal } });
+
 /** Creates a server token that can pay and has its own policy. */
 async function limited(terms: object, ...permissions: readonly string[]) {
   const server = await serverOf(platform, 'VIEW', 'TRANSACT', ...permissions);
@@ -93,15 +95,11 @@ describe('a policy', () => {
     QUOTE: (by) => act(by, 'createQuote', usdToEur(scene, { immediatelyExecute: true })),
     'a quote executed later': async (by) => execute(by, (await quote(by, usdToEur(scene))).id),
     'a quote funded by a deposit': (by) => act(by, 'createQuote', fundedIn('USD', scene, 1_000)),
-    'a quote to a UMA address': async (by) =>
-      act(
-        by,
-        'createQuote',
-        between(scene.usd, '', 10_000, {
-          ...{ destination: { uma: { umaAddress: uma, currency: 'USD' } }, immediatelyExecute: true },
-          ...{ lookupId: (await lookUp(by, uma)).id, senderCustomerInfo: sender },
-        }),
-      ),
+    'a quote to a UMA address': async (by) => {
+      const rest = { lookupId: (await lookUp(by, uma)).id, senderCustomerInfo: sender, immediatelyExecute: true };
+      const destination = { uma: { umaAddress: uma, currency: 'USD' } };
+      return act(by, 'createQuote', between(scene.usd, '', 10_000, { destination, ...rest }));
+    },
     'to a stranger': (by) => outside(by, stranger.outsideUsd),
   };
   const quotes = ['QUOTE', 'a quote executed later', 'a quote funded by a deposit', 'a quote to a UMA address'];
@@ -114,7 +112,6 @@ describe('a policy', () => {
     'a single one': /at most 1 payment a day, of which 1 payment is used/,
     'their number': /at most 3 payments a day, of which 3 payments are used/,
   };
-  const inEuros = { ...usd('DAY', 100), currency: 'EUR' };
   test.each([
     ['kinds', { kinds: ['TRANSFER_OUT'] }, toUsd],
     ['kinds', { kinds: ['TRANSFER_IN', 'TRANSFER_INTERNAL'] }, ['TRANSFER_IN', 'TRANSFER_INTERNAL']],
@@ -124,12 +121,8 @@ describe('a policy', () => {
     ['countries', { receiverCountries: ['US'] }, toUsd],
     ['countries', { receiverCountries: ['DE', 'FR'] }, quotes.slice(0, 3)],
     ['UMA addresses', { receiverUmaAddresses: [uma.toUpperCase()] }, ['a quote to a UMA address']],
-    [
-      'receivers of all lists',
-      { receiverAccountIds: [scene.outsideUsd], receiverUmaAddresses: [uma] },
-      ['TRANSFER_OUT', 'a quote to a UMA address'],
-    ],
-    ['currencies', { limits: [inEuros] }, []],
+    ['lists', { receiverAccountIds: [scene.outsideUsd], receiverUmaAddresses: [uma] }, ['TRANSFER_OUT', quotes[3]]],
+    ['currencies', { limits: [inEuros('1')] }, []],
     ['amounts of one payment', { limits: [usd('PAYMENT', 1_000)] }, all.filter((way) => way !== quotes[3])],
     ['a single one', { limits: [{ period: 'DAY', payments: 1 }] }, all.slice(0, 1)],
     ['their number', { limits: [{ period: 'DAY', payments: 3 }] }, all.slice(0, 3)],
@@ -150,22 +143,17 @@ describe('a policy', () => {
       `select to_char(now() + m * interval '1 minute', 'HH24:MI') as time from unnest(array[-2, 2, 4]) m order by m`,
     );
     const [before, soon, later] = rows.map(({ time }) => time);
+    const refused = { rule: 'HOURS', limit: null, freeAt: expect.stringContaining(`T${soon}:00.000Z`) };
     // The second and third ranges include midnight, unless it is around midnight now.
-    for (const [hoursFrom, hoursTo, fits] of [
-      [before, soon, true],
-      [later, soon, true],
-      [soon, before, false],
-      [soon, later, false],
+    for (const [hoursFrom, hoursTo, expected] of [
+      [before, soon, /^Transaction:/],
+      [later, soon, /^Transaction:/],
+      [soon, before, refused],
+      [soon, later, refused],
     ] as const) {
-      const me = await limited({ hoursFrom, hoursTo });
-      const answer = await send(me, 1);
-      if (fits) expect(answer).toMatch(/^Transaction:/);
-      else
-        expect(answer).toMatchObject({
-          rule: 'HOURS',
-          limit: null,
-          freeAt: expect.stringContaining(`T${soon}:00.000Z`),
-        });
+      const answer = await send(await limited({ hoursFrom, hoursTo }), 1);
+      if (expected instanceof RegExp) expect(answer).toMatch(expected);
+      else expect(answer).toMatchObject(expected);
     }
   });
 
@@ -196,10 +184,8 @@ describe('a policy', () => {
     // day.
     const now = new Date();
     const ahead = (24 - now.getUTCHours()) % 24;
-    const server = await limited({
-      limits: [usd('DAY', 100)],
-      timeZone: timeZoneAhead(ahead > 14 ? ahead - 24 : ahead),
-    });
+    const timeZone = timeZoneAhead(ahead > 14 ? ahead - 24 : ahead);
+    const server = await limited({ limits: [usd('DAY', 100)], timeZone });
     expect(await made(server, 60)).toEqual([true]);
     await passHours(t, (now.getUTCMinutes() + 2) / 60);
     // Payments from one account never share a transaction.
@@ -220,12 +206,8 @@ describe('a policy', () => {
       expect(await act(by, 'deletePolicy', { subjectId: maker.tokenId })).toMatchObject({ code: 'FORBIDDEN' });
     }
     // Payments made with either token count for both.
-    expect([...(await made(child, 3)), ...(await made(maker, 3, 2)), ...(await made(child, 1))]).toEqual([
-      true,
-      false,
-      true,
-      false,
-    ]);
+    const counted = [...(await made(child, 3)), ...(await made(maker, 3, 2)), ...(await made(child, 1))];
+    expect(counted).toEqual([true, false, true, false]);
     // A different server token with MANAGE may do so, and a policy for everyone does not prevent it.
     await set(own, { limits: [usd('DAY', 100_000_000)] });
     expect(await set(maker.tokenId, { limits: [usd('DAY', 6)] })).toMatchObject({ __typename: 'SetPolicySuccess' });
@@ -237,13 +219,8 @@ describe('a policy', () => {
     const app = await payingApp(platform, { customerId: scene.customerId });
     const blind = await serverOf(platform, 'TRANSACT');
     const own = `Platform:${platform.platformId}`;
-    const hidden = {
-      rule: null,
-      limit: null,
-      freeAt: null,
-      subjectId: null,
-      message: 'a policy of the platform does not allow this payment now',
-    };
+    const message = 'a policy of the platform does not allow this payment now';
+    const hidden = { rule: null, limit: null, freeAt: null, subjectId: null, message };
     const shown = { rule: 'LIMIT', limit: { usedAmount: { amount: '0' } } };
     const seen = async (by: TestPlatform) =>
       (await by.ask('{ viewer { policies { subjectId } } platform { policy { id } } }')) as Data;
@@ -280,11 +257,8 @@ describe('a policy', () => {
 
   test('counts each payment once, whatever is repeated, and stores no refusal under a key', async () => {
     const me = await limited({ limits: [usd('DAY', 100)] });
-    const once = [
-      await send(me, 60, { idempotencyKey: 'policy-1' }),
-      await send(me, 60, { idempotencyKey: 'policy-1' }),
-    ];
-    expect(once[1]).toBe(once[0]);
+    const once = () => send(me, 60, { idempotencyKey: 'policy-1' });
+    expect(await once()).toBe(await once());
     expect(await left(me)).toMatchObject([{ usedAmount: { amount: '60' } }]);
     expect(await send(me, 60, { idempotencyKey: 'policy-2' })).toMatchObject({ code: 'LIMIT_EXCEEDED' });
     await set(me.tokenId, { limits: [usd('DAY', 200)] });
@@ -325,24 +299,9 @@ describe('a policy', () => {
     expect(await used({ failureReason: 'OFFRAMP_FAILED' }, 'FAILED')).toBe(failed);
     expect(await used({ returnAfterMs: 3_600_000 }, 'REFUNDED')).toBe(returned);
   });
-
-  test.each([
-    ['DAY', 24, '0'],
-    ['DAY', 0, '60'],
-    ['MONTH', 31 * 24, '0'],
-    ['LAST_24_HOURS', 23, '60'],
-    ['LAST_24_HOURS', 24, '0'],
-    ['LAST_30_DAYS', 719, '60'],
-    ['LAST_30_DAYS', 720, '0'],
-  ])('%s, %i hours later: %s cents are used', async (period, hours, used) => {
-    const me = await limited({ limits: [usd(period, 100)] });
-    expect(await made(me, 60)).toEqual([true]);
-    await passHours(t, hours);
-    expect(await left(me)).toMatchObject([{ usedAmount: { amount: used } }]);
-    expect(await made(me, 41, 40)).toEqual(used === '0' ? [true, true] : [false, true]);
-  });
 });
 
+// policy-races.test.ts compares all periods with a model, at random times.
 test('a payment stops counting when it leaves a rolling window, even while other payments are made', async () => {
   const me = await limited({ limits: [usd('LAST_24_HOURS', 100), { period: 'LAST_24_HOURS', payments: 3 }] });
   expect(await made(me, 60)).toEqual([true]);
@@ -374,11 +333,7 @@ test.each([
   [{ limits: [{ ...usd('DAY', 1), currency: 'XXX' }] }, 'INVALID_CURRENCY', ['limits', 0, 'currency']],
   [{ limits: [{ period: 'DAY', currency: 'USD' }] }, 'INVALID_AMOUNT', ['limits', 0, 'amount']],
   [{ limits: [usd('DAY', 0)] }, 'INVALID_AMOUNT', ['limits', 0, 'amount', 'units']],
-  [
-    { limits: [{ ...usd('DAY', 0), amount: { decimal: '0.001' } }] },
-    'INVALID_AMOUNT',
-    ['limits', 0, 'amount', 'decimal'],
-  ],
+  [{ limits: [inEuros('0.001')] }, 'INVALID_AMOUNT', ['limits', 0, 'amount', 'decimal']],
   [{ limits: [{ period: 'PAYMENT', payments: 1 }] }, 'INVALID_INPUT', ['limits', 0]],
   [{ limits: [{ period: 'DAY', payments: -1 }] }, 'INVALID_INPUT', ['limits', 0, 'payments']],
   [{ limits: [usd('DAY', 1), usd('DAY', 2)] }, 'INVALID_INPUT', ['limits', 1]],

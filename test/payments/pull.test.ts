@@ -37,7 +37,6 @@ const payment = async (id: string): Promise<Data> => ({
   ...(await fieldsOf(t.platform, 'transaction', id, 'quote { status }')),
 });
 
-const iban = (number: string) => ({ iban: { iban: number, swiftBic: 'COBADEFF' } });
 const scene = await makeScene(t.platform, 0n);
 
 describe('a quote from an external account', () => {
@@ -55,11 +54,8 @@ describe('a quote from an external account', () => {
 
   test('is pulled, converted and paid out, through the owner’s internal account in that currency', async () => {
     const quote = await createQuote(scene.outsideUsd, scene.outsideEur);
-    expect(quote).toMatchObject({
-      status: 'PENDING',
-      paymentInstructions: [],
-      source: { account: { __typename: 'ExternalAccount', id: scene.outsideUsd } },
-    });
+    const source = { account: { __typename: 'ExternalAccount', id: scene.outsideUsd } };
+    expect(quote).toMatchObject({ status: 'PENDING', paymentInstructions: [], source });
     expect(await execute(t.platform, quote.id)).toMatchObject({ quote: { status: 'PROCESSING' } });
     expect(await execute(t.platform, quote.id)).toMatchObject({ code: 'CONFLICT' });
     expect(await ended(quote.transaction.id)).toBe('COMPLETED');
@@ -88,43 +84,31 @@ describe('a quote from an external account', () => {
     expect(await balanceOf(t.platform, poor.usd)).toBe(5_000n);
   });
 
-  test('whose payout fails leaves the pulled money in the owner’s internal account in its currency', async () => {
-    const own = await makeScene(t.platform, 0n);
-    const closed = await externalAccount(t.platform, own.customerId, 'EUR', iban('DE89370400440532000003'));
-    const quote = await createQuote(own.outsideUsd, closed);
-    await execute(t.platform, quote.id);
-    expect(await ended(quote.transaction.id)).toBe('FAILED');
-    expect(await payment(quote.transaction.id)).toMatchObject({
-      failureReason: 'QUOTE_EXECUTION_FAILED',
-      refund: { reference: expect.any(String) },
-    });
-    expect(await balanceOf(t.platform, own.usd)).toBe(10_000n);
-  });
-
   test('of the platform’s own is the platform’s payment, whoever owns the destination', async () => {
-    const own = await makeScene(t.platform, 0n);
     const treasury = await externalAccount(t.platform, undefined, 'USD', usAccount('4440001000'));
-    const closed = await externalAccount(t.platform, own.customerId, 'EUR', iban('DE89370400440532111003'));
+    const { outsideEur: closed } = await makeScene(t.platform, 0n, '003');
     const quote = await createQuote(treasury, closed);
     await execute(t.platform, quote.id);
     expect(await ended(quote.transaction.id)).toBe('FAILED');
     const refunded = { customer: null, refund: { amount: { amount: '10000' } } };
     expect(await payment(quote.transaction.id)).toMatchObject(refunded);
     expect(await balanceOf(t.platform, await ownAccount(t.platform, 'USD'))).toBe(10_000n);
-    expect(await balanceOf(t.platform, own.usd)).toBe(0n);
   });
 
-  test('applies its sandbox scenario to the payout: pulled money returns to the owner’s internal account', async () => {
-    const own = await makeScene(t.platform, 0n);
-    const rest = { sandboxScenario: { reject: true }, immediatelyExecute: true };
-    const quote = await createQuote(own.outsideUsd, own.outsideEur, rest);
-    expect(await ended(quote.transaction.id)).toBe('REJECTED');
-    expect(await payment(quote.transaction.id)).toMatchObject({
-      quote: { status: 'FAILED' },
-      refund: { reference: expect.any(String) },
-    });
-    expect(await balanceOf(t.platform, own.usd)).toBe(10_000n);
-  });
+  test.each([
+    [{ reject: true }, 'REJECTED', null],
+    [{ failureReason: 'OFFRAMP_FAILED' }, 'FAILED', 'OFFRAMP_FAILED'],
+  ])(
+    'applies its sandbox scenario %j to the payout: pulled money returns to the owner’s internal account',
+    async (sandboxScenario, status, failureReason) => {
+      const own = await makeScene(t.platform, 0n);
+      const quote = await createQuote(own.outsideUsd, own.outsideEur, { sandboxScenario, immediatelyExecute: true });
+      expect(await ended(quote.transaction.id)).toBe(status);
+      const refunded = { failureReason, refund: { reference: expect.any(String) }, quote: { status: 'FAILED' } };
+      expect(await payment(quote.transaction.id)).toMatchObject(refunded);
+      expect(await balanceOf(t.platform, own.usd)).toBe(10_000n);
+    },
+  );
 
   test('is refused for a wallet, which cannot be pulled from, in quotes and transfers alike', async () => {
     const tron = { tronWallet: { address: `T${'a'.repeat(33)}` } };
@@ -147,17 +131,10 @@ test('a pull that two workers both see settle is credited once', async () => {
   const transactionId = uuidIn(quote.transaction.id);
   const order = await database.prisma.railOrder.findFirstOrThrow({ where: { platformId, transactionId } });
   const quoted = await database.prisma.quote.findFirstOrThrow({ where: { platformId, transactionId } });
+  const { sendingCurrency, receivingCurrency, feesIncluded: fees, platformFee } = quoted;
   const flow = {
-    transactionId,
-    sourceAccountId: uuidIn(own.usd),
-    sendingCurrency: quoted.sendingCurrency,
-    sent: quoted.totalSendingAmount,
-    fees: quoted.feesIncluded,
-    platformFee: quoted.platformFee,
-    platformAccountId: undefined,
-    receivingCurrency: quoted.receivingCurrency,
-    received: quoted.totalReceivingAmount,
-    destinationAccountId: undefined,
+    ...{ transactionId, sourceAccountId: uuidIn(own.usd), sendingCurrency, receivingCurrency, fees, platformFee },
+    ...{ sent: quoted.totalSendingAmount, received: quoted.totalReceivingAmount },
   };
   const outcome = () => [{ platformId, plan: planPayout(flow, { platformId, id: order.id, scenario: null }) }];
   const refusals = await commitGroups(database, [outcome(), outcome()], (error) => {

@@ -20,7 +20,7 @@ const short = await testGateway({ SANDBOX_QUOTE_SECONDS: 0 });
 const still = await testGateway({ SANDBOX_QUOTE_SECONDS: 0, ROLE: 'serve' });
 const scene = await makeScene(t.platform, 0n);
 
-const newQuote = (currency = 'USDC', platform = t.platform, of = scene) => fundedQuote(platform, of, currency);
+const newQuote = (currency = 'USDC', of = scene) => fundedQuote(t.platform, of, currency);
 const send = (quote: FundedQuote, more: object = {}, platform = t.platform) => sendDeposit(platform, quote, more);
 
 const statuses = (transactionId: string, platform = t.platform) => statusesOf(platform, transactionId);
@@ -35,12 +35,9 @@ describe('a deposit of the quoted amount', () => {
     'in %s is credited, converted and delivered automatically',
     async (currency) => {
       const quote = await newQuote(currency);
-      const end = statuses(quote.transactionId);
-      expect(await send(quote)).toMatchObject({
-        replayed: false,
-        transaction: { id: quote.transactionId, status: 'PROCESSING', failureReason: null },
-      });
-      expect((await end).at(-1)).toBe('COMPLETED');
+      const transaction = { id: quote.transactionId, status: 'PROCESSING', failureReason: null };
+      expect(await send(quote)).toMatchObject({ replayed: false, transaction });
+      expect((await statuses(quote.transactionId)).at(-1)).toBe('COMPLETED');
       expect(await balanceOf(t.platform, quote.account)).toBe(0n);
       const done = await payment(quote);
       const timeline = went('PENDING', 'PROCESSING', 'COMPLETED');
@@ -62,13 +59,9 @@ describe('a deposit of the quoted amount', () => {
     const quote = await newQuote();
     await send(quote);
     await statuses(quote.transactionId);
+    const ofPayment = { transactionId: uuidIn(quote.transactionId), type: 'OUTGOING_PAYMENT' } as const;
     const events = await t.gateway.payments.database.prisma.event.findMany({
-      where: {
-        OR: [
-          { transactionId: uuidIn(quote.transactionId), type: 'OUTGOING_PAYMENT' },
-          { accountId: uuidIn(quote.account) },
-        ],
-      },
+      where: { OR: [ofPayment, { accountId: uuidIn(quote.account) }] },
       orderBy: { sequence: 'desc' },
       take: 4,
     });
@@ -90,16 +83,11 @@ describe('a deposit of the quoted amount', () => {
   });
 
   test('whose delivery fails is returned to the customer’s account in that currency', async () => {
-    const failing = await makeScene(t.platform, 0n, '003');
-    const quote = await newQuote('USDC', t.platform, failing);
+    const quote = await newQuote('USDC', await makeScene(t.platform, 0n, '003'));
     await send(quote);
     expect((await statuses(quote.transactionId)).at(-1)).toBe('FAILED');
-    expect(await payment(quote)).toMatchObject({
-      status: 'FAILED',
-      failureReason: 'QUOTE_EXECUTION_FAILED',
-      refund: { reference: expect.any(String) },
-      quote: { status: 'FAILED' },
-    });
+    const failed = { failureReason: 'QUOTE_EXECUTION_FAILED', refund: { reference: expect.any(String) } };
+    expect(await payment(quote)).toMatchObject({ ...failed, quote: { status: 'FAILED' } });
     expect(await balanceOf(t.platform, quote.account)).toBe(quote.due);
   });
 });
@@ -109,12 +97,10 @@ describe('a deposit that does not match', () => {
     ['short', -1n],
     ['excess', 1n],
   ])('%s by one unit fails the payment and stays with the customer', async (_word, difference) => {
-    const own = await makeScene(t.platform, 0n);
-    const quote = await newQuote('USDC', t.platform, own);
+    const quote = await newQuote('USDC', await makeScene(t.platform, 0n));
     const amount = quote.due + difference;
-    expect(await send(quote, { amount: amount })).toMatchObject({
-      transaction: { status: 'FAILED', failureReason: 'QUOTE_EXECUTION_FAILED' },
-    });
+    const transaction = { status: 'FAILED', failureReason: 'QUOTE_EXECUTION_FAILED' };
+    expect(await send(quote, { amount })).toMatchObject({ transaction });
     const failed = await payment(quote);
     expect(failed.quote.status).toBe('FAILED');
     expect(failed.timeline.at(-1).reason).toContain(`${amount} arrived instead of the ${quote.due} due`);
@@ -129,12 +115,10 @@ describe('a deposit that does not match', () => {
     expect(await send(quote, { currency: 'USD' })).toMatchObject(refusal('INVALID_CURRENCY', 'currency'));
     expect(await send(quote, { amount: 0n })).toMatchObject(refusal('INVALID_AMOUNT', 'amount', 'units'));
     const paidFromAccount = await makeQuote(t.platform, usdToEur(scene));
-    expect(await send({ ...quote, quoteId: paidFromAccount.id, currency: 'USD' })).toMatchObject(
-      refusal('INVALID_INPUT', 'quoteId'),
-    );
-    expect(await send({ ...quote, quoteId: 'Quote:00000000-0000-7000-8000-000000000000' })).toMatchObject({
-      code: 'QUOTE_NOT_FOUND',
-    });
+    const forOther = (quoteId: string) => send({ ...quote, quoteId, currency: 'USD' });
+    expect(await forOther(paidFromAccount.id)).toMatchObject(refusal('INVALID_INPUT', 'quoteId'));
+    const unknown = 'Quote:00000000-0000-7000-8000-000000000000';
+    expect(await forOther(unknown)).toMatchObject({ code: 'QUOTE_NOT_FOUND' });
     expect(await balanceOf(t.platform, quote.account)).toBe(0n);
   });
 });

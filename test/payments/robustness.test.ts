@@ -6,15 +6,7 @@ import { closeCases, listCases } from '../../src/domain/settlement/cases.ts';
 import { settleDueOrders } from '../../src/domain/settlement/settlement.ts';
 import type { RailOrder, RailOutcome } from '../../src/rails/rail.ts';
 import { act, ended, fieldsOf, moving, pay, quote, transfer, usdToEur } from '../setup/acts.ts';
-import {
-  startTestGateway,
-  tester,
-  testGateway,
-  uuidIn,
-  whileLocked,
-  withoutTriggers,
-  withRail,
-} from '../setup/gateway.ts';
+import { ownGateway, tester, testGateway, uuidIn, whileLocked, withoutTriggers, withRail } from '../setup/gateway.ts';
 import { makeDue } from '../setup/passing-time.ts';
 import { balanceOf, externalAccount, fund, makeScene, usAccount } from '../setup/scene.ts';
 
@@ -126,14 +118,9 @@ test.each([
     });
     await settleDueOrders({ ...domain, log }, 10);
     expect(await statusOf(id)).toBe(stands);
-    expect(lines.filter(({ level }) => level >= 50)).toMatchObject([
-      {
-        msg: 'the rail contradicts a recorded outcome; an operator must resolve the case',
-        order: expect.any(String),
-        said: expect.stringMatching(`^${late}`),
-        stands,
-      },
-    ]);
+    const msg = 'the rail contradicts a recorded outcome; an operator must resolve the case';
+    const said = expect.stringMatching(`^${late}`);
+    expect(lines.filter(({ level }) => level >= 50)).toMatchObject([{ msg, order: expect.any(String), said, stands }]);
     expect(await casesOf(id)).toMatchObject([{ kind: 'OTHER_OUTCOME', stands, times: 1 }]);
   },
 );
@@ -143,9 +130,7 @@ test('an order reported as settled and then as failed stays settled, and has a s
   await settleDueOrders(answering({ 109: () => Promise.resolve({ kind: 'settled', watchMs: 0 }) }), 10);
   const before = await balanceOf(platform, scene.usd);
   const failing = answering({ 109: () => Promise.resolve({ kind: 'failed', explanation: 'sent back' }) });
-  for (let round = 0; round < 2; round += 1) {
-    await work(failing);
-  }
+  for (let round = 0; round < 2; round += 1) await work(failing);
   expect(await statusOf(id)).toBe('COMPLETED');
   expect(await balanceOf(platform, scene.usd)).toBe(before);
   const stands = { kind: 'OTHER_OUTCOME', said: 'failed (sent back)', stands: 'COMPLETED', times: 2 };
@@ -164,9 +149,8 @@ test('a payment whose rail reports a different amount opens a case, and ends onc
   const settled = (amount: bigint) => answering({ 110: () => Promise.resolve({ kind: 'settled', amount }) });
   await settleDueOrders(settled(109n), 10);
   expect(await statusOf(id)).toBe('PENDING');
-  expect(await casesOf(id)).toMatchObject([
-    { kind: 'OTHER_AMOUNT', said: 'settled 1.09 USD', stands: 'ordered 1.10 USD' },
-  ]);
+  const other = { kind: 'OTHER_AMOUNT', said: 'settled 1.09 USD', stands: 'ordered 1.10 USD' };
+  expect(await casesOf(id)).toMatchObject([other]);
   await work(settled(110n));
   expect(await statusOf(id)).toBe('COMPLETED');
 });
@@ -211,10 +195,9 @@ test('an order that keeps failing is retried at growing intervals of at most fiv
   try {
     for (let round = 1; round <= 10; round++) {
       await work(domain);
-      const { rows } = await pool.query(
-        'select round(extract(epoch from due_at - clock_ms()))::int as pause from rail_order where due_at is not null',
-      );
-      pauses.push(rows.map(({ pause }) => pause));
+      const due =
+        'select round(extract(epoch from due_at - clock_ms()))::int as pause from rail_order where due_at is not null';
+      pauses.push((await pool.query(due)).rows.map(({ pause }) => pause));
     }
   } finally {
     await pool.query('drop trigger spoil on transaction; drop function spoil()');
@@ -257,8 +240,7 @@ test('a collected amount that does not fit is FAILED only once the rail has retu
 
 test('a quote that cannot be expired neither occupies the expiry nor delays other work', async () => {
   // A separate gateway, because another test stops the clock of the process.
-  const working = await startTestGateway({ SANDBOX_QUOTE_SECONDS: 1 });
-  const { platform: busy, gateway, databaseUrl } = working;
+  const { platform: busy, gateway, databaseUrl } = await ownGateway({ SANDBOX_QUOTE_SECONDS: 1 });
   const own = await makeScene(busy);
   const spoiled = await quote(busy, usdToEur(own));
   const write = (status: string) =>
@@ -281,5 +263,4 @@ test('a quote that cannot be expired neither occupies the expiry nor delays othe
   looks.mockRestore();
   await write('PENDING');
   expect(await ended(busy, spoiled.transaction.id)).toMatchObject({ status: 'EXPIRED' });
-  await working.stop();
 });

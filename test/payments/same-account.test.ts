@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { accountTypes, identityOf } from '../../src/core/account-types.ts';
-import { act, setAccountStatus } from '../setup/acts.ts';
-import { testGateway } from '../setup/gateway.ts';
+import { act, refusal, setAccountStatus } from '../setup/acts.ts';
+import { type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { type GeneratedAccount, generatedAccount, respelled } from '../setup/generated-accounts.ts';
 import { newCustomer, serverOf } from '../setup/scene.ts';
 
@@ -48,18 +48,13 @@ const kinds: readonly Kind[] = [
   {
     type: 'PIX',
     one: { pixKey: '52998224725', pixKeyType: 'CPF', taxId: '52998224725', bankName: 'One' },
-    same: [
-      { pixKey: '529.982.247-25' },
-      { pixKey: ' 529 982 247 25' },
-      { taxId: '11122233396' },
-      { bankName: 'Another' },
-    ],
+    same: ['529.982.247-25', ' 529 982 247 25'].map((pixKey) => ({ pixKey })),
     other: [{ pixKey: '52998224726' }],
   },
   {
     type: 'PIX',
     one: { pixKey: '12.345.678/0001-95', pixKeyType: 'CNPJ', taxId: '52998224725' },
-    same: [{ pixKey: '12345678000195' }],
+    same: [{ pixKey: '12345678000195' }, { taxId: '11122233396' }, { bankName: 'Another' }],
   },
   {
     type: 'PIX',
@@ -115,9 +110,9 @@ const kinds: readonly Kind[] = [
     elsewhere: [{ swiftCode: 'UOVBSGSG' }, { swiftCode: 'DBSSSGSG001' }],
     same: [
       { swiftCode: 'DBSSSGSGXXX' },
+      { swiftCode: 'dbssSGSG' },
       { bankName: 'Another' },
       { accountNumber: '123456789A' },
-      { swiftCode: 'dbssSGSG' },
     ],
   },
   {
@@ -204,10 +199,8 @@ test('reactivating an account conflicts with an identical account, but not with 
   expect(await setStatus(account.id, 'ACTIVE')).toMatchObject({ account: { status: 'ACTIVE' } });
   await setStatus(account.id, 'INACTIVE');
   const same = await registerAt('200000');
-  expect(await setStatus(account.id, 'ACTIVE')).toMatchObject({
-    code: 'CONFLICT',
-    message: expect.stringContaining(same.account.id),
-  });
+  const refused = { ...refusal('CONFLICT', 'accountId'), message: expect.stringContaining(same.account.id) };
+  expect(await setStatus(account.id, 'ACTIVE')).toMatchObject(refused);
 });
 
 test('five hundred spellings of fifty accounts, registered concurrently, are fifty accounts', async () => {
@@ -236,18 +229,13 @@ test('five hundred spellings of fifty accounts, registered concurrently, are fif
 });
 
 test('a caller without VIEW learns that the account exists, but not which it is', async () => {
-  const manager = await serverOf(platform, 'MANAGE');
-  const input = {
-    currency: 'GBP',
-    accountInfo: { gbpAccount: { sortCode: '20-00-00', accountNumber: '55779911' } },
-    beneficiary,
-  };
-  const { account } = await act(platform, 'createExternalAccount', input, 'account { id }');
-  expect(await act(platform, 'createExternalAccount', input, 'account { id }')).toMatchObject({
-    message: expect.stringContaining(account.id),
-  });
-  const refused = await act(manager, 'createExternalAccount', input, 'account { id }');
-  expect(refused).toMatchObject({ code: 'CONFLICT', message: 'this account already exists' });
+  const accountInfo = { gbpAccount: { sortCode: '20-00-00', accountNumber: '55779911' } };
+  const ask = (by: TestPlatform) =>
+    act(by, 'createExternalAccount', { currency: 'GBP', accountInfo, beneficiary }, 'account { id }');
+  const { account } = await ask(platform);
+  expect(await ask(platform)).toMatchObject({ message: expect.stringContaining(account.id) });
+  const refused = { code: 'CONFLICT', message: 'this account already exists' };
+  expect(await ask(await serverOf(platform, 'MANAGE'))).toMatchObject(refused);
 });
 
 /** Generates this many different accounts. */
@@ -265,9 +253,6 @@ function distinctAccounts(count: number): GeneratedAccount[] {
 
 /** Returns the items in a different but deterministic order. */
 function shuffled<Item>(items: readonly Item[]): Item[] {
-  const [order = []] = fc.sample(fc.shuffledSubarray([...items.keys()], { minLength: items.length }), {
-    numRuns: 1,
-    seed: 7,
-  });
-  return order.flatMap((position) => items[position] ?? []);
+  const orders = fc.shuffledSubarray([...items], { minLength: items.length });
+  return fc.sample(orders, { numRuns: 1, seed: 7 }).flat();
 }

@@ -41,23 +41,16 @@ describe('money in suspense', () => {
     expect((await suspense('list')).out).not.toContain(transaction.id);
 
     // The feed shows the balance change, and then the payment with its refund.
-    const told = await followed(
-      t.platform,
-      `subscription ($after: String) { events(after: $after) {
-         type transaction { id status refund { settledAt } } account { id ... on InternalAccount { balance { amount } } } } }`,
-      { after },
-      ({ type }) => type === 'OUTGOING_PAYMENT',
-    );
-    expect(told).toMatchObject([
+    const events = `subscription ($after: String) { events(after: $after) { type
+      transaction { id status refund { settledAt } } account { id ... on InternalAccount { balance { amount } } } } }`;
+    const { settledAt } = now.refund;
+    expect(await followed(t.platform, events, { after }, ({ type }) => type === 'OUTGOING_PAYMENT')).toMatchObject([
       { type: 'ACCOUNT_STATUS', account: { id: scene.usd, balance: { amount: '50000' } } },
-      {
-        type: 'OUTGOING_PAYMENT',
-        transaction: { id: transaction.id, status: 'FAILED', refund: { settledAt: now.refund.settledAt } },
-      },
+      { type: 'OUTGOING_PAYMENT', transaction: { id: transaction.id, status: 'FAILED', refund: { settledAt } } },
     ]);
     expect(now.timeline.at(-1)).toEqual({ status: 'FAILED', reason: 'the money was returned; the refund is paid' });
 
-    const out = `Nothing done: 100.00 USD was already paid to ${scene.usd} at ${now.refund.settledAt}.`;
+    const out = `Nothing done: 100.00 USD was already paid to ${scene.usd} at ${settledAt}.`;
     expect(await suspense('release', transaction.id)).toMatchObject({ code: 0, out });
     expect(await balanceOf(t.platform, scene.usd)).toBe(50_000n);
   });
@@ -66,15 +59,12 @@ describe('money in suspense', () => {
     const { scene, transaction } = await stuck();
     const { database } = t.gateway.payments;
     const id = uuidIn(transaction.id);
-    const reason = 'paid again';
-    const plan: Plan = { transactions: [{ id, from: ['FAILED'], to: 'FAILED', reason, paysRefund: true }] };
+    const plan: Plan = { transactions: [{ id, from: ['FAILED'], to: 'FAILED', reason: 'again', paysRefund: true }] };
     expect(await releaseSuspense(database, transaction.id, tester)).toMatchObject({ kind: 'paid' });
     // The release is refused by the check under the lock. The table's constraints are only a second safeguard.
-    expect(await commitPlanOn(database.pool, t.platform.platformId, plan)).toEqual({
-      kind: 'refused',
-      replayed: false,
-      refusal: { code: 'CONFLICT', type: 'Transaction', id, status: 'FAILED' },
-    });
+    const refusal = { code: 'CONFLICT', type: 'Transaction', id, status: 'FAILED' };
+    const outcome = await commitPlanOn(database.pool, t.platform.platformId, plan);
+    expect(outcome).toEqual({ kind: 'refused', replayed: false, refusal });
     expect(await balanceOf(t.platform, scene.usd)).toBe(50_000n);
   });
 

@@ -26,37 +26,26 @@ test.each([
   ['the platform to a customer', () => own, () => other.usd],
   ['a customer to another customer', () => scene.usd, () => other.usd],
 ])('from %s money moves immediately, with a payment on each side', async (_what, from, to) => {
-  const before = [await balanceOf(platform, from()), await balanceOf(platform, to())];
+  const [less, more] = [await balanceOf(platform, from()), await balanceOf(platform, to())];
   const { transaction } = await send(from(), to(), { amount: 40, description: 'closing' });
   expect(transaction).toMatchObject({ status: 'COMPLETED', type: 'OUTGOING' });
-  const [less = 0n, more = 0n] = before;
   expect([await balanceOf(platform, from()), await balanceOf(platform, to())]).toEqual([less - 40n, more + 40n]);
+  const [minus, plus] = [{ amount: '-40' }, { amount: '40' }];
+  const both = {
+    ...{ timeline: went('PENDING', 'COMPLETED'), description: 'closing' },
+    ...{ source: { accountId: from() }, destination: { accountId: to() }, receivedAmount: plus },
+  };
   const sent = await transactionOf(platform, transaction.id);
-  const timeline = went('PENDING', 'COMPLETED');
-  expect(sent).toMatchObject({
-    timeline,
-    source: { accountId: from() },
-    destination: { accountId: to() },
-    sentAmount: { amount: '40' },
-    receivedAmount: { amount: '40' },
-    description: 'closing',
-    ledgerEntries: [
-      { amount: { amount: '-40' }, account: { id: from() } },
-      { amount: { amount: '40' }, system: 'OUTSIDE' },
-    ],
-  });
-  const arrived = await arrivalOf(sent);
-  expect(arrived).toMatchObject({
-    timeline,
-    type: 'INCOMING',
-    receivedAmount: { amount: '40' },
-    destination: { accountId: to() },
-    description: 'closing',
-    ledgerEntries: [
-      { amount: { amount: '-40' }, system: 'OUTSIDE' },
-      { amount: { amount: '40' }, account: { id: to() } },
-    ],
-  });
+  const out = [
+    { amount: minus, account: { id: from() } },
+    { amount: plus, system: 'OUTSIDE' },
+  ];
+  expect(sent).toMatchObject({ ...both, sentAmount: plus, ledgerEntries: out });
+  const into = [
+    { amount: minus, system: 'OUTSIDE' },
+    { amount: plus, account: { id: to() } },
+  ];
+  expect(await arrivalOf(sent)).toMatchObject({ ...both, type: 'INCOMING', ledgerEntries: into });
 });
 
 test('an impossible transfer is refused, naming the field', async () => {

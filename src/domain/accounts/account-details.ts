@@ -10,7 +10,7 @@ import type { Address } from '../commands/people.ts';
 
 const at = pathsIn<{ readonly currency: string; readonly details: AccountDetails }>();
 
-export interface GivenAccount {
+interface GivenAccount {
   readonly accountType: ExternalAccountType;
   readonly details: AccountDetails;
   readonly currency: string;
@@ -59,13 +59,12 @@ interface WarnedAccount extends Pick<GivenAccount, 'accountType' | 'details'> {
  */
 export function accountWarnings(account: WarnedAccount, environment: Environment, createdAt: Date): InvalidField[] {
   const name = nameFault(account);
-  const refused =
-    environment === 'PRODUCTION'
-      ? []
-      : [...digitFaultsOf(account, createdAt), ...(name?.isRefused ? [name.field] : [])];
+  const warnings = name && !name.isRefused ? [name.field] : [];
+  if (environment === 'PRODUCTION') return warnings;
+  const refused = [...digitFaultsOf(account, createdAt), ...(name?.isRefused ? [name.field] : [])];
   return [
     ...refused.map((field) => ({ ...field, message: `PRODUCTION would refuse it: ${field.message}` })),
-    ...(name && !name.isRefused ? [name.field] : []),
+    ...warnings,
   ];
 }
 
@@ -73,12 +72,9 @@ export function accountWarnings(account: WarnedAccount, environment: Environment
 export function nameFault({ accountType, beneficiary }: Omit<WarnedAccount, 'details'>) {
   const { characters }: AccountType = accountTypes[accountType];
   if (!characters || !beneficiary) return undefined;
-  const [field, name] =
-    beneficiary.beneficiaryType === 'INDIVIDUAL'
-      ? (['fullName', beneficiary.fullName] as const)
-      : (['legalName', beneficiary.legalName] as const);
-  const { text, notice } = carriedName(canonicalText(name), characters);
+  const { text, notice } = carriedName(canonicalText(ownerName(beneficiary) ?? ''), characters);
   if (notice === undefined) return undefined;
+  const field = beneficiary.beneficiaryType === 'INDIVIDUAL' ? 'fullName' : 'legalName';
   const path = ['beneficiary', field] as const;
   return { isRefused: !/[A-Za-z0-9]/.test(text), field: { path, code: 'INVALID_INPUT' as const, message: notice } };
 }
@@ -141,21 +137,20 @@ function checkDetail(
   return [[name, formOf(field, details).canonical(value)]];
 }
 
-export type Beneficiary =
+export type Beneficiary = { readonly address?: Address | null | undefined } & (
   | {
       readonly beneficiaryType: 'INDIVIDUAL';
       readonly fullName: string;
       readonly birthDate?: string | null | undefined;
       readonly nationality?: string | null | undefined;
-      readonly address?: Address | null | undefined;
     }
   | {
       readonly beneficiaryType: 'BUSINESS';
       readonly legalName: string;
       readonly registrationNumber?: string | null | undefined;
       readonly taxId?: string | null | undefined;
-      readonly address?: Address | null | undefined;
-    };
+    }
+);
 
 /** Returns the account owner's name in the characters that the rail transmits; undefined for a wallet. */
 export function carriedOwner(type: ExternalAccountType, beneficiary: Beneficiary | null): string | undefined {
@@ -218,10 +213,7 @@ export function maskedNumber({ kind, id, identifier }: Pick<Account, 'kind' | 'i
     : `${characters.slice(0, shown).join('')}••••${characters.slice(at).join('')}`;
 }
 
-/**
- * Refuses an external source that cannot be pulled from: only bank accounts can be debited on request.
- * @throws Refusal INVALID_INPUT
- */
+/** Refuses a wallet as a source: only bank accounts can be debited on request. @throws Refusal INVALID_INPUT */
 export function checkPullable(account: Account, path: FieldPath): void {
   if (account.accountType !== null && accountTypes[account.accountType].beneficiary) return;
   const message =

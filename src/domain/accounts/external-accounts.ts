@@ -119,10 +119,7 @@ async function readOwner(payments: Payments, caller: Caller, input: CreateExtern
   return parties;
 }
 
-/**
- * Returns an app's input with its customer as the owner. Only the platform decides where incoming payments go.
- * @throws Refusal FORBIDDEN
- */
+/** Returns an app's input with its customer as the owner. @throws Refusal FORBIDDEN for a default deposit account */
 function ofApp({ bound }: Caller, input: CreateExternalAccount): CreateExternalAccount {
   if (bound.kind !== 'CUSTOMER') return input;
   if (input.defaultUmaDepositAccount) {
@@ -132,38 +129,31 @@ function ofApp({ bound }: Caller, input: CreateExternalAccount): CreateExternalA
   return { ...input, customerId: input.customerId ?? publicId('Customer', bound.customerId) };
 }
 
-type AcceptedAccount = Extract<AccountCheck, { accepted: true }>;
-
-/**
- * Checks an account with the rail. If the rail does not check accounts, the account is PENDING.
- * @throws Refusal INVALID_BANK_ACCOUNT
- */
+/** Checks an account with the rail; it is PENDING if the rail checks none. @throws Refusal INVALID_BANK_ACCOUNT */
 async function checkWithRail(
   payments: Payments,
   caller: Caller,
   account: AccountToCheck,
   name: string | undefined,
-): Promise<AcceptedAccount> {
+): Promise<Extract<AccountCheck, { accepted: true }>> {
   const rail = connectedRail(payments, caller);
   if (!rail?.checkAccount) {
     const verification = name === undefined ? null : 'PENDING';
     return { accepted: true, status: 'PENDING', verification, verifiedName: null };
   }
   const check = await neededOf(payments, rail.checkAccount(account, name, 0));
-  if (!check.accepted || check.status === 'INACTIVE') {
-    const reason = check.explanation ?? 'the account cannot be used';
-    throw new Refusal('INVALID_BANK_ACCOUNT', reason, at('details'));
-  }
-  return check;
+  if (check.accepted && check.status !== 'INACTIVE') return check;
+  throw new Refusal('INVALID_BANK_ACCOUNT', check.explanation ?? 'the account cannot be used', at('details'));
 }
 
 function checkBeneficiary({ environment }: Caller, input: CreateExternalAccount, now: Date) {
   const { beneficiary, accountType } = input;
-  if (!accountTypes[accountType].beneficiary) {
-    if (beneficiary) throw invalid(`an account of the type ${accountType} has no beneficiary`, at('beneficiary'));
-    return null;
+  const isOwned = accountTypes[accountType].beneficiary;
+  if (isOwned !== Boolean(beneficiary)) {
+    const words = isOwned ? 'needs a beneficiary' : 'has no beneficiary';
+    throw invalid(`an account of the type ${accountType} ${words}`, at('beneficiary'));
   }
-  if (!beneficiary) throw invalid(`an account of the type ${accountType} needs a beneficiary`, at('beneficiary'));
+  if (!beneficiary) return null;
   const { address, ...checked } = checkFacts(beneficiary, at('beneficiary'), now);
   const owner = { ...checked, address: address ? { ...address } : null };
   const fault = nameFault({ accountType, beneficiary: owner });
@@ -238,26 +228,18 @@ export const deleteExternalAccount = command((payments, caller, input: { readonl
   conflict,
 }));
 
-/**
- * Reads an external account that the caller may see. `path` is the path of the id in the input.
- * @throws Refusal ACCOUNT_NOT_FOUND
- */
+/** Reads an external account that the caller may see. @throws Refusal ACCOUNT_NOT_FOUND */
 export async function readExternal(payments: Payments, caller: Caller, accountId: string, path: FieldPath) {
   const named = accountName(accountId, path);
   const { source } = await readTransferParties(payments.database.pool, caller, { source: named, ids: 0 });
   return source?.kind === 'EXTERNAL' ? source : accountNotFound(path);
 }
 
-/**
- * The lifecycle of an external account after registration (specification 3.3): the rail checks the account again or, if
- * the rail is simulated, a request changes it (src/domain/sandbox). A change does not stop payments that have already
- * begun: an account must be ACTIVE only when a payment begins.
- */
+// The lifecycle of an external account after registration (specification 3.3): the rail checks the account again or, if
+// the rail is simulated, a request changes it (src/domain/sandbox). A change does not stop payments that have already
+// begun: an account must be ACTIVE only when a payment begins.
 
-/**
- * For each status, the statuses from which an account may change to it. The database refuses all other changes
- * (status_moves).
- */
+/** For each status, the statuses from which an account may change to it, as in the database's status_moves. */
 export const statusSources: Readonly<Record<ExternalAccountStatus, readonly ExternalAccountStatus[]>> = {
   PENDING: [],
   ACTIVE: ['PENDING', 'UNDER_REVIEW', 'INACTIVE'],
@@ -314,14 +296,10 @@ async function check({ database, rails }: Payments, due: DueCheck): Promise<void
 
 /** Converts an account, as stored by createExternalAccount, to the form that the rail checks. */
 function accountToCheck(account: Account, railAccount: RailAccount): AccountToCheck {
+  const { id, currency } = account;
   const beneficiary = trustedJson<Beneficiary | null>(account.beneficiary);
-  return {
-    ...railAccount,
-    id: account.id,
-    currency: account.currency,
-    beneficiary: beneficiary && { ...beneficiary },
-    carriedName: carriedOwner(railAccount.type, beneficiary),
-  };
+  const carriedName = carriedOwner(railAccount.type, beneficiary);
+  return { ...railAccount, id, currency, beneficiary: beneficiary && { ...beneficiary }, carriedName };
 }
 
 function planCheck(account: Account, check: AccountCheck): Plan {
@@ -352,10 +330,7 @@ export function ownerOf(account: Account): string | undefined {
   return ownerName(trustedJson<Beneficiary | null>(account.beneficiary));
 }
 
-/**
- * Returns an external account's status.
- * @throws Error for an internal account
- */
+/** Returns an external account's status. @throws Error for an internal account */
 export function statusOf(account: Account): ExternalAccountStatus {
   if (account.status === null) throw new Error(`external account ${account.id} has no status`);
   return account.status;

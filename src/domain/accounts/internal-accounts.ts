@@ -5,10 +5,7 @@ import type { Account } from '../../infra/database/rows.ts';
 import { connectedRail, type Payments } from '../commands/command.ts';
 import type { NewRow } from '../ledger/plan.ts';
 
-/**
- * Creates rows for internal accounts, one per currency, for a customer or, without a customerId, for the platform
- * itself.
- */
+/** Creates rows for internal accounts, one per currency, of a customer or of the platform itself (customerId null). */
 export async function newInternalAccounts(
   payments: Pick<Payments, 'rails'>,
   tenant: Tenant,
@@ -22,23 +19,17 @@ export async function newInternalAccounts(
       const id = ids[position];
       if (id === undefined) throw new Error(`no id for ${code}`);
       const reference = paymentReference(id).replace('PAY-', 'FUND-');
-      const instructions =
-        (await rail?.paymentInstructions?.({
-          owner: id,
-          customerId: owner.customerId,
-          reference,
-          currency: requiredCurrency(code),
-          amount: undefined,
-          createdAt: creationTime(id),
-          expiresAt: undefined,
-        })) ?? [];
+      const instructions = await rail?.paymentInstructions?.({
+        ...{ owner: id, customerId: owner.customerId, reference, currency: requiredCurrency(code) },
+        ...{ amount: undefined, createdAt: creationTime(id), expiresAt: undefined },
+      });
       return {
         ...owner,
         id,
         kind: 'INTERNAL' as const,
         currency: code,
         posted: 0n,
-        fundingInstructions: instructions.map((instruction) => ({ ...instruction })),
+        fundingInstructions: (instructions ?? []).map((instruction) => ({ ...instruction })),
         defaultUmaDepositAccount: false,
         isDeleted: false,
       };

@@ -30,15 +30,12 @@ export type Decision =
   /** The platform's approval webhook failed. */
   | { readonly kind: 'webhook-error'; readonly explanation: string };
 
-interface ApproveTransaction extends Expecting {
+interface Named extends Expecting {
   readonly transactionId: string;
-  readonly receiverCustomerInfo?: readonly InformationField[] | null | undefined;
 }
 
-interface RejectTransaction extends Expecting {
-  readonly transactionId: string;
-  readonly reason?: string | null | undefined;
-}
+type ApproveTransaction = Named & Omit<Extract<Decision, { kind: 'approve' }>, 'kind'>;
+type RejectTransaction = Named & Omit<Extract<Decision, { kind: 'reject' }>, 'kind'>;
 
 const at = pathsIn<ApproveTransaction & RejectTransaction>();
 
@@ -50,22 +47,20 @@ const at = pathsIn<ApproveTransaction & RejectTransaction>();
  *   IDEMPOTENCY_MISMATCH, FORBIDDEN (also for the payment's requester), and the refusals of the command that requested
  *   a held payment
  */
-export const approveTransaction = decision('approveTransaction', (input: ApproveTransaction) => ({
-  kind: 'approve',
-  receiverCustomerInfo: input.receiverCustomerInfo,
-}));
+export const approveTransaction = decision('approveTransaction', ({ receiverCustomerInfo }: ApproveTransaction) => {
+  return { kind: 'approve', receiverCustomerInfo };
+});
 
 /**
  * Rejects a payment that awaits approval. The payment ends as REJECTED. If it is an incoming payment, so does the
  * sender's payment. Money that was already taken is refunded.
  * @throws Refusal like approveTransaction
  */
-export const rejectTransaction = decision('rejectTransaction', (input: RejectTransaction) => ({
-  kind: 'reject',
-  reason: input.reason,
-}));
+export const rejectTransaction = decision('rejectTransaction', ({ reason }: RejectTransaction) => {
+  return { kind: 'reject', reason };
+});
 
-function decision<Input extends { readonly transactionId: string }>(
+function decision<Input extends Named>(
   operation: 'approveTransaction' | 'rejectTransaction',
   decisionOf: (input: Input) => Decision,
 ) {
@@ -146,18 +141,12 @@ async function decide(
   return result;
 }
 
-/**
- * Wakes the order for a payment that was approved or rejected. The decision is final even if this fails, so the caller
- * does not wait for it, and errors are only logged. An order that is not woken is processed at its deadline.
- */
+/** Wakes the order of a payment that was approved or rejected. The decision is final even if this fails. */
 function wakeOrder({ database, log }: Payments, { platformId }: Caller, transactionId: string): void {
+  const failure = 'could not wake the order of a payment that was approved or rejected; it continues at its deadline';
   wakeOrders(database.pool, platformId, transactionId).then(
     () => database.commits.emit('committed'),
-    (error: unknown) =>
-      log.warn(
-        { err: error, transactionId },
-        'could not wake the order of a payment that was approved or rejected; it continues at its deadline',
-      ),
+    (error: unknown) => log.warn({ err: error, transactionId }, failure),
   );
 }
 
@@ -167,19 +156,14 @@ async function planDecision(payments: Payments, caller: Caller, id: string | und
   const facts = decision.kind === 'approve' ? decision.receiverCustomerInfo : undefined;
   const given = checkInformation(facts, at('receiverCustomerInfo'), await clockFor(payments.database.pool, facts));
   const [found] = id ? await pendingStatement(payments.database.pool, caller, id) : [];
-  const path = at('transactionId');
-  if (!found) throw new Refusal('TRANSACTION_NOT_FOUND', 'no such transaction', path);
+  if (!found) throw new Refusal('TRANSACTION_NOT_FOUND', 'no such transaction', at('transactionId'));
   const { transaction } = found;
   if (transaction.sourceKind !== 'UMA_ADDRESS') return planRequest(payments, caller, found, decision);
   requirePermission(caller, 'TRANSACT');
   if (!transaction.approvalDueAt) {
-    throw new Refusal(
-      'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL',
-      transaction.status === 'CREATED'
-        ? 'the sender has not sent the pay request yet'
-        : 'this transaction needs no approval',
-      { path, status: transaction.status },
-    );
+    const awaitsRequest = transaction.status === 'CREATED';
+    const why = awaitsRequest ? 'the sender has not sent the pay request yet' : 'this transaction needs no approval';
+    throw notPending(transaction, why);
   }
   const move = moveOf(payments, caller, found, decision, given);
   const set = { ...move.set, decidedById: caller.tokenId };
@@ -189,15 +173,14 @@ async function planDecision(payments: Payments, caller: Caller, id: string | und
   };
 }
 
+const notPending = ({ status }: Transaction, why: string) =>
+  new Refusal('TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL', why, { path: at('transactionId'), status });
+
 /** Plans a second person's decision on a payment that a policy holds. */
 async function planRequest(payments: Payments, caller: Caller, found: PendingApproval, decision: Decision) {
   requirePermission(caller, 'APPROVE');
   const { transaction, source, destination, orderId } = found;
-  if (transaction.status !== 'CREATED')
-    throw new Refusal('TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL', 'this transaction does not await an approval', {
-      path: at('transactionId'),
-      status: transaction.status,
-    });
+  if (transaction.status !== 'CREATED') throw notPending(transaction, 'this transaction does not await an approval');
   const waiting = {
     ...found,
     sourceAccountId: source?.id ?? null,
@@ -211,16 +194,22 @@ async function planRequest(payments: Payments, caller: Caller, found: PendingApp
   }
   const paid = transaction.type === 'INCOMING' ? source : destination;
   const stays = transaction.quoteId === null && paid?.kind === 'INTERNAL';
-  const expectedInMs =
-    orderId === null || stays
-      ? undefined
-      : expectedMs(railOf(payments, caller), {
-          step: 'SETTLEMENT',
-          account: paid ? toRailAccount(paid) : undefined,
-          umaAddress: transaction.destinationUmaAddress ?? undefined,
-          scenario: found.scenario,
-        });
+  const umaAddress = transaction.destinationUmaAddress;
+  const expectedInMs = orderId === null || stays ? undefined : settlesIn(payments, caller, found, paid, umaAddress);
   return { ...planApproval(caller, waiting, expectedInMs), result };
+}
+
+/** Returns how long the rail expects to take for an approved payment, in milliseconds. */
+function settlesIn(
+  payments: Payments,
+  caller: Caller,
+  { scenario }: PendingApproval,
+  paid: Account | null | undefined,
+  umaAddress: string | null,
+): number {
+  const account = paid ? toRailAccount(paid) : undefined;
+  const request = { step: 'SETTLEMENT', account, umaAddress: umaAddress ?? undefined, scenario } as const;
+  return expectedMs(railOf(payments, caller), request);
 }
 
 type DecisionMove = Omit<TransactionMove, 'id' | 'from' | 'approval'>;
@@ -234,17 +223,14 @@ function moveOf(
   given: Information,
 ): DecisionMove {
   switch (decision.kind) {
-    case 'reject':
-      return {
-        to: 'REJECTED',
-        reason: decision.reason ? `rejected by the platform: ${decision.reason}` : 'rejected by the platform',
-      };
-    case 'webhook-error':
-      return {
-        to: 'FAILED',
-        reason: decision.explanation,
-        set: { failureReason: 'PAYMENT_APPROVAL_WEBHOOK_ERROR' },
-      };
+    case 'reject': {
+      const reason = decision.reason ? `rejected by the platform: ${decision.reason}` : 'rejected by the platform';
+      return { to: 'REJECTED', reason };
+    }
+    case 'webhook-error': {
+      const set = { failureReason: 'PAYMENT_APPROVAL_WEBHOOK_ERROR' } as const;
+      return { to: 'FAILED', reason: decision.explanation, set };
+    }
     case 'approve':
       return approvalMove(payments, caller, found, given);
   }
@@ -256,11 +242,8 @@ function approvalMove(payments: Payments, caller: Caller, found: PendingApproval
   const known = { ...informationOf(customer), ...given };
   const missing = missingFields(requested, known);
   if (missing.length > 0) {
-    return {
-      to: 'FAILED',
-      reason: `approved without ${missing.join(', ')}`,
-      set: { failureReason: 'MISSING_MANDATORY_PAYEE_DATA' },
-    };
+    const set = { failureReason: 'MISSING_MANDATORY_PAYEE_DATA' } as const;
+    return { to: 'FAILED', reason: `approved without ${missing.join(', ')}`, set };
   }
   // If the external account can no longer be paid, the money stays here, in the customer's internal account
   // (specification 2.9).
@@ -275,12 +258,7 @@ function approvalMove(payments: Payments, caller: Caller, found: PendingApproval
       requestedInformation: withValues(requested, known),
       ...(fallbackId !== null && { destinationAccountId: fallbackId }),
     },
-    expectedInMs: expectedMs(railOf(payments, caller), {
-      step: 'SETTLEMENT',
-      account: destination ? toRailAccount(destination) : undefined,
-      umaAddress: transaction.sourceUmaAddress ?? undefined,
-      scenario: found.scenario,
-    }),
+    expectedInMs: settlesIn(payments, caller, found, destination, transaction.sourceUmaAddress),
   };
 }
 

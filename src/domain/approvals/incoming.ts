@@ -48,8 +48,8 @@ export function announcedTransaction(
   };
 }
 
-/** A payment to an internal account that belongs to another customer or to the platform. */
-export interface DirectPayment {
+/** A payment to an internal account of another customer or of the platform. */
+interface DirectPayment {
   readonly platformId: string;
   readonly newId: string;
   readonly transaction: Pick<Transaction, 'id' | 'receivedAmount' | 'reference' | 'description'>;
@@ -57,10 +57,7 @@ export interface DirectPayment {
   readonly fundingAccountId: string | null;
 }
 
-/**
- * Plans the receiving transaction for a payment to an internal account that belongs to another customer or to the
- * platform. The platform itself ordered the payment, so no approval is needed.
- */
+/** Plans the receiving transaction of a direct payment, which needs no approval: its platform has ordered it. */
 export function directArrival(payment: DirectPayment, to: Pick<Party, 'id' | 'customerId' | 'currency'>): Plan {
   const { platformId, transaction, newId: id } = payment;
   const amount = receivedAmount(transaction);
@@ -82,16 +79,10 @@ export function directArrival(payment: DirectPayment, to: Pick<Party, 'id' | 'cu
     counterpartyInformation: {},
     description: transaction.description,
   };
-  const arrival = {
-    platformId,
-    transactionId: id,
-    senderPlatformId: platformId,
-    senderTransactionId: transaction.id,
-  };
-  const move: TransactionMove = { id, from: ['PENDING'], to: 'COMPLETED', reason: 'received', isNew: true };
+  const sender = { senderPlatformId: platformId, senderTransactionId: transaction.id };
   return {
-    insert: { transaction: [incoming], arrival: [arrival] },
-    transactions: [move],
+    insert: { transaction: [incoming], arrival: [{ platformId, transactionId: id, ...sender }] },
+    transactions: [{ id, from: ['PENDING'], to: 'COMPLETED', reason: 'received', isNew: true }],
     journals: [deposit(to.id, to.currency, amount, id)],
   };
 }
@@ -101,15 +92,10 @@ export function receiverMove(
   transaction: Transaction,
   to: 'COMPLETED' | 'FAILED' | 'REJECTED',
   reason: string,
-  failureReason?: FailureReason,
+  failureReason: FailureReason = 'OFFRAMP_FAILED',
 ): TransactionMove {
-  return {
-    id: transaction.id,
-    from: [transaction.status],
-    to,
-    reason,
-    ...(to === 'FAILED' && { set: { failureReason: failureReason ?? 'OFFRAMP_FAILED' } }),
-  };
+  const { id, status } = transaction;
+  return { id, from: [status], to, reason, ...(to === 'FAILED' && { set: { failureReason } }) };
 }
 
 /** Creates the journals for an incoming payment: the money is credited here, or passed on to an external account. */

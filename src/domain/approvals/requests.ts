@@ -6,10 +6,10 @@ import { debit, delivery, flowOf, refund, refundOf, transfer } from '../commands
 import { mergePlans, type Plan } from '../ledger/plan.ts';
 import { directArrival, receivedAmount } from './incoming.ts';
 
-/** Payments that a policy holds for approval by a second person. They are CREATED until then (commands/command.ts). */
+// Payments that a policy holds for approval by a second person. They are CREATED until then (commands/command.ts).
 
 /** A payment that awaits approval, with the data that is needed to end it. */
-export interface Waiting {
+interface Waiting {
   readonly transaction: Transaction;
   /** Its order; null if a deposit will execute its quote. */
   readonly orderId: string | null;
@@ -19,7 +19,7 @@ export interface Waiting {
   readonly isReserved: boolean;
 }
 
-export interface Approvable extends Waiting {
+interface Approvable extends Waiting {
   readonly source: Account | null;
   readonly destination: Account | null;
   /** The id for the receiving transaction, if the receiver's account is an internal one. */
@@ -31,9 +31,7 @@ const reservedStatement = statement<object>(
   'select from journal where platform_id = $1 and transaction_id = $2 limit 1',
 );
 
-/**
- * Returns whether a payment that awaits approval has its money reserved. No other journal can exist before approval.
- */
+/** Returns whether an unapproved payment has its money reserved: it can have no other journal. */
 export async function isMoneyReserved(on: Queryable, { platformId, id }: Transaction): Promise<boolean> {
   return (await reservedStatement(on, platformId, id)).length > 0;
 }
@@ -49,13 +47,11 @@ export function planApproval(caller: Caller, found: Approvable, expectedInMs: nu
   const isBetween = quoteId === null && source?.kind === 'INTERNAL' && destination?.kind === 'INTERNAL';
   const accounts = [source, destination].filter((account) => account !== null);
   const kind = (of: Account['kind']) => accounts.filter((account) => account.kind === of).map((account) => account.id);
-  const owners = [transaction.customerId, ...accounts.map(({ customerId }) => customerId)].filter(
-    (one) => one !== null,
-  );
+  const owners = new Set([transaction, ...accounts].map(({ customerId }) => customerId).filter((one) => one !== null));
   const approved: Plan = {
     requireActive: {
       // The platform's own account can receive money from any customer.
-      customers: isBetween && destination.customerId === null ? [] : [...new Set(owners)],
+      customers: isBetween && destination.customerId === null ? [] : [...owners],
       accounts: kind('EXTERNAL'),
       unfrozen: kind('INTERNAL'),
     },
@@ -79,9 +75,7 @@ export function planApproval(caller: Caller, found: Approvable, expectedInMs: nu
   return mergePlans({ ...approved, journals: [left] }, directArrival(arrival, destination));
 }
 
-/**
- * Plans the end of an unapproved payment: reserved money is refunded, and the payment's order never reaches the rail.
- */
+/** Plans the end of an unapproved payment: reserved money is refunded, and its order never reaches the rail. */
 export function planEnd(
   waiting: Waiting,
   to: 'REJECTED' | 'EXPIRED',
@@ -90,6 +84,7 @@ export function planEnd(
 ): Plan {
   const { transaction, orderId, isReserved } = waiting;
   const { id, quoteId } = transaction;
+  const quoteEnd = { from: ['PENDING', 'PROCESSING'], to: to === 'EXPIRED' ? 'EXPIRED' : 'FAILED', reason } as const;
   return {
     transactions: [
       {
@@ -101,10 +96,7 @@ export function planEnd(
         },
       },
     ],
-    quotes:
-      quoteId === null
-        ? []
-        : [{ id: quoteId, from: ['PENDING', 'PROCESSING'], to: to === 'EXPIRED' ? 'EXPIRED' : 'FAILED', reason }],
+    quotes: quoteId === null ? [] : [{ id: quoteId, ...quoteEnd }],
     orders: orderId === null ? [] : [{ id: orderId, dueInMs: null }],
     journals: isReserved ? [refund(flowOf(transaction, waiting.sourceAccountId, waiting.lock))] : [],
   };

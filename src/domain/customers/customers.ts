@@ -27,14 +27,13 @@ export interface BeneficialOwner {
   readonly title?: string | null | undefined;
 }
 
-export type CustomerDetails =
+export type CustomerDetails = { readonly address?: Address | null | undefined } & (
   | {
       readonly customerType: 'INDIVIDUAL';
       readonly fullName?: string | null | undefined;
       /** YYYY-MM-DD. */
       readonly birthDate?: string | null | undefined;
       readonly nationality?: string | null | undefined;
-      readonly address?: Address | null | undefined;
     }
   | {
       readonly customerType: 'BUSINESS';
@@ -42,9 +41,9 @@ export type CustomerDetails =
       readonly legalName?: string | null | undefined;
       readonly registrationNumber?: string | null | undefined;
       readonly taxId?: string | null | undefined;
-      readonly address?: Address | null | undefined;
       readonly beneficialOwners?: readonly BeneficialOwner[] | null | undefined;
-    };
+    }
+);
 
 export interface CreateCustomer {
   readonly platformCustomerId: string;
@@ -61,10 +60,7 @@ const profileStatement = statement<{ umaDomain: string; currencies: string[]; id
    from platform where id = $1`,
 );
 
-/**
- * Reads a platform's defaults for new customers: its UMA domain and currencies, with new ids for the customer and each
- * account.
- */
+/** Reads a platform's defaults for new customers, with new ids for the customer and each account. */
 export async function readProfile(on: Queryable, platformId: string) {
   const [profile] = await profileStatement(on, platformId);
   if (!profile) throw new Error(`no platform ${platformId}`);
@@ -91,21 +87,17 @@ export const createCustomer = command((payments, caller, input: CreateCustomer) 
           : `$${id.slice(-12)}@${profile.umaDomain}`,
       () => checkMetadata(caller, input.metadata, at('metadata')),
     );
-    const owner = { platformId: caller.platformId, customerId: id };
+    const { platformId } = caller;
     const { customerType } = input.details;
     const identity = { customerId: id, customerType, name: details.name ?? null, attempts: 0 };
     const checked = await checkedIdentity(payments, caller, identity);
+    const owner = { platformId, customerId: id };
     const accounts = newInternalAccounts(payments, caller, owner, profile.currencies, accountIds);
     const customer = {
-      platformId: caller.platformId,
-      id,
-      platformCustomerId,
-      customerType,
-      umaAddress,
+      ...{ platformId, id, platformCustomerId, customerType, umaAddress, metadata },
       kycStatus: checked?.status ?? 'PENDING_REVIEW',
       isDeleted: false,
       beneficialOwners: [],
-      metadata,
       ...details,
     };
     return {
@@ -126,11 +118,11 @@ function withName(details: CustomerDetails): CustomerDetails {
 }
 
 /**
- * Validates all of a customer's details, and returns their column values. Omitted details are left out, so this works
- * for both new and changed customers. Null clears a column.
+ * Validates a new or changed customer's details, and returns their column values. Omitted details are left out, and
+ * null clears a column.
  * @throws Refusal INVALID_INPUT
  */
-export function detailColumns(details: CustomerDetails, now: Date): Partial<DetailColumns> {
+function detailColumns(details: CustomerDetails, now: Date): Partial<DetailColumns> {
   const path = at('details');
   if (details.customerType === 'INDIVIDUAL') {
     const { fullName, birthDate: day, nationality, address } = checkFacts(details, path, now);
@@ -165,16 +157,8 @@ function definedColumns(columns: { [Name in keyof DetailColumns]?: unknown }): P
   return Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined));
 }
 
-/**
- * Returns the result of the rail's identity check for a customer who is new or has a new name; undefined if the rail
- * does not check identities.
- * @throws Refusal SERVICE_UNAVAILABLE
- */
-export async function checkedIdentity(
-  payments: Payments,
-  caller: Caller,
-  customer: IdentityRequest,
-): Promise<IdentityCheck | undefined> {
+/** Checks the identity of a customer with a new name; undefined if the rail checks none. @throws SERVICE_UNAVAILABLE */
+async function checkedIdentity(payments: Payments, caller: Caller, customer: IdentityRequest) {
   const rail = connectedRail(payments, caller);
   return rail?.checkIdentity && checkOf(await neededOf(payments, rail.checkIdentity(customer)));
 }
@@ -185,7 +169,7 @@ export function checkOf(answer: IdentityAnswer): IdentityCheck {
 }
 
 /** Returns when to check a customer's identity next; null if it need not be checked. */
-export function nextCheck(customerId: string, { checkInMs }: IdentityCheck) {
+function nextCheck(customerId: string, { checkInMs }: IdentityCheck) {
   return { customerId, dueInMs: checkInMs === undefined ? null : wholeMs(checkInMs) };
 }
 
@@ -242,11 +226,9 @@ export const updateCustomer = command((payments, caller, input: UpdateCustomer) 
       };
     }
     // Nothing changes, so there is no new version and no event. A deleted customer is still refused.
-    if (customer.isDeleted) {
-      const existingId = publicId('Customer', customerId);
-      throw new Refusal('CUSTOMER_DELETED', 'the customer is deleted', { path: at('customerId'), existingId });
-    }
-    return { result: customerId };
+    if (!customer.isDeleted) return { result: customerId };
+    const existingId = publicId('Customer', customerId);
+    throw new Refusal('CUSTOMER_DELETED', 'the customer is deleted', { path: at('customerId'), existingId });
   },
   paths: { UMA_ADDRESS_EXISTS: at('umaAddress'), CUSTOMER_DELETED: at('customerId') },
 }));

@@ -3,7 +3,6 @@ import { retryLostRaces } from '../../infra/database/retry.ts';
 import type { Customer } from '../../infra/database/rows.ts';
 import { type Queryable, statement } from '../../infra/database/statement.ts';
 import { inTransaction } from '../../infra/database/transaction.ts';
-import type { IdentityCheck } from '../../rails/rail-parts.ts';
 import { connectedRail, type Payments } from '../commands/command.ts';
 import { commitPlanOn } from '../ledger/commit.ts';
 import { railAnswer, wholeMs } from '../orders/orders.ts';
@@ -71,7 +70,9 @@ async function check(payments: Payments, due: DueCheck): Promise<void> {
       const [locked] = await lockStatement(client, platformId, customerId);
       if (!(await isOurs(client, due, locked?.isDeleted ? undefined : answer.checkInMs))) return;
       if (locked?.isDeleted !== false || answer.status === customer.kycStatus) return;
-      await commitStatus(client, due, answer);
+      const plan = { customers: [{ id: customerId, set: { kycStatus: answer.status } }] };
+      const { kind } = await commitPlanOn(client, platformId, plan);
+      if (kind !== 'done') throw new Error(`the identity status of customer ${customerId} could not be stored`);
     }),
   );
 }
@@ -84,15 +85,7 @@ async function isOurs(client: Queryable, due: DueCheck, checkInMs: number | unde
   return dueAt !== undefined;
 }
 
-async function commitStatus(client: Queryable, { platformId, customer }: DueCheck, { status }: IdentityCheck) {
-  const plan = { customers: [{ id: customer.id, set: { kycStatus: status } }] };
-  const outcome = await commitPlanOn(client, platformId, plan);
-  if (outcome.kind !== 'done') throw new Error(`the identity status of customer ${customer.id} could not be stored`);
-}
-
-/**
- * Schedules a customer's check for now, even if the last answer was final, because the provider has reported a change.
- */
+/** Schedules a customer's check for now, even after a final answer, because the provider has reported a change. */
 export async function wakeIdentityCheck(on: Queryable, platformId: string, customerId: string): Promise<void> {
   await wakeStatement(on, platformId, customerId);
 }

@@ -4,15 +4,10 @@ import { hyphenated } from '../../core/ids.ts';
 import type { Caller } from '../access/caller.ts';
 import type { Operation } from '../access/operations.ts';
 
-/**
- * The ids of orders serve as idempotency keys at providers. They are derived from values that a client repeats, so that
- * a payment that is made again after the database was restored gets the same order id as before (decision 76).
- */
+// The ids of orders serve as idempotency keys at providers. They are derived from values that a client repeats, so that
+// a payment that is made again after the database was restored gets the same order id as before (decision 76).
 
-/**
- * Returns the id of a command's order. Identical idempotency keys produce identical ids. Without a key, a repeated
- * command cannot be recognized, so the id is `fresh`.
- */
+/** Returns the id of a command's order: the same for the same idempotency key, or `fresh` without a key. */
 export function orderIdOfKey(
   caller: Caller,
   command: { readonly operation: Operation; readonly idempotencyKey: string | null | undefined },

@@ -26,10 +26,7 @@ interface LeasedRow extends Lease {
   readonly transaction: Transaction;
   readonly source: Party | null;
   readonly destination: Party | null;
-  /**
-   * The internal account that pays an outgoing payment: if the source is external, an account that belongs to the
-   * source's owner.
-   */
+  /** The internal account that pays an outgoing payment: if the source is external, its owner's account. */
   readonly fundingAccountId: string | null;
   readonly platformFee: bigint | null;
   /** The platform's account for its part of the fees, and whether it holds enough to return that part. */
@@ -57,10 +54,7 @@ export interface DueOrder extends Omit<LeasedRow, 'incoming'> {
   readonly lock: RateLock | undefined;
   /** The customer of this installation who receives an outgoing payment to a UMA address. */
   readonly receiver: Receiver | undefined;
-  /**
-   * The receiving transaction in this installation: the receiver's, once announced, or this transaction itself if it is
-   * INCOMING.
-   */
+  /** The receiving transaction here: the receiver's, once announced, or this transaction itself if it is INCOMING. */
   readonly incoming: Incoming | undefined;
 }
 
@@ -79,19 +73,13 @@ export interface Incoming {
   readonly approvalLeftMs: number;
 }
 
-/**
- * The length of a lease, in milliseconds. When it ends without a renewal, another process takes the order. A running
- * process renews its leases, however long a rail takes to answer.
- */
+/** The length of a lease, in milliseconds. When it ends without a renewal, another process takes the order. */
 const leaseMs = 2_000;
 const renewMs = 600;
 
 const orders: LeasedTable = { table: 'rail_order', rows: 'orders', key: ['id', 'uuid'] };
 
-/**
- * Leases orders as `leases.ts` does, but in a database function: an order's data comes from some twenty rows, and a
- * function is planned only once.
- */
+/** Leases orders in a database function: their data comes from some twenty rows, and a function is planned only once. */
 const leaseOrdersStatement = statement<LeasedRow>(
   'lease_orders',
   'select * from lease_rail_orders($1::int, $2::bigint)',
@@ -103,10 +91,7 @@ export async function leaseOrders(on: Queryable, limit: number): Promise<DueOrde
   return (await leaseOrdersStatement(on, limit, leaseMs)).map(dueOrder);
 }
 
-/**
- * Ends the leases of orders without an outcome. A lease that has changed is skipped, because its order was woken or
- * concluded in the meantime.
- */
+/** Ends the leases of orders without an outcome, except of those that were woken or concluded in the meantime. */
 export const postponeOrders = postponing(orders);
 
 /**
@@ -132,10 +117,7 @@ export function renewLeases(on: Queryable, orders: readonly DueOrder[], log: Log
   };
 }
 
-/**
- * Returns the delay before an order is first sent to its rail, in milliseconds: zero for a UMA address, because its
- * receiver is not known yet.
- */
+/** Returns the delay in milliseconds before an order is first sent to its rail: zero while its receiver is unknown. */
 export function firstAskMs(rail: Rail, railRequest: RailRequest): number {
   return railRequest.umaAddress === undefined ? wholeMs(rail.firstAskMs?.(railRequest) ?? 0) : 0;
 }
@@ -145,16 +127,10 @@ export function expectedMs(rail: Rail, railRequest: RailRequest): number {
   return rail.expectedMs?.(railRequest) ?? 0;
 }
 
-/**
- * Returns a rail's delay in whole milliseconds, bounded and with a default, because an order without a due time would
- * never run.
- */
+/** Returns a rail's delay in whole milliseconds: at most a day, and a minute if it is no number. */
 export function wholeMs(ms: number): number {
-  return Number.isFinite(ms) ? Math.min(maxWaitMs, Math.max(0, Math.ceil(ms))) : 60_000;
+  return Number.isFinite(ms) ? Math.min(86_400_000, Math.max(0, Math.ceil(ms))) : 60_000;
 }
-
-/** The longest time between two queries for an order, in milliseconds: a day. */
-const maxWaitMs = 86_400_000;
 
 /** Returns whether the order pulls the money for its payment from an external account. */
 export function isPull(order: Pick<DueOrder, 'kind' | 'transaction'>): boolean {
@@ -162,27 +138,16 @@ export function isPull(order: Pick<DueOrder, 'kind' | 'transaction'>): boolean {
 }
 
 function dueOrder(row: LeasedRow): DueOrder {
-  const { receiverPlatformId, receiverCustomerId } = row;
-  return {
-    ...row,
-    lock: lockOf(row.rateLock),
-    receiver:
-      receiverPlatformId === null || receiverCustomerId === null
-        ? undefined
-        : {
-            platformId: receiverPlatformId,
-            customerId: receiverCustomerId,
-            isReceiverActive: row.receiverIsActive ?? false,
-            depositAccountId: row.depositAccountId,
-          },
-    incoming: incomingOf(row),
-  };
+  return { ...row, lock: lockOf(row.rateLock), receiver: receiverOf(row), incoming: incomingOf(row) };
 }
 
-/**
- * The longest time for a decision (PAYMENT_APPROVAL_MS), in milliseconds. More can remain only if the clock was set
- * back.
- */
+function receiverOf(row: LeasedRow): Receiver | undefined {
+  const { receiverPlatformId: platformId, receiverCustomerId: customerId, depositAccountId } = row;
+  if (platformId === null || customerId === null) return undefined;
+  return { platformId, customerId, isReceiverActive: row.receiverIsActive ?? false, depositAccountId };
+}
+
+/** The longest time for a decision, in milliseconds. More can remain only if the clock was set back. */
 const maxApprovalMs = 60_000;
 
 function incomingOf(row: LeasedRow): Incoming | undefined {
@@ -242,18 +207,14 @@ const deferStatement = statement<object>(
      where a.platform_id = $1 and a.transaction_id = $2)`,
 );
 
-/**
- * Records that the platform has deferred its decision on this incoming transaction. The waiting order rejects it at the
- * deadline. After the deadline, this has no effect.
- */
+/** Records that the platform has deferred its decision on this payment, so that it is rejected at the deadline. */
 export async function deferApproval(on: Queryable, platformId: string, transactionId: string): Promise<void> {
   await deferStatement(on, platformId, transactionId);
 }
 
 /**
- * How long a rail may take to answer, in milliseconds. The lease of an account check is longer, and the lease of an
- * order is renewed, so no other process has taken the work when its outcome is written. The limit also keeps one silent
- * rail from blocking all other work.
+ * How long a rail may take to answer, in milliseconds, so that one silent rail does not block all other work. The lease
+ * of an account check is longer, and that of an order is renewed, so no other process has the work when it is written.
  */
 const answerMs = 10_000;
 /** How long a request takes to commit after the rail's answer, in milliseconds. */
@@ -342,15 +303,11 @@ function counterpartyAddress({ kind, transaction }: DueOrder): string | undefine
  */
 export async function performOrder(payments: Payments, order: DueOrder, settled: boolean): Promise<RailOutcome> {
   const request = railRequest(order, settled);
-  return order.kind === 'PAYOUT'
-    ? railOf(payments, order, 'payOut').payOut(request)
-    : railOf(payments, order, 'collect').collect(request);
+  if (order.kind === 'PAYOUT') return railOf(payments, order, 'payOut').payOut(request);
+  return railOf(payments, order, 'collect').collect(request);
 }
 
-/**
- * Queries an order's state without sending the order, if the rail supports that.
- * @returns undefined if the rail has no such order
- */
+/** Queries an order, without sending it if the rail supports that. Returns undefined if the rail has no such order. */
 export async function findOrder(payments: Payments, order: DueOrder): Promise<RailOutcome | undefined> {
   const find = connectedRail(payments, order)?.findOrder;
   return find ? find(railRequest(order, false)) : performOrder(payments, order, false);

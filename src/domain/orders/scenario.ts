@@ -7,7 +7,6 @@ import { type Payments, simulationOf } from '../commands/command.ts';
 /** A scenario as an API passes it on, in which null means omitted. */
 export type GivenScenario = { readonly [K in keyof Scenario]?: Scenario[K] | null };
 
-/** The path to a scenario, which has this name in every input. */
 const at = pathsIn<{ readonly sandboxScenario: Scenario }>();
 
 /** The possible failure reasons for a payment funded by a deposit (specification 2.6, 7.1). */
@@ -24,16 +23,14 @@ export function checkScenario(
   tenant: Tenant,
   scenario: GivenScenario | null | undefined,
   {
-    deposit = false,
-    approval = false,
+    deposit,
+    approval,
     step,
-  }: { readonly deposit?: boolean; readonly approval?: boolean; readonly step?: RailStep | undefined } = {},
+  }: { readonly deposit?: boolean; readonly approval?: boolean; readonly step?: RailStep } = {},
 ): Scenario | null {
   if (scenario === null || scenario === undefined) return null;
   const simulation = simulationOf(payments, tenant);
-  const requested = Object.fromEntries(
-    Object.entries(scenario).filter(([, value]) => value !== null && value !== undefined),
-  ) as Scenario;
+  const requested = Object.fromEntries(Object.entries(scenario).filter(([, value]) => value != null)) as Scenario;
   const fault = simulation.scenarioFault(requested);
   if (fault) throw invalid(fault.reason, at('sandboxScenario', fault.field));
   if (requested.deposit !== undefined && !deposit) {
@@ -52,11 +49,7 @@ export function checkScenario(
   return requested;
 }
 
-/**
- * Refuses a scenario for a step that the payment does not have. Every payment has a settlement, and some have one
- * step before it.
- * @throws Refusal INVALID_INPUT
- */
+/** Refuses a scenario for a step that the payment does not have before its settlement. @throws Refusal INVALID_INPUT */
 export function checkStep(scenario: Scenario | null, step?: RailStep): void {
   if (!scenario?.step || scenario.step === 'SETTLEMENT' || scenario.step === step) return;
   throw invalid(`this payment has no step ${scenario.step}`, at('sandboxScenario', 'step'));

@@ -24,7 +24,7 @@ import { storeApiToken } from '../access/tokens/token-records.ts';
 import { visibleAccounts } from '../access/visible.ts';
 import { newInternalAccounts } from '../accounts/internal-accounts.ts';
 import type { Payments } from '../commands/command.ts';
-import { idAt, readParties } from '../commands/parties.ts';
+import { readParties } from '../commands/parties.ts';
 import { isFictional, isOfService, normalDomain, serviceDomain } from '../commands/uma-addresses.ts';
 import { readProfile } from '../customers/customers.ts';
 import { commitPlanOn } from '../ledger/commit.ts';
@@ -38,7 +38,7 @@ const maxSandboxDomains = 20;
  * @param path the path of the domain in the input
  * @throws Refusal INVALID_INPUT for anything other than a domain name
  */
-export function umaDomainIn(written: string, path: FieldPath): string {
+function umaDomainIn(written: string, path: FieldPath): string {
   const domain = normalDomain(written);
   if (domain !== undefined) return domain;
   const message = 'a UMA domain must be a domain name such as pay.example.com, not a bare host name or an IP address';
@@ -51,7 +51,7 @@ export function umaDomainIn(written: string, path: FieldPath): string {
  * detected when it is stored.
  * @throws Refusal INVALID_INPUT (not allowed in this environment), CONFLICT (only the operator may assign it; too many)
  */
-export async function requireMayTake(
+async function requireMayTake(
   { prisma }: Transaction,
   { platformId, environment }: Caller,
   domain: string,
@@ -59,22 +59,21 @@ export async function requireMayTake(
 ): Promise<void> {
   const own = await prisma.umaDomain.findMany({ where: { platformId }, select: { domain: true } });
   if (own.some((one) => one.domain === domain)) return;
-  const refuse = (code: 'INVALID_INPUT' | 'CONFLICT', message: string) => {
-    throw new Refusal(code, message, { path, ...(code === 'INVALID_INPUT' && { value: domain }) });
-  };
-  if (isOfService(domain)) refuse('CONFLICT', 'this UMA domain is already in use');
+  const conflict = (message: string) => new Refusal('CONFLICT', message, path);
+  const unfit = (message: string) => invalid(message, { path, value: domain });
+  if (isOfService(domain)) throw conflict('this UMA domain is already in use');
   if (environment === 'PRODUCTION') {
-    if (isFictional(domain)) refuse('INVALID_INPUT', 'this domain is reserved for tests and examples');
-    refuse('CONFLICT', 'only the operator of the service can assign this domain to a platform');
+    throw isFictional(domain)
+      ? unfit('this domain is reserved for tests and examples')
+      : conflict('only the operator of the service can assign this domain to a platform');
   }
   if (!isFictional(domain)) {
-    refuse(
-      'INVALID_INPUT',
+    throw unfit(
       'a sandbox platform can only have a domain that is reserved for tests: one under .test, .example, example.com, example.net or example.org',
     );
   }
   if (own.length >= maxSandboxDomains)
-    refuse('CONFLICT', `a sandbox platform can have at most ${maxSandboxDomains} UMA domains`);
+    throw conflict(`a sandbox platform can have at most ${maxSandboxDomains} UMA domains`);
 }
 
 /**
@@ -93,12 +92,8 @@ export async function giveUmaDomain(database: Database, platformId: string, oper
     if (isOfService(umaDomain) && reserved === 0) throw taken();
     const { now: updatedAt } = await readClock(client);
     await prisma.platform.updateMany({ where, data: { umaDomain, updatedAt } });
-    await recordAct(transaction, operator, {
-      platformId,
-      subject: publicId('Platform', platformId),
-      before: { umaDomain: before.umaDomain },
-      after: { umaDomain },
-    });
+    const facts = { before: { umaDomain: before.umaDomain }, after: { umaDomain } };
+    await recordAct(transaction, operator, { platformId, subject: publicId('Platform', platformId), ...facts });
     return umaDomain;
   };
   return inTransaction(database, give).catch((error: unknown) => {
@@ -108,7 +103,7 @@ export async function giveUmaDomain(database: Database, platformId: string, oper
 
 const taken = () => new Refusal('CONFLICT', 'another platform has this UMA domain', ['domain']);
 
-export interface NewPlatform {
+interface NewPlatform {
   readonly name: string;
   readonly environment: Environment;
   /** Fixed credentials, for the local sandbox only; otherwise they are generated. */
@@ -146,9 +141,7 @@ export async function createPlatform(
     const tenant = { platformId, environment };
     const credentials = fixed ?? newCredentials();
     const profile = await readProfile(client, platformId);
-    const owner = { platformId, customerId: null };
-    const account = await newInternalAccounts(payments, tenant, owner, profile.currencies, profile.ids);
-    await commitPlanOn(client, platformId, { insert: { account } });
+    await createOwnAccounts(payments, client, tenant, profile.currencies, profile.ids);
     const permissions = ['VIEW', 'TRANSACT', 'APPROVE', 'MANAGE'] as const;
     await storeApiToken(prisma, platformId, { ...credentials, name: 'first token', permissions, createdById: null });
     if (operator) {
@@ -161,11 +154,8 @@ export async function createPlatform(
 
 /** Returns the domain that the service assigns to a new platform. Similar names get different domains. */
 function umaDomainOf(name: string): string {
-  const slug = name
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, '-')
-    .replace(/^-|-$/g, '')
-    .slice(0, 56);
+  const words = name.toLowerCase().replace(/[^a-z0-9]+/g, '-');
+  const slug = words.replace(/^-|-$/g, '').slice(0, 56);
   const domain = `${slug}.${serviceDomain}`;
   if (slug === name && domain !== simulatedDomain) return domain;
   return `${slug}-${hash('sha256', name).slice(0, 6)}.${serviceDomain}`;
@@ -296,7 +286,6 @@ async function openAccounts(
   caller: Caller,
   currencies: readonly string[],
 ): Promise<void> {
-  const { platformId } = caller;
   const existing = await prisma.account.findMany({
     select: { currency: true },
     where: { AND: [visibleAccounts(caller), { customerId: null, kind: 'INTERNAL' }] },
@@ -304,15 +293,23 @@ async function openAccounts(
   const missing = currencies.filter((code) => !existing.some(({ currency }) => currency === code));
   if (missing.length === 0) return;
   const parties = await readParties(client, caller, { ids: missing.length });
-  const ids = missing.map((_code, position) => idAt(parties, position));
-  const account = await newInternalAccounts(payments, caller, { platformId, customerId: null }, missing, ids);
-  await commitPlanOn(client, platformId, { insert: { account } });
+  await createOwnAccounts(payments, client, caller, missing, parties.ids);
 }
 
-/**
- * Changes a platform's own rate limits. Instances cache credentials, and apply the change within two seconds.
- * @returns its current limits; null if the limits from the settings apply
- */
+/** Creates internal accounts of the platform itself, one per currency. */
+async function createOwnAccounts(
+  payments: Pick<Payments, 'rails'>,
+  client: Transaction['client'],
+  tenant: Tenant,
+  currencies: readonly string[],
+  ids: readonly string[],
+): Promise<void> {
+  const owner = { platformId: tenant.platformId, customerId: null };
+  const account = await newInternalAccounts(payments, tenant, owner, currencies, ids);
+  await commitPlanOn(client, tenant.platformId, { insert: { account } });
+}
+
+/** Changes and returns a platform's own rate limits. Where they are null, the limits from the settings apply. */
 export function changeRates(database: Database, platformId: string, operator: Operator, changes: RateChanges) {
   return inTransaction(database, async (transaction) => {
     const { platform } = transaction.prisma;

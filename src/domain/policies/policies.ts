@@ -30,7 +30,7 @@ import { checkUmaAddress } from '../commands/uma-addresses.ts';
 import type { LimitState } from '../ledger/commit.ts';
 
 /** A policy limit, on an amount in one currency or on a number of payments. */
-export interface GivenLimit {
+interface GivenLimit {
   readonly period: LimitState['period'];
   readonly currency?: string | null | undefined;
   readonly amount?: GivenAmount | null | undefined;
@@ -38,7 +38,7 @@ export interface GivenLimit {
 }
 
 /** The payments that a second person must approve, and how they wait until then. */
-export interface GivenApproval {
+interface GivenApproval {
   readonly always: boolean;
   readonly above: readonly { readonly currency: string; readonly amount: GivenAmount }[];
   readonly newReceivers: boolean;
@@ -55,7 +55,7 @@ export type StoredApproval = Pick<GivenApproval, 'always' | 'newReceivers' | 're
 /** The longest time that a payment can await approval, in seconds: 30 days. */
 export const maxApprovalSeconds = 2_592_000;
 
-export interface SetPolicy extends Expecting {
+interface SetPolicy extends Expecting {
   readonly subjectId: string;
   readonly limits: readonly GivenLimit[];
   readonly kinds?: readonly PaymentKind[] | null | undefined;
@@ -112,11 +112,9 @@ export const setPolicy = recordCommand((database, caller, input: SetPolicy) => (
     const policy = await database.prisma.policy.findFirst({
       where: { AND: [visibleToPlatform(caller), { subjectId }] },
     });
-    if (!policy)
-      throw new Refusal('CONFLICT', 'an earlier request with this key set the policy, which has since been deleted', [
-        'subjectId',
-      ]);
-    return { policy };
+    if (policy) return { policy };
+    const message = 'an earlier request with this key set the policy, which has since been deleted';
+    throw new Refusal('CONFLICT', message, ['subjectId']);
   },
 }));
 
@@ -154,27 +152,19 @@ function checkPolicy(input: Expecting, found: Policy | null): void {
   checkVersion(input, found && publicId('Policy', found.id), found?.version ?? 0);
 }
 
-/**
- * Serializes changes to the platform's policies. Refuses a caller if its token, or a token that created it, has a
- * policy.
- */
+/** Serializes changes to the platform's policies. @throws Refusal FORBIDDEN if a policy limits the caller's token */
 async function begin({ client, prisma }: Transaction, caller: Caller): Promise<void> {
   await lockPlatform(client, caller);
   const own = { platformId: caller.platformId, subjectId: { in: [...caller.makers] } };
-  if (await prisma.policy.findFirst({ where: own, select: { id: true } }))
-    throw new Refusal(
-      'FORBIDDEN',
-      'a policy limits this token, or a token that created it, so it cannot change policies',
-    );
+  if (!(await prisma.policy.findFirst({ where: own, select: { id: true } }))) return;
+  const message = 'a policy limits this token, or a token that created it, so it cannot change policies';
+  throw new Refusal('FORBIDDEN', message);
 }
 
-interface Subject {
-  readonly type: 'Platform' | 'Customer' | 'ApiToken' | 'ClientToken';
-  readonly uuid: string;
-}
+type Subject = ReturnType<typeof subjectIn>;
 
 /** Parses the public id of a subject. @throws Refusal INVALID_INPUT for an id of any other type */
-function subjectIn(id: string): Subject {
+function subjectIn(id: string) {
   for (const type of ['ApiToken', 'ClientToken', 'Customer', 'Platform'] as const) {
     const uuid = uuidOf(id, type);
     if (uuid !== undefined) return { type, uuid };
@@ -187,17 +177,12 @@ async function requireSubject({ prisma }: Transaction, caller: Caller, { type, u
   if (type === 'Platform') {
     if (id !== caller.platformId) throw invalid('a platform can only set its own policy', path);
   } else if (type === 'Customer') {
-    if (
-      !(await prisma.customer.findFirst({ where: { AND: [visibleCustomers(caller), { id }] }, select: { id: true } }))
-    )
-      throw new Refusal('USER_NOT_FOUND', 'no such customer', path);
+    const count = await prisma.customer.count({ where: { AND: [visibleCustomers(caller), { id }] } });
+    if (count === 0) throw new Refusal('USER_NOT_FOUND', 'no such customer', path);
   } else {
     const where = { AND: [visibleToPlatform(caller), { id }] };
-    const found =
-      type === 'ApiToken'
-        ? await prisma.apiToken.findFirst({ where, select: { id: true } })
-        : await prisma.clientToken.findFirst({ where, select: { id: true } });
-    if (!found) throw new Refusal('TOKEN_NOT_FOUND', 'no such token', path);
+    const count = await (type === 'ApiToken' ? prisma.apiToken.count({ where }) : prisma.clientToken.count({ where }));
+    if (count === 0) throw new Refusal('TOKEN_NOT_FOUND', 'no such token', path);
   }
 }
 
@@ -214,24 +199,17 @@ async function requireAccounts({ prisma }: Transaction, caller: Caller, ids: Ter
 }
 
 function termsOf(input: SetPolicy): Terms {
-  const {
-    kinds,
-    receiverAccountIds,
-    receiverCountries,
-    receiverUmaAddresses,
-    hoursFrom = null,
-    hoursTo = null,
-  } = input;
-  const [limits, approval, countries, umaAddresses] = checkAll(
+  const { hoursFrom = null, hoursTo = null, timeZone } = input;
+  const [limits, approval, receiverCountries, receiverUmaAddresses] = checkAll(
     () => limitsOf(input.limits),
     () => (input.approval ? approvalOf(input.approval) : Prisma.DbNull),
-    () => each(receiverCountries, at('receiverCountries'), checkCountry),
-    () => each(receiverUmaAddresses, at('receiverUmaAddresses'), checkUmaAddress),
+    () => each(input.receiverCountries, at('receiverCountries'), checkCountry),
+    () => each(input.receiverUmaAddresses, at('receiverUmaAddresses'), checkUmaAddress),
     ...(['kinds', 'receiverAccountIds', 'receiverCountries', 'receiverUmaAddresses'] as const).map(
       (list) => () => checkNotEmpty(input[list], at(list)),
     ),
     () => checkHours(hoursFrom, hoursTo),
-    () => checkTimeZone(input.timeZone),
+    () => checkTimeZone(timeZone),
   );
   return {
     limitPeriods: limits.map(({ period }) => period),
@@ -240,13 +218,10 @@ function termsOf(input: SetPolicy): Terms {
     // Usage is summed again when the policy is next used (spent.sql).
     used: limits.map(() => 0n),
     summedAt: limits.map(() => new Date(0)),
-    ...{ hoursFrom, hoursTo, timeZone: input.timeZone },
-    kinds: [...new Set(kinds ?? [])],
-    receiverAccountIds: [...new Set(receiverAccountIds ?? [])],
-    receiverCountries: countries,
-    receiverUmaAddresses: umaAddresses,
+    ...{ hoursFrom, hoursTo, timeZone, receiverCountries, receiverUmaAddresses, approval },
+    kinds: [...new Set(input.kinds)],
+    receiverAccountIds: [...new Set(input.receiverAccountIds)],
     releaseOn: [...new Set(input.releaseOn)],
-    approval,
   };
 }
 
@@ -316,15 +291,12 @@ function limitsOf(limits: readonly GivenLimit[], paths: FieldPath = at('limits')
 function approvalOf({ above, ...given }: GivenApproval): StoredApproval {
   if (!given.always && !given.newReceivers && above.length === 0)
     throw invalid('specify which payments need an approval', at('approval'));
-  if (given.expiresInSeconds < 1 || given.expiresInSeconds > maxApprovalSeconds)
-    throw invalid(`the time for an approval must be 1 to ${maxApprovalSeconds} seconds`, [
-      ...at('approval'),
-      'expiresInSeconds',
-    ]);
-  const limits = limitsOf(
-    above.map((one) => ({ period: 'PAYMENT', ...one })),
-    [...at('approval'), 'above'],
-  );
+  if (given.expiresInSeconds < 1 || given.expiresInSeconds > maxApprovalSeconds) {
+    const message = `the time for an approval must be 1 to ${maxApprovalSeconds} seconds`;
+    throw invalid(message, [...at('approval'), 'expiresInSeconds']);
+  }
+  const ofPayments = above.map((one) => ({ period: 'PAYMENT', ...one }) as const);
+  const limits = limitsOf(ofPayments, [...at('approval'), 'above']);
   return { ...given, above: limits.map(({ currency, maximum }) => ({ currency, amount: maximum.toString() })) };
 }
 

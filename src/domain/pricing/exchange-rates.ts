@@ -37,14 +37,8 @@ export async function readExchangeRates(payments: Payments, caller: Caller, quer
     destinations.map(async (destination) => {
       const terms = await neededOf(payments, railOf(payments, caller, 'rate').rate(source, destination));
       if (!terms) return [];
-      const price = priceQuote({
-        sending: source,
-        receiving: destination,
-        lockedSide: 'SENDING',
-        lockedAmount,
-        rate: terms,
-        platformFee,
-      });
+      const sides = { sending: source, receiving: destination, lockedSide: 'SENDING' } as const;
+      const price = priceQuote({ ...sides, lockedAmount, rate: terms, platformFee });
       if ('code' in price) {
         if (!query.destinations) return [];
         throw new Refusal(price.code, price.reason, at('sendingAmount'));

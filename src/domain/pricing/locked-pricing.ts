@@ -59,7 +59,7 @@ export function priceByLock(request: PricingRequest, listed: Pricing, lock: Rate
   const feesIncluded = lock.fees + part.fee;
   const charged = send - fixedFees;
   const rate = {
-    share: charged > 0n ? divide(whole(send - feesIncluded), whole(charged)) : whole(1n),
+    shareAfterFee: charged > 0n ? divide(whole(send - feesIncluded), whole(charged)) : whole(1n),
     unitsBought: divide(tenTo(receiving.decimals - sending.decimals), parseDecimal(lock.rate)),
   };
   const listedPart = listed.steps.filter(({ step }) => step === 'PLATFORM_VARIABLE_FEE');

@@ -2,8 +2,7 @@ import { type Currency, formatMajor } from '../../core/currencies.ts';
 import { type Fraction, rateDigits, tenTo, toDecimal, toExactDecimal, toRatio } from '../../core/fraction.ts';
 import type { RateTerms } from '../../rails/rail.ts';
 
-/** The roundings behind a quote's amounts, stored with the quote to explain every unit. */
-
+/** A rounding behind a quote's amounts, stored with the quote to explain every unit. */
 export interface PricingStep {
   readonly step:
     | 'COUNTERPARTY_FIXED_FEE'

@@ -145,15 +145,11 @@ function pricing(terms: Terms, send: bigint, receive: bigint, fees: VariableFees
     feesIncluded: terms.fixedFees + fees.platform + fees.service,
     fixedFees: terms.fixedFees,
     platformFee: request.platformFee.fixedFee + fees.platform,
-    rateDetails: rateDetails(
-      request,
-      { share: terms.shareAfterFee, unitsBought: terms.unitsBought },
-      {
-        counterpartyFixedFee: request.rate.counterpartyFixedFee,
-        serviceApiFixedFee: request.rate.serviceFixedFee,
-        serviceApiVariableFeeAmount: fees.service,
-      },
-    ),
+    rateDetails: rateDetails(request, terms, {
+      counterpartyFixedFee: request.rate.counterpartyFixedFee,
+      serviceApiFixedFee: request.rate.serviceFixedFee,
+      serviceApiVariableFeeAmount: fees.service,
+    }),
     steps: [...terms.steps, step, ...fees.steps],
   };
 }
@@ -201,20 +197,17 @@ function withSurplus(terms: Terms, receive: bigint, fees: VariableFees): Variabl
   return { ...fees, [earner]: fees[earner] + 1n, steps: [...fees.steps, step] };
 }
 
-/**
- * Splits a rate at its bridge. `share` is the share of the sending amount that remains after the variable fees, and
- * `unitsBought` the number of receiving smallest units that one sending smallest unit buys.
- */
+/** Splits a rate at its bridge. */
 export function rateDetails(
   { rate, sending }: PricingRequest,
-  { share, unitsBought }: { readonly share: Fraction; readonly unitsBought: Fraction },
+  { shareAfterFee, unitsBought }: Pick<Terms, 'shareAfterFee' | 'unitsBought'>,
   fees: Pick<RateDetails, 'counterpartyFixedFee' | 'serviceApiFixedFee' | 'serviceApiVariableFeeAmount'>,
 ): RateDetails {
   const millisatoshi = divide(tenTo(11 - sending.decimals), parseDecimal(rate.bridge));
   return {
     ...fees,
     counterpartyMultiplier: toDecimal(divide(unitsBought, millisatoshi), rateDigits),
-    serviceApiMultiplier: toDecimal(multiply(share, millisatoshi), rateDigits),
+    serviceApiMultiplier: toDecimal(multiply(shareAfterFee, millisatoshi), rateDigits),
     serviceApiVariableFeeRate: toDecimal(parseDecimal(rate.serviceVariableFeeRate), rateDigits),
   };
 }
@@ -251,7 +244,7 @@ export interface PricingRequest {
 
 const everything = whole(1n);
 
-export interface Terms {
+interface Terms {
   readonly request: PricingRequest;
   readonly rate: Fraction;
   /** k: receiving smallest units per sending smallest unit. */
@@ -317,7 +310,7 @@ function assertNotNegative(name: string, amount: bigint): void {
 }
 
 /** The minimum and maximum amounts that can arrive, in smallest units of the receiving currency. */
-export interface ReceivingLimits {
+interface ReceivingLimits {
   readonly min: bigint;
   readonly max: bigint;
 }

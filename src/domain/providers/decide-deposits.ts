@@ -4,7 +4,7 @@ import type { Prisma } from '../../infra/database/generated/client/client.ts';
 import { inTransaction, readClock, type Transaction } from '../../infra/database/transaction.ts';
 import { type Operator, RefusedByHand, recordAct } from '../access/operator-acts.ts';
 
-/** Deposits that could not be assigned automatically. Only operators' commands can assign them. */
+// Deposits that could not be assigned automatically. Only operators' commands can assign them.
 
 const withPlatform = { platform: { select: { name: true } } } as const satisfies Prisma.RailDepositInclude;
 
@@ -30,13 +30,9 @@ export function attributeDeposit(database: Database, id: string, accountId: stri
   return decide(database, id, operator, async ({ client, prisma }, deposit) => {
     const name = accountNameIn(accountId);
     const { platformId, currency } = deposit;
-    const account =
-      name?.kind === 'INTERNAL'
-        ? await prisma.account.findFirst({
-            where: { platformId, id: name.id, kind: 'INTERNAL' },
-            include: { customer: { select: { isDeleted: true } } },
-          })
-        : null;
+    const where = { platformId, id: name?.id ?? '', kind: 'INTERNAL' } as const;
+    const include = { customer: { select: { isDeleted: true } } } as const;
+    const account = name?.kind === 'INTERNAL' ? await prisma.account.findFirst({ where, include }) : null;
     if (!account) throw new RefusedByHand(`the platform of the deposit has no internal account ${accountId}`);
     if (account.currency !== currency) {
       throw new RefusedByHand(`${accountId} is in ${account.currency}, but the deposit is in ${currency}`);
@@ -47,10 +43,7 @@ export function attributeDeposit(database: Database, id: string, accountId: stri
   });
 }
 
-/**
- * Closes a deposit that belongs to no account of this installation, such as the operator's own money. Moves no money.
- * @throws RefusedByHand
- */
+/** Closes a deposit that belongs to no account here, such as the operator's own money. @throws RefusedByHand */
 export function closeDeposit(database: Database, id: string, operator: Operator & { readonly reason: string }) {
   return decide(database, id, operator, async () => ({
     data: { status: 'CLOSED', reason: operator.reason },

@@ -115,15 +115,8 @@ async function storeDeposits(on: Queryable, platformId: string, deposits: readon
   const settled = deposits.filter((deposit) => deposit.state === 'SETTLED' && isSound(deposit));
   if (settled.length === 0) return;
   const rows = settled.map(({ reference, heldAt, at, amount, currency, customerId, payer, memo }) => ({
-    ...{
-      id: depositId(platformId, reference),
-      reference,
-      held_at: heldAt,
-      began_at: at,
-      amount: String(amount),
-      currency,
-    },
-    ...{ payer, memo, customer_id: customerId },
+    ...{ id: depositId(platformId, reference), reference, held_at: heldAt, began_at: at, customer_id: customerId },
+    ...{ amount: String(amount), currency, payer, memo },
   }));
   await storeStatement(on, platformId, JSON.stringify(rows));
 }
@@ -206,13 +199,10 @@ async function credit(payments: Payments, deposit: DueDeposit): Promise<void> {
 }
 
 async function leaveToPerson(payments: Payments, on: Queryable, deposit: DueDeposit, reason: string): Promise<void> {
-  const { platformId, id, amount, currency } = deposit;
-  const about = {
-    deposit: publicId('Deposit', id),
-    platformId,
-    amount: formatMajor(amount, requiredCurrency(currency)),
-  };
-  payments.log.error({ ...about, reason }, 'a deposit cannot be credited: an operator must assign it');
+  const { platformId, id, currency } = deposit;
+  const amount = formatMajor(deposit.amount, requiredCurrency(currency));
+  const about = { deposit: publicId('Deposit', id), platformId, amount, reason };
+  payments.log.error(about, 'a deposit cannot be credited: an operator must assign it');
   await unattributedStatement(on, platformId, id, reason);
 }
 

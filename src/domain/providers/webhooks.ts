@@ -46,9 +46,7 @@ export async function receiveWebhook(
   });
 }
 
-/**
- * How long the worker pauses when no webhook waits, in milliseconds. Storing a webhook in this process ends the pause.
- */
+/** How long the worker pauses when no webhook waits, in milliseconds, unless this process stores one. */
 export const webhookIdleMs = 1_000;
 
 interface StoredWebhook extends Lease {
@@ -98,11 +96,7 @@ async function workOn(payments: Payments, { platformId, webhookId, environment, 
   });
 }
 
-/**
- * Returns the reports about orders, sorted by order id, because transactions that lock orders in the same sequence
- * cannot deadlock.
- */
+/** Returns the reports about orders, sorted by id: transactions that lock orders in the same order cannot deadlock. */
 function ordersIn(news: readonly RailNews[]): readonly OrderNews[] {
-  const orders = news.filter((one) => one.kind === 'order');
-  return orders.toSorted((one, other) => one.orderId.localeCompare(other.orderId));
+  return news.filter((one) => one.kind === 'order').sort((one, other) => one.orderId.localeCompare(other.orderId));
 }

@@ -22,10 +22,7 @@ interface StartOptions {
   readonly isNew?: boolean;
 }
 
-/**
- * Plans the statuses and the order for a quote's only execution, before its expiry (specification 3.1, decision 50).
- * @param expectedInMs the estimated time until the money arrives, in milliseconds
- */
+/** Plans the statuses and the order for a quote's only execution, before its expiry (specification 3.1, decision 50). */
 function begin(
   quote: NewRow<Quote>,
   { orderId, scenario, reason, createdBy, isNew = false }: Omit<StartOptions, 'rail' | 'target'>,
@@ -74,14 +71,9 @@ export function execution(
   };
 }
 
-/**
- * Returns the rail for a quote's payment, which can pay out and, if the source is external, pull.
- * @throws Refusal SERVICE_UNAVAILABLE if it cannot
- */
+/** Returns the rail, which can pay out and, if the source is external, pull. @throws Refusal SERVICE_UNAVAILABLE */
 export function payingRail(payments: Payments, caller: Caller, source: Account): Rail {
-  return source.kind === 'EXTERNAL'
-    ? railOf(payments, caller, 'payOut', 'collect')
-    : railOf(payments, caller, 'payOut');
+  return railOf(payments, caller, 'payOut', ...(source.kind === 'EXTERNAL' ? (['collect'] as const) : []));
 }
 
 /** Starts a payment: debits an internal account, or gives the rail an order to pull from an external account. */
@@ -97,9 +89,8 @@ export function start(quote: NewRow<Quote>, source: Account, options: StartOptio
 }
 
 /**
- * Returns what the payment of a quote requires: customers who may move money (the sender, and the owner of the
- * receiving account), accounts on either side that are not frozen (and ACTIVE, if they are external), and capacity for
- * the amount.
+ * Returns what a quote's payment requires: customers who may move money (the sender, and the owner of the receiving
+ * account), accounts that are not frozen (and ACTIVE, if they are external), and capacity for the amount.
  */
 export function requirements(
   { sender, source }: { readonly sender: string | null | undefined; readonly source: Account | undefined },

@@ -46,29 +46,25 @@ export async function expireQuotes(payments: Payments, limit: number) {
     expired.map((quote) => [{ platformId: quote.platformId, plan: quoteEnd(quote, reason, 'after') }]),
     (error, position) => logFailure({ err: error }, position),
   );
-  // Another process may have expired the quote at the same time, or this process did, and the answer to its commit was
-  // lost.
+  // The quote may be expired already: by another process, or by this one if the answer to its commit was lost.
   const isDone = (refusal: PlanRefusal | null | undefined) => refusal === null || refusal?.code === 'QUOTE_EXPIRED';
   for (const [position, refusal] of refusals.entries())
     if (refusal && !isDone(refusal)) logFailure({ refusal }, position);
   return { found: expired.length, done: refusals.filter(isDone).length };
 }
 
-/**
- * Plans the end of an unexecuted quote as EXPIRED, with its transaction. `expiry` restricts this to before or after its
- * expiry, by the database's clock.
- */
+/** Plans the end of an unexecuted quote and its transaction as EXPIRED, but only before or after its expiry. */
 export function quoteEnd(
   quote: Pick<Quote, 'id' | 'transactionId'>,
   reason: string,
   expiry: NonNullable<QuoteMove['expiry']>,
 ): Pick<Plan, 'quotes' | 'transactions'> {
-  const end = { from: ['PENDING'], to: 'EXPIRED', reason } as const;
+  const { id, transactionId } = quote;
+  const end = { to: 'EXPIRED', reason } as const;
+  const set = { failureReason: 'QUOTE_EXPIRED' } as const;
   return {
-    quotes: [{ id: quote.id, ...end, expiry }],
+    quotes: [{ id, from: ['PENDING'], ...end, expiry }],
     // The transaction is CREATED if its payment by deposit was never approved.
-    transactions: [
-      { id: quote.transactionId, ...end, from: ['PENDING', 'CREATED'], set: { failureReason: 'QUOTE_EXPIRED' } },
-    ],
+    transactions: [{ id: transactionId, from: ['PENDING', 'CREATED'], ...end, set }],
   };
 }

@@ -18,14 +18,13 @@ export interface LockedPrice {
   readonly validMs: number;
 }
 
-export interface ToLock {
+interface ToLock {
   readonly parties: Parties;
   readonly to: Destination;
   readonly sender: Information;
   readonly request: PricingRequest;
   /** The price at the rail's indicative rates. */
   readonly listed: Pricing;
-  /** The id of the order, if the quote is executed at its creation. */
   readonly orderId: string;
 }
 
@@ -55,18 +54,15 @@ export async function lockRate(payments: Payments, caller: Caller, quote: ToLock
   const path = at('lockedCurrencyAmount');
   const value = String(amount);
   if (answer.kind === 'refused') {
-    switch (answer.because) {
-      case 'AMOUNT':
-        throw new Refusal('AMOUNT_OUT_OF_RANGE', answer.explanation, { path, value });
-      case 'ACCOUNT':
-        throw new Refusal('INVALID_BANK_ACCOUNT', answer.explanation, at('destination', 'accountId'));
-      case 'PAIR':
-        throw new Refusal('INVALID_CURRENCY', answer.explanation, to.path);
-      case 'RECEIVER':
-        throw new Refusal('INVALID_UMA_ADDRESS', answer.explanation, at('destination', 'umaAddress'));
-      case 'SENDER':
-        throw invalid(answer.explanation, at('senderCustomerInfo'));
-    }
+    const refusals = {
+      AMOUNT: ['AMOUNT_OUT_OF_RANGE', { path, value }],
+      ACCOUNT: ['INVALID_BANK_ACCOUNT', at('destination', 'accountId')],
+      PAIR: ['INVALID_CURRENCY', to.path],
+      RECEIVER: ['INVALID_UMA_ADDRESS', at('destination', 'umaAddress')],
+      SENDER: ['INVALID_INPUT', at('senderCustomerInfo')],
+    } as const;
+    const [code, details] = refusals[answer.because];
+    throw new Refusal(code, answer.explanation, details);
   }
   const price = priceByLock(request, listed, answer.lock);
   if ('code' in price) throw new Refusal(price.code, price.reason, { path, value });
@@ -76,8 +72,7 @@ export async function lockRate(payments: Payments, caller: Caller, quote: ToLock
 /**
  * Returns whether the rail locks a quote's rate. It does so for a conversion of money that goes from an internal
  * account to a known account, and for any payment to a UMA address that the rail has found.
- * @throws Refusal INVALID_INPUT (such an address would be paid from an external account, but a pull takes longer than a
- *   lock lasts)
+ * @throws Refusal INVALID_INPUT for a UMA address that would be paid from an external account: a pull outlasts a lock
  */
 function isLockable({ request, parties, to }: ToLock): boolean {
   const isFromHere = parties.source?.kind === 'INTERNAL';
@@ -95,9 +90,7 @@ function umaOf({ to, parties, sender }: ToLock): UmaPayment | undefined {
   return { address: to.elsewhere, sender: { customerId, customerType, name, information: sender } };
 }
 
-/**
- * Returns the id of the order that will execute a quote. It is determined first, because the rail's lock refers to it.
- */
+/** Returns the id of the order that will execute a quote. The rail's lock refers to it. */
 export function orderOfQuote(
   caller: Caller,
   { immediatelyExecute }: CreateQuote,

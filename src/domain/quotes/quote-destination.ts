@@ -1,7 +1,6 @@
 import { type Currency, currencyOf, type GivenAmount, requiredCurrency } from '../../core/currencies.ts';
 import { type FieldPath, invalid, pathsIn, Refusal } from '../../core/refusal.ts';
 import { type Account, type Lookup, type Quote, trustedJson } from '../../infra/database/rows.ts';
-import type { RequiredField } from '../../rails/rail.ts';
 import type { RailAccount } from '../../rails/rail-parts.ts';
 import type { Caller } from '../access/caller.ts';
 import type { Payments } from '../commands/command.ts';
@@ -63,7 +62,8 @@ export interface Destination {
 }
 
 /**
- * Resolves a destination account that was already read with the parties. `given`: the facts about the sender.
+ * Resolves a destination account that was already read with the parties.
+ * @param given the facts about the sender
  * @throws Refusal ACCOUNT_NOT_FOUND, SELF_PAYMENT, INVALID_INPUT (a fact that does not apply to an account)
  */
 export function accountDestination(
@@ -133,30 +133,23 @@ export async function umaDestination(
     throw new Refusal('SELF_PAYMENT', "the UMA address is the sender's own", at('destination', 'umaAddress'));
   }
   const requested = lookupFields(lookup);
-  checkApplicable(request.senderCustomerInfo, at('senderCustomerInfo'), { requested, isInternal: false });
-  checkSender(requested, sender);
-  const { receiving, limits } = chosenCurrency(lookup, input.currency);
+  const path = at('senderCustomerInfo');
+  checkApplicable(request.senderCustomerInfo, path, { requested, isInternal: false });
+  const fields = missingFields(requested, sender);
+  if (fields.length > 0) {
+    const message = `the receiver requires ${fields.join(', ')} from the sender`;
+    throw new Refusal('MISSING_MANDATORY_USER_INFO', message, { path, fields });
+  }
   return {
-    receiving,
+    ...chosenCurrency(lookup, input.currency),
     columns: { destinationKind: 'UMA_ADDRESS', destinationAccountId: null, destinationUmaAddress: umaAddress },
     lookupId: lookup.id,
     elsewhere: lookup.receiverCustomerId === null ? umaAddress : undefined,
     target: { account: undefined, umaAddress },
     ...outside,
-    limits,
     information: trustedJson<Information>(lookup.information),
     path: at('destination', 'currency'),
   };
-}
-
-function checkSender(requested: readonly RequiredField[], sender: Information): void {
-  const missing = missingFields(requested, sender);
-  if (missing.length > 0) {
-    throw new Refusal('MISSING_MANDATORY_USER_INFO', `the receiver requires ${missing.join(', ')} from the sender`, {
-      path: at('senderCustomerInfo'),
-      fields: missing,
-    });
-  }
 }
 
 /** Returns the requested currency, or else the first that the receiver accepts. @throws Refusal INVALID_CURRENCY */

@@ -79,18 +79,15 @@ async function planQuote(
   idempotencyKey: string | null | undefined,
 ): Promise<CommandPlan> {
   const { source, destination } = input;
+  const isFunded = source.kind === 'REALTIME_FUNDING';
   const now = await clockFor(payments.database.pool, input.senderCustomerInfo);
   const [sender, scenario, metadata = null, description = null] = checkAll(
     () => checkInformation(input.senderCustomerInfo, at('senderCustomerInfo'), now),
-    () =>
-      checkScenario(payments, caller, input.sandboxScenario, {
-        deposit: source.kind === 'REALTIME_FUNDING',
-        step: 'PULL',
-      }),
+    () => checkScenario(payments, caller, input.sandboxScenario, { deposit: isFunded, step: 'PULL' }),
     () => checkMetadata(caller, input.metadata, at('metadata')),
     () => checkText(input.description, at('description'), longest.memo),
     () => {
-      if (!input.immediatelyExecute || source.kind !== 'REALTIME_FUNDING') return;
+      if (!input.immediatelyExecute || !isFunded) return;
       throw invalid('a real-time funded quote is executed by its deposit, not at creation', at('immediatelyExecute'));
     },
   );
@@ -104,21 +101,13 @@ async function planQuote(
 
   const orderId = orderOfQuote(caller, input, parties, idempotencyKey);
   const { price, lock } = await quotePrice(payments, caller, input, parties, { sending, to, sender, orderId });
-  const rows = newRows(payments, caller, { ...input, description }, parties, {
-    sending,
-    price,
-    lock,
-    to,
-    sender,
-    scenario,
-    metadata,
-  });
-  const { quote, transaction } = rows;
-  if (source.kind === 'REALTIME_FUNDING' && !payments.validateOnly) {
+  const data = { sending, price, lock, to, sender, scenario, metadata };
+  const { quote, transaction } = newRows(payments, caller, { ...input, description }, parties, data);
+  if (isFunded && !payments.validateOnly) {
     quote.paymentInstructions = await instructions(payments, caller, quote, transaction.reference);
   }
   // For policies, a payment that the customer's deposit will execute counts from now on, until the quote expires.
-  const isPayment = input.immediatelyExecute || source.kind === 'REALTIME_FUNDING';
+  const isPayment = input.immediatelyExecute || isFunded;
   const { requireActive, capacity } = requirements({ sender: parties.customer?.id, source: parties.source }, to, price);
   const base = {
     ...(isPayment && { spend: spendOfQuote(caller, quote, parties.destination) }),
@@ -138,10 +127,7 @@ async function planQuote(
   return { ...mergePlans(base, started), result: quote.id };
 }
 
-/**
- * Returns the currency of the locked amount; undefined if it is known only from a lookup, which may have expired before
- * a repeat.
- */
+/** Returns the currency of the locked amount; undefined if only a lookup determines it. */
 async function lockedCurrency(payments: Payments, caller: Caller, input: CreateQuote): Promise<string | undefined> {
   const { source, destination, lockedCurrencySide } = input;
   const locked = lockedCurrencySide === 'SENDING' ? source : destination;
@@ -151,13 +137,11 @@ async function lockedCurrency(payments: Payments, caller: Caller, input: CreateQ
 
 async function readQuoteParties(payments: Payments, caller: Caller, { source, destination }: CreateQuote) {
   const [from, to] = checkAll(
-    () =>
-      source.kind === 'ACCOUNT'
-        ? { source: accountName(source.accountId, at('source', 'accountId')) }
-        : {
-            customer: customerUuid(source.customerId, at('source', 'customerId')),
-            currency: currencyOf(source.currency)?.code,
-          },
+    () => {
+      if (source.kind === 'ACCOUNT') return { source: accountName(source.accountId, at('source', 'accountId')) };
+      const customer = customerUuid(source.customerId, at('source', 'customerId'));
+      return { customer, currency: currencyOf(source.currency)?.code };
+    },
     () =>
       destination.kind === 'ACCOUNT' ? accountName(destination.accountId, at('destination', 'accountId')) : undefined,
   );
@@ -186,14 +170,9 @@ async function quotePrice(
   const path = at('lockedCurrencyAmount');
   const lockedAmount = smallestUnits(input.lockedCurrencyAmount, locked, path);
   const value = lockedAmount.toString();
-  const request: PricingRequest = {
-    sending,
-    receiving: to.receiving,
-    lockedSide: input.lockedCurrencySide,
-    lockedAmount,
-    rate,
-    platformFee: parties.platformFee,
-  };
+  const { lockedCurrencySide: lockedSide } = input;
+  const { platformFee } = parties;
+  const request: PricingRequest = { sending, receiving: to.receiving, lockedSide, lockedAmount, rate, platformFee };
   const price = priceQuote(request);
   if ('code' in price) throw new Refusal(price.code, price.reason, { path, value });
   const received = price.totalReceivingAmount;
@@ -208,22 +187,17 @@ async function quotePrice(
   return lock ? { price: lock.price, lock } : { price };
 }
 
-/**
- * Returns the payment instructions for a real-time funded quote.
- * @throws Refusal INVALID_CURRENCY if there are none: a quote that could never be paid is refused at once
- */
+/** Returns the payment instructions for a real-time funded quote. @throws Refusal INVALID_CURRENCY if there are none */
 async function instructions(payments: Payments, caller: Caller, quote: NewRow<Quote>, reference: string) {
-  const ways = await neededOf(
-    payments,
-    railOf(payments, caller, 'paymentInstructions').paymentInstructions({
-      owner: quote.id,
-      reference,
-      currency: requiredCurrency(quote.sendingCurrency),
-      amount: quote.totalSendingAmount,
-      createdAt: creationTime(quote.id),
-      expiresAt: quote.expiresAt,
-    }),
-  );
+  const asked = railOf(payments, caller, 'paymentInstructions').paymentInstructions({
+    owner: quote.id,
+    reference,
+    currency: requiredCurrency(quote.sendingCurrency),
+    amount: quote.totalSendingAmount,
+    createdAt: creationTime(quote.id),
+    expiresAt: quote.expiresAt,
+  });
+  const ways = await neededOf(payments, asked);
   if (ways.length > 0) return jsonOf(ways);
   const message = `deposits in ${quote.sendingCurrency} are not supported`;
   throw new Refusal('INVALID_CURRENCY', message, at('source', 'currency'));
@@ -256,7 +230,6 @@ function newRows(
 ) {
   const quoteId = idAt(parties, 0);
   const transactionId = idAt(parties, 1);
-  const exchangeRate = new Prisma.Decimal(price.exchangeRate);
   const rateDetails = jsonOf(price.rateDetails);
   const common = {
     platformId: tenant.platformId,
@@ -265,7 +238,7 @@ function newRows(
     sourceKind: input.source.kind,
     sourceAccountId: parties.source?.id ?? null,
     ...to.columns,
-    exchangeRate,
+    exchangeRate: new Prisma.Decimal(price.exchangeRate),
     description: input.description ?? null,
     metadata,
   } as const;
@@ -315,7 +288,6 @@ function expiryOf({ quoteSeconds }: Payments, quoteId: string, lock: LockedPrice
 
 /** Converts a value for a JSON column, with amounts as strings of digits. */
 export function jsonOf(value: object): Prisma.JsonValue {
-  return JSON.parse(
-    JSON.stringify(value, (_key, field: unknown) => (typeof field === 'bigint' ? field.toString() : field)),
-  );
+  const digits = (_key: string, field: unknown) => (typeof field === 'bigint' ? field.toString() : field);
+  return JSON.parse(JSON.stringify(value, digits));
 }

@@ -112,10 +112,7 @@ export async function lookUpReceiver(
   });
 }
 
-/**
- * Finds the receiver, and returns the lookup's row.
- * @throws Refusal INVALID_UMA_ADDRESS, UMA_NOT_FOUND, USER_NOT_FOUND, RATE_LIMITED, SERVICE_UNAVAILABLE
- */
+/** Finds the receiver, and returns the lookup's row. */
 async function findReceiver(
   payments: Payments,
   caller: Caller,
@@ -137,30 +134,22 @@ async function findReceiver(
   if ((customer || sender) && !found.senderId) customerNotFound(customer ? at('customerId') : at('senderUmaAddress'));
 
   const rail = railOf(payments, caller, 'rate');
+  const { id, receiverPlatformId, receiverCustomerId, senderId: senderCustomerId } = found;
   const receiver =
-    found.receiverCustomerId === null
+    receiverCustomerId === null
       ? await neededOf(payments, railOf(payments, caller, 'lookUp').lookUp(umaAddress))
       : ownReceiver(found.umaDomain ?? '', found.currencies ?? [], found.depositCurrency);
   if (!receiver) {
-    throw new Refusal('UMA_NOT_FOUND', `nobody has the UMA address ${umaAddress}`, {
-      path: at('umaAddress'),
-      value: umaAddress,
-    });
+    const details = { path: at('umaAddress'), value: umaAddress };
+    throw new Refusal('UMA_NOT_FOUND', `nobody has the UMA address ${umaAddress}`, details);
   }
+  const pricing = pricedCurrencies(rail, receiver, found.baseCurrency, found.sendingCurrencies ?? []);
   return {
-    platformId: caller.platformId,
-    id: found.id,
-    tokenId: caller.tokenId,
-    umaAddress,
-    senderCustomerId: found.senderId,
-    receiverPlatformId: found.receiverPlatformId,
-    receiverCustomerId: found.receiverCustomerId,
+    ...{ platformId: caller.platformId, id, tokenId: caller.tokenId, umaAddress },
+    ...{ senderCustomerId, receiverPlatformId, receiverCustomerId },
     vaspName: receiver.vaspName,
     network: 'UMA',
-    currencies: await neededOf(
-      payments,
-      pricedCurrencies(rail, receiver, { base: found.baseCurrency, senders: found.sendingCurrencies ?? [] }),
-    ),
+    currencies: await neededOf(payments, pricing),
     requiredFields: receiver.requiredFields.map((field) => ({ ...field })),
     information: { ...receiver.information },
   };
@@ -174,13 +163,14 @@ interface SendingCurrency {
 }
 
 /**
- * Returns the receiver's currencies, each with its price in the platform's first currency, and with the range of
- * amounts that can arrive regardless of the sending currency.
+ * Returns the receiver's currencies, each with its price in the platform's first currency (`base`), and with the range
+ * of amounts that can arrive regardless of the sending currency.
  */
 function pricedCurrencies(
   rail: RailWith<'rate'>,
   receiver: UmaReceiver,
-  { base, senders }: { readonly base: string; readonly senders: readonly SendingCurrency[] },
+  base: string,
+  senders: readonly SendingCurrency[],
 ): Promise<{ [K in keyof LookupCurrency]: LookupCurrency[K] }[]> {
   const from = currencyOf(base);
   return Promise.all(
@@ -189,20 +179,12 @@ function pricedCurrencies(
       const terms = from && to && (await rail.rate(from, to));
       const own = { min: minAmount, max: limit };
       const { min, max } = (to && narrowest([own, ...(await sendingLimits(rail, senders, to))])) ?? own;
-      return {
-        code,
-        estimatedExchangeRate: terms?.rate ?? null,
-        minAmount: min.toString(),
-        maxAmount: max.toString(),
-      };
+      return { code, estimatedExchangeRate: terms?.rate ?? null, minAmount: String(min), maxAmount: String(max) };
     }),
   );
 }
 
-/**
- * Returns the limits on received amounts, for each of the sender's currencies that the rail converts to the receiving
- * one.
- */
+/** Returns the limits on received amounts for each of the sender's currencies that the rail converts. */
 async function sendingLimits(rail: RailWith<'rate'>, senders: readonly SendingCurrency[], receiving: Currency) {
   const all = await Promise.all(
     senders.map(async ({ code, fixedFee, variableFeeRate }) => {
@@ -266,9 +248,8 @@ const payerFields: readonly RequiredField[] = [
 
 /** Describes a receiver of this installation, with the currency of its default deposit account first. */
 function ownReceiver(umaDomain: string, currencies: readonly string[], depositCurrency: string | null): UmaReceiver {
-  const codes = [
-    ...new Set([...(depositCurrency && currencies.includes(depositCurrency) ? [depositCurrency] : []), ...currencies]),
-  ];
+  const isDeposit = (code: string) => code === depositCurrency;
+  const codes = currencies.toSorted((one, other) => Number(isDeposit(other)) - Number(isDeposit(one)));
   return {
     vaspName: umaDomain,
     currencies: codes.map((code) => ({ code, minAmount: 1n, maxAmount })),

@@ -8,11 +8,9 @@ import { readClock, transactionOn } from '../../infra/database/transaction.ts';
 import { connectedRail, type Payments } from '../commands/command.ts';
 import { railAnswer } from '../orders/orders.ts';
 
-/**
- * Compares the amount that a platform's provider should hold according to the books with the provider's balance. In the
- * books, this amount is all external money that came in, minus all money that went out. Payments under way may be
- * counted on one side only, so the difference is a range.
- */
+// Compares the amount that a platform's provider should hold according to the books with the provider's balance. In the
+// books, this amount is all external money that came in, minus all money that went out. Payments under way may be
+// counted on one side only, so the difference is a range.
 
 /** The two sides of a balance, in smallest units. */
 export interface BothBalances extends Beyond {
@@ -60,15 +58,10 @@ const bookedStatement = statement<{ currency: string; booked: string; less: stri
    ) l group by l.currency`,
 );
 
-/**
- * The longest time, in milliseconds, between a change and its commit: a change this old may be committed after a query.
- */
+/** The longest time between a change and its commit, in milliseconds. */
 const commitMs = 60_000;
 
-/**
- * Reads both sides of each of a platform's balances, as of now.
- * @returns undefined if its rail reports no balances
- */
+/** Reads both sides of each of a platform's balances, as of now; undefined if its rail reports no balances. */
 export async function readBalances(payments: Payments, tenant: Tenant): Promise<BothBalances[] | undefined> {
   const rail = connectedRail(payments, tenant);
   if (!rail?.balances) return undefined;
@@ -107,10 +100,7 @@ async function onOwnConnection<T>({ database }: Payments, work: (client: Queryab
   }
 }
 
-/**
- * Returns whether the amount that the provider holds beyond the books agrees with the operator's own money on record,
- * by default zero.
- */
+/** Returns whether the provider's amount beyond the books agrees with the operator's own money on record, if any. */
 export function agrees({ beyondLow, beyondHigh }: Beyond, known: Beyond | undefined): boolean {
   return beyondLow <= (known?.beyondHigh ?? 0n) && beyondHigh >= (known?.beyondLow ?? 0n);
 }

@@ -12,10 +12,7 @@ import type { RailMovement } from '../../rails/rail-parts.ts';
 import { connectedRail, type Payments } from '../commands/command.ts';
 import { railAnswer } from '../orders/orders.ts';
 
-/**
- * Compares the movements that a provider reports with the service's orders. It reports every difference, and corrects
- * none.
- */
+// Compares the movements that a provider reports with the service's orders: reports differences, and corrects none.
 
 /** A difference between the two books. A side is undefined if it has no record. */
 export interface Difference {
@@ -107,37 +104,30 @@ function differencesOfOrders(orders: readonly OrderHere[], movements: readonly R
       if (order.state === 'FAILED' || order.state === 'UNDER_WAY' || !order.inPeriod) return [];
       return [{ ...about, reference: undefined, fault: 'MISSING_THERE', there: undefined }];
     }
-    const there = { reference: movement.reference, there: wordsOf(movement, movement.state) };
-    const doubled = more.map((other): Difference => {
-      return { ...about, reference: other.reference, fault: 'TWICE', there: wordsOf(other, other.state) };
-    });
+    const differing = (fault: Difference['fault'], { reference, state, ...money }: RailMovement): Difference => {
+      return { ...about, reference, fault, there: wordsOf(money, state) };
+    };
+    const doubled = more.map((other) => differing('TWICE', other));
     if (order.amount !== movement.amount || order.currency !== movement.currency) {
-      return [{ ...about, ...there, fault: 'OTHER_AMOUNT' }, ...doubled];
+      return [differing('OTHER_AMOUNT', movement), ...doubled];
     }
     // A collection that was refunded counts as failed.
     const state = movement.state === 'SETTLED' && returned.has(order.id) ? 'FAILED' : movement.state;
     // A payment that was returned before the service saw it arrive has FAILED here. On both sides, the money is back.
     const isBack = order.state === 'FAILED' && state === 'RETURNED';
-    if (order.state !== state && !isBack) return [{ ...about, ...there, fault: 'OTHER_OUTCOME' }, ...doubled];
-    return doubled;
+    return order.state === state || isBack ? doubled : [differing('OTHER_OUTCOME', movement), ...doubled];
   });
 }
 
-/**
- * Returns the movements without an order here, except failed movements, and incoming movements, which become deposits.
- */
+/** Returns the movements without an order here, except failed ones, and incoming ones that will become deposits. */
 function strangers(orders: readonly OrderHere[], movements: readonly RailMovement[]): Difference[] {
   const known = new Set(orders.map(({ id }) => id));
+  const nowhere = { transactionId: undefined, fault: 'MISSING_HERE', here: undefined } as const;
   return movements
     .filter(({ orderId = '', returnOf = '' }) => !known.has(orderId) && !known.has(returnOf))
     .filter(({ state, direction }) => state !== 'FAILED' && (state !== 'UNDER_WAY' || direction !== 'IN'))
-    .map((movement) => ({
-      orderId: movement.orderId,
-      transactionId: undefined,
-      reference: movement.reference,
-      fault: 'MISSING_HERE' as const,
-      here: undefined,
-      there: wordsOf(movement, movement.state),
+    .map(({ orderId, reference, state, ...money }) => ({
+      ...{ ...nowhere, orderId, reference, there: wordsOf(money, state) },
     }));
 }
 
@@ -161,38 +151,23 @@ const depositsStatement = statement<{
    order by d.id`,
 );
 
-/** The deposits of a period, for the comparison with the provider's movements. */
-interface DepositsHere {
-  /** The credited deposits, in the form of orders. */
-  readonly credited: readonly OrderHere[];
-  /** The movements. Those that belong to deposits name the deposit instead of an order. */
-  readonly movements: readonly RailMovement[];
-  /** The references of uncredited deposits, which await an operator (`deposits list`) or have been closed by one. */
-  readonly open: ReadonlySet<string>;
-}
-
-/**
- * Reads the deposits of a period, and the deposits that movements name. Deposits are looked up by the provider's
- * reference.
- */
-async function readDeposits(
-  on: Queryable,
-  platformId: string,
-  period: Period,
-  movements: readonly RailMovement[],
-): Promise<DepositsHere> {
+/** Reads the deposits of a period, and those that movements name by the provider's reference. */
+async function readDeposits(on: Queryable, platformId: string, period: Period, movements: readonly RailMovement[]) {
   const references = movements.map(({ reference }) => reference);
   const deposits = await depositsStatement(on, platformId, period.from, period.to, references);
   const ids = new Map(deposits.map(({ reference, id }) => [reference, id]));
   return {
+    /** The credited deposits, in the form of orders. */
     credited: deposits.flatMap(({ transactionId, ...deposit }): OrderHere[] => {
       if (transactionId === null) return [];
       return [{ ...deposit, transactionId, kind: 'COLLECTION', status: 'COMPLETED', state: 'SETTLED' }];
     }),
-    movements: movements.map((movement) => {
+    /** The movements. Those that belong to deposits name the deposit instead of an order. */
+    movements: movements.map((movement): RailMovement => {
       const id = ids.get(movement.reference);
       return id === undefined ? movement : { ...movement, orderId: id, returnOf: undefined };
     }),
+    /** The references of uncredited deposits, which await an operator (`deposits list`) or have been closed by one. */
     open: new Set(deposits.flatMap(({ reference, transactionId }) => (transactionId === null ? [reference] : []))),
   };
 }
@@ -217,15 +192,13 @@ export interface Total {
   readonly paidThere: bigint;
 }
 
-type Sums = { -readonly [Sum in Exclude<keyof Total, 'currency'>]: bigint };
-
 /** Sums a period's settled orders, and the movements that began in it and belong to these orders or to none. */
 export function totalsOf(orders: readonly OrderHere[], movements: readonly RailMovement[], { from, to }: Period) {
-  const totals = new Map<string, Sums>();
-  const add = (currency: string, sum: keyof Sums, amount: bigint) => {
-    const all = totals.get(currency) ?? { receivedHere: 0n, receivedThere: 0n, paidHere: 0n, paidThere: 0n };
-    all[sum] += amount;
-    totals.set(currency, all);
+  const none = { receivedHere: 0n, receivedThere: 0n, paidHere: 0n, paidThere: 0n };
+  const totals = new Map<string, Total>();
+  const add = (currency: string, sum: keyof typeof none, amount: bigint) => {
+    const total = totals.get(currency) ?? { currency, ...none };
+    totals.set(currency, { ...total, [sum]: total[sum] + amount });
   };
   for (const { inPeriod, state, kind, currency, amount } of orders) {
     if (inPeriod && state === 'SETTLED') add(currency, kind === 'PAYOUT' ? 'paidHere' : 'receivedHere', amount);
@@ -240,7 +213,5 @@ export function totalsOf(orders: readonly OrderHere[], movements: readonly RailM
     const isPaid = returnOf !== undefined || (order ? order.kind === 'PAYOUT' : direction === 'OUT');
     add(currency, isPaid ? 'paidThere' : 'receivedThere', amount);
   }
-  return [...totals]
-    .map(([currency, sums]) => ({ currency, ...sums }))
-    .sort((one, other) => one.currency.localeCompare(other.currency));
+  return [...totals.values()].sort((one, other) => one.currency.localeCompare(other.currency));
 }

@@ -12,8 +12,6 @@ import { connectedRail, type Payments } from '../commands/command.ts';
 import { agrees, type Beyond, type BothBalances, bookedWords, readBalances } from './balances.ts';
 import { type Difference, type Reconciled, reconcile, type Total } from './differences.ts';
 
-/** Compares orders and balances with a provider's report, and stores every difference. Corrects nothing. */
-
 /** A difference as found. A side is undefined if it has no record. */
 export interface Found extends Partial<Omit<Difference, 'fault'>> {
   readonly fault: ReconciliationFault;
@@ -27,12 +25,8 @@ export interface Outcome extends Omit<Reconciled, 'differences'> {
   readonly differences: readonly Found[];
 }
 
-/**
- * The movements of a period in one currency, as digits, in smallest units. `booked` and `held` are as of the
- * comparison.
- */
-export interface DayTotal extends Readonly<Record<Exclude<keyof Total, 'currency'>, string>> {
-  readonly currency: string;
+/** The movements of a period in one currency, as digits, in smallest units. */
+export interface DayTotal extends Readonly<Record<keyof Total, string>> {
   /** The balance according to the books at the time of the comparison; null if the provider reports no balance. */
   readonly booked: string | null;
   readonly held: string | null;
@@ -90,10 +84,8 @@ async function wrongBalances({ prisma }: Transaction, platformId: string, balanc
   });
   return balances.flatMap((balance): Found[] => {
     const last = closed.find(({ currency }) => currency === balance.currency);
-    const known =
-      last && last.beyondLow !== null && last.beyondHigh !== null
-        ? { beyondLow: last.beyondLow, beyondHigh: last.beyondHigh }
-        : undefined;
+    const { beyondLow: low = null, beyondHigh: high = null } = last ?? {};
+    const known = low !== null && high !== null ? { beyondLow: low, beyondHigh: high } : undefined;
     if (agrees(balance, known)) return [];
     const { currency, held, beyondLow, beyondHigh } = balance;
     const there = held === undefined ? undefined : `${formatForeign(held, currency)} held`;
@@ -154,13 +146,12 @@ async function finish(
   const { now: finishedAt } = await readClock(client);
   const held = (balances ?? []).filter(({ booked, held: there = 0n }) => booked !== 0n || there !== 0n);
   const codes = new Set([...totals, ...held].map(({ currency }) => currency));
-  const days = [...codes].sort().map((code): DayTotal & Prisma.InputJsonObject => {
-    const sums = totals.find(({ currency }) => currency === code);
-    const balance = balances?.find(({ currency }) => currency === code);
+  const days = [...codes].sort().map((currency): DayTotal & Prisma.InputJsonObject => {
+    const sums = totals.find((total) => total.currency === currency);
+    const balance = balances?.find((one) => one.currency === currency);
     const digits = (sum: Exclude<keyof Total, 'currency'>) => String(sums?.[sum] ?? 0n);
     return {
-      currency: code,
-      ...{ receivedHere: digits('receivedHere'), receivedThere: digits('receivedThere') },
+      ...{ currency, receivedHere: digits('receivedHere'), receivedThere: digits('receivedThere') },
       ...{ paidHere: digits('paidHere'), paidThere: digits('paidThere') },
       booked: balance ? String(balance.booked) : null,
       held: balance?.held === undefined ? null : String(balance.held),
@@ -172,7 +163,7 @@ async function finish(
   });
 }
 
-/** The daily reconciliation: the service compares each day once it is over, and again while it has open differences. */
+// The daily reconciliation: the service compares each day once it is over, and again while it has open differences.
 
 /** For how many days the service keeps trying to compare a day that was missed or has open differences. */
 const missedDays = 7;

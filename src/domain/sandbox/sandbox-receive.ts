@@ -88,9 +88,9 @@ async function readReceiver(payments: Payments, caller: Caller, input: SandboxRe
   if (input.customerId == null && input.receiverUmaAddress == null) {
     throw invalid("give the receiver's UMA address or its id", at('customerId'));
   }
-  const customer = input.customerId == null ? null : customerUuid(input.customerId, at('customerId'));
-  const address =
-    input.receiverUmaAddress == null ? null : checkUmaAddress(input.receiverUmaAddress, at('receiverUmaAddress'));
+  const { customerId, receiverUmaAddress } = input;
+  const customer = customerId == null ? null : customerUuid(customerId, at('customerId'));
+  const address = receiverUmaAddress == null ? null : checkUmaAddress(receiverUmaAddress, at('receiverUmaAddress'));
   // No account has an unknown currency, so any text is safe here.
   const currency = currencyOf(input.receivingCurrencyCode);
   const [receiver] = await receiverStatement(payments.database.pool, caller, customer, address, currency?.code ?? null);

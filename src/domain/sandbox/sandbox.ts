@@ -1,6 +1,7 @@
 import { currencyOf, formatMajor, type GivenAmount, requiredCurrency, smallestUnits } from '../../core/currencies.ts';
 import { uuidOf } from '../../core/ids.ts';
 import { invalid, pathsIn, Refusal } from '../../core/refusal.ts';
+import type { FailureReason } from '../../infra/database/generated/client/client.ts';
 import type { Account, Quote } from '../../infra/database/rows.ts';
 import { statement } from '../../infra/database/statement.ts';
 import type { Caller } from '../access/caller.ts';
@@ -73,12 +74,11 @@ interface SandboxSend {
 const depositPath = pathsIn<SandboxSend>();
 
 /**
- * Simulates the deposit for a real-time funded quote (specification 4.7). The money is credited, converted and
- * forwarded without another call. Without an amount, the deposit is exactly the amount that the quote requires. Money
- * that does not match the quote, or arrives after its expiry, fails the payment and stays in the customer's account in
- * that currency. The database decides this by its clock and the quote's status, under the quote's lock: no deposit is
- * refused because of its timing, and each quote takes only one. Money that this account cannot receive, for example
- * because the customer was deleted, is refused and returned to its payer, and the quote can still be paid.
+ * Simulates the deposit for a real-time funded quote (specification 4.7), by default of exactly the amount that it
+ * requires. Money that does not match the quote, or arrives after its expiry, fails the payment and stays in the
+ * customer's account in that currency. The database decides this under the quote's lock: no deposit is refused because
+ * of its timing, and each quote takes only one. Money that this account cannot receive, for example because the
+ * customer was deleted, is refused and returned to its payer, and the quote can still be paid.
  * @throws Refusal FORBIDDEN, QUOTE_NOT_FOUND, INVALID_INPUT (not real-time funded), INVALID_CURRENCY, INVALID_AMOUNT,
  *   AMOUNT_OUT_OF_RANGE, CONFLICT (paid before), USER_NOT_READY, CUSTOMER_DELETED, CUSTOMER_FROZEN, ACCOUNT_FROZEN,
  *   IDEMPOTENCY_MISMATCH
@@ -123,17 +123,21 @@ async function planDeposit(payments: Payments, caller: Caller, input: SandboxSen
     return { ...mergePlans(common, payment), result: quote.transactionId };
   }
   // The money stays in the customer's account in the sending currency, and the payment fails (decision 12).
-  const reason = late
-    ? `the deposit arrived after the quote's expiry; the money is in the customer's ${quote.sendingCurrency} account`
-    : `${amount} arrived instead of the ${due} due; the money is in the customer's ${quote.sendingCurrency} account`;
-  const failureReason = late ? ('QUOTE_EXPIRED' as const) : ('QUOTE_EXECUTION_FAILED' as const);
-  const failure = { from: ['PENDING'], to: 'FAILED', reason } as const;
+  const what = late ? "the deposit arrived after the quote's expiry" : `${amount} arrived instead of the ${due} due`;
+  const { quotes, ...failed } = planFailure(quote, what, late ? 'QUOTE_EXPIRED' : 'QUOTE_EXECUTION_FAILED');
   const credit: Plan = {
-    quotes: [{ id: quote.id, ...failure, expiry: 'before' }],
-    transactions: [{ id: quote.transactionId, ...failure, set: { failureReason } }],
+    ...failed,
+    quotes: quotes.map((move) => ({ ...move, expiry: 'before' })),
     journals: [arrived],
   };
   return { ...mergePlans(common, credit), result: quote.transactionId };
+}
+
+/** Plans the failure of a payment whose deposit stays in the customer's account in the sending currency. */
+function planFailure({ id, transactionId, sendingCurrency }: Quote, what: string, failureReason: FailureReason) {
+  const reason = `${what}; the money is in the customer's ${sendingCurrency} account`;
+  const failure = { from: ['PENDING'], to: 'FAILED', reason } as const;
+  return { quotes: [{ id, ...failure }], transactions: [{ id: transactionId, ...failure, set: { failureReason } }] };
 }
 
 /**
@@ -145,23 +149,16 @@ async function planDeposit(payments: Payments, caller: Caller, input: SandboxSen
  * @param amount the total that arrived, in smallest units of the sending currency
  */
 function planLateDeposit(quote: Quote, arrived: Journal, amount: bigint): Alternative {
-  const reason = `${amount} arrived after the quote's expiry; the money is in the customer's ${quote.sendingCurrency} account`;
   return {
     // The previous plan was refused because of the clock. This plan checks only the status, so setting the clock back
     // has no effect.
-    quotes: [{ id: quote.id, from: ['PENDING'], to: 'FAILED', reason }],
-    transactions: [
-      { id: quote.transactionId, from: ['PENDING'], to: 'FAILED', reason, set: { failureReason: 'QUOTE_EXPIRED' } },
-    ],
+    ...planFailure(quote, `${amount} arrived after the quote's expiry`, 'QUOTE_EXPIRED'),
     journals: [arrived],
     otherwise: { expired: [{ id: quote.id }], journals: [arrived] },
   };
 }
 
-/**
- * Reads the quote that a deposit is for, and the customer's account that receives the money.
- * @throws Refusal QUOTE_NOT_FOUND, INVALID_INPUT, INVALID_CURRENCY
- */
+/** Reads the quote that a deposit is for, and the customer's account that receives the money. */
 async function readFundable(payments: Payments, caller: Caller, input: SandboxSend) {
   const uuid = uuidOf(input.quoteId, 'Quote');
   const [found] = uuid ? await fundableStatement(payments.database.pool, caller, uuid) : [];
@@ -172,10 +169,8 @@ async function readFundable(payments: Payments, caller: Caller, input: SandboxSe
   }
   const currency = currencyOf(input.currencyCode);
   if (currency?.code !== quote.sendingCurrency) {
-    throw new Refusal('INVALID_CURRENCY', `this quote is funded in ${quote.sendingCurrency}`, {
-      path: depositPath('currencyCode'),
-      value: input.currencyCode,
-    });
+    const details = { path: depositPath('currencyCode'), value: input.currencyCode };
+    throw new Refusal('INVALID_CURRENCY', `this quote is funded in ${quote.sendingCurrency}`, details);
   }
   return { quote, currency, fundingAccountId, found };
 }

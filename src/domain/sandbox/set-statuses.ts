@@ -11,7 +11,7 @@ import { command, simulationOf } from '../commands/command.ts';
 import { readCustomer } from '../customers/customers.ts';
 import type { AccountMove } from '../ledger/plan.ts';
 
-export interface SetExternalAccountStatus extends Expecting {
+interface SetExternalAccountStatus extends Expecting {
   readonly accountId: string;
   readonly status?: ExternalAccountStatus | null | undefined;
   readonly beneficiaryVerificationStatus?: BeneficiaryVerificationStatus | null | undefined;

@@ -15,10 +15,7 @@ import { type DueOrder, isPull, railRequest } from '../orders/orders.ts';
 import { askWithoutSending, commitByHand, endedMeanwhile, paymentUuid, withOrder } from './order-by-hand.ts';
 import { planDelivery } from './outcomes.ts';
 
-/**
- * Cases: contradictory reports of a rail. They are never trusted, so an operator must investigate. An order has at most
- * one case per kind.
- */
+// Cases: contradictory reports of a rail, which an operator must investigate. An order has at most one per kind.
 
 /** An outcome that does not contradict an earlier one. */
 export type CredibleOutcome = Exclude<RailOutcome, { kind: 'contradiction' }>;
@@ -50,10 +47,7 @@ const statusStatement = statement<{ status: TransactionStatus; pulled: boolean }
    from transaction t where t.platform_id = $1 and t.id = $2`,
 );
 
-/**
- * Describes how a rail's report about an order contradicts its recorded outcome. Undefined if they agree, or if either
- * side has no outcome yet.
- */
+/** Describes how a rail's report contradicts an order's recorded outcome. Undefined unless both have an outcome. */
 export async function contradictionOf(
   { pool }: Pick<Database, 'pool'>,
   order: Pick<DueOrder, 'platformId' | 'kind' | 'transaction'>,
@@ -76,43 +70,29 @@ export function otherOutcome(outcome: RailOutcome, status: string): Contradictio
 }
 
 /**
- * Describes how a settled order's amount differs from the ordered amount; undefined if it does not. For a locked rate,
- * the rail must report the amount. `sentCurrency`: the currency of a lock's sent amount.
+ * Describes how a settled order's amount differs from the ordered amount; undefined if it does not. For a locked rate
+ * (decision 83), the rail must report both amounts. `sentCurrency`: the currency of a lock's sent amount.
  */
 export function otherAmount(
   outcome: RailOutcome,
   { amount, currency: code, lock }: Pick<RailOrder, 'amount' | 'currency' | 'lock'>,
   sentCurrency: string | null,
 ): Contradiction | undefined {
-  if (lock && sentCurrency !== null) return otherThanLocked(outcome, lock, { received: code, sent: sentCurrency });
   if (outcome.kind !== 'settled') return undefined;
+  const words = (units: bigint | undefined, of: string) =>
+    units === undefined ? 'an unreported amount' : formatMajor(units, requiredCurrency(of));
+  const contradiction = (said: string, stands: string) => ({ kind: 'OTHER_AMOUNT', said, stands }) as const;
+  if (lock && sentCurrency !== null) {
+    if (outcome.amount === lock.received && outcome.sent === lock.sent) return undefined;
+    const both = ({ received, sent }: Partial<Pick<RateLock, 'received' | 'sent'>>) =>
+      `${words(received, code)} for ${words(sent, sentCurrency)}`;
+    const moved = { received: outcome.amount, sent: outcome.sent };
+    return contradiction(`settled ${both(moved)}`, `locked ${both(lock)}`);
+  }
   const { amount: arrived = amount, sent: taken = arrived } = outcome;
   if (arrived === amount && taken === amount) return undefined;
-  const words = (units: bigint) => formatMajor(units, requiredCurrency(code));
-  return {
-    kind: 'OTHER_AMOUNT',
-    said: `settled ${words(arrived)}${taken === arrived ? '' : ` for ${words(taken)}`}`,
-    stands: `ordered ${words(amount)}`,
-  };
-}
-
-/** Describes how the two amounts of a settled order differ from those of its lock (decision 83). */
-function otherThanLocked(
-  outcome: RailOutcome,
-  lock: RateLock,
-  codes: { readonly received: string; readonly sent: string },
-): Contradiction | undefined {
-  if (outcome.kind !== 'settled' || (outcome.amount === lock.received && outcome.sent === lock.sent)) return undefined;
-  const words = (received: bigint | undefined, sent: bigint | undefined) =>
-    [
-      received === undefined ? 'an unreported amount' : formatMajor(received, requiredCurrency(codes.received)),
-      sent === undefined ? 'an unreported amount' : formatMajor(sent, requiredCurrency(codes.sent)),
-    ].join(' for ');
-  return {
-    kind: 'OTHER_AMOUNT',
-    said: `settled ${words(outcome.amount, outcome.sent)}`,
-    stands: `locked ${words(lock.received, lock.sent)}`,
-  };
+  const cost = taken === arrived ? '' : ` for ${words(taken, code)}`;
+  return contradiction(`settled ${words(arrived, code)}${cost}`, `ordered ${words(amount, code)}`);
 }
 
 /** Lists the contradictions on all platforms, oldest first: either only the open ones, or all. */
@@ -133,10 +113,11 @@ export async function closeCases(database: Database, transactionId: string, oper
   const uuid = paymentUuid(transactionId);
   await inTransaction(database, async (transaction) => {
     const { client, prisma } = transaction;
-    const open = await prisma.railCase.findMany({ where: { transactionId: uuid, closedAt: null } });
+    const where = { transactionId: uuid, closedAt: null };
+    const open = await prisma.railCase.findMany({ where });
     const { now } = await readClock(client);
     const { count } = await prisma.railCase.updateMany({
-      where: { id: { in: open.map(({ id }) => id) }, transactionId: uuid, closedAt: null },
+      where: { ...where, id: { in: open.map(({ id }) => id) } },
       data: { closedAt: now, closedBy: operator.by, closedReason: operator.reason ?? null },
     });
     const [one] = open;
@@ -146,11 +127,6 @@ export async function closeCases(database: Database, transactionId: string, oper
     await recordAct(transaction, operator, { platformId: one.platformId, subject: transactionId, before, after });
   });
 }
-
-/**
- * Settles a payment by hand if its provider moved a different amount than promised (decision 95): the customer and the
- * receiver get the amounts of the payment, and the difference is booked to DIFFERENCES. Not offered by any API.
- */
 
 interface SettledByHand {
   readonly orderId: string;
@@ -165,8 +141,9 @@ interface SettledByHand {
 }
 
 /**
- * Settles a case's payment. The rail is queried once more, and the amounts moved are taken from its answer; no amount
- * is entered by hand.
+ * Settles a payment by hand if its provider moved a different amount than promised (decision 95): the customer and the
+ * receiver get the amounts of the payment, and the difference is booked to DIFFERENCES. The rail is queried once more,
+ * and the amounts moved are taken from its answer; no amount is entered by hand. Not offered by any API.
  * @param id the payment: `Transaction:…`
  * @throws RefusedByHand
  */
@@ -217,19 +194,18 @@ function promisedOf(order: DueOrder): Moves {
   };
 }
 
-/**
- * Returns the amounts that the provider moved on that account; undefined if it reports no amounts, or impossible ones.
- */
+/** Returns the amounts that the provider moved on that account; undefined if it reports none, or impossible ones. */
 function movedBy(order: DueOrder, { amount, sent }: Settled): Moves | undefined {
   const promised = promisedOf(order);
-  const taken = order.lock ? sent : (sent ?? amount);
-  const moved: Moves = {
-    ...(promised.out && taken !== undefined && { out: { ...promised.out, amount: taken } }),
-    ...(promised.in && amount !== undefined && { in: { ...promised.in, amount } }),
-  };
-  const isWhole = [promised.out, promised.in].every((side, at) => !side || [moved.out, moved.in][at] !== undefined);
-  const canBe = [moved.out, moved.in].every((side) => !side || (side.amount >= 0n && side.amount <= maxAmount));
-  return isWhole && canBe ? moved : undefined;
+  const moved = { out: order.lock ? sent : (sent ?? amount), in: amount };
+  const sides: Moves[] = [];
+  for (const side of ['out', 'in'] as const) {
+    const units = moved[side];
+    if (!promised[side]) continue;
+    if (units === undefined || units < 0n || units > maxAmount) return undefined;
+    sides.push({ [side]: { ...promised[side], amount: units } });
+  }
+  return Object.assign({}, ...sides);
 }
 
 function shortOf(order: DueOrder, { amount: arrived }: Settled): Money | undefined {
@@ -259,9 +235,7 @@ async function settle(payments: Payments, facts: ToSettle, operator: Operator & 
   throw endedMeanwhile(refusal);
 }
 
-/**
- * Plans delivery of the promised amount, with the difference booked separately. Reconciliation reports later returns.
- */
+/** Plans the delivery of the promised amount, with the difference as a separate journal. */
 function planSettlement(
   { order, outcome, moved }: ToSettle,
   journal: Journal | undefined,

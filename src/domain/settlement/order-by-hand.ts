@@ -53,10 +53,7 @@ export async function askWithoutSending(payments: Payments, order: DueOrder, adv
   }
 }
 
-/**
- * Commits an operator's decision together with the act.
- * @returns the database's refusal, if any; nothing has changed in that case
- */
+/** Commits an operator's decision together with the act. Returns the database's refusal, if any. */
 export function commitByHand(database: Database, group: PlanGroup, operator: Operator, facts: ActFacts) {
   return retryLostRaces(() =>
     inTransaction(database, async (act) => {
@@ -106,17 +103,6 @@ async function whyNone({ database }: Payments, id: string, uuid: string): Promis
   return transaction ? `${id} is ${transaction.status}: it has no order that awaits an outcome` : `there is no ${id}`;
 }
 
-/**
- * Ends an order by hand if its rail can no longer report its outcome (decision 80). The payment ends as if the rail had
- * refused it: the money goes back to its source. Not offered by any API, only by the operators' command.
- */
-
-/** The result. `said`: the rail's answer; undefined if it was not queried. */
-interface FailedOrder {
-  readonly orderId: string;
-  readonly said: string | undefined;
-}
-
 interface ByHand {
   readonly operator: Operator;
   /** Whether to skip the last query to the rail, because it is gone or does not answer. */
@@ -124,12 +110,13 @@ interface ByHand {
 }
 
 /**
- * Ends a payment's order that is waiting for its rail. Takes the order's lease, so that no worker processes it in the
- * meantime.
+ * Ends a payment's order by hand if its rail can no longer report its outcome (decision 80). The payment ends as if the
+ * rail had refused it: the money goes back to its source. Not offered by any API, only by the operators' command.
  * @param id the payment: `Transaction:…`
+ * @returns the order, and the rail's answer (`said`), which is undefined if the rail was not queried
  * @throws RefusedByHand
  */
-export function failOrder(payments: Payments, id: string, { operator, withoutAsking }: ByHand): Promise<FailedOrder> {
+export function failOrder(payments: Payments, id: string, { operator, withoutAsking }: ByHand) {
   return withOrder(payments, id, async (order) => {
     if (!isPull(order) && waitsForPlatform(order)) {
       throw new RefusedByHand(`${id} has no order at a rail: it awaits the decision of the receiving platform`);
@@ -148,26 +135,21 @@ function waitsForPlatform({ receiver, incoming }: DueOrder): boolean {
   return incoming.transaction.approvalDueAt !== null && incoming.transaction.status === 'PENDING';
 }
 
-/**
- * Queries the rail once more, using the method that sends nothing if the rail has one.
- * @returns the rail's report, if the rail does not know the outcome
- * @throws RefusedByHand if the rail knows it
- */
+/** Returns the rail's last report, if the rail does not know the outcome. @throws RefusedByHand if it does */
 async function askOnceMore(payments: Payments, order: DueOrder): Promise<string> {
   const outcome = await askWithoutSending(payments, order, '. --without-asking ends the order anyway');
   if (!outcome) return 'the provider has no such payment';
-  const explanation = 'explanation' in outcome ? ` (${outcome.explanation})` : '';
   switch (outcome.kind) {
     case 'pending':
       return 'pending';
     case 'settled':
       throw new RefusedByHand('the rail reports that it has settled: the workers are booking it');
     case 'contradiction':
-      throw new RefusedByHand(`the rail contradicts itself${explanation}: investigate with the provider`);
-    case 'failed':
-    case 'rejected':
-    case 'returned':
-      throw new RefusedByHand(`the rail reports ${outcome.kind}${explanation}: the workers are ending the payment`);
+      throw new RefusedByHand(`the rail contradicts itself (${outcome.explanation}): investigate with the provider`);
+    default: {
+      const said = `${outcome.kind} (${outcome.explanation})`;
+      throw new RefusedByHand(`the rail reports ${said}: the workers are ending the payment`);
+    }
   }
 }
 

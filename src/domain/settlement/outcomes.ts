@@ -34,32 +34,23 @@ import {
 import { nextOrderId } from '../orders/order-ids.ts';
 import { type DueOrder, isPull, type Receiver, railAnswer, railRequest } from '../orders/orders.ts';
 
-/**
- * Payments from an external account (specification 2.7, decision 30). The money is pulled into the internal account of
- * its owner in that currency, then converted and paid out from there. Until the pull has settled, no internal account
- * is debited or credited.
- */
+// The plans for an order's outcomes: statuses and money on both sides of its payment, in one commit.
 
 /**
- * Plans the steps after a settled pull: the money is credited, debited and converted, and the rail gets a payout order.
+ * Plans what follows a settled pull from an external account (specification 2.7, decision 30): the money is credited to
+ * its owner's internal account in that currency, debited from there and converted, and the rail gets a payout order.
  */
 export function planPayout(flow: Flow, order: Pick<DueOrder, 'platformId' | 'id' | 'scenario'>): Plan {
   const { platformId, id, scenario } = order;
-  const payout = {
-    platformId,
-    id: nextOrderId(order),
-    transactionId: flow.transactionId,
-    kind: 'PAYOUT',
-    scenario,
-  } as const;
+  const { transactionId } = flow;
   return {
     orders: [{ id, dueInMs: null }],
-    insert: { rail_order: [payout] },
-    journals: [deposit(flow.sourceAccountId, flow.sendingCurrency, flow.sent, flow.transactionId), debit(flow)],
+    insert: { rail_order: [{ platformId, id: nextOrderId(order), transactionId, kind: 'PAYOUT', scenario }] },
+    journals: [deposit(flow.sourceAccountId, flow.sendingCurrency, flow.sent, transactionId), debit(flow)],
   };
 }
 
-/** Plans the steps after a failed pull: the payment fails, and there is nothing to refund. */
+/** Plans what follows a failed pull: the payment fails, and there is nothing to refund. */
 function planPullFailure(
   { id, transaction }: DueOrder,
   { reason: why, failureReason = 'QUOTE_EXECUTION_FAILED' }: Failure,
@@ -77,8 +68,6 @@ function quoteMoves({ quoteId }: Transaction, to: 'COMPLETED' | 'FAILED', reason
   return quoteId === null ? [] : [{ id: quoteId, from: ['PROCESSING'], to, reason }];
 }
 
-/** The plans for an order's outcomes: statuses and money on both sides of its payment, in one commit. */
-
 const openStatuses = ['PENDING', 'PROCESSING'] as const;
 
 type Settled = Pick<Extract<RailOutcome, { kind: 'settled' }>, 'watchMs' | 'information'>;
@@ -87,51 +76,35 @@ type Settled = Pick<Extract<RailOutcome, { kind: 'settled' }>, 'watchMs' | 'info
 export function planDelivery(order: DueOrder, { watchMs, information }: Settled): PlanGroup {
   if (isPull(order)) return groupOf(order, planPayout(flowOfOrder(order), order));
   const { transaction, incoming } = order;
-  const reason = 'delivered';
+  const isPayout = order.kind === 'PAYOUT';
+  const facts = isPayout && incoming ? approvedFacts(incoming.transaction.requestedInformation) : information;
+  const known = transaction.counterpartyInformation;
   const move: TransactionMove = {
-    ...{ id: transaction.id, from: openStatuses, to: 'COMPLETED', reason },
-    ...(information && {
-      set: { counterpartyInformation: { ...readFacts(transaction.counterpartyInformation), ...information } },
-    }),
+    ...{ id: transaction.id, from: openStatuses, to: 'COMPLETED', reason: 'delivered' },
+    ...(facts && { set: { counterpartyInformation: { ...readFacts(known), ...facts } } }),
   };
+  const to = isPayout && !incoming && order.destination?.kind === 'INTERNAL' ? order.destination : undefined;
   // Only money that has left this installation can be returned by a bank.
-  const leaves = order.kind === 'PAYOUT' && !incoming && order.destination?.kind !== 'INTERNAL';
-  const orders = [{ id: order.id, dueInMs: leaves ? (watchMs ?? null) : null }];
-  if (order.kind === 'COLLECTION') {
-    return groupOf(order, { orders, transactions: [move], journals: collectionJournals(order) });
-  }
-  const flow = flowOfOrder(order);
-  const quotes = quoteMoves(transaction, 'COMPLETED', reason);
-  if (incoming) {
-    const facts = {
-      ...readFacts(transaction.counterpartyInformation),
-      ...approvedFacts(incoming.transaction.requestedInformation),
-    };
-    const moveWithFacts = { ...move, set: { counterpartyInformation: facts } };
-    return combineSides(
-      order.platformId,
-      { orders, quotes, transactions: [moveWithFacts], journals: [delivery(flow)] },
-      incoming.transaction.platformId,
-      {
-        transactions: [receiverMove(incoming.transaction, 'COMPLETED', 'received')],
-        journals: arrivalJournals(incoming),
-      },
-    );
-  }
-  const to = order.destination;
-  if (to?.kind === 'INTERNAL' && to.customerId !== transaction.customerId) {
-    // The receiver has its own transaction: the money leaves through the sender's and arrives through the receiver's.
-    const arrival = directArrival(order, to);
-    const sent: Plan = { orders, quotes, transactions: [move], journals: [delivery(flow)] };
-    return groupOf(order, mergePlans(sent, arrival));
-  }
-  const internalAccountId = to?.kind === 'INTERNAL' ? to.id : undefined;
-  return groupOf(order, {
-    orders,
-    quotes,
+  const isReturnable = isPayout && !incoming && !to;
+  const sent: Plan = {
+    orders: [{ id: order.id, dueInMs: isReturnable ? (watchMs ?? null) : null }],
+    quotes: quoteMoves(transaction, 'COMPLETED', 'delivered'),
     transactions: [move],
-    journals: [delivery({ ...flow, destinationAccountId: internalAccountId })],
-  });
+  };
+  if (!isPayout) return groupOf(order, { ...sent, journals: collectionJournals(order) });
+  // Another receiver has its own transaction: the money leaves through the sender's and arrives through the receiver's.
+  const isOwn = to?.customerId === transaction.customerId;
+  const plan = {
+    ...sent,
+    journals: [delivery({ ...flowOfOrder(order), destinationAccountId: isOwn ? to?.id : undefined })],
+  };
+  if (incoming) {
+    return combineSides(order.platformId, plan, incoming.transaction.platformId, {
+      transactions: [receiverMove(incoming.transaction, 'COMPLETED', 'received')],
+      journals: arrivalJournals(incoming),
+    });
+  }
+  return groupOf(order, to && !isOwn ? mergePlans(plan, directArrival(order, to)) : plan);
 }
 
 export interface Failure {
@@ -148,7 +121,7 @@ export interface Failure {
 /** Plans the end of an undelivered payment on both sides: its money is returned, or goes to suspense. */
 export function planFailure(order: DueOrder, failure: Failure): PlanGroup {
   const { transaction, incoming } = order;
-  const { to, reason, failureReason } = failure;
+  const { to, reason, failureReason = 'QUOTE_EXECUTION_FAILED', moneyStuck = false } = failure;
   if (isPull(order)) return groupOf(order, planPullFailure(order, failure));
   const orders = [{ id: order.id, dueInMs: null }];
   const receiving =
@@ -157,20 +130,17 @@ export function planFailure(order: DueOrder, failure: Failure): PlanGroup {
       : [];
   if (order.kind === 'COLLECTION') return groupOf(order, { orders, transactions: receiving });
   const flow = flowOfOrder(order);
-  const stuck = failure.moneyStuck === true;
   const move: TransactionMove = {
-    id: transaction.id,
-    from: openStatuses,
-    to,
-    reason: stuck ? `${reason}; the money has not been returned and waits in suspense` : reason,
-    refundWaits: stuck,
-    set: {
-      ...(to === 'FAILED' && { failureReason: failureReason ?? 'QUOTE_EXECUTION_FAILED' }),
-      ...refundOf(order.transaction),
-    },
+    ...{ id: transaction.id, from: openStatuses, to, refundWaits: moneyStuck },
+    reason: moneyStuck ? `${reason}; the money has not been returned and waits in suspense` : reason,
+    set: { ...(to === 'FAILED' && { failureReason }), ...refundOf(transaction) },
   };
-  const quotes = quoteMoves(transaction, 'FAILED', reason);
-  const sending: Plan = { orders, quotes, transactions: [move], journals: [stuck ? suspension(flow) : refund(flow)] };
+  const sending: Plan = {
+    orders,
+    quotes: quoteMoves(transaction, 'FAILED', reason),
+    transactions: [move],
+    journals: [moneyStuck ? suspension(flow) : refund(flow)],
+  };
   if (!incoming || receiving.length === 0) return groupOf(order, sending);
   return combineSides(order.platformId, sending, incoming.transaction.platformId, { transactions: receiving });
 }
@@ -183,25 +153,21 @@ export function planReturn(order: DueOrder, reason: string): PlanGroup {
   const flow = { ...flowOfOrder(order), platformAccountId: canReturnFee ? platformAccountId : null };
   return groupOf(order, {
     orders: [{ id: order.id, dueInMs: null }],
-    transactions: [
-      { id: transaction.id, from: ['COMPLETED'], to: 'REFUNDED', reason, set: refundOf(order.transaction) },
-    ],
+    transactions: [{ id: transaction.id, from: ['COMPLETED'], to: 'REFUNDED', reason, set: refundOf(transaction) }],
     journals: [bankReturn(flow), refund(flow)],
   });
 }
 
 /** Plans the announcement of a payment to its receiver's platform here. The sender's order waits for the decision. */
 export function planAnnouncement(payments: Payments, order: DueOrder, receiver: Receiver): PlanGroup {
-  const { transaction, senderUmaAddress } = order;
-  const { depositAccountId } = receiver;
+  const { transaction, senderUmaAddress, newId: id } = order;
+  const { platformId, customerId, depositAccountId } = receiver;
   if (!receiver.isReceiverActive || depositAccountId === null || senderUmaAddress === null) {
     return planFailure(order, { to: 'REJECTED', reason: 'the receiver cannot receive this payment' });
   }
   const incoming = announcedTransaction(
     {
-      platformId: receiver.platformId,
-      id: order.newId,
-      customerId: receiver.customerId,
+      ...{ platformId, id, customerId },
       sourceUmaAddress: senderUmaAddress,
       counterpartyInformation: order.senderInformation ?? {},
       requested: receiverFields,
@@ -212,23 +178,14 @@ export function planAnnouncement(payments: Payments, order: DueOrder, receiver: 
     },
     payments.approvalMs,
   );
-  const arrival = {
-    platformId: receiver.platformId,
-    transactionId: incoming.id,
-    senderPlatformId: order.platformId,
-    senderTransactionId: transaction.id,
+  const sender = { senderPlatformId: order.platformId, senderTransactionId: transaction.id };
+  const plan = {
+    // The receiver may have been deleted or frozen since the order was read.
+    requireActive: { customers: [customerId], unfrozen: [depositAccountId] },
+    insert: { transaction: [incoming], arrival: [{ platformId, transactionId: id, ...sender }] },
   };
-  return [
-    {
-      platformId: receiver.platformId,
-      plan: {
-        // The receiver may have been deleted or frozen since the order was read.
-        requireActive: { customers: [receiver.customerId], unfrozen: [depositAccountId] },
-        insert: { transaction: [incoming], arrival: [arrival] },
-      },
-    },
-    { platformId: order.platformId, plan: { orders: [{ id: order.id, dueInMs: payments.approvalMs }] } },
-  ];
+  const waiting = { orders: [{ id: order.id, dueInMs: payments.approvalMs }] };
+  return [{ platformId, plan }, ...groupOf(order, waiting)];
 }
 
 export function planClose(order: DueOrder): PlanGroup {
@@ -266,18 +223,13 @@ function groupOf(order: DueOrder, plan: Plan): PlanGroup {
   return [{ platformId: order.platformId, plan }];
 }
 
-/**
- * Combines both sides in one commit. If both are on the same platform, they form one plan, so that locks are taken in a
- * fixed order.
- */
+/** Combines both sides in one commit: in one plan if they are on the same platform, so that locks have a fixed order. */
 function combineSides(platformId: string, plan: Plan, otherPlatformId: string, other: Plan): PlanGroup {
-  if (platformId !== otherPlatformId) {
-    return [
-      { platformId, plan },
-      { platformId: otherPlatformId, plan: other },
-    ];
-  }
-  return [{ platformId, plan: mergePlans(plan, other) }];
+  if (platformId === otherPlatformId) return [{ platformId, plan: mergePlans(plan, other) }];
+  return [
+    { platformId, plan },
+    { platformId: otherPlatformId, plan: other },
+  ];
 }
 
 /** An order's conclusion: its rail's answer, if it was queried, and the plans that follow. */
@@ -326,13 +278,10 @@ export async function concludeWithoutCredit(
       ? 'the receiving customer is deleted'
       : `the receiving account may hold at most ${inMajor(refusal.limit, refusal.currency)}`;
   const reason = `${why}; the money went back to its source`;
-  if (order.kind === 'COLLECTION') await giveBack(payments, order);
+  // The payment does not end until the rail has returned the money.
+  if (order.kind === 'COLLECTION')
+    await railAnswer(railOf(payments, order, 'giveBack').giveBack(railRequest(order, true)));
   return { order, outcome, group: planFailure(order, { to: 'FAILED', reason }) };
-}
-
-/** Asks the rail to refund a collection. The payment does not end until this succeeds. */
-async function giveBack(payments: Payments, order: DueOrder): Promise<void> {
-  await railAnswer(railOf(payments, order, 'giveBack').giveBack(railRequest(order, true)));
 }
 
 /** Returns whether an account takes part in a payment only as the platform's account for fees. */
@@ -342,19 +291,14 @@ function isShareOnly({ platformAccountId, destination, incoming }: DueOrder, acc
 
 /** Returns the same end of the payment, but with its refund in suspense, as if the rail had not returned the money. */
 function suspendRefund(order: DueOrder, plan: Plan): Plan {
+  const { journals = [], transactions = [] } = plan;
+  const why = 'the account cannot receive the refund, which waits in suspense';
   return {
     ...plan,
-    journals: plan.journals?.map((journal) => (isRefund(journal) ? suspension(flowOfOrder(order)) : journal)) ?? [],
-    transactions:
-      plan.transactions?.map((move) =>
-        move.set?.refundReference
-          ? {
-              ...move,
-              refundWaits: true,
-              reason: `${move.reason}; the account cannot receive the refund, which waits in suspense`,
-            }
-          : move,
-      ) ?? [],
+    journals: journals.map((journal) => (isRefund(journal) ? suspension(flowOfOrder(order)) : journal)),
+    transactions: transactions.map((move) =>
+      move.set?.refundReference ? { ...move, refundWaits: true, reason: `${move.reason}; ${why}` } : move,
+    ),
   };
 }
 

@@ -6,12 +6,9 @@ import type { PlanGroup, TransactionMove } from '../ledger/plan.ts';
 import { type DueOrder, wholeMs } from '../orders/orders.ts';
 import type { CredibleOutcome } from './cases.ts';
 
-/**
- * An incoming UMA payment in CREATED (specification 3.2): its sender has looked up the receiver, but not sent its pay
- * request yet. No money is under way, and the platform has not been asked for approval yet. When the request arrives,
- * the payment becomes PENDING, and the approval period begins. If it does not arrive within the lifetime of a quote,
- * the payment expires.
- */
+// An incoming UMA payment in CREATED (specification 3.2): its sender has looked up the receiver, but not sent its pay
+// request yet. When the request arrives, the payment becomes PENDING, and the approval period begins. If it does not
+// arrive within the lifetime of a quote, the payment expires.
 
 /** Returns the time left for the pay request, in milliseconds by the database's clock. */
 function leftMs(payments: Payments, order: DueOrder): number {
@@ -39,9 +36,7 @@ export function concludePayRequest(
         reason: 'awaits approval by the platform',
         approvalInMs: payments.approvalMs,
       });
-    case 'failed':
-    case 'rejected':
-    case 'returned': {
+    default: {
       const failureReason = (outcome.kind === 'failed' && outcome.failureReason) || 'PAY_REQUEST_FAILED';
       return planMove(order, null, { to: 'FAILED', reason: outcome.explanation, set: { failureReason } });
     }
@@ -62,18 +57,12 @@ export function simulatedDecision(
   return connectedRail(payments, order)?.simulation?.approval(order.scenario);
 }
 
-const decisions: Readonly<Record<'APPROVE' | 'REJECT', Decision>> = {
-  APPROVE: { kind: 'approve' },
-  REJECT: { kind: 'reject', reason: 'sandbox scenario' },
-};
-
-/**
- * Decides on a waiting incoming payment if its scenario specifies a decision. An earlier decision remains in force.
- * @returns when to process the order again: at once after a decision
- */
+/** Makes the decision that a waiting payment's scenario specifies, if any. An earlier decision remains in force. */
 export async function decideBySimulation(payments: Payments, order: DueOrder, leftMs: number): Promise<Postponement> {
-  const decision = simulatedDecision(payments, order);
-  if (!decision) return { lease: order, dueInMs: leftMs };
-  await decideUnlessDecided(payments, platformItself(order), order.transaction.id, decisions[decision]);
+  const simulated = simulatedDecision(payments, order);
+  if (!simulated) return { lease: order, dueInMs: leftMs };
+  const decision: Decision =
+    simulated === 'APPROVE' ? { kind: 'approve' } : { kind: 'reject', reason: 'sandbox scenario' };
+  await decideUnlessDecided(payments, platformItself(order), order.transaction.id, decision);
   return { lease: order, dueInMs: 0 };
 }

@@ -20,14 +20,7 @@ import {
   renewLeases,
   wholeMs,
 } from '../orders/orders.ts';
-import {
-  type Contradiction,
-  type CredibleOutcome,
-  contradictionOf,
-  noteCase,
-  otherAmount,
-  otherOutcome,
-} from './cases.ts';
+import { type Contradiction, contradictionOf, noteCase, otherAmount, otherOutcome } from './cases.ts';
 import {
   type Conclusion,
   concludeWithoutCredit,
@@ -65,13 +58,10 @@ export async function settleDueOrders(payments: Payments, limit: number): Promis
   return orders.length;
 }
 
-/**
- * Processes orders. Announcements are committed separately, because the approval period is counted from the payment's
- * id, which was created with the lease, and a rail may take a long time to answer.
- */
 async function settleOrders(payments: Payments, orders: readonly DueOrder[]): Promise<void> {
   const { pool } = payments.database;
   const leases = renewLeases(pool, orders, payments.log);
+  // Announcements do not wait for rails: the approval period is counted from the payment's id, created with the lease.
   const parts = [orders.filter(isToAnnounce), orders.filter((order) => !isToAnnounce(order))];
   const postponements = await Promise.all(parts.map((part) => settleTogether(payments, part)));
   await leases.end();
@@ -84,17 +74,12 @@ async function settleTogether(payments: Payments, orders: readonly DueOrder[]): 
   const slots = new Slots(askedAtOnce);
   await Promise.all(
     orders.map(async (order) => {
-      let outcome: RailOutcome | undefined;
       try {
         const next = await slots.run(() =>
-          inSpan('settle order', { attributes: attributesOf(order) }, () =>
-            settle(payments, order, (answer) => {
-              outcome = answer;
-            }),
-          ),
+          inSpan('settle order', { attributes: attributesOf(order) }, () => settle(payments, order)),
         );
         if ('dueInMs' in next) postponements.push(next);
-        else concluded.push({ order, outcome, group: next });
+        else concluded.push(next);
       } catch (error) {
         // A failed order does not stop the others.
         postponements.push(postponeFailed(payments, order, error, 'could not process an order'));
@@ -125,21 +110,25 @@ function attributesOf({ id, kind, platformId, transaction, attempts }: DueOrder)
  */
 async function commitConcluded(payments: Payments, concluded: readonly Conclusion[], postponements: Postponement[]) {
   const groups = concluded.map(({ group }) => group);
-  const errors = new Map<number, unknown>();
-  const refusals = await commitGroups(payments.database, groups, (error, position) => errors.set(position, error));
+  const postpone = ({ order }: Conclusion, error: unknown, message = 'could not settle an order') => {
+    postponements.push(postponeFailed(payments, order, error, message));
+  };
+  const refusals = await commitGroups(payments.database, groups, (error, position) => {
+    const failed = concluded[position];
+    if (failed) postpone(failed, error);
+  });
   const replacements = await Promise.all(
     concluded.map(async (one, position) => {
       const refusal = refusals[position];
-      if (errors.has(position)) {
-        postponements.push(postponeFailed(payments, one.order, errors.get(position), 'could not settle an order'));
-      } else if (refusal && isCreditRefused(refusal)) {
-        return concludeWithoutCredit(payments, one, refusal).catch((error: unknown) => {
-          postponements.push(postponeFailed(payments, one.order, error, 'could not send a refund to the rail'));
-        });
-      } else if (refusal) {
-        const postponed = postponeRefused(payments, one, refusal);
-        postponements.push(
-          await postponed.catch((error) => postponeFailed(payments, one.order, error, 'could not settle an order')),
+      if (refusal && isCreditRefused(refusal)) {
+        return concludeWithoutCredit(payments, one, refusal).catch((error: unknown) =>
+          postpone(one, error, 'could not send a refund to the rail'),
+        );
+      }
+      if (refusal) {
+        await postponeRefused(payments, one, refusal).then(
+          (postponed) => postponements.push(postponed),
+          (error: unknown) => postpone(one, error),
         );
       }
     }),
@@ -168,83 +157,68 @@ async function openCase(payments: Payments, order: DueOrder, contradiction: Cont
   });
 }
 
-/**
- * Postpones an order after an error, longer each time, so that a lasting error is logged at most every five minutes.
- */
+/** Postpones an order after an error, longer each time: a lasting error is logged at most every five minutes. */
 function postponeFailed(payments: Payments, order: DueOrder, error: unknown, message: string): Postponement {
   const dueInMs = Math.min(300_000, 1000 * 2 ** order.attempts);
   payments.log.error({ err: error, order: order.id }, `${message}; will retry in ${dueInMs / 1000} s`);
   return { lease: order, dueInMs };
 }
 
-/** Decides an order's next step: plans to commit, or another query later. */
-async function settle(payments: Payments, order: DueOrder, onOutcome: (outcome: RailOutcome) => void) {
+/** Decides an order's next step: a conclusion to commit, or another query later. */
+async function settle(payments: Payments, order: DueOrder): Promise<Conclusion | Postponement> {
+  const toStep = (next: PlanGroup | Postponement, outcome?: RailOutcome) =>
+    'dueInMs' in next ? next : { order, outcome, group: next };
+  const next = await planWithoutRail(payments, order);
+  if (next) return toStep(next);
+  const outcome = await perform(payments, order);
+  return toStep(await conclude(payments, order, outcome), outcome);
+}
+
+/** Decides the next step of an order that does not depend on its rail; undefined if the rail must be queried. */
+async function planWithoutRail(payments: Payments, order: DueOrder): Promise<PlanGroup | Postponement | undefined> {
   const { transaction, incoming } = order;
-  const askRail = async (settled: boolean) => {
-    const outcome = await perform(payments, order, settled);
-    onOutcome(outcome);
-    if (outcome.kind === 'contradiction') {
-      return waitForPerson(payments, order, otherOutcome(outcome, order.transaction.status));
-    }
-    const amount = otherAmount(outcome, railRequest(order, settled), transaction.sentCurrency);
-    if (amount) return waitForPerson(payments, order, amount);
-    return conclude(payments, order, outcome);
-  };
   switch (transaction.status) {
     case 'CREATED':
-      if (transaction.approvalDueAt) return waitForApproval(payments, order);
-      return planPayRequestExpiry(payments, order) ?? askRail(false);
+      return transaction.approvalDueAt ? waitForApproval(payments, order) : planPayRequestExpiry(payments, order);
     case 'PENDING':
     case 'PROCESSING':
       break;
     case 'COMPLETED':
-      return askRail(true);
+      return undefined;
     default:
       // The payment has ended in another way.
       return planClose(order);
   }
   // A payment is not announced until its money has been pulled.
-  if (isPull(order)) return askRail(false);
+  if (isPull(order)) return undefined;
   if (isToAnnounce(order)) return planAnnouncement(payments, order, order.receiver);
-  if (incoming?.transaction.approvalDueAt) {
-    const { status } = incoming.transaction;
-    if (status === 'PENDING' && incoming.approvalLeftMs > 0) {
-      return decideBySimulation(payments, order, incoming.approvalLeftMs);
-    }
-    if (status === 'PENDING' && order.approvalDeferred) {
-      return planFailure(order, { to: 'REJECTED', reason: 'the platform did not decide in time' });
-    }
-    if (status === 'PENDING') {
+  if (!incoming?.transaction.approvalDueAt) return undefined;
+  switch (incoming.transaction.status) {
+    case 'PENDING': {
+      if (incoming.approvalLeftMs > 0) return decideBySimulation(payments, order, incoming.approvalLeftMs);
+      if (order.approvalDeferred)
+        return planFailure(order, { to: 'REJECTED', reason: 'the platform did not decide in time' });
       const reason = 'the platform neither approved nor rejected it in time';
       return planFailure(order, { to: 'FAILED', reason, incomingReason: 'PAYMENT_APPROVAL_TIMED_OUT' });
     }
-    if (status === 'REJECTED') {
+    case 'REJECTED':
       return planFailure(order, { to: 'REJECTED', reason: "the receiver's platform rejected it" });
-    }
-    if (status === 'FAILED') {
+    case 'FAILED':
       return planFailure(order, { to: 'FAILED', reason: 'the receiving side failed' });
-    }
+    default:
+      return undefined;
   }
-  return askRail(false);
 }
 
 async function waitForApproval({ database }: Payments, order: DueOrder): Promise<PlanGroup | Postponement> {
-  if (order.approvalLeftMs !== null && order.approvalLeftMs > 0)
-    return { lease: order, dueInMs: wholeMs(order.approvalLeftMs) };
-  const { platformId, id: orderId, transaction, fundingAccountId: sourceAccountId, lock } = order;
+  const { platformId, id: orderId, transaction, fundingAccountId: sourceAccountId, lock, approvalLeftMs } = order;
+  if (approvalLeftMs !== null && approvalLeftMs > 0) return { lease: order, dueInMs: wholeMs(approvalLeftMs) };
   const isReserved = await isMoneyReserved(database.pool, transaction);
-  const plan = planEnd(
-    { transaction, orderId, sourceAccountId, lock, isReserved },
-    'EXPIRED',
-    'nobody approved it in time',
-  );
-  return [{ platformId, plan }];
+  const waiting = { transaction, orderId, sourceAccountId, lock, isReserved };
+  return [{ platformId, plan: planEnd(waiting, 'EXPIRED', 'nobody approved it in time') }];
 }
 
-/**
- * Returns whether an order's receiver is a customer of this installation whose platform has not been told of the
- * payment.
- */
+/** Returns whether an order's receiver is a customer of this installation whose platform does not know of it yet. */
 function isToAnnounce(order: DueOrder): order is DueOrder & { readonly receiver: Receiver } {
   return order.receiver !== undefined && !order.incoming && !order.lock && !isPull(order);
 }
@@ -254,32 +228,34 @@ async function waitForPerson(payments: Payments, order: DueOrder, contradiction:
   return { lease: order, dueInMs: caseMs };
 }
 
-function conclude(payments: Payments, order: DueOrder, outcome: CredibleOutcome): PlanGroup | Postponement {
-  if (order.transaction.status === 'CREATED') return concludePayRequest(payments, order, outcome);
+async function conclude(payments: Payments, order: DueOrder, outcome: RailOutcome): Promise<PlanGroup | Postponement> {
+  const { status, type, sentCurrency } = order.transaction;
+  if (outcome.kind === 'contradiction') return waitForPerson(payments, order, otherOutcome(outcome, status));
+  const amount = otherAmount(outcome, railRequest(order, isSettled(order)), sentCurrency);
+  if (amount) return waitForPerson(payments, order, amount);
+  if (status === 'CREATED') return concludePayRequest(payments, order, outcome);
   switch (outcome.kind) {
     case 'pending':
       return { lease: order, dueInMs: wholeMs(outcome.checkInMs) };
     case 'settled':
-      return order.transaction.status === 'COMPLETED' ? planClose(order) : planDelivery(order, outcome);
-    case 'failed':
-      return planFailure(order, {
-        to: 'FAILED',
-        reason: outcome.explanation,
-        failureReason: outcome.failureReason,
-        incomingReason: outcome.failureReason,
-        moneyStuck: outcome.moneyStuck,
-      });
+      return isSettled(order) ? planClose(order) : planDelivery(order, outcome);
+    case 'failed': {
+      const { explanation: reason, failureReason, moneyStuck } = outcome;
+      return planFailure(order, { to: 'FAILED', reason, failureReason, incomingReason: failureReason, moneyStuck });
+    }
     case 'rejected':
       return planFailure(order, { to: 'REJECTED', reason: outcome.explanation });
     case 'returned':
-      return order.transaction.type === 'OUTGOING' ? planReturn(order, outcome.explanation) : planClose(order);
+      return type === 'OUTGOING' ? planReturn(order, outcome.explanation) : planClose(order);
   }
 }
 
+const isSettled = ({ transaction }: DueOrder) => transaction.status === 'COMPLETED';
+
 /** Asks the rail to perform an order. A failure leaves the outcome unknown, so the rail is queried again. */
-async function perform(payments: Payments, order: DueOrder, settled: boolean): Promise<RailOutcome> {
+async function perform(payments: Payments, order: DueOrder): Promise<RailOutcome> {
   try {
-    return await railAnswer(performOrder(payments, order, settled));
+    return await railAnswer(performOrder(payments, order, isSettled(order)));
   } catch (error) {
     payments.log.error({ err: error, order: order.id }, 'a call to the rail failed');
     return { kind: 'pending', checkInMs: Math.min(60_000, 500 * 2 ** order.attempts) };

@@ -11,11 +11,8 @@ import { mergePlans, type Plan } from '../ledger/plan.ts';
 import { betweenAccounts, newTransaction } from '../transfers/transfers.ts';
 import { commitByHand, paymentUuid } from './order-by-hand.ts';
 
-/**
- * Money that neither arrived nor came back waits in SUSPENSE (decision 34), and an operator must find out where it is.
- * Once the rail's provider has returned it, the operator releases it and the refund is paid. Not offered by any API,
- * only by the operators' command.
- */
+// Money that neither arrived nor came back waits in SUSPENSE (decision 34), and an operator must find out where it is.
+// Once the rail's provider has returned it, the operator releases it and the refund is paid.
 
 /** A refund that waits or has waited in suspense. Amounts are in smallest units. */
 export interface SuspendedRefund {
@@ -43,10 +40,7 @@ interface Release {
   readonly settledAt: Date;
 }
 
-/**
- * The columns of a refund. It goes to the internal account that paid, or else to the internal account of the source's
- * owner.
- */
+/** The columns of a refund. It goes to the internal account that paid, or else to that of the source's owner. */
 const columns = `t.platform_id, p.name as platform_name, to_jsonb(t) as transaction,
   (select o.rate_lock from rail_order o where o.platform_id = t.platform_id and o.transaction_id = t.id and o.kind = 'PAYOUT') as rate_lock,
   (select f.id from account f left join account s on s.platform_id = t.platform_id and s.id = t.source_account_id
@@ -71,16 +65,14 @@ const refundStatement = statement<SuspendedRefund>(
   { transaction: 'Transaction' },
 );
 
-export async function listSuspense(database: Database): Promise<SuspendedRefund[]> {
-  return waitingStatement(database.pool);
+export function listSuspense({ pool }: Database): Promise<SuspendedRefund[]> {
+  return waitingStatement(pool);
 }
 
 /**
- * Pays the refund of a payment whose money waits in suspense. It goes to the internal account that paid; for a payment
- * from an external account, to the internal account of its owner in that currency. A deleted customer's refund is
- * forwarded to the platform's own account, because no money stays with a deleted customer (decision 36). The journals,
- * the refund's `settledAt` and the events are committed together. A second release, even a concurrent one, finds that
- * the refund has been paid, and does nothing.
+ * Pays the refund of a payment whose money waits in suspense. A deleted customer's refund is forwarded to the
+ * platform's own account, because no money stays with a deleted customer (decision 36). A second release, even a
+ * concurrent one, finds that the refund has been paid, and does nothing. Not offered by any API.
  * @throws RefusedByHand
  */
 export async function releaseSuspense(database: Database, transactionId: string, operator: Operator): Promise<Release> {
@@ -121,9 +113,8 @@ function payRefund(database: Database, suspended: SuspendedRefund, operator: Ope
     journals: [resumption(flow), refund(flow)],
   };
   const subject = publicId('Transaction', id);
-  const account = publicId('InternalAccount', refundAccountId);
   const after = {
-    account,
+    account: publicId('InternalAccount', refundAccountId),
     ...(onward?.accountId && { passedOnTo: publicId('InternalAccount', onward.accountId) }),
     amount: String(transaction.refundAmount),
     currency: transaction.sentCurrency,
@@ -135,10 +126,8 @@ function payRefund(database: Database, suspended: SuspendedRefund, operator: Ope
 function planOnward({ platformId, transaction, refundAccountId, onward }: SuspendedRefund): Plan {
   const { id, sentAmount: amount, sentCurrency: currency, customerId } = transaction;
   if (!onward?.accountId || amount === null || currency === null) return {};
-  const [from, to] = [
-    { id: refundAccountId, currency },
-    { id: onward.accountId, currency, customerId: null },
-  ];
+  const from = { id: refundAccountId, currency };
+  const to = { id: onward.accountId, currency, customerId: null };
   const description = `refund of ${publicId('Transaction', id)}, whose customer is deleted`;
   const row = { from, to, amount, customerId, description, metadata: null };
   return betweenAccounts(newTransaction({ platformId }, onward, row), idAt(onward, 1), { from, to, amount });

@@ -16,8 +16,8 @@ export function past({ from, to }: Period, { madeAt }: { readonly madeAt: Date }
 }
 
 /**
- * Returns SQL for an internal account's version at a moment: postings before that moment have versions up to this one.
- * As a subquery, it is computed once, not for each row. `account` has the columns platform_id and id.
+ * Returns SQL for the version of an internal account's last posting before a moment. As a subquery, it is computed once,
+ * not for each row. `account` has the columns platform_id and id.
  */
 export function versionBefore(account: string, moment: string): string {
   return `(select account_version_before(${account}.platform_id, ${account}.id, ${moment}))`;
@@ -29,10 +29,8 @@ export function balanceAt(account: string, version: string): string {
     and p.account_version <= ${version} order by p.account_version desc limit 1), 0)`;
 }
 
-/**
- * An internal account's balances at both ends of a period, and the sums of the entries in between, in smallest units.
- */
-export interface StatementHead {
+/** An internal account's balances at both ends of a period, and the sums of the entries between, in smallest units. */
+interface StatementHead {
   readonly accountId: string;
   readonly customerId: string | null;
   readonly currency: string;
@@ -49,7 +47,7 @@ export interface StatementHead {
   readonly madeAt: Date;
 }
 
-export interface StatementEntry {
+interface StatementEntry {
   readonly version: number;
   readonly journalId: string;
   readonly leg: number;
@@ -79,10 +77,7 @@ const headStatement = forCaller(
   ),
 );
 
-/**
- * Reads a statement's head from one snapshot.
- * @throws Refusal ACCOUNT_NOT_FOUND for an account that is external or not visible to the caller; INVALID_INPUT
- */
+/** Reads a statement's head from one snapshot. @throws Refusal ACCOUNT_NOT_FOUND also if it is external; INVALID_INPUT */
 export async function readStatementHead(
   { pool }: Pick<Database, 'pool'>,
   caller: Caller,
@@ -146,34 +141,26 @@ export async function* statementCsv(
 ): AsyncGenerator<string, void, undefined> {
   const { decimals } = requiredCurrency(head.currency);
   const { from, to } = past(period, head);
-  const lines = (rows: readonly (readonly (string | null)[])[]) =>
-    stringify(rows as (string | null)[][], { record_delimiter: 'windows' });
-  const balance = (at: Date, kind: string, amount: bigint) => [
-    at.toISOString(),
-    null,
-    kind,
-    null,
-    null,
-    null,
-    head.currency,
-    formatDecimal(amount, decimals),
-  ];
-  yield lines([columns, balance(from, 'OPENING_BALANCE', head.openingBalance)]);
+  const { currency } = head;
+  const lines = (records: readonly object[], header = false) =>
+    stringify([...records], { columns, header, record_delimiter: 'windows' });
+  const balanceLine = (at: Date, kind: string, amount: bigint) => {
+    return { occurredAt: at.toISOString(), kind, currency, balance: formatDecimal(amount, decimals) };
+  };
+  yield lines([balanceLine(from, 'OPENING_BALANCE', head.openingBalance)], true);
   for await (const entries of chunks) {
-    yield lines(
-      entries.map((entry) => [
-        entry.occurredAt.toISOString(),
-        `${publicId('LedgerEntry', entry.journalId)}.${entry.leg}`,
-        entry.kind.toUpperCase(),
-        entry.transactionId && publicId('Transaction', entry.transactionId),
-        entry.reference,
-        formatDecimal(entry.amount, decimals),
-        head.currency,
-        formatDecimal(entry.balance, decimals),
-      ]),
-    );
+    const records = entries.map(({ occurredAt, journalId, leg, kind, transactionId, reference, amount, balance }) => ({
+      ...{ occurredAt: occurredAt.toISOString(), entryId: `${publicId('LedgerEntry', journalId)}.${leg}` },
+      ...{
+        kind: kind.toUpperCase(),
+        transactionId: transactionId && publicId('Transaction', transactionId),
+        reference,
+      },
+      ...{ amount: formatDecimal(amount, decimals), currency, balance: formatDecimal(balance, decimals) },
+    }));
+    yield lines(records);
   }
-  yield lines([balance(to, 'CLOSING_BALANCE', head.closingBalance)]);
+  yield lines([balanceLine(to, 'CLOSING_BALANCE', head.closingBalance)]);
 }
 
 // ISO 20022, Bank to Customer Statement, camt.053.001.08. The members of the objects are in the order that the standard
@@ -225,9 +212,7 @@ class CamtWriter {
     return { NbOfNtries: String(count), Sum: formatDecimal(BigInt(amount), this.#decimals) };
   }
 
-  /**
-   * Writes the part before the entries. If the period is not over, the last balance is an interim balance as of now.
-   */
+  /** Writes the part before the entries. If the period is not over, the last balance is an interim balance. */
   head(id: string, head: StatementHead, period: Period): string {
     const { from, to } = past(period, head);
     const code = to < period.to ? 'ITBD' : 'CLBD';

@@ -41,10 +41,7 @@ const at = pathsIn<Transfer>();
 const sourcePath = at('sourceAccountId');
 const destinationPath = at('destinationAccountId');
 
-/**
- * Validates a transfer's input fields, and reads both accounts, which must be of the given kinds.
- * @throws Refusal ACCOUNT_NOT_FOUND, INVALID_INPUT, INVALID_CURRENCY, FORBIDDEN (metadata of an app)
- */
+/** Validates a transfer's input fields, and reads both accounts, which must be of the given kinds. */
 async function readAccounts(
   payments: Payments,
   caller: Caller,
@@ -71,11 +68,8 @@ async function readAccounts(
 
 function requireKind(account: Account | undefined, kind: Account['kind'], side: string, path: FieldPath): Account {
   if (!account) accountNotFound(path);
-  if (account.kind !== kind) {
-    const words = { INTERNAL: 'an internal account', EXTERNAL: 'an external account' };
-    throw invalid(`the ${side} must be ${words[kind]}`, path);
-  }
-  return account;
+  if (account.kind === kind) return account;
+  throw invalid(`the ${side} must be an ${kind.toLowerCase()} account`, path);
 }
 
 interface TransferRow extends Pick<NewRow<Transaction>, 'metadata' | 'customerId' | 'createdBy'> {
@@ -120,10 +114,9 @@ export function newTransaction(
 function transferring(
   { database }: Payments,
   caller: Caller,
-  input: Omit<Transfer, 'amount'>,
+  { sourceAccountId, destinationAccountId }: Omit<Transfer, 'amount'>,
   customerPath: FieldPath,
 ) {
-  const { sourceAccountId, destinationAccountId } = input;
   const pathOf = (id: string) => (accountNameIn(destinationAccountId)?.id === id ? destinationPath : sourcePath);
   return {
     readsOnly: true,
@@ -144,10 +137,7 @@ function ownersOf(...accounts: readonly Account[]): string[] {
   return [...new Set(accounts.map((account) => account.customerId))].filter((id) => id !== null);
 }
 
-/**
- * Returns the rows for a transfer that a rail carries out: its transaction, and the order to the rail. The expected
- * settlement is computed from the database's time, which the id contains.
- */
+/** Returns the rows of a transfer by a rail. Its expected settlement counts from the database's time in its id. */
 function railRows(
   rail: Rail,
   transaction: NewRow<Transaction>,
@@ -209,7 +199,7 @@ export const transferIn = command((payments, caller, input: TransferIn, idempote
     const scenario = checkScenario(payments, caller, input.sandboxScenario);
     const must = { source: 'EXTERNAL', destination: 'INTERNAL' } as const;
     const { from, to, parties, ...described } = await readAccounts(payments, caller, input, must);
-    checkPullable(from, at('sourceAccountId'));
+    checkPullable(from, sourcePath);
     const rail = railOf(payments, caller, 'collect');
     const currency = requiredCurrency(to.currency);
     const given = input.amount ?? rail.collectionAmount?.(currency);
@@ -243,10 +233,8 @@ export const transferInternal = command((payments, caller, input: Omit<Transfer,
   plan: async () => {
     const must = { source: 'INTERNAL', destination: 'INTERNAL' } as const;
     const { from, to, parties, ...described } = await readAccounts(payments, caller, input, must);
-    if (from.id === to.id) {
-      const message = 'the source and the destination are the same account';
-      throw new Refusal('SELF_PAYMENT', message, at('destinationAccountId'));
-    }
+    if (from.id === to.id)
+      throw new Refusal('SELF_PAYMENT', 'the source and the destination are the same account', destinationPath);
     const amount = smallestUnits(input.amount, requiredCurrency(from.currency), at('amount'));
     const row = { ...described, from, to, amount, customerId: from.customerId };
     const transaction = newTransaction(caller, parties, row);
