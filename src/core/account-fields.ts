@@ -7,11 +7,10 @@ export type AccountDetails = Readonly<Record<string, string | null | undefined>>
 
 /** A detail's format: the accepted notations, and the canonical form that is stored. */
 export interface AccountForm {
-  /** The format in words, for refusals and for people who fill in a form: "9 digits". */
+  /** The format in words, such as "9 digits". */
   readonly form: string;
   /** The accepted input, as a pattern without flags, so that every API's schema can contain it. */
   readonly pattern: RegExp;
-  /** Returns the only spelling that is stored, shown and compared. */
   canonical(value: string): string;
   /** Explains more precisely than `form` why a value is refused; undefined if there is nothing to add. */
   explain?(value: string): string | undefined;
@@ -21,13 +20,11 @@ export interface AccountForm {
    * @param given as entered
    */
   check?(value: string, details: AccountDetails, given: string): string | undefined;
-  /** Returns when an otherwise valid value expires. */
   expiry?(value: string): Date | undefined;
 }
 
 export interface AccountField extends AccountForm {
   readonly description: string;
-  /** The maximum number of characters of the input. */
   readonly maxLength: number;
   /** The allowed values, if the set is closed, and the name of their GraphQL enum. */
   readonly values?: readonly string[];
@@ -39,16 +36,14 @@ export interface AccountField extends AccountForm {
   readonly differIn?: string;
   /** The form for comparisons, if it differs from the canonical form. */
   compared?(value: string): string;
-  /** The formats that replace the field's own format, keyed by the value of another field. */
+  /** The formats that replace the field's own, keyed by the value of another field. */
   readonly formBy?: { readonly field: string; readonly forms: Readonly<Record<string, AccountForm>> };
 }
 
-/** Returns a field's form, which may depend on another field, such as the country. */
 export function formOf(field: AccountField, details: AccountDetails): AccountForm {
   return field.formBy?.forms[details[field.formBy.field] ?? ''] ?? field;
 }
 
-/** Returns why a value does not match its format; undefined if it does. */
 export function formFault(field: AccountField, value: string, details: AccountDetails): string | undefined {
   if (value.length > field.maxLength) return `the value must have at most ${field.maxLength} characters`;
   const { pattern, form, explain } = formOf(field, details);
@@ -70,7 +65,6 @@ type Run = readonly [characters: string, least: number, most?: number];
 interface Writing {
   readonly runs: readonly Run[];
   readonly between?: string;
-  /** Whether lower-case letters are equivalent to upper-case ones. */
   readonly capitals?: boolean;
 }
 
@@ -104,9 +98,6 @@ export function written(form: string, { runs, between = spaces, capitals = false
   };
 }
 
-/**
- * Describes the first character that is not allowed at its position in a number or, if there is none, the wrong length.
- */
 function misfit(characters: readonly string[], runs: readonly Run[]): string | undefined {
   const places = runs.flatMap(([allowed, least, most = least]) =>
     Array.from({ length: most }, () => new RegExp(`^${allowed}$`)),
@@ -139,9 +130,6 @@ function exchanged(value: string, isRight: (value: string) => boolean): string |
   return `did you mean ${spoken(only.to)} instead of ${spoken(only.from)} ${where}?`;
 }
 
-/**
- * Returns the variants of a value in which `to` replaces `from`: at each of its positions alone, then at all of them.
- */
 function exchangesOf(value: string, from: string, to: string) {
   const places = [...value].flatMap((character, place) => (character === from ? [place] : []));
   const each = places.map((place) => ({ place, from, to, value: value.slice(0, place) + to + value.slice(place + 1) }));
@@ -164,7 +152,6 @@ export function checkDigits(
 export const notZeros: NonNullable<AccountForm['check']> = (value) =>
   /^0+$/.test(value) ? 'it is all zeros' : undefined;
 
-/** The default maximum number of characters of a detail. */
 const usualLength = 140;
 /** Defines an account number, which must not consist only of zeros. */
 export const numberField = (
@@ -179,7 +166,6 @@ export const numberField = (
   ...more,
 });
 
-/** Defines a free text, such as a name. */
 export const text = (description: string, more: Partial<AccountField> = {}): AccountField => ({
   description,
   maxLength: usualLength,
@@ -211,7 +197,6 @@ export const digits = (
     { differIn: 'spaces, dashes', ...more },
   );
 
-/** Defines a detail with a closed set of values. */
 export const choice = (description: string, values: readonly string[], enumName: string): AccountField => ({
   description,
   maxLength: usualLength,
@@ -256,7 +241,6 @@ export const ibanForm: AccountForm = {
   explain: (value) => bareIban.explain?.(withoutLabel(value)),
 };
 
-/** Defines an IBAN, with a check of the value. */
 export const ibanField = (check: AccountForm['check']) =>
   numberField('IBAN, 15 to 34 characters.', ibanForm, {
     differIn: 'spaces, dashes, letter case, the word IBAN before it',
@@ -362,7 +346,6 @@ export const sortCode = digits('Sort code, 6 digits.', 6, 6, {
   check: (value) => notZeros(value.replaceAll('-', ''), {}, value),
 });
 
-/** Defines a case-insensitive address `user@domain`. */
 export const atAddress = (
   description: string,
   form: string,

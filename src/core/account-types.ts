@@ -37,7 +37,6 @@ export interface AccountType {
   readonly currencies: readonly CurrencyCode[];
   /** Whether it has an owner: bank accounts do, wallets do not. */
   readonly beneficiary: boolean;
-  /** The set of characters that its rail can transmit; absent if there is no restriction. */
   readonly characters?: CharacterSetName;
   readonly fields: Readonly<Record<string, AccountField>>;
   /** The fields that can identify the account; exactly one of them is required. */
@@ -251,7 +250,6 @@ export interface AccountIdentity {
   readonly bank: string | null;
 }
 
-/** Returns an account's identity. Two accounts with the same identity are the same account. */
 export function identityOf(type: ExternalAccountType, details: AccountDetails): AccountIdentity {
   const { fields, identifier, bank }: AccountType = accountTypes[type];
   const compared = (names: readonly string[]) =>

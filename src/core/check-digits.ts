@@ -45,7 +45,6 @@ export function ibanFault(value: string, details: AccountDetails): string | unde
     : reason;
 }
 
-/** Returns why an IBAN requires a BIC: outside SEPA, the BIC identifies the bank. */
 export function bicNeeded({ iban }: AccountDetails): string | undefined {
   const country = ibanForm.canonical(iban ?? '').slice(0, 2);
   // A value that is not an IBAN is refused for that reason alone.
@@ -65,10 +64,7 @@ export function clabeFault(value: string, details: AccountDetails): string | und
   return clabe.validate(value).valid.bank ? undefined : `no bank has the code ${value.slice(0, 3)}`;
 }
 
-/**
- * The codes of Nigeria's commercial banks (Central Bank of Nigeria), keyed by bank name. Words that most of these names
- * share are left out.
- */
+/** Nigeria's commercial banks and their codes (Central Bank of Nigeria), without the words that most names share. */
 const nigerianBanks: Readonly<Record<string, string>> = {
   access: '044',
   citi: '023',
@@ -120,7 +116,6 @@ const nameOfBank = (name: string) => {
     : words;
 };
 
-/** Checks a Nigerian account number (NUBAN). Its 10th digit depends on the bank code, if that is known. */
 export function nubanFault(value: string, details: AccountDetails): string | undefined {
   return /^0+$/.test(value) ? 'it is all zeros' : nubanChecksum(value, details, value);
 }

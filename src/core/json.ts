@@ -17,7 +17,6 @@ export class InexactJson extends Error {
   }
 }
 
-/** Returns whether a JSON value is an object, and neither a list nor null. */
 export function isJsonObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
@@ -28,7 +27,6 @@ type WithoutNulls<T> = T extends readonly (infer Item)[]
     ? { [Name in keyof T]: WithoutNulls<Exclude<T[Name], null>> }
     : T;
 
-/** Returns JSON with all object members that are null or undefined removed. */
 export function withoutNulls<T>(json: T): WithoutNulls<T> {
   const clean = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(clean);
@@ -105,7 +103,6 @@ function look(json: string): { readonly names: number; readonly isPlain: boolean
   return { names, isPlain };
 }
 
-/** Returns where a string that begins at a quotation mark ends; the end of the JSON if it is unterminated. */
 function endOfText(json: string, start: number): number {
   for (let end = json.indexOf('"', start + 1); end !== -1; end = json.indexOf('"', end + 1)) {
     let before = end - 1;

@@ -12,14 +12,10 @@ export interface Page<Key> {
   readonly read: 'asc' | 'desc';
   /** The range of keys on the page: those after or before a cursor, or between two cursors. */
   readonly bound: { readonly gt?: Key; readonly lt?: Key } | undefined;
-  /**
-   * The keys at and beyond the cursor where the read starts. If any row has such a key, there is a page on that side,
-   * too.
-   */
+  /** The keys at and beyond the cursor where the read starts. A row with such a key means a page on that side, too. */
   readonly beyond: { readonly gte: Key } | { readonly lte: Key } | undefined;
 }
 
-/** The possible orders of lists: by creation of their rows, or by their last change. */
 export type ListOrder = 'CREATED' | 'UPDATED';
 
 /** A row's position in the order of last changes. Rows that changed in the same millisecond are ordered by id. */
@@ -42,16 +38,13 @@ export interface OrderedRow {
 }
 
 export interface RowOrder<Key> {
-  /** The fields that order the rows, the most significant one first. */
   readonly fields: readonly string[];
   /** Returns the key that a position contains; undefined if the position belongs to another order. */
   readonly keyOf: (position: string) => Key | undefined;
   readonly textOf: (row: OrderedRow) => string;
-  /** Returns Prisma's condition for the rows whose keys lie within a bound. */
   within(bound: KeyBound<Key>): object;
 }
 
-/** The order of creation: an id contains the time. */
 const byCreation: RowOrder<string> = {
   fields: ['id'],
   keyOf: (position) => (position.length === 36 ? position : undefined),
@@ -84,7 +77,6 @@ const byChange: RowOrder<ChangeKey> = {
 
 export const rowOrders = { CREATED: byCreation, UPDATED: byChange } as const;
 
-/** Returns the Prisma arguments that read a page, plus one extra row. */
 export function pageQuery<Where, Key>(where: Where, page: Page<Key>, order: RowOrder<Key>) {
   return {
     where: page.bound ? { AND: [where, order.within(page.bound)] } : where,

@@ -47,7 +47,6 @@ export const refusals = {
 
 export type RefusalCode = keyof typeof refusals;
 
-/** An invalid input field: its path in the command's input, and why it is invalid. */
 export interface InvalidField {
   readonly path: FieldPath;
   readonly code: RefusalCode;
@@ -68,10 +67,8 @@ export interface RefusalDetails {
 
 const isPath = (about: FieldPath | RefusalDetails): about is FieldPath => Array.isArray(about);
 
-/** The message for a request that had no effect, because the database could not process it. */
 export const databaseAway = 'the database is unreachable or overloaded; try again';
 
-/** The message for a request that has waited for another session's lock, usually on a table, for as long as allowed. */
 export const databaseBusy = 'the database is busy: another session holds a lock that this request needs; try again';
 
 /**
@@ -85,7 +82,6 @@ export function refusalIn(error: unknown): Refusal | undefined {
   return new Refusal('SERVICE_UNAVAILABLE', isLockTimeout(error) ? databaseBusy : databaseAway, { retryAfter: 1 });
 }
 
-/** Returns the refusal for a command that may have taken effect, but whose result was lost. */
 export function outcomeUnknown(): Refusal {
   return new Refusal(
     'OUTCOME_UNKNOWN',
@@ -113,7 +109,6 @@ export class Refusal extends Error {
   }
 }
 
-/** Creates the refusal for an input that is invalid at a path. */
 export function invalid(message: string, about?: FieldPath | RefusalDetails): Refusal {
   return new Refusal('INVALID_INPUT', message, about);
 }
@@ -123,7 +118,7 @@ export function checkNotEmpty(list: readonly unknown[] | null | undefined, path:
   if (list?.length === 0) throw invalid('the list must not be empty; omit it to set no limit', path);
 }
 
-/** The path of a value in an input: field names and, in lists, positions from 0. */
+/** Field names and, in lists, positions from 0. */
 export type FieldPath = readonly (string | number)[];
 
 type Leaf = string | number | bigint | boolean | Date | null | undefined;
@@ -161,7 +156,6 @@ export function translatePath(path: FieldPath, table: PathTable): FieldPath {
   return [...to, ...path.slice(from.length)];
 }
 
-/** Formats a path as text: `beneficialOwners.0.taxId`. */
 export function dotted(path: FieldPath): string {
   return path.join('.');
 }
@@ -173,7 +167,6 @@ export interface Expecting {
 
 const at = pathsIn<Expecting>()('expectedVersion');
 
-/** Creates the refusal for a change to a record that has changed since the caller read it. */
 export function changedMeanwhile(existingId: string | null, version: number, replayed = false): Refusal {
   const message = `the record has changed meanwhile: its version is ${version}`;
   return new Refusal('CONFLICT', message, { path: at, ...(existingId !== null && { existingId }), version }, replayed);
@@ -209,15 +202,11 @@ export function checkAll<Checks extends readonly (() => unknown)[]>(
   throw found.length === 1 ? first : joinRefusals(first, found);
 }
 
-/** Returns the invalid fields listed in a refusal; if it lists none, the field at its path. */
 export function invalidFieldsOf({ code, message, details }: Refusal): readonly InvalidField[] {
   return details.errors ?? (details.path ? [{ path: details.path, code, message }] : []);
 }
 
-/**
- * Merges the refusals for one input. If all of them have the same code, so does the result; otherwise it is
- * INVALID_INPUT.
- */
+/** If all refusals have the same code, so does the result; otherwise it is INVALID_INPUT. */
 function joinRefusals(first: Refusal, found: readonly Refusal[]): Refusal {
   const errors = found.flatMap(invalidFieldsOf);
   const code = errors.every((error) => error.code === first.code) ? first.code : 'INVALID_INPUT';

@@ -29,7 +29,7 @@ export class SecretBox {
     this.#keys = new Map(keys.map((one) => [keyId('SECRET_KEY', one), one]));
   }
 
-  /** Encrypts a secret for `owner`. @returns format version, id of the key, nonce, tag, ciphertext */
+  /** @returns format version, id of the key, nonce, tag, ciphertext */
   seal(secret: string, owner: string): Buffer {
     const nonce = randomBytes(nonceBytes);
     const cipher = createCipheriv(algorithm, this.#keyOf(this.keyId), nonce).setAAD(Buffer.from(owner));
@@ -38,10 +38,7 @@ export class SecretBox {
     return Buffer.concat([head, nonce, cipher.getAuthTag(), text]);
   }
 
-  /**
-   * Decrypts a secret.
-   * @throws Error if this instance lacks its key, or if the secret belongs to another owner or was changed
-   */
+  /** @throws Error if this instance lacks its key, or if the secret belongs to another owner or was changed */
   open(sealed: Uint8Array, owner: string): string {
     const bytes = Buffer.from(sealed);
     const parts = bytes.subarray(1 + idBytes);
@@ -60,10 +57,7 @@ export class SecretBox {
   }
 }
 
-/**
- * Returns the id of the key that a stored secret was encrypted with.
- * @throws Error for bytes that `seal` did not create
- */
+/** Returns the id of a stored secret's key. @throws Error for bytes that `seal` did not create */
 export function sealedWith(sealed: Uint8Array): string {
   if (sealed[0] !== formatVersion) throw new Error('this secret was stored in an unknown format');
   return Buffer.from(sealed.subarray(1, 1 + idBytes)).toString('hex');

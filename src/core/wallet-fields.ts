@@ -59,7 +59,6 @@ export const solanaAddress = address(
   },
 );
 
-/** A Tron wallet address, with its checksum. */
 export const tronAddress = address(
   'Wallet address: T and 33 characters.',
   'T and 33 letters or digits',
@@ -94,7 +93,6 @@ export function eip55(digits: string): string {
   return `0x${letters.join('')}`;
 }
 
-/** A wallet address on a chain that uses Ethereum's address format. */
 export const evmAddress = numberField(
   'Wallet address: 0x and 40 hexadecimal digits.',
   written('0x and 40 hexadecimal digits', {
@@ -149,7 +147,6 @@ const withoutScheme = (value: string) =>
     .toLowerCase()
     .replace(/^lightning:/, '');
 
-/** Returns when a BOLT 11 invoice expires; undefined if it cannot be read. */
 function expiryOf(request: string): Date | undefined {
   try {
     return new Date(invoices.parsePaymentRequest({ request }).expires_at);

@@ -16,22 +16,19 @@ export interface Rates {
 /** Changes to a platform's own limits. Null restores the limit from the settings. */
 export type RateChanges = { readonly [limit in keyof Rates]?: Rate | null };
 
-/** The prefixes of the `platform` columns that override the limits from the settings. */
 const prefixes = { platform: 'rate', apiToken: 'apiTokenRate', clientToken: 'clientTokenRate' } as const;
 const limits = Object.keys(prefixes) as (keyof Rates)[];
 
-/** The columns with these prefixes; null means that the settings apply. */
+/** Null means that the settings apply. */
 export type RateColumns = {
   readonly [Column in `${(typeof prefixes)[keyof Rates]}${'Limit' | 'Burst'}`]: number | null;
 };
 
-/** The same columns as a select list, for a table with the alias `p`. */
 export const rateColumns = limits
   .flatMap((limit) => [`${prefixes[limit]}Limit`, `${prefixes[limit]}Burst`])
   .map((column) => `p.${columnName(column)}`)
   .join(', ');
 
-/** Returns a platform's own limits; null if the limits from the settings apply. */
 export function ownRates(row: RateColumns): Rates {
   const rateOf = (limit: keyof Rates): Rate | null => {
     const [perSecond, burst] = [row[`${prefixes[limit]}Limit`], row[`${prefixes[limit]}Burst`]];
@@ -52,7 +49,6 @@ export function changedColumns(changes: RateChanges): Partial<RateColumns> {
   return Object.fromEntries(columns);
 }
 
-/** The maximum rate and burst. */
 const most = 1_000_000;
 
 /**

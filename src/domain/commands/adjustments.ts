@@ -13,7 +13,6 @@ import { planRefusal } from './plan-refusals.ts';
 
 /** Balance corrections by operators: one operator proposes, another approves (decision 81). Not offered by any API. */
 
-/** How long a proposal can be approved, in milliseconds: seven days. */
 const openMs = 7 * 86_400_000;
 
 const withAccount = {
@@ -22,11 +21,7 @@ const withAccount = {
 
 export type Adjustment = Prisma.AdjustmentGetPayload<{ include: typeof withAccount }>;
 
-/**
- * Stores a proposal without moving money. `amount` is in the smallest unit of the currency: positive for a credit,
- * negative for a debit.
- * @throws RefusedByHand
- */
+/** Stores a proposal without moving money. A positive `amount` is a credit. @throws RefusedByHand */
 export async function proposeAdjustment(
   database: Database,
   { accountId, amount, currency }: { readonly accountId: string; readonly amount: bigint; readonly currency: string },
@@ -57,10 +52,7 @@ export async function proposeAdjustment(
   });
 }
 
-/**
- * Approves a proposal, which moves the money. Anyone but the proposer can approve it, once, before it expires.
- * @throws RefusedByHand
- */
+/** Anyone but the proposer can approve a proposal, once, before it expires. @throws RefusedByHand */
 export async function approveAdjustment(database: Database, id: string, operator: Operator): Promise<Adjustment> {
   const found = await findAdjustment(database, id);
   const { platformId, account } = found;
@@ -72,7 +64,6 @@ export async function approveAdjustment(database: Database, id: string, operator
   throw new RefusedByHand(`nothing done: ${planRefusal(refusal, {}, owner, false).message}`);
 }
 
-/** Commits the journal, the approval and the act. A refusal by the database leaves everything unchanged. */
 async function approve(act: Transaction, found: Adjustment, operator: Operator): Promise<PlanRefusal | undefined> {
   const { platformId, id, accountId, currency, amount } = found;
   const outcome = await commitPlanOn(act.client, platformId, {
@@ -108,7 +99,6 @@ export async function rejectAdjustment(database: Database, id: string, operator:
   return requireOne(database.prisma, found);
 }
 
-/** Returns the latest 1,000 adjustments, newest first: all of them, or only those that can still be approved. */
 export async function listAdjustments(database: Database, { all }: { readonly all: boolean }): Promise<Adjustment[]> {
   const { now } = await readClock(database.pool);
   return database.prisma.adjustment.findMany({

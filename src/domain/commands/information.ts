@@ -7,7 +7,6 @@ import type { Queryable } from '../../infra/database/statement.ts';
 import { readClock } from '../../infra/database/transaction.ts';
 import type { RequiredField } from '../../rails/rail.ts';
 
-/** A named fact about a party to a UMA payment (decision 48). */
 export interface InformationField {
   readonly name: string;
   readonly value: string;
@@ -17,7 +16,6 @@ export type Information = Readonly<Record<string, string>>;
 
 export const maxFacts = 30;
 
-/** Returns the reason for refusing a fact's value, worded as the end of a sentence. `now` is the database's clock. */
 type Check = (value: string, now: Date) => string | undefined;
 
 const anyText: Check = () => undefined;
@@ -49,7 +47,6 @@ const checks: ReadonlyMap<string, Check> = new Map([
   ['IDENTIFIER', anyText],
 ]);
 
-/** Reads the database's clock if a fact depends on it. */
 export async function clockFor(on: Queryable, given: readonly InformationField[] | null | undefined): Promise<Date> {
   return given?.some(({ name }) => name === 'BIRTH_DATE') ? (await readClock(on)).now : new Date(0);
 }

@@ -13,11 +13,11 @@ import type { LimitState, PlanRefusal } from '../ledger/commit.ts';
 
 /** How a command presents the database's refusal of its plan. */
 export interface RefusalOptions {
-  /** The path of the cause in the input, for codes that are not in `paths`. */
+  /** The path for codes that are not in `paths`. */
   readonly path?: FieldPath;
   /** The path of the cause in the input; if several are possible, a function of the id in the refusal. */
   readonly paths?: Partial<Record<PlanRefusal['code'], FieldPath | ((id: string) => FieldPath)>>;
-  /** The code and reason if a status does not allow the operation: CONFLICT and a general reason by default. */
+  /** CONFLICT and a general reason by default. */
   readonly conflict?: { readonly code?: RefusalCode; readonly reason?: string };
 }
 
@@ -125,7 +125,6 @@ function conflictParts(
 
 type LimitExceeded = Extract<PlanRefusal, { code: 'LIMIT_EXCEEDED' }>;
 
-/** The details of the refusal LIMIT_EXCEEDED, for a caller who may see the policy. */
 export interface ExceededLimit extends Pick<LimitExceeded, 'rule' | 'limit' | 'freeAt'> {
   readonly subjectId: string;
 }
@@ -165,7 +164,6 @@ const periods: Readonly<Record<LimitState['period'], string>> = {
 /** The only refusal that callers may get about a customer whom they cannot see. */
 const stranger: RefusalParts = { code: 'USER_NOT_READY', message: 'a customer in this payment cannot move money' };
 
-/** Returns the refusal without details for a caller who may not see its subject; otherwise undefined. */
 function limitedRefusal(refusal: PlanRefusal, caller: Caller): RefusalParts | undefined {
   const { code } = refusal;
   switch (code) {
@@ -211,7 +209,6 @@ function limitedRefusal(refusal: PlanRefusal, caller: Caller): RefusalParts | un
 
 type CustomerInUse = Extract<PlanRefusal, { code: 'CUSTOMER_IN_USE' }>;
 
-/** The obstacles to deleting a customer: the details of the refusal CUSTOMER_IN_USE. */
 export interface CustomerUse {
   readonly balances: readonly { readonly accountId: string; readonly amount: string; readonly currency: string }[];
   readonly paymentsUnderWay: number;
@@ -240,12 +237,11 @@ function inUse({ balances, payments }: CustomerInUse): string {
   return `the customer cannot be deleted: ${reasons.join(', and ')}`;
 }
 
-/** Explains why an account cannot take an amount. Its balance is not revealed, because the payer may not own it. */
+/** The balance is not revealed, because the payer may not own the account. */
 export function fullAccount({ id, limit, currency }: Extract<PlanRefusal, { code: 'AMOUNT_OUT_OF_RANGE' }>): string {
   return `${publicId('InternalAccount', id)} may hold at most ${inMajor(limit, currency)}, and this would exceed it`;
 }
 
-/** Formats an amount in smallest units (digits) of a stored currency as readable major units, such as "125.50 USD". */
 export function inMajor(digits: string, currency: string): string {
   const known = currencyOf(currency);
   return known ? formatMajor(BigInt(digits), known) : `${digits} ${currency}`;

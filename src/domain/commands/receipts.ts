@@ -13,12 +13,10 @@ import type { Payments } from './command.ts';
 export interface Receipt {
   readonly operation: Operation;
   readonly idempotencyKey: string;
-  /** NONE: nothing has been done or refused under the key. */
   readonly outcome: 'NONE' | 'SUCCEEDED' | 'REFUSED';
-  /** When the key was first used; null if it never was. */
   readonly createdAt: Date | null;
   readonly code: RefusalCode | null;
-  /** The record that the call created or changed, by type and uuid; null for a record without an id. */
+  /** Null for a record without an id. */
   readonly result: { readonly type: ResultType | NonNullable<StoredResult['type']>; readonly row: ResultRow } | null;
 }
 

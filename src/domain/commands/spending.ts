@@ -4,9 +4,8 @@ import type { Account } from '../../infra/database/rows.ts';
 import type { Caller } from '../access/caller.ts';
 import type { Spend } from '../ledger/plan.ts';
 
-/** The payment that a command begins, and its receiving account, if any. */
 interface Begun extends Pick<Spend, 'transactionId' | 'amount' | 'currency' | 'until'> {
-  /** The sending customer; null if the platform itself pays. */
+  /** Null if the platform itself pays. */
   readonly customerId: string | null;
   readonly to: Account | null | undefined;
   readonly umaAddress?: string | null | undefined;
@@ -23,9 +22,7 @@ export function spendOf(caller: Caller, kind: PaymentKind, payment: Begun): Spen
   };
 }
 
-/**
- * The country of each account type that exists in only one country. An IBAN begins with its country; a wallet has none.
- */
+/** The account types of a single country. An IBAN begins with its country; a wallet has none. */
 const countries: { readonly [Type in ExternalAccountType]?: string } = {
   US_ACCOUNT: 'US',
   CLABE: 'MX',

@@ -92,13 +92,10 @@ const limitStatement = statement<{ key: Buffer }>(
 const writeMs = 1_000;
 /** The interval at which a stream without events is marked as seen, in milliseconds. */
 const seenMs = 900_000;
-/**
- * How long concurrently opened streams are collected into one statement, in milliseconds, and the maximum number of
- * streams per statement.
- */
+/** Streams opened within this time, in milliseconds, share a statement. */
 const collectMs = 3;
 const maxBatch = 500;
-/** A subject's keys are counted whenever the subject has begun this fraction of the maximum number of keys. */
+/** A subject's keys are counted each time it has begun this fraction of the maximum. */
 const countedPart = 0.1;
 
 /** The resume points of this process's streams. Streams that open together share a statement, and so do updates. */
@@ -109,7 +106,6 @@ export class ResumePoints {
   readonly #opening: DataLoader<ResumePoint, Found | undefined>;
   readonly #beginning: DataLoader<ResumePoint, true>;
   readonly #timers: readonly NodeJS.Timeout[];
-  /** The number of keys that each subject has begun since the last count. */
   readonly #begun = boundedCache<number>(10_000);
   #changed = new Set<ResumePoint>();
   #writing: Promise<void> = Promise.resolve();
@@ -139,7 +135,6 @@ export class ResumePoints {
     return point;
   }
 
-  /** Finds the state of the earlier stream that had a point's key, and makes the point the key's owner. */
   find(point: ResumePoint): Promise<Found | undefined> {
     return this.#opening.load(point);
   }
@@ -247,10 +242,7 @@ export class ResumePoints {
 
 type State = 'open' | 'closed' | 'ended';
 
-/**
- * A client's progress in a stream that it resumes by a key. It is stored, so that any instance can resume the stream.
- * After a crash, it may be slightly out of date.
- */
+/** A client's progress in a stream that it resumes by a key. After a crash, it may be slightly out of date. */
 export class ResumePoint {
   readonly key: ResumeKey;
   readonly streamId = randomUUID();
@@ -269,7 +261,6 @@ export class ResumePoint {
     this.key = key;
   }
 
-  /** The position after which the stream resumes; undefined if it starts over. */
   get resumeAfter(): FeedPosition | undefined {
     return this.#found?.position ?? undefined;
   }
@@ -292,7 +283,7 @@ export class ResumePoint {
 
   /**
    * Stores the start of a stream that does not resume. If the client acknowledges nothing, the stream continues after
-   * this sequence when it is opened again. If the sequence is null, the stream starts over.
+   * this sequence when it is opened again; if that is null, it starts over.
    */
   async begin(position: bigint | null): Promise<void> {
     if (this.#isBegun) return;
@@ -329,10 +320,7 @@ export class ResumePoint {
     return asText(this.#begun);
   }
 
-  /**
-   * The stored state: the position up to which the client has received everything, and the sequence up to which it may
-   * have received events, if known.
-   */
+  /** The state to store. `sent` is known once no other connection of the client can have received more. */
   get written(): readonly [position: string | null, epoch: number | null, sent: string | null] {
     const isKnown = this.#state !== 'open' && this.#isNewest;
     const { sequence = null, epoch = null } = this.#acknowledged ?? {};
@@ -352,7 +340,7 @@ function byPlatform(points: Iterable<ResumePoint>): Map<string, ResumePoint[]> {
   return Map.groupBy(points, ({ key }) => key.platformId);
 }
 
-/** Returns the last point for each key, because a statement can insert a row only once. */
+/** A statement can insert a row only once, so this keeps the last point for each key. */
 function distinct(points: readonly ResumePoint[]): Iterable<ResumePoint> {
   return new Map(points.map((point) => [point.key.digest.toString('hex'), point])).values();
 }

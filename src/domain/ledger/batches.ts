@@ -40,10 +40,7 @@ export function divideIntoBatches(groups: readonly PlanGroup[]): number[][] {
   return batches;
 }
 
-/**
- * Returns a group's conflict keys. Most keys are both read and written. Rows that many plans read and few plans change
- * (customers, and external accounts that take part) share one key.
- */
+/** Rows that many plans read and few change (customers, and external accounts that take part) share one key. */
 function keysOf(group: PlanGroup): ConflictKeys {
   const keys = noKeys();
   for (const { platformId, plan } of group) {
@@ -53,11 +50,7 @@ function keysOf(group: PlanGroup): ConflictKeys {
   return keys;
 }
 
-/**
- * Checks that an alternative changes only what its plan names. Locks and batches are derived from the plan, before it
- * is known whether the alternative is taken.
- * @throws Error for an alternative that changes more
- */
+/** Locks and batches are derived from the plan, so an alternative may change only what its plan names. */
 function checkAlternative(planKeys: ConflictKeys, alternative: Alternative): void {
   const keys = noKeys();
   addMoves(keys, alternative);
@@ -136,10 +129,7 @@ function addMoves(keys: ConflictKeys, { quotes = [], expired = [], transactions 
   }
 }
 
-/**
- * Returns whether a plan, or its alternative, may end a payment that policies then stop counting
- * (release_payments.sql).
- */
+/** Whether a plan, or its alternative, may end a payment that policies then stop counting (release_payments.sql). */
 function endsUndelivered({ transactions = [], otherwise }: Alternative): boolean {
   return transactions.some(({ to }) => undelivered.has(to)) || (otherwise !== undefined && endsUndelivered(otherwise));
 }

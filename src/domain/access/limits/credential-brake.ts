@@ -3,11 +3,8 @@ import { boundedCache } from '../../../core/bounded-cache.ts';
 import type { Rate } from '../rates.ts';
 import { type Clock, RateLimited, secondsUntil, TokenBucket } from './rate-limits.ts';
 
-/**
- * The maximum number of addresses whose failures are counted. Beyond it, the least recently seen address is dropped.
- */
+/** Beyond this number of addresses, the least recently seen is dropped. */
 const maxAddresses = 20_000;
-/** The minimum time between two log lines about a slowed-down address, in milliseconds. */
 const logMs = 60_000;
 
 interface Attempts {

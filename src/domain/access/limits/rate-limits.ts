@@ -17,21 +17,19 @@ export class TokenBucket {
     this.#at = now;
   }
 
-  /** Adds the tokens gained since the last refill, up to the burst size. The rate may have changed since then. */
+  /** The rate may have changed since the last refill. */
   refill({ perSecond, burst }: Rate, now: number): void {
     this.tokens = Math.min(burst, this.tokens + ((now - this.#at) * perSecond) / 1_000);
     this.#at = now;
   }
 }
 
-/** Returns the number of seconds until a bucket has `wanted` tokens. */
 export function secondsUntil(wanted: number, tokens: number, { perSecond }: Rate): number {
   return Math.max(0, (wanted - tokens) / perSecond);
 }
 
 /** The error for a request that exceeds a rate limit. The request had no effect. */
 export class RateLimited extends Error {
-  /** The number of whole seconds after which the same request may succeed. */
   readonly retryAfter: number;
 
   constructor(message: string, retryAfter: number) {
@@ -49,31 +47,21 @@ interface Quota {
 
 export interface RateDecision {
   readonly refusal: RateLimited | undefined;
-  /** The limits that the request counts against; empty if none applies. */
   readonly quotas: readonly Quota[];
 }
 
-/**
- * The maximum number of buckets of each kind. Beyond it, the least recently used bucket is dropped. If it is needed
- * again, it starts full.
- */
+/** Beyond this number of buckets, the least recently used is dropped. It starts full if it is needed again. */
 const maxBuckets = { platform: 10_000, token: 20_000 } as const;
 
-/**
- * Limits request rates with token buckets (docs/limits.md): one for each platform, API token and client token. The
- * buckets are in memory, so each instance counts separately.
- */
+/** Token buckets (docs/limits.md) for platforms, API tokens and client tokens, counted by each instance separately. */
 export class RateLimits {
   readonly #rates: Rates;
   readonly #now: Clock;
   readonly #platforms = boundedCache<TokenBucket>(maxBuckets.platform);
-  /**
-   * Separate from the buckets of client tokens, so that a platform with many apps does not evict buckets of API tokens.
-   */
+  /** Separate from client tokens, so that a platform with many apps does not evict buckets of API tokens. */
   readonly #apiTokens = boundedCache<TokenBucket>(maxBuckets.token);
   readonly #clientTokens = boundedCache<TokenBucket>(maxBuckets.token);
 
-  /** @param rates the default limits, for platforms without their own */
   constructor(rates: Rates, now: Clock) {
     this.#rates = rates;
     this.#now = now;
@@ -85,9 +73,8 @@ export class RateLimits {
   }
 
   /**
-   * Charges a request that turns out to be as expensive as several requests. If too few tokens are left, the request is
-   * refused and not charged. A charge larger than a bucket's capacity is accepted if the bucket is full, and empties
-   * it.
+   * Charges a request that turns out to be as expensive as several requests. If too few tokens are left, it is refused
+   * and not charged. A charge larger than a bucket's capacity is accepted if the bucket is full, and empties it.
    */
   countMore(viewer: Viewer, requests: number): RateDecision {
     const quotas = this.#quotasOf(viewer);
@@ -140,7 +127,6 @@ const owners = {
 function refusalOf(lacking: readonly Quota[], wantedOf: (rate: Rate) => number): RateLimited {
   const waits = lacking.map(({ bucket, rate }) => secondsUntil(wantedOf(rate), bucket.tokens, rate));
   const longest = waits.indexOf(Math.max(...waits));
-  // At least one bucket is short of tokens; otherwise the request would not have been refused.
   const { name, rate } = lacking[longest] as Quota;
   return new RateLimited(
     `${owners[name]} has made too many requests: at most ${rate.perSecond} a second, in bursts of up to ${rate.burst}`,
@@ -181,7 +167,6 @@ export class TokenCap {
   readonly #cap: Cap;
   readonly #open = new Map<string, number>();
 
-  /** @param things the plural name of the counted resources, as used in refusals */
   constructor(things: string, cap: Cap) {
     this.#things = things;
     this.#cap = cap;
@@ -191,10 +176,7 @@ export class TokenCap {
     return kind === 'CLIENT' ? this.#cap.clientToken : this.#cap.apiToken;
   }
 
-  /**
-   * Opens a resource on behalf of a token.
-   * @returns an idempotent function that releases the resource, or an error if the token has reached its cap
-   */
+  /** @returns an idempotent function that releases the resource, or an error if the token has reached its cap */
   open(viewer: Viewer): (() => void) | RateLimited {
     const { kind, tokenId } = viewer;
     const most = this.mostOf(viewer);

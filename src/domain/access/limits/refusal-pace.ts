@@ -3,24 +3,18 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { boundedCache } from '../../../core/bounded-cache.ts';
 import type { Clock } from './rate-limits.ts';
 
-/** The number of refusals to one source that are sent immediately, and the number per second after that. */
+/** The number of refusals to one source that are sent at once, and the number per second after that. */
 const refusalRate = { atOnce: 50, perSecond: 20 } as const;
-/** The longest that a refusal is delayed, in milliseconds: less than clients usually wait for a response. */
+/** In milliseconds: less than clients usually wait for a response. */
 const maxWaitMs = 12_000;
-/**
- * The length of the last part of that delay, in milliseconds. Refusals that would wait longer are spread over this
- * part.
- */
+/** Refusals that would wait longer are spread over this last part of the delay, in milliseconds. */
 const spreadMs = 3_000;
 /** The golden ratio: the fractional parts of its multiples are evenly distributed, however many there are. */
 const goldenRatio = (Math.sqrt(5) - 1) / 2;
-/** The maximum number of sources whose refusals are counted. */
 const maxSources = 10_000;
 
 interface Source {
-  /** When the next refusal would be due at an even pace. */
   due: number;
-  /** The number of refusals that would have had to wait longer than the maximum. */
   longest: number;
 }
 

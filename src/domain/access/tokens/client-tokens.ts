@@ -18,7 +18,6 @@ interface Row extends RateColumns, Omit<ClientToken, 'createdAt' | 'createdById'
   makers: string[];
 }
 
-/** Finds a valid token. As everywhere, the database's clock decides whether it has expired. */
 const tokenStatement = statement<Row>(
   'client_token',
   `select t.id, t.platform_id, p.environment, t.permissions::text[] as permissions, t.grants::text[] as grants, t.expires_at,
@@ -44,7 +43,6 @@ const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
  */
 export class ClientTokens {
   readonly #database: Database;
-  /** The keys by id. A token's header contains the id of its key. */
   readonly #keys: ReadonlyMap<string, Uint8Array>;
   readonly #signingId: string | undefined;
 
@@ -65,10 +63,7 @@ export class ClientTokens {
     );
   }
 
-  /**
-   * Returns the signed JWT of a token whose row has been stored.
-   * @throws Refusal SERVICE_UNAVAILABLE without a key
-   */
+  /** @throws Refusal SERVICE_UNAVAILABLE without a key */
   async sign(row: Pick<ClientToken, 'id' | 'platformId' | 'permissions' | 'createdAt' | 'expiresAt'>, subject: string) {
     const { header, key } = this.#signing();
     return new SignJWT({ platform: row.platformId, scope: row.permissions.join(' ') })
@@ -81,10 +76,7 @@ export class ClientTokens {
       .sign(key);
   }
 
-  /**
-   * Checks that tokens can be minted, before anything is stored.
-   * @throws Refusal SERVICE_UNAVAILABLE without a key
-   */
+  /** Checks that tokens can be minted. @throws Refusal SERVICE_UNAVAILABLE without a key */
   requireKey(): void {
     this.#signing();
   }

@@ -20,7 +20,7 @@ import { type ClientTokens, subjectOf } from './client-tokens.ts';
 import { boundsOf, isDeletedOwner, lockMaker, lockTokens, rangesIn, registered } from './token-bounds.ts';
 import { storeApiToken } from './token-records.ts';
 
-/** The maximum lifetime of a client token, in seconds: one day. */
+/** In seconds: one day. */
 export const maxClientSeconds = 86_400;
 
 /** The input for a new client token. Exactly one of the three ids must be given. */
@@ -29,9 +29,7 @@ export interface NewClientToken {
   readonly quoteId?: string | null | undefined;
   readonly transactionId?: string | null | undefined;
   readonly permissions: readonly Permission[];
-  /** Extra rights of a customer's app. */
   readonly grants?: readonly ClientGrant[] | null | undefined;
-  /** Whether the token may send only registered documents, regardless of the platform's setting. */
   readonly trustedDocumentsOnly?: boolean | null | undefined;
   /** The hashes of the registered documents that the token is limited to. Defaults to its creator's list, if any. */
   readonly documents?: readonly string[] | null | undefined;
@@ -40,17 +38,12 @@ export interface NewClientToken {
 
 const at = pathsIn<NewClientToken>();
 
-/** Finds the record that a token is to be bound to, along with its customer. */
 type Finder = (
   prisma: Prisma.TransactionClient,
   caller: Caller,
   id: string,
 ) => Promise<{ readonly customerId: string | null } | null>;
 
-/**
- * The records that a client token can be bound to, each with its id type, the error code for an unknown id, and the
- * query.
- */
 const targets = {
   customerId: {
     type: 'Customer',
@@ -174,10 +167,7 @@ async function storeClientToken(
   });
 }
 
-/**
- * Issues a token once per idempotency key. Only the token's id is stored with the key, never its secret. The response
- * therefore cannot be repeated, and a repeated request is refused.
- */
+/** Issues a token once per idempotency key. Its secret is not stored, so a repeated request is refused. */
 function issueOnce<Row extends { readonly id: string }>(
   database: Database,
   caller: Caller,
@@ -208,10 +198,7 @@ function issueOnce<Row extends { readonly id: string }>(
   });
 }
 
-/**
- * Refuses permissions that the caller lacks, and an empty list.
- * @throws Refusal INVALID_INPUT, FORBIDDEN
- */
+/** @throws Refusal INVALID_INPUT, FORBIDDEN */
 function checkPermissions(caller: Caller, permissions: readonly Permission[]): void {
   if (permissions.length === 0) throw invalid('a token needs at least one permission', at('permissions'));
   const missing = permissions.find((permission) => !caller.permissions.includes(permission));
@@ -272,7 +259,7 @@ export async function issueApiToken(
   return { apiToken: row, secret: credentials.secret, replayed };
 }
 
-/** The longest period during which a token and its replacement are both valid, in hours: 30 days. */
+/** In hours: 30 days. */
 export const maxOverlapHours = 720;
 
 /**

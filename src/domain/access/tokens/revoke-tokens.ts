@@ -11,7 +11,6 @@ import { lockTokens } from './token-bounds.ts';
 
 export interface RevokeApiToken extends Expecting {
   readonly tokenId: string;
-  /** Whether to also end the tokens and webhook endpoints that the token created, directly or indirectly. */
   readonly revokeDescendants: boolean;
 }
 
@@ -110,10 +109,7 @@ async function revokeFamily(on: Queryable, caller: Caller, id: string, input: Re
   return { endedApiTokens, endedClientTokens, disabledEndpoints: endpoints.length };
 }
 
-/**
- * Revokes an app's token, as `revokeApiToken` revokes a server's. An app's token has no descendants.
- * @throws Refusal TOKEN_NOT_FOUND
- */
+/** Revokes an app's token, which has no descendants. @throws Refusal TOKEN_NOT_FOUND */
 export const revokeClientToken = recordCommand(
   (_database, caller, input: { readonly tokenId: string } & Expecting) => ({
     operation: 'revokeClientToken',
@@ -132,7 +128,7 @@ export const revokeClientToken = recordCommand(
   }),
 );
 
-/** Returns a token's version, which changes only once, on revocation. */
+/** A token changes only once, on revocation. */
 export function tokenVersion(isRevoked: boolean): number {
   return isRevoked ? 2 : 1;
 }

@@ -4,7 +4,6 @@ import type { Database } from '../../../infra/database/database.ts';
 import { statement } from '../../../infra/database/statement.ts';
 import type { Viewer } from '../viewer.ts';
 
-/** The rights of a token that can change during its lifetime, through a setting of its platform or by hand. */
 type Rights = Pick<Viewer, 'permissions' | 'grants' | 'trustedDocumentsOnly'>;
 
 const rightsStatement = statement<Rights & { id: string }>(
@@ -12,10 +11,7 @@ const rightsStatement = statement<Rights & { id: string }>(
   'select id, permissions, grants, trusted_documents_only from find_token_rights($1, $2)',
 );
 
-/**
- * The interval at which the tokens of open connections are checked, in milliseconds. When a token is no longer valid,
- * its connections are closed within a second.
- */
+/** In milliseconds: the connections of a token that is no longer valid are closed within a second. */
 const sweepMs = 900;
 
 /** The reasons for closing a connection: its token is no longer valid, or no longer permits an open operation. */
@@ -24,10 +20,9 @@ export const endings = {
   narrowed: { code: 'FORBIDDEN', message: 'the token no longer permits an open operation' },
 } as const;
 
-/** Returns whether a token would still permit its holder to begin an operation that is already open. */
 export type CouldBegin = (viewer: Viewer) => Promise<boolean>;
 
-/** A connection that stays open: a WebSocket or an event stream. */
+/** A WebSocket or an event stream. */
 export interface Connection {
   readonly forbid: (why: (typeof endings)[keyof typeof endings]) => void;
   /** Asks the client to connect elsewhere, because the server is stopping. */
@@ -39,7 +34,7 @@ export interface Connection {
 export interface Session {
   readonly viewer: Viewer;
   /**
-   * Replaces the token with a newer token that has the same subject and permits all open operations.
+   * Replaces the token with a newer one of the same subject that permits all open operations.
    * @returns false if the newer token does not qualify; the connection then keeps its token
    */
   renew(viewer: Viewer): Promise<boolean>;
@@ -101,10 +96,7 @@ export class Sessions {
     };
   }
 
-  /**
-   * Asks all clients to connect elsewhere, one by one over `spreadMs` milliseconds, so that they do not all reconnect
-   * at once.
-   */
+  /** Asks clients to connect elsewhere, over `spreadMs` milliseconds so that they do not all reconnect at once. */
   async leave(spreadMs: number): Promise<void> {
     clearInterval(this.#timer);
     this.#stopping = true;

@@ -7,10 +7,7 @@ import type { Caller } from '../caller.ts';
 
 // A token's expiry, addresses and documents stay within those of the token that creates it.
 
-/**
- * Validates address ranges.
- * @throws Refusal INVALID_INPUT for a malformed range, or an IPv6 range narrower than a /64 network
- */
+/** @throws Refusal INVALID_INPUT for a malformed range, or an IPv6 range narrower than a /64 network */
 export function rangesIn(addresses: readonly string[]): string[] {
   return addresses.map((text, position) => {
     const path = ['addresses', position];
@@ -76,10 +73,7 @@ export async function boundsOf(
   };
 }
 
-/**
- * Returns the hashes of the documents requested for a new token, or an empty list if they are omitted.
- * @throws Refusal INVALID_INPUT for an empty list, or a hash that is not registered
- */
+/** @throws Refusal INVALID_INPUT for an empty list, or a hash that is not registered */
 export async function registered(
   { prisma }: Transaction,
   { platformId }: Caller,
@@ -137,12 +131,10 @@ export async function lockMaker(on: Queryable, { platformId, tokenId }: Caller):
   return tokenId;
 }
 
-/** Blocks the creation of tokens and the revocation of API tokens of the platform until the transaction ends. */
 export async function lockTokens(on: Queryable, { platformId }: Tenant): Promise<void> {
   await lockStatement(on, platformId);
 }
 
-/** Returns whether a new token's customer is deleted. This cannot change until the transaction ends. */
 export async function isDeletedOwner(on: Queryable, { platformId }: Tenant, customerId: string): Promise<boolean> {
   const [owner] = await ownerStatement(on, platformId, customerId);
   return owner?.isDeleted ?? true;
