@@ -98,6 +98,14 @@ export function written(form: string, { runs, between = spaces, capitals = false
   };
 }
 
+/** Accepts two forms, and explains a fault in terms of the second, whose spelling is stored. */
+const eitherForm = (form: string, one: AccountForm, other: AccountForm): AccountForm => ({
+  form,
+  pattern: new RegExp(`${one.pattern.source}|${other.pattern.source}`),
+  canonical: other.canonical,
+  explain: (value) => (one.explain?.(value) === undefined ? undefined : other.explain?.(value)),
+});
+
 function misfit(characters: readonly string[], runs: readonly Run[]): string | undefined {
   const places = runs.flatMap(([allowed, least, most = least]) =>
     Array.from({ length: most }, () => new RegExp(`^${allowed}$`)),
@@ -253,46 +261,39 @@ export function bicField(description: string, more: Partial<AccountField> = {}):
     ['[A-Za-z]', 6],
     [alphanumeric, 2],
   ];
-  const words = 'a BIC of 8 or 11 characters such as DEUTDEFF or DEUTDEFF500';
-  const [of8, of11] = [short, [...short, [alphanumeric, 3]] as const].map((runs) =>
-    written(words, { runs, capitals: true }),
-  );
-  if (!of8 || !of11) throw new Error('the format of a BIC has two lengths');
-  return numberField(
-    description,
-    {
-      form: words,
-      pattern: new RegExp(`${of8.pattern.source}|${of11.pattern.source}`),
-      canonical: (value) => of8.canonical(value).replace(/^(.{8})XXX$/, '$1'),
-      explain: (value) => (of8.explain?.(value) === undefined ? undefined : of11.explain?.(value)),
-      check: (value) => (isValidBIC(value) ? undefined : 'characters 5 and 6 are not the code of a country'),
-    },
-    { differIn: 'spaces, dashes, letter case, a final XXX', ...more },
-  );
+  const form = 'a BIC of 8 or 11 characters such as DEUTDEFF or DEUTDEFF500';
+  const [of8, of11] = [
+    written(form, { runs: short, capitals: true }),
+    written(form, { runs: [...short, [alphanumeric, 3]], capitals: true }),
+  ];
+  return numberField(description, eitherForm(form, of8, of11), {
+    canonical: (value) => of8.canonical(value).replace(/^(.{8})XXX$/, '$1'),
+    check: (value) => (isValidBIC(value) ? undefined : 'characters 5 and 6 are not the code of a country'),
+    differIn: 'spaces, dashes, letter case, a final XXX',
+    ...more,
+  });
 }
 
-const cpf = written('a CPF of 11 digits', { runs: [[digit, 11]], between: punctuation });
-const cnpj = written('a CNPJ of 12 letters or digits and 2 digits', {
-  runs: [
-    [alphanumeric, 12],
-    [digit, 2],
-  ],
-  between: punctuation,
-  capitals: true,
-});
-const cpfForm = {
-  ...cpf,
+const cpf = {
+  ...written('a CPF of 11 digits', { runs: [[digit, 11]], between: punctuation }),
   check: checkDigits('its last 2 digits, the check digits, do', (value) => cpfs.isValid(value)),
 };
-const cnpjForm = {
-  ...cnpj,
+const cnpj = {
+  ...written('a CNPJ of 12 letters or digits and 2 digits', {
+    runs: [
+      [alphanumeric, 12],
+      [digit, 2],
+    ],
+    between: punctuation,
+    capitals: true,
+  }),
   check: checkDigits('its last 2 digits, the check digits, do', (value) => cnpjs.isValid(value)),
 };
 
 /** The Pix key formats by key type, as in the central bank's directory. */
 export const pixKeyForms = {
-  CPF: cpfForm,
-  CNPJ: cnpjForm,
+  CPF: cpf,
+  CNPJ: cnpj,
   EMAIL: {
     form: 'an e-mail address of at most 77 characters',
     pattern: /^\s*[!-?A-~]+@[!-?A-~]+\s*$/,
@@ -330,14 +331,11 @@ export const pixKey = text('The Pix key, in the format of its type.', {
 
 export const pixTaxId = numberField(
   "The Pix key owner's tax number (CPF or CNPJ).",
+  eitherForm(`${cpf.form}, or ${cnpj.form}`, cpf, cnpj),
   {
-    form: `${cpf.form}, or ${cnpj.form}`,
-    pattern: new RegExp(`${cpf.pattern.source}|${cnpj.pattern.source}`),
-    canonical: cnpj.canonical,
-    explain: (value) => (cpf.explain?.(value) === undefined ? undefined : cnpj.explain?.(value)),
-    check: (value, details, given) => (value.length === 11 ? cpfForm : cnpjForm).check?.(value, details, given),
+    check: (value, details, given) => (value.length === 11 ? cpf : cnpj).check(value, details, given),
+    differIn: 'punctuation, spaces, letter case',
   },
-  { differIn: 'punctuation, spaces, letter case' },
 );
 
 export const sortCode = digits('Sort code, 6 digits.', 6, 6, {

@@ -34,6 +34,8 @@ export interface AccountType {
   /** The name of its GraphQL type, and of its input field (decision 16). */
   readonly graphql: { readonly type: string; readonly input: string };
   readonly description: string;
+  /** The only country of its accounts. An IBAN begins with its country; a wallet has none. */
+  readonly country?: string;
   readonly currencies: readonly CurrencyCode[];
   /** Whether it has an owner: bank accounts do, wallets do not. */
   readonly beneficiary: boolean;
@@ -50,6 +52,7 @@ export const accountTypes = {
   US_ACCOUNT: {
     graphql: { type: 'UsAccountInfo', input: 'usAccount' },
     description: 'A bank account in the United States.',
+    country: 'US',
     currencies: ['USD'],
     beneficiary: true,
     characters: 'ACH',
@@ -69,6 +72,7 @@ export const accountTypes = {
   CLABE: {
     graphql: { type: 'ClabeAccountInfo', input: 'clabe' },
     description: 'A bank account in Mexico.',
+    country: 'MX',
     currencies: ['MXN'],
     beneficiary: true,
     fields: { clabeNumber: digits('CLABE, 18 digits.', 18, 18, { check: clabeFault }), bankName },
@@ -77,6 +81,7 @@ export const accountTypes = {
   PIX: {
     graphql: { type: 'PixAccountInfo', input: 'pix' },
     description: 'A Pix key in Brazil.',
+    country: 'BR',
     currencies: ['BRL'],
     beneficiary: true,
     fields: {
@@ -111,6 +116,7 @@ export const accountTypes = {
   UPI: {
     graphql: { type: 'UpiAccountInfo', input: 'upi' },
     description: 'A UPI address in India.',
+    country: 'IN',
     currencies: ['INR'],
     beneficiary: true,
     fields: {
@@ -125,6 +131,7 @@ export const accountTypes = {
   NGN_ACCOUNT: {
     graphql: { type: 'NgnAccountInfo', input: 'ngnAccount' },
     description: 'A bank account in Nigeria.',
+    country: 'NG',
     currencies: ['NGN'],
     beneficiary: true,
     fields: {
@@ -142,6 +149,7 @@ export const accountTypes = {
   CAD_ACCOUNT: {
     graphql: { type: 'CadAccountInfo', input: 'cadAccount' },
     description: 'A bank account in Canada.',
+    country: 'CA',
     currencies: ['CAD'],
     beneficiary: true,
     fields: {
@@ -156,6 +164,7 @@ export const accountTypes = {
   GBP_ACCOUNT: {
     graphql: { type: 'GbpAccountInfo', input: 'gbpAccount' },
     description: 'A bank account in the United Kingdom.',
+    country: 'GB',
     currencies: ['GBP'],
     beneficiary: true,
     fields: { sortCode, accountNumber: digits('Account number, 8 digits.', 8), bankName },
@@ -165,6 +174,7 @@ export const accountTypes = {
   PHP_ACCOUNT: {
     graphql: { type: 'PhpAccountInfo', input: 'phpAccount' },
     description: 'A bank account in the Philippines.',
+    country: 'PH',
     currencies: ['PHP'],
     beneficiary: true,
     fields: { bankName: identifyingBankName, accountNumber: lettersOrDigits },
@@ -174,6 +184,7 @@ export const accountTypes = {
   SGD_ACCOUNT: {
     graphql: { type: 'SgdAccountInfo', input: 'sgdAccount' },
     description: 'A bank account in Singapore.',
+    country: 'SG',
     currencies: ['SGD'],
     beneficiary: true,
     fields: {

@@ -31,23 +31,20 @@ export function anyOf<Field extends string, Value>(
   field: Field,
   values: Given<readonly Value[]>,
 ): { readonly [F in Field]?: { in: Value[] } } {
-  // The compiler would widen a computed name to `string`.
-  return (values ? { [field]: { in: [...values] } } : {}) as { readonly [F in Field]?: { in: Value[] } };
+  return values ? equal(field, { in: [...values] }) : {};
 }
 
-export function byText<Where>(
-  text: Given<string>,
-  where: (text: string) => Where,
-): Where | typeof matchesNothing | object {
+/** Returns an object with one field. (The compiler would widen a computed name to `string`.) */
+export function equal<Field extends string, Value>(field: Field, value: Value) {
+  return { [field]: value } as { readonly [F in Field]?: Value };
+}
+
+export function byText(text: Given<string>, where: (text: string) => object): object {
   if (text === null || text === undefined) return {};
   return isPlainText(text) ? where(canonicalText(text)) : matchesNothing;
 }
 
-export function byId<Where>(
-  id: Given<string>,
-  where: (uuid: string) => Where,
-  type: IdType,
-): Where | typeof matchesNothing | object {
+export function byId(id: Given<string>, where: (uuid: string) => object, type: IdType): object {
   if (id === null || id === undefined) return {};
   const uuid = uuidOf(id, type);
   return uuid === undefined ? matchesNothing : where(uuid);

@@ -88,7 +88,7 @@ export function toDecimal(value: Fraction, digits: number, places = Number.POSIT
   const decimals = Math.min(places, digits - 1 - magnitudeOf(value));
   const scaled = roundHalfUp(multiply(value, tenTo(decimals)));
   if (decimals <= 0) return (scaled * powerOfTen(-decimals)).toString();
-  return formatDecimal(scaled, decimals).replace(/\.?0+$/, '');
+  return withoutZeros(formatDecimal(scaled, decimals));
 }
 
 /** Returns what is wrong with an exchange rate, worded to follow its name; undefined if it is usable. */
@@ -117,11 +117,14 @@ export function variableFeeRateFault(rate: string): string | undefined {
  */
 export function toExactDecimal(value: Fraction): string | undefined {
   const { numerator, denominator } = lowestTerms(value);
-  const twos = multiplicity(denominator, 2n);
-  const fives = multiplicity(denominator, 5n);
-  const places = Math.max(twos, fives);
-  if (2n ** BigInt(twos) * 5n ** BigInt(fives) !== denominator) return undefined;
-  return formatDecimal((numerator * powerOfTen(places)) / denominator, places);
+  // A denominator has at most as many factors of 2 or 5 as it has binary digits.
+  const places = denominator.toString(2).length;
+  const scaled = numerator * powerOfTen(places);
+  return scaled % denominator === 0n ? withoutZeros(formatDecimal(scaled / denominator, places)) : undefined;
+}
+
+function withoutZeros(decimal: string): string {
+  return decimal.replace(/\.?0+$/, '');
 }
 
 export function toRatio(value: Fraction): string {
@@ -150,12 +153,6 @@ function lowestTerms({ numerator, denominator }: Fraction): Fraction {
   let [divisor, rest] = [denominator, numerator < 0n ? -numerator : numerator];
   while (rest !== 0n) [divisor, rest] = [rest, divisor % rest];
   return { numerator: numerator / divisor, denominator: denominator / divisor };
-}
-
-function multiplicity(value: bigint, prime: bigint): number {
-  let times = 0;
-  for (let rest = value; rest % prime === 0n; rest /= prime) times += 1;
-  return times;
 }
 
 /** Returns the smaller of two whole numbers: Math.min does not accept bigint. */

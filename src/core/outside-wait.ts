@@ -18,7 +18,7 @@ export function withSlot<Result>(slot: RequestSlot, work: () => Result): Result 
 }
 
 /** Waits for other work of the same tenant without holding the request's turn, so that other work can go ahead. */
-export async function turnlessWait<Result>(wait: Promise<Result>): Promise<Result> {
+async function turnlessWait<Result>(wait: Promise<Result>): Promise<Result> {
   const slot = slots.getStore();
   slot?.yieldTurn();
   try {

@@ -58,8 +58,6 @@ export interface RefusalDetails {
   readonly path?: FieldPath | undefined;
   /** All invalid fields, if there are several. `path` is then the path of the first. */
   readonly errors?: readonly InvalidField[];
-  /** Never set: the cause is named by `path` alone. */
-  readonly field?: never;
   /** Seconds after which the same request may succeed. */
   readonly retryAfter?: number;
   readonly [fact: string]: unknown;

@@ -1,5 +1,5 @@
 import DataLoader from 'dataloader';
-import { matchesNothing } from '../../core/conditions.ts';
+import { equal, matchesNothing } from '../../core/conditions.ts';
 import { oncePer } from '../../core/once-per.ts';
 import { asPlatform } from '../../infra/database/connections/platform-scope.ts';
 import type { Prisma } from '../../infra/database/generated/client/client.ts';
@@ -102,11 +102,6 @@ function where<Field extends string>(rule: Rule<Field>, { platformId, bound }: S
   if (bound.kind === 'PLATFORM') return { platformId };
   const field = rule[bound.kind];
   return { platformId, ...(field === null ? matchesNothing : equal(field, idOf(bound))) };
-}
-
-/** The compiler would widen a computed name to `string`. */
-function equal<Field extends string>(field: Field, value: string): { readonly [F in Field]?: string } {
-  return { [field]: value } as { readonly [F in Field]?: string };
 }
 
 function idOf(bound: Exclude<Caller['bound'], { kind: 'PLATFORM' }>): string {

@@ -218,24 +218,18 @@ async function orWaiting<Done extends { readonly outcome: Outcome }>(
   return carryOut(waitingPlan(plan, refusal), new Date(refusal.dueAt));
 }
 
-async function claimFor(caller: Caller, command: Command<ResultType>): Promise<Claim | undefined> {
-  return claimOf(caller, { ...command, input: await comparableInput(command) });
-}
-
 /** Makes the decimal and the integer form of the same amount equal. Reads the currency only for a decimal. */
-async function comparableInput({
-  input,
-  amount,
-  idempotencyKey,
-}: Pick<Command<ResultType>, 'input' | 'amount' | 'idempotencyKey'>) {
+async function claimFor(caller: Caller, command: Command<ResultType>): Promise<Claim | undefined> {
+  const { input, amount, idempotencyKey } = command;
   const given = amount && (input as Readonly<Record<string, GivenAmount | null | undefined>>)[amount.field];
-  if (!idempotencyKey || !amount || typeof given !== 'object' || given === null) return input;
+  if (!idempotencyKey || !amount || typeof given !== 'object' || given === null) return claimOf(caller, command);
   // An account that cannot be found is refused when the command is planned.
   const currency = await amount.currency().catch((error: unknown) => {
     if (error instanceof Refusal) return undefined;
     throw error;
   });
-  return { ...input, [amount.field]: comparableAmount(given, currencyOf(currency ?? '')) };
+  const comparable = comparableAmount(given, currencyOf(currency ?? ''));
+  return claimOf(caller, { ...command, input: { ...input, [amount.field]: comparable } });
 }
 
 const waits: Readonly<Record<LockTimeout['for'], string>> = {

@@ -213,10 +213,7 @@ function ofCustomer<Where>(caller: Scope, where: Where): Where | typeof matchesN
 }
 
 /** Matches no row if the id is malformed or names a different kind of account. */
-function byAccount<Where>(
-  id: Given<string>,
-  where: (name: AccountName) => Where,
-): Where | typeof matchesNothing | object {
+function byAccount(id: Given<string>, where: (name: AccountName) => object): object {
   if (id === null || id === undefined) return {};
   const name = accountNameIn(id);
   return name === undefined ? matchesNothing : where(name);
@@ -225,11 +222,11 @@ function byAccount<Where>(
 const fromAccount = ({ id, kind }: AccountName) => ({ sourceAccountId: id, sourceAccount: { kind } });
 const toAccount = ({ id, kind }: AccountName) => ({ destinationAccountId: id, destinationAccount: { kind } });
 
-function byIdentifier<A, B>(
+function byIdentifier(
   identifier: Given<string>,
-  byName: (name: AccountName) => A,
-  byUma: (address: string) => B,
-): A | B | object {
+  byName: (name: AccountName) => object,
+  byUma: (address: string) => object,
+): object {
   if (identifier?.startsWith('$')) return byText(identifier, (address) => byUma(address.toLowerCase()));
   return byAccount(identifier, byName);
 }

@@ -1,5 +1,6 @@
+import { type AccountType, accountTypes } from '../../core/account-types.ts';
 import { accountPublicId } from '../../core/ids.ts';
-import type { ExternalAccountType, PaymentKind } from '../../infra/database/generated/client/client.ts';
+import type { PaymentKind } from '../../infra/database/generated/client/client.ts';
 import type { Account } from '../../infra/database/rows.ts';
 import type { Caller } from '../access/caller.ts';
 import type { Spend } from '../ledger/plan.ts';
@@ -22,20 +23,8 @@ export function spendOf(caller: Caller, kind: PaymentKind, payment: Begun): Spen
   };
 }
 
-/** The account types of a single country. An IBAN begins with its country; a wallet has none. */
-const countries: { readonly [Type in ExternalAccountType]?: string } = {
-  US_ACCOUNT: 'US',
-  CLABE: 'MX',
-  PIX: 'BR',
-  UPI: 'IN',
-  NGN_ACCOUNT: 'NG',
-  CAD_ACCOUNT: 'CA',
-  GBP_ACCOUNT: 'GB',
-  PHP_ACCOUNT: 'PH',
-  SGD_ACCOUNT: 'SG',
-};
-
 function countryOf({ accountType, identifier }: Account): string | null {
   if (accountType === null) return null;
-  return accountType === 'IBAN' ? (identifier?.slice(0, 2) ?? null) : (countries[accountType] ?? null);
+  const { country }: AccountType = accountTypes[accountType];
+  return accountType === 'IBAN' ? (identifier?.slice(0, 2) ?? null) : (country ?? null);
 }

@@ -4,6 +4,7 @@ import type pg from 'pg';
 import { DatabaseClient } from '../../infra/database/connections/hosts.ts';
 import { connectionConfig, type Database } from '../../infra/database/database.ts';
 import { sqlState } from '../../infra/database/faults.ts';
+import type { Prisma } from '../../infra/database/generated/client/client.ts';
 import { statement } from '../../infra/database/statement.ts';
 import { inTransaction, transactionOn } from '../../infra/database/transaction.ts';
 import { ledgerRules } from './ledger-rules.ts';
@@ -81,27 +82,20 @@ async function auditOnce(database: Database, options: AuditOptions): Promise<Aud
     const coversFrom = full || checkpoint.refusal ? null : checkpoint.coversUntil;
     const breaches = await (coversFrom ? checkRowsSince(client, onProgress) : checkAllRows(client, onProgress));
     const covers = { coversFrom, coversUntil: moment.at };
-    const stored = await store(database, client, { breaches, checkpoint, ...covers, onReplica: replica !== undefined });
-    return { breaches, ...covers, whyAll: full ? null : checkpoint.refusal, ...stored };
+    const broken = breaches.map(({ rule }) => rule);
+    const finished = { ...covers, rules: auditRules, broken, onReplica: replica !== undefined };
+    let [isCheckpoint, storeError]: [boolean, unknown] = [false, undefined];
+    try {
+      isCheckpoint = await storeAudit(database, client, finished, checkpoint);
+    } catch (error) {
+      if (isReplayConflict(error)) throw error;
+      // The result is returned even if it cannot be stored, for example because the disk is full.
+      storeError = error;
+    }
+    return { breaches, ...covers, whyAll: full ? null : checkpoint.refusal, isCheckpoint, storeError };
   };
   if (replica === undefined) return onSnapshot(database.url, reads);
   return onSnapshot(replica, reads, (client) => replay(client, moment, replayMs));
-}
-
-interface Reading extends Pick<Audit, 'breaches' | 'coversFrom' | 'coversUntil'> {
-  readonly checkpoint: Checkpoint;
-  readonly onReplica: boolean;
-}
-
-async function store(database: Database, client: pg.Client, { breaches, checkpoint, ...reading }: Reading) {
-  const finished = { ...reading, rules: auditRules, broken: breaches.map(({ rule }) => rule) };
-  try {
-    return { isCheckpoint: await storeAudit(database, client, finished, checkpoint), storeError: undefined };
-  } catch (error) {
-    if (isReplayConflict(error)) throw error;
-    // The result is returned even if it cannot be stored, for example because the disk is full.
-    return { isCheckpoint: false, storeError: error };
-  }
 }
 
 interface Moment {
@@ -195,7 +189,7 @@ async function checkRowsSince(client: pg.Client, onProgress: Progress): Promise<
   return ledgerRules.flatMap(({ rule }) => (found.has(rule) ? [{ rule, rows: found.get(rule) ?? [] }] : []));
 }
 
-export interface Checkpoint {
+interface Checkpoint {
   readonly runId: string | null;
   readonly coversUntil: Date | null;
   /** Why the next audit cannot continue from the checkpoint; null if it can. */
@@ -227,7 +221,7 @@ interface Found {
 }
 
 /** @param history the primary's history (read_position); null if the feed's epoch belongs to a different server */
-export async function findCheckpoint(client: pg.Client, history: string | null): Promise<Checkpoint> {
+async function findCheckpoint(client: pg.Client, history: string | null): Promise<Checkpoint> {
   const { rows } = await client.query<Found>(found);
   const [row] = rows;
   if (!row) throw new Error('the checkpoint returned no row');
@@ -249,14 +243,6 @@ function refusalOf(row: Found, history: string | null): string | null {
   return null;
 }
 
-export interface FinishedAudit {
-  readonly rules: number;
-  readonly broken: readonly string[];
-  readonly coversFrom: Date | null;
-  readonly coversUntil: Date;
-  readonly onReplica: boolean;
-}
-
 /** The advisory lock of an audit that stores its result ("audi" in ASCII). */
 const checkpointLock = 0x61756469;
 
@@ -265,13 +251,20 @@ const checkpointLock = 0x61756469;
  * @param client the connection in whose snapshot the audit has read
  * @returns whether this audit is now the checkpoint: false if another one has stored its own since `before`
  */
-export async function storeAudit(database: Database, client: pg.Client, finished: FinishedAudit, before: Checkpoint) {
+async function storeAudit(
+  database: Database,
+  client: pg.Client,
+  finished: Pick<Prisma.AuditRunCreateInput, 'rules' | 'coversFrom' | 'coversUntil' | 'onReplica'> & {
+    broken: string[];
+  },
+  before: Checkpoint,
+) {
   return inTransaction(database, async ({ client: primary, prisma }) => {
     await primary.query('select pg_advisory_xact_lock($1)', [checkpointLock]);
     const newest = await prisma.auditRun.findFirst({ where: { rulesDigest: { not: null } }, orderBy: { id: 'desc' } });
     const isCheckpoint = finished.broken.length === 0 && (newest?.id ?? null) === before.runId;
     const checkpoint = isCheckpoint ? { rulesDigest, epochId: before.epochId } : {};
-    await prisma.auditRun.create({ data: { ...finished, broken: [...finished.broken], ...checkpoint } });
+    await prisma.auditRun.create({ data: { ...finished, ...checkpoint } });
     if (!isCheckpoint) return false;
     // The primary's connection is idle while the next page is read.
     await primary.query('set local idle_in_transaction_session_timeout = 0');

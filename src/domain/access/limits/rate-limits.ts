@@ -40,7 +40,7 @@ export class RateLimited extends Error {
 }
 
 interface Quota {
-  readonly name: 'platform' | 'api-token' | 'client-token';
+  readonly limit: keyof Rates;
   readonly rate: Rate;
   readonly bucket: TokenBucket;
 }
@@ -50,17 +50,16 @@ export interface RateDecision {
   readonly quotas: readonly Quota[];
 }
 
-/** Beyond this number of buckets, the least recently used is dropped. It starts full if it is needed again. */
-const maxBuckets = { platform: 10_000, token: 20_000 } as const;
-
 /** Token buckets (docs/limits.md) for platforms, API tokens and client tokens, counted by each instance separately. */
 export class RateLimits {
   readonly #rates: Rates;
   readonly #now: Clock;
-  readonly #platforms = boundedCache<TokenBucket>(maxBuckets.platform);
-  /** Separate from client tokens, so that a platform with many apps does not evict buckets of API tokens. */
-  readonly #apiTokens = boundedCache<TokenBucket>(maxBuckets.token);
-  readonly #clientTokens = boundedCache<TokenBucket>(maxBuckets.token);
+  /** Separate, so that a platform with many apps does not evict buckets of API tokens. An evicted bucket refills. */
+  readonly #buckets = {
+    platform: boundedCache<TokenBucket>(10_000),
+    apiToken: boundedCache<TokenBucket>(20_000),
+    clientToken: boundedCache<TokenBucket>(20_000),
+  };
 
   constructor(rates: Rates, now: Clock) {
     this.#rates = rates;
@@ -85,19 +84,14 @@ export class RateLimits {
 
   #quotasOf({ kind, platformId, tokenId, rates: own }: Viewer): Quota[] {
     const now = this.#now();
-    const quotas: Quota[] = [];
-    const isApp = kind === 'CLIENT';
-    const tokenRate = isApp ? (own.clientToken ?? this.#rates.clientToken) : (own.apiToken ?? this.#rates.apiToken);
-    if (tokenRate) {
-      const bucket = filledBucket(isApp ? this.#clientTokens : this.#apiTokens, tokenId, tokenRate, now);
-      quotas.push({ name: isApp ? 'client-token' : 'api-token', rate: tokenRate, bucket });
-    }
-    const platformRate = own.platform ?? this.#rates.platform;
-    if (platformRate) {
-      const bucket = filledBucket(this.#platforms, platformId, platformRate, now);
-      quotas.push({ name: 'platform', rate: platformRate, bucket });
-    }
-    return quotas;
+    const limits = [
+      [kind === 'CLIENT' ? 'clientToken' : 'apiToken', tokenId] as const,
+      ['platform', platformId] as const,
+    ];
+    return limits.flatMap(([limit, id]) => {
+      const rate = own[limit] ?? this.#rates[limit];
+      return rate ? [{ limit, rate, bucket: filledBucket(this.#buckets[limit], id, rate, now) }] : [];
+    });
   }
 }
 
@@ -118,18 +112,19 @@ function filledBucket(buckets: LRUCache<string, TokenBucket>, key: string, rate:
   return bucket;
 }
 
-const owners = {
-  platform: 'this platform',
-  'api-token': 'this API token',
-  'client-token': 'this client token',
+/** The name of each limit in header fields, and its owner in refusals. */
+const names = {
+  platform: ['platform', 'this platform'],
+  apiToken: ['api-token', 'this API token'],
+  clientToken: ['client-token', 'this client token'],
 } as const;
 
 function refusalOf(lacking: readonly Quota[], wantedOf: (rate: Rate) => number): RateLimited {
   const waits = lacking.map(({ bucket, rate }) => secondsUntil(wantedOf(rate), bucket.tokens, rate));
   const longest = waits.indexOf(Math.max(...waits));
-  const { name, rate } = lacking[longest] as Quota;
+  const { limit, rate } = lacking[longest] as Quota;
   return new RateLimited(
-    `${owners[name]} has made too many requests: at most ${rate.perSecond} a second, in bursts of up to ${rate.burst}`,
+    `${names[limit][1]} has made too many requests: at most ${rate.perSecond} a second, in bursts of up to ${rate.burst}`,
     waits[longest] ?? 0,
   );
 }
@@ -141,16 +136,16 @@ function refusalOf(lacking: readonly Quota[], wantedOf: (rate: Rate) => number):
  */
 export function rateLimitFields([first, second]: readonly Quota[]): { policy: string; state: string } | undefined {
   if (!first) return undefined;
-  const { name, rate, bucket } = second && second.bucket.tokens < first.bucket.tokens ? second : first;
+  const { limit, rate, bucket } = second && second.bucket.tokens < first.bucket.tokens ? second : first;
   const { tokens } = bucket;
   return {
     policy: second ? `${policyOf(first)}, ${policyOf(second)}` : policyOf(first),
-    state: `"${name}";r=${Math.max(0, Math.floor(tokens))};t=${Math.ceil((rate.burst - tokens) / rate.perSecond)}`,
+    state: `"${names[limit][0]}";r=${Math.max(0, Math.floor(tokens))};t=${Math.ceil((rate.burst - tokens) / rate.perSecond)}`,
   };
 }
 
-function policyOf({ name, rate }: Quota): string {
-  return `"${name}";q=${rate.burst};w=${Math.ceil(rate.burst / rate.perSecond)}`;
+function policyOf({ limit, rate }: Quota): string {
+  return `"${names[limit][0]}";q=${rate.burst};w=${Math.ceil(rate.burst / rate.perSecond)}`;
 }
 
 /** The number of resources (sockets, streams) that each API token and each client token may hold at once. */

@@ -111,12 +111,7 @@ export async function createClientToken(
   };
 }
 
-interface Target {
-  readonly name: keyof typeof targets;
-  readonly uuid: string;
-}
-
-function targetOf(input: NewClientToken): Target {
+function targetOf(input: NewClientToken) {
   const given = (Object.keys(targets) as (keyof typeof targets)[]).filter((name) => input[name] != null);
   const [name] = given;
   if (name === undefined || given.length > 1) {
@@ -134,7 +129,7 @@ function targetOf(input: NewClientToken): Target {
 async function storeClientToken(
   transaction: Transaction,
   caller: Caller,
-  { name, uuid }: Target,
+  { name, uuid }: ReturnType<typeof targetOf>,
   input: NewClientToken,
 ): Promise<ClientToken> {
   const { client, prisma } = transaction;
@@ -280,7 +275,6 @@ export async function rotateApiToken(
     throw invalid(`the overlap must be 0 to ${maxOverlapHours} hours`, ['overlapHours']);
   const id = uuidOf(input.tokenId, 'ApiToken');
   const credentials = newCredentials();
-  let overlapEndsAt: Date | undefined;
   const { row, replayed } = await issueOnce(
     database,
     caller,
@@ -304,16 +298,14 @@ export async function rotateApiToken(
       // A changed expiry is announced again.
       if (!old.expiresAt || old.expiresAt > end)
         await prisma.apiToken.updateMany({ where, data: { expiresAt: end, warnedAt: null } });
-      overlapEndsAt = old.expiresAt && old.expiresAt < end ? old.expiresAt : end;
       const { name, permissions, addresses, documents } = old;
-      return storeApiToken(prisma, caller.platformId, {
+      const apiToken = await storeApiToken(prisma, caller.platformId, {
         ...{ name, permissions, createdById, replacesId: old.id },
         ...credentials,
         ...(await boundsOf(transaction, caller, { expiresAt, addresses, documents }, now, 'shorten')),
       });
+      return { id: apiToken.id, apiToken, overlapEndsAt: old.expiresAt && old.expiresAt < end ? old.expiresAt : end };
     },
   );
-  // A repeated request is refused, because the secret is not stored.
-  if (!overlapEndsAt) throw new Error('a token was rotated, but no expiry was set for the old one');
-  return { apiToken: row, secret: credentials.secret, overlapEndsAt, replayed };
+  return { apiToken: row.apiToken, secret: credentials.secret, overlapEndsAt: row.overlapEndsAt, replayed };
 }

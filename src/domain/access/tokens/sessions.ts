@@ -123,22 +123,13 @@ export class Sessions {
   }
 
   async #forbidEnded(): Promise<void> {
-    const checkedViewers = new Map<string, Viewer>();
-    for (const { viewer } of this.#open) checkedViewers.set(viewer.tokenId, viewer);
-    const viewers = [...checkedViewers.values()];
-    const rights = new Map(
-      (
-        await rightsStatement(
-          this.#database.pool,
-          viewers.map((viewer) => viewer.platformId),
-          viewers.map((viewer) => viewer.tokenId),
-        )
-      ).map(({ id, ...now }) => [id, now]),
-    );
+    const platformOf = new Map(Array.from(this.#open, ({ viewer }) => [viewer.tokenId, viewer.platformId]));
+    const rows = await rightsStatement(this.#database.pool, [...platformOf.values()], [...platformOf.keys()]);
+    const rights = new Map(rows.map(({ id, ...now }) => [id, now]));
     for (const open of [...this.#open]) {
       const { viewer, connection } = open;
       // A token that a connection received while the query was running has not been checked by that query.
-      if (!checkedViewers.has(viewer.tokenId)) continue;
+      if (!platformOf.has(viewer.tokenId)) continue;
       const now = rights.get(viewer.tokenId);
       if (!now) connection.forbid(endings.ended);
       else if (!(await renew(open, { ...viewer, ...now }, viewer)) && open.viewer === viewer)
