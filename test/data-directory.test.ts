@@ -5,8 +5,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { canMount, onDiskOfItsOwn } from './setup/embedded-servers.ts';
 
-// If the data directory cannot be used, startup ends with a message for the person who started it, without a stack
-// trace.
+// If the data directory cannot be used, startup says so in one sentence, without a stack trace.
 
 const root = path.resolve(import.meta.dirname, '..');
 const program = [process.execPath, '--disable-warning=ExperimentalWarning', 'src/main.ts'];

@@ -12,8 +12,6 @@ import { type Answered, attackReceiver } from './setup/hostile-webhooks.ts';
 import { bodyOf, passOn } from './setup/pass-on.ts';
 import { externalAccount, makeScene, usAccount } from './setup/scene.ts';
 
-/** The guides in docs/guides, whose programs run verbatim. */
-
 const t = await testGateway();
 const scene = await makeScene(t.platform, 100_000n);
 const payees = [
@@ -25,7 +23,6 @@ const payees = [
 const { runGuide: runFor, remove } = await guidePrograms();
 afterAll(remove);
 
-/** Runs a guide's program against the gateway of this file, and returns its output. */
 const runGuide = (guide: string, url = t.url) =>
   runFor(guide, {
     url,
@@ -43,7 +40,7 @@ test('every guide with a program has a test here', () => {
   ]);
 });
 
-/** The length of a line of code that fits the column of the docs pages on a screen of 1440 pixels. */
+/** The longest line of code that fits the docs pages on a screen of 1440 pixels. */
 const columns = 107;
 
 test.each(['README.md', 'src/apps/client/README.md', ...guides])('the code of %s fits its column', (guide) => {
@@ -62,8 +59,7 @@ describe('the quickstart', () => {
     let endpoint = { url: '', secret: '' };
     let answers: Record<string, Answered> = {};
     let own = '';
-    // A proxy in front of the gateway: while the program makes a payment that the bank refuses, other clients send
-    // requests and pay.
+    // While the program makes a payment that the bank refuses, other clients send requests and pay.
     const proxy = createServer(async (request, response) => {
       const body = Buffer.from(
         String(await bodyOf(request)).replace('DE89370400440532013000', 'DE89370400440532013004'),

@@ -91,7 +91,6 @@ test('preparing the sandbox platform concurrently yields one platform, with its 
   await fresh.drop();
 });
 
-/** Expects two customers, each of whom got their money and external accounts exactly once. */
 function expectFurnished(nodes: readonly Data[]): void {
   expect(new Set(nodes.map((node) => node.customer.id)).size).toBe(2);
   expect(nodes.filter((node) => node.__typename === 'ExternalAccount')).toHaveLength(6);
@@ -99,7 +98,6 @@ function expectFurnished(nodes: readonly Data[]): void {
   expect(dollars.map((node) => node.balance.amount)).toEqual(['2500000', '2500000']);
 }
 
-/** Sends a payment from the person's dollar account to an external euro account, and waits until it ends. */
 async function pay(platform: TestPlatform, nodes: readonly Data[]): Promise<void> {
   const find = (kind: string, code: string) =>
     nodes.find((node) => node.__typename === kind && node.currency.code === code)?.id;
@@ -125,7 +123,6 @@ async function accounts(platform: TestPlatform): Promise<Data[]> {
   return answer.accounts.edges.map((edge: Data) => edge.node).filter((node: Data) => node.customer !== null);
 }
 
-/** Returns the process id of the sandbox's Postgres. */
 async function postmaster(): Promise<number> {
   return Number((await readFile(path.join(data.path, 'postgres/data/postmaster.pid'), 'utf8')).split('\n')[0]);
 }

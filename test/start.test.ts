@@ -12,11 +12,9 @@ import { freshDatabase } from './setup/database.ts';
 import { connect, type Data, startTestGateway } from './setup/gateway.ts';
 
 const root = path.resolve(import.meta.dirname, '..');
-/** With these settings, the data directory contains only the embedded Postgres. */
 const openKeys = { CLIENT_TOKEN_KEY: 'a key that only tests use, for nothing else', SECRET_KEY: 'ab'.repeat(32) };
 const sandbox = `Basic ${Buffer.from('sandbox:sandbox').toString('base64')}`;
 
-/** Runs a script of the project, and returns its result. */
 function runScript(script: string, args: readonly string[], environment: Readonly<Record<string, string>>) {
   return spawnSync(process.execPath, ['--disable-warning=ExperimentalWarning', script, ...args], {
     cwd: root,

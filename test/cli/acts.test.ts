@@ -59,7 +59,6 @@ test('each command that changes something is recorded: who, what, why and on whi
   expect(JSON.stringify(done)).not.toContain(made.secret);
 });
 
-/** Returns a cursor after which there is something to replay. */
 async function firstCursor(): Promise<string> {
   const { events } = await t.platform.ask('{ events(first: 1) { edges { cursor } } }');
   return events.edges[0].cursor;

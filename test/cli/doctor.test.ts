@@ -59,7 +59,6 @@ interface Broken {
   readonly settings?: (url: string) => Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>;
   /** Called to inject a fault that cannot be injected with SQL in the database. Returns the function that ends it. */
   readonly during?: (url: string) => Promise<() => Promise<unknown>>;
-  /** Run afterwards, for the whole server. */
   readonly after?: readonly string[];
   /** Limits for the doctor that are exceeded immediately, so that the test need not wait. */
   readonly hasty?: Partial<Limits>;
@@ -69,7 +68,6 @@ const withRight = (role: string, right: string): Broken => ({
   sql: [`alter role ${role} ${right}`],
   after: [`alter role ${role} no${right}`],
 });
-/** Connects with a URL in which one part is different. */
 const connectedBy = (part: Partial<URL>): Broken => ({
   settings: (url) => ({ DATABASE_URL: Object.assign(new URL(url), part).href }),
 });
@@ -92,7 +90,6 @@ const ofServer = (setting: string): Broken => ({
     };
   },
 });
-/** Keeps a session open during the check. */
 const session = (...texts: readonly string[]): Broken => ({
   hasty: { transactionSeconds: 0 },
   during: async (url) => {
@@ -109,10 +106,7 @@ const waitingEvent = row(
   `insert into outbox (platform_id, event_id, type, occurred_at, version, snapshot) values (${id}, ${id}, 'TEST', now() - interval '1 minute', 1, '{}')`,
 );
 
-/**
- * SQL statements that cause faults, by the check that reports them (no other check does), each with the wording of the
- * report.
- */
+/** SQL statements that cause faults, by the only check that reports them, each with the wording of the report. */
 const statements: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
   migrations: {
     "update _prisma_migrations set migration_name = '0_before'": /created by an earlier series/,

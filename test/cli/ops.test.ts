@@ -24,15 +24,12 @@ afterEach(() => {
 type Environment = Readonly<Record<string, string>>;
 const secret = { SECRET_KEY: firstKey.toString('base64') };
 
-/** Runs a command line on the database of the gateway, and returns its output. */
 const ops = (args: readonly string[], environment?: Environment) =>
   runOps(t.databaseUrl, args, { ...secret, ...environment });
 
-/** Runs a command that must succeed, and returns its JSON output. */
 const answer = (args: readonly string[], environment?: Environment): Promise<Data> =>
   askOps(t.databaseUrl, args, { ...secret, ...environment });
 
-/** Runs a command that must fail, and returns what it says. */
 async function refusal(args: readonly string[], environment?: Environment): Promise<string> {
   const { code, out, err } = await ops(args, environment);
   expect({ code, out }).toEqual({ code: 1, out: '' });

@@ -2,8 +2,7 @@ import { expect, test } from 'vitest';
 import { divideIntoBatches } from '../../src/domain/ledger/batches.ts';
 import type { Leg, Plan } from '../../src/domain/ledger/plan.ts';
 
-// test/ledger/together.test.ts checks against a database that batches have the same result as running the plans one by
-// one.
+// Against a database, test/ledger/together.test.ts compares batches with running the plans one by one.
 
 const on = (account: string, amount = 1n): Leg => ({ account, currency: 'USD', amount });
 const pays = (account: string, requireActive = {}): Plan => ({

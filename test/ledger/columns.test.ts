@@ -6,8 +6,7 @@ import { testClient, tester, testGateway, uuidIn } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 import { edges, type Row } from './row-edges.ts';
 
-// The database's own rules for columns, which do not depend on the service: which columns can change, and which values
-// a row can have.
+// The database's own rules, which do not depend on the service: which columns can change, and to which values.
 
 const t = await testGateway({ ROLE: 'serve', SANDBOX_PACE_MS: 600_000 });
 const scene = await makeScene(t.platform, 10_000n);
@@ -18,7 +17,6 @@ const proposed = await proposeAdjustment(t.gateway.payments.database, proposal, 
 const adjustmentId = proposed.id;
 const sql = await testClient(t);
 
-/** Each test is a transaction that is rolled back. */
 beforeEach(() => sql.query('begin'));
 afterEach(() => sql.query('rollback'));
 
@@ -33,7 +31,6 @@ async function stateOf(table: string, id: string, change: string): Promise<strin
   return state;
 }
 
-/** Returns SQL for a value of a column that differs from the current value. */
 function otherValue(column: string, type: string, isEnum: boolean): string {
   if (isEnum) return `(select v from unnest(enum_range(null::${type})) v where v is distinct from ${column} limit 1)`;
   switch (type) {
@@ -52,10 +49,7 @@ function otherValue(column: string, type: string, isEnum: boolean): string {
   }
 }
 
-/**
- * Returns the columns of a row that can change together with `move`, besides its status and the columns that a trigger
- * sets.
- */
+/** Omits the status and the columns that a trigger sets. */
 async function changeable(table: string, id: string, move = ''): Promise<string[]> {
   const { rows } = await sql.query(
     `select column_name as name, udt_name as type, data_type = 'USER-DEFINED' as is_enum from information_schema.columns

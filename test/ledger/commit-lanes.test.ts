@@ -112,7 +112,6 @@ test('payments in one transaction lock their accounts in the same order, whateve
   expect((await Promise.all(paid)).map(({ code }) => code ?? 'PAID')).toEqual(['PAID', 'PAID']);
 });
 
-/** Runs everything that is ready to run. */
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 test('a plan that has waited as long as getting a connection may take is not started', async () => {
@@ -139,10 +138,7 @@ test('a plan that has waited as long as getting a connection may take is not sta
   expect(begun).toEqual(['first', 'last']);
 });
 
-/**
- * Builds two lanes whose transactions the test ends. Returns the lanes, the transactions in the order in which they
- * began, and a function that ends one of them.
- */
+/** Builds two lanes whose transactions the test ends. */
 function lanesByHand() {
   const begun: string[] = [];
   const ends = new Map<string, () => void>();

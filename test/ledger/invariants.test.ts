@@ -11,11 +11,10 @@ afterAll(() => t.stop([/^a journal without a payment is money that arrived from 
 const other = await t.newPlatform('other');
 const scene = await makeScene(t.platform, 10_000n);
 const foreign = await makeScene(other, 10_000n);
-/** A PENDING quote with its transaction. */
 const quote = await makeQuote(t.platform, usdToEur(scene));
 const sql = await testClient(t);
 
-/** Each test is a transaction, which is rolled back unless the test commits it. */
+/** Rolled back unless the test commits it. */
 beforeEach(() => sql.query('begin'));
 afterEach(() => sql.query('rollback'));
 
@@ -32,8 +31,7 @@ async function refusalOf(text: string, values: unknown[] = []): Promise<string |
   );
   // The savepoint is released too, so what follows is part of the transaction itself again.
   await sql.query('rollback to here; release here');
-  // A truncate can run into a deadlock with the gateway's background work. When repeated, it is refused for the real
-  // reason.
+  // A truncate can run into a deadlock with background work. When repeated, it is refused for the real reason.
   return state === '40P01' ? refusalOf(text, values) : state;
 }
 
@@ -51,7 +49,6 @@ const toSystem =
 const toAccount =
   'insert into posting (platform_id, journal_id, leg, account_id, currency, amount) values ($1, $2, $3, $4, $5, $6)';
 
-/** Debits the scene's USD account with a journal that balances. */
 async function debit(amount: number): Promise<string> {
   const journal = await newJournal();
   await run(toAccount, [t.platform.platformId, journal, 1, uuidIn(scene.usd), 'USD', -amount]);

@@ -30,7 +30,6 @@ import { makeScene, type Scene } from '../setup/scene.ts';
 const t = await startTestGateway({ ROLE: 'serve', SANDBOX_PACE_MS: 600_000 });
 let scene: Scene;
 let quoted: Data;
-/** Changes rows while the triggers that protect them are disabled. */
 let holder: pg.Client;
 let client: pg.Client;
 // The plan that debits a frozen account and credits it again belongs to no payment.
@@ -65,7 +64,6 @@ async function expireBoth(): Promise<void> {
   ]);
 }
 
-/** A row that changes while a plan waits for it, with the plan and its refusal. */
 type Case = readonly [table: string, id: string, change: string, plan: Plan, refusal: object];
 
 const stops = `kyc_status = 'REJECTED'`;
@@ -78,8 +76,7 @@ const cases: Readonly<Record<string, () => Case | Promise<Case>>> = {
     const plan: Plan = { quotes: [{ id, ...toProcessing, expiry: 'before' }] };
     return ['quote', id, `status = 'EXPIRED'`, plan, { code: 'QUOTE_EXPIRED', id }];
   },
-  // The quote expires after the plan's transaction has begun. A plan that used the time of its transaction would not
-  // notice.
+  // The quote expires after the plan's transaction has begun, which a plan with that time would not notice.
   'holds its quote until it expires': () => {
     const id = uuidIn(quoted.id);
     const plan: Plan = { quotes: [{ id, ...toProcessing, expiry: 'before' }] };
@@ -167,7 +164,7 @@ test.each(Object.entries(cases))(
   },
 );
 
-/** Runs an API call while another connection holds a row. That connection changes the row before it releases it. */
+/** Runs an API call while another connection holds a row, which it changes before it releases it. */
 async function whileLocked(table: string, id: string, call: () => Promise<Data>, change: string): Promise<Data> {
   await holder.query('begin');
   await holder.query(`select from ${table} where id = $1 for update`, [id]);

@@ -8,8 +8,7 @@ import { pay, quote, usdToEur } from '../setup/acts.ts';
 import { testClient, testGateway, uuidIn } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 
-// Tests what the database accepts and refuses in a plan, exactly at the limits. Each test is a transaction that is
-// rolled back.
+// What the database accepts and refuses in a plan, exactly at the limits. Each test is rolled back.
 
 const t = await testGateway({ ROLE: 'serve', SANDBOX_PACE_MS: 600_000 });
 const scene = await makeScene(t.platform, 100_000n);
@@ -17,13 +16,11 @@ const client = await testClient(t);
 beforeEach(() => client.query('begin'));
 afterEach(() => client.query('rollback'));
 
-/** Returns the refusal of a plan, or `done`. */
 async function outcomeOf(plan: Plan): Promise<unknown> {
   const outcome = await commitPlanOn(client, t.platform.platformId, plan);
   return outcome.kind === 'refused' ? outcome.refusal : outcome.kind;
 }
 
-/** Runs a plan and undoes it. Returns the SQLSTATE of the error with which the plan ends. */
 async function errorOf(plan: Plan): Promise<unknown> {
   await client.query('savepoint before');
   const state = await commitPlanOn(client, t.platform.platformId, plan).then(
@@ -46,7 +43,6 @@ test('a change to an external account is refused if it is based on another versi
   await client.query('savepoint before');
   expect(await outcomeOf(move(2))).toBe('done');
   await client.query('rollback to before');
-  // A change that specifies no version is accepted whatever the version is.
   expect(await outcomeOf(move(undefined))).toBe('done');
 });
 

@@ -1,6 +1,4 @@
-/**
- * The rows that `columns.test.ts` changes: an internal and an external account, and a PENDING quote with its payment.
- */
+/** The rows that `columns.test.ts` changes. The quote is PENDING, and `payment` is its payment. */
 export type Row = 'here' | 'outside' | 'quote' | 'payment';
 
 const most = '9000000000000000';

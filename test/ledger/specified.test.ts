@@ -16,7 +16,6 @@ async function rows(text: string, values: unknown[] = []): Promise<Data[]> {
   return (await t.owner.query(text, values)).rows;
 }
 
-/** Returns the text of a decision or of a section of the specification, up to the next heading. */
 function partOf(paper: string, heading: string): string {
   const [, after = ''] = paper.split(`\n${heading}\n`);
   const [part = ''] = after.split(/\n#{2,3} /);
@@ -24,7 +23,7 @@ function partOf(paper: string, heading: string): string {
   return part;
 }
 
-/** Returns the cells of the table rows whose first cell is a status or empty. */
+/** Returns the cells of the table rows, without the head. */
 function tableIn(part: string): string[][] {
   const lines = part.split('\n').filter((line) => line.startsWith('|'));
   return lines

@@ -61,7 +61,6 @@ const counted = uuidIn((await pay(t.platform, scenes[0], 20)).id);
 const check = { accountId: uuidIn(scenes[0].outsideUsd), dueInMs: 1 };
 await commitGroupsOn(sql, [much, [plan({ insert: { account_check: [check] } })]]);
 
-/** Returns the rows for a new payment and its rail order. */
 function paymentRows(
   type: 'OUTGOING' | 'INCOMING',
   { customerId }: Scene,
@@ -81,7 +80,6 @@ function paymentRows(
   };
 }
 
-/** Pays out, as transferOut does; if `limited`, under policies. */
 function payout(of: number, amount: bigint, key: string | undefined, limited: boolean): Group {
   const scene = sceneAt(of);
   const [from, to] = [uuidIn(scene.usd), uuidIn(scene.outsideUsd)];
@@ -104,10 +102,7 @@ function payout(of: number, amount: bigint, key: string | undefined, limited: bo
   ];
 }
 
-/**
- * Collects money that arrives later. If `asks`, the account must have capacity; otherwise its capacity is not checked,
- * as for a payment from another customer.
- */
+/** Collects money that arrives later. Only if `asks`, the account's capacity is checked. */
 function collection(of: number, amount: bigint, asks: boolean): Group {
   const scene = sceneAt(of);
   const [from, to] = [uuidIn(scene.outsideUsd), uuidIn(scene.usd)];
@@ -121,7 +116,6 @@ function collection(of: number, amount: bigint, asks: boolean): Group {
   ];
 }
 
-/** Ends a payment as settlement does: it is delivered, or it fails and is refunded. */
 function outcome(of: number, fails: boolean): Group {
   const { id, order } = payments[of] ?? { id: '', order: '' };
   const back = uuidIn(scenes[0].usd);
@@ -145,15 +139,11 @@ function outcome(of: number, fails: boolean): Group {
   ];
 }
 
-/** Ends a payment without delivering it. */
 const undelivered = (id: string): NonNullable<Plan['transactions']> => [
   { id, from: ['PENDING'], to: 'FAILED', reason: 'so the rail says', set: { failureReason: 'OFFRAMP_FAILED' } },
 ];
 
-/**
- * Ends a payment that was on its way here, with its order or because the platform rejects it. This makes room for
- * another payment.
- */
+/** Ends a payment that was on its way here, which makes room for another one. */
 const uncollected = (ofRail: boolean): Group => [
   plan({
     ...(ofRail && { orders: [{ id: coming.order, dueInMs: null }] }),
@@ -161,13 +151,11 @@ const uncollected = (ofRail: boolean): Group => [
   }),
 ];
 
-/** Ends a payment that policies have counted, so that it no longer counts. */
 const uncounted = (): Group => [plan({ transactions: undelivered(counted) })];
 
 /** The rail makes its final report on a payment, which does not change the payment. */
 const abandoned = (): Group => [plan({ orders: [{ id: coming.order, dueInMs: null }] })];
 
-/** Executes a quote. */
 function execution(of: number): Group {
   const { id, transaction } = quotes[of] ?? { id: '', transaction: '' };
   const move = { from: ['PENDING'], to: 'PROCESSING', reason: 'executed' } as const;
@@ -204,12 +192,10 @@ function paidIn(of: number, amount: bigint): Group {
   ];
 }
 
-/** Ends a quote without changing its transaction. */
 const cancelled = (of: number): Group => [
   plan({ quotes: [{ id: quotes[of]?.id ?? '', from: ['PENDING'], to: 'FAILED', reason: 'cancelled' }] }),
 ];
 
-/** Marks an expired quote as EXPIRED. */
 function expiry(of: number): Group {
   const { id, transaction } = quotes[of] ?? { id: '', transaction: '' };
   const ends = { from: ['PENDING'], to: 'EXPIRED', reason: 'its time is over' } as const;
@@ -221,7 +207,6 @@ function expiry(of: number): Group {
   ];
 }
 
-/** Moves money from one internal account to the other. */
 function move(of: number, amount: bigint): Group {
   const [from, to] = of === 0 ? scenes : [scenes[1], scenes[0]];
   return [
@@ -248,7 +233,6 @@ const named = (of: number, who: 'new' | 0 | 1): Group => {
   return [plan({ insert: { customer: [customer] } })];
 };
 
-/** Registers an external account, which the same owner can have only once. */
 function registered(of: number): Group {
   const id = randomUUID();
   const account: NewRow<Account> = {
@@ -271,13 +255,11 @@ const checked = (dueInMs: number | null, moves: boolean, of: number): Group => [
   ...(moves ? move(of, 1n) : []),
 ];
 
-/** An outcome and a transfer that are either both committed or neither. */
 const endAndMove = (of: number, fails: boolean, to: number, much: bigint): Group => [
   ...outcome(of, fails),
   ...move(to, much),
 ];
 
-/** Changes nothing, and returns an account. */
 const seen = (of: number): Group => [plan({ result: { type: 'Account', id: uuidIn(sceneAt(of).usd) } })];
 
 const either = fc.integer({ min: 0, max: 1 });
@@ -316,7 +298,6 @@ const anyGroup = fc.oneof(
   { weight: 2, arbitrary: fc.tuple(third, fc.boolean(), either, amount).map((a) => () => endAndMove(...a)) },
 );
 
-/** Reads the content of the database, apart from times and generated values. */
 async function stateNow(): Promise<unknown> {
   const { rows } = await sql.query(`select
     (select jsonb_agg(jsonb_build_array(a.id, a.posted, a.version, a.status) order by a.id) from account a) as accounts,
@@ -355,7 +336,6 @@ const told = (outcome: Outcome) =>
         }
       : outcome;
 
-/** Returns the outcomes with the resulting rows, or the error, and undoes everything. */
 async function attempt(limited: boolean, act: () => Promise<Outcome[]>): Promise<unknown> {
   await sql.query('begin');
   try {

@@ -12,8 +12,6 @@ import { makeScene } from '../setup/scene.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 import { ownReceiver } from '../webhooks/receiver.ts';
 
-// Tests an instance's log. The log lines themselves are searched for data from requests.
-
 const lines: string[] = [];
 const stream = { write: (line: string) => void lines.push(line) };
 const parsed = (): Data[] => lines.map((line) => JSON.parse(line));
@@ -34,9 +32,7 @@ beforeEach(() => {
 
 const platform = () => connect(logging.url ?? '', t.platform.platformId, t.platform.authorization);
 
-/**
- * Runs `work` while a function of the database is missing, which causes an error that is not a refusal by the domain.
- */
+/** Without a function of the database, errors are not refusals by the domain. */
 async function whileBroken(work: () => Promise<void>): Promise<void> {
   await t.owner.query('alter function commit_batches(jsonb) rename to commit_batches_away');
   try {

@@ -15,7 +15,6 @@ const scene = await makeScene(t.platform, 1_000_000n);
 
 const scrape = async () => (await fetch(`${t.gateway.metricsUrl}/metrics`)).text();
 
-/** Returns the value of a series, given its text, such as `name{label="value"}`; undefined if there is none. */
 async function seriesOf(series: string): Promise<number | undefined> {
   const line = (await scrape()).split('\n').find((candidate) => candidate.startsWith(`${series} `));
   return line === undefined ? undefined : Number(line.slice(series.length + 1));

@@ -4,9 +4,6 @@ import type { Race } from './races.ts';
 import type { Choose, Played } from './scheduler.ts';
 import type { World } from './world.ts';
 
-/** Plays the schedules of a race: all of them, or one for each given seed. */
-
-/** How many schedules were played, and the different orders in which the actors ran. */
 export interface Explored {
   readonly schedules: number;
   readonly orders: Set<string>;
@@ -14,10 +11,7 @@ export interface Explored {
   readonly isAll: boolean;
 }
 
-/**
- * Plays every order of the steps of a race, depth first, up to a number of schedules.
- * @throws Error with the choices of the schedule that failed
- */
+/** Plays every order of the steps, depth first. @throws Error with the choices of the schedule that failed */
 export async function exploreAll(world: World, race: Race, most: number): Promise<Explored> {
   const orders = new Set<string>();
   let next: readonly number[] | undefined = [];
@@ -31,14 +25,12 @@ export async function exploreAll(world: World, race: Race, most: number): Promis
   return { schedules, orders, isAll: next === undefined };
 }
 
-/** Returns the choices of the next schedule, or undefined after the last. */
 function followingOf({ choices }: Played): readonly number[] | undefined {
   const last = choices.findLastIndex(({ of, taken }) => taken + 1 < of);
   if (last === -1) return undefined;
   return [...choices.slice(0, last).map(({ taken }) => taken), (choices[last]?.taken ?? 0) + 1];
 }
 
-/** Plays one schedule of a race for each seed. The seed decides every choice of its schedule. */
 export async function exploreSeeds(world: World, race: Race, seeds: Iterable<number>): Promise<Explored> {
   const orders = new Set<string>();
   let schedules = 0;
@@ -53,10 +45,7 @@ export async function exploreSeeds(world: World, race: Race, seeds: Iterable<num
   return { schedules, orders, isAll: false };
 }
 
-/**
- * Plays one schedule, and checks its result.
- * @throws Error with the order of the steps, and how to play it again
- */
+/** @throws Error with the order of the steps, and how to play it again */
 export async function playOne(
   world: World,
   race: Race,
@@ -94,10 +83,8 @@ function randomOf(seed: number): () => number {
   };
 }
 
-/** The number of the last event that was checked. */
 const checkedTo = new WeakMap<World, bigint>();
 
-/** Checks that the feed has no gap, and contains each change of these payments once and in order. */
 async function checkFeed(world: World, transactions: readonly string[]): Promise<void> {
   const { client, caller } = world;
   while ((await client.query('select sequence_outbox(2000) as count')).rows[0].count > 0);
@@ -130,7 +117,6 @@ async function checkFeed(world: World, transactions: readonly string[]): Promise
   }
 }
 
-/** Checks the whole ledger: money, statuses, journals and the feed of all schedules. */
 export async function checkLedger(world: World): Promise<void> {
   expect(await audit({ url: world.databaseUrl })).toEqual([]);
 }

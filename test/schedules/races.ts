@@ -17,7 +17,6 @@ export interface Race {
   prepare(world: World): Promise<Started>;
 }
 
-/** A race that is ready to begin, and the conditions that must hold at its end. */
 export interface Started {
   readonly actors: readonly Actor[];
   /** The payments of this race, as uuids. */
@@ -39,7 +38,6 @@ function outcomeOf(result: unknown): string {
   return (result as { readonly replayed: boolean }).replayed ? 'replayed' : 'done';
 }
 
-/** Returns the position of a step, or infinity if it was not taken. */
 function at({ steps }: Played, step: string): number {
   const position = steps.indexOf(step);
   return position === -1 ? Number.POSITIVE_INFINITY : position;
@@ -88,12 +86,11 @@ async function newQuote(
   return { id: `Quote:${row.id}`, transaction: row.transactionId };
 }
 
-/** The state of a payment in the database. */
 interface Books {
   readonly status: string;
   readonly quoteStatus: string | null;
   readonly failureReason: string | null;
-  /** The kinds of the payment's journals, in alphabetical order. */
+  /** In alphabetical order. */
   readonly journals: readonly string[];
 }
 
@@ -112,7 +109,6 @@ async function booksOf(world: World, transaction: string): Promise<Books> {
 
 const executed = { status: 'PROCESSING', quoteStatus: 'PROCESSING', journals: ['debit'] };
 
-/** A race about one quote. Its check gets the state of the quote's payment at the end. */
 const aboutQuote = (
   name: string,
   actorsOf: (world: World, quoteId: string) => readonly Actor[],
@@ -130,7 +126,6 @@ const aboutQuote = (
   },
 });
 
-/** Returns the outcomes of two actors of this kind. */
 const bothOutcomes = ({ results }: Played, actor: string) =>
   [1, 2].map((number) => outcomeOf(results.get(`${actor} ${number}`)));
 

@@ -14,19 +14,15 @@ import { answer, ownReceiver, verify } from '../webhooks/receiver.ts';
 
 const t = await testGateway({ PAYMENT_APPROVAL_MS: 60_000 });
 
-/** A running command, and its output so far. */
 interface Running {
   readonly out: readonly string[];
   readonly err: readonly string[];
-  /** Waits for a line that matches, and returns it. */
   line(wanted: RegExp): Promise<string>;
   /** Interrupts the command as Ctrl-C does. */
   stop(): void;
-  /** Resolves with the command's exit code. */
   readonly done: Promise<number>;
 }
 
-/** Starts a command with the credentials of a platform. */
 function start(args: readonly string[], platform: TestPlatform, environment: Record<string, string> = {}): Running {
   const [, credentials = ''] = platform.authorization.split(' ');
   const [id = '', secret = ''] = Buffer.from(credentials, 'base64').toString().split(':');
@@ -67,13 +63,11 @@ function startIn(environment: Record<string, string>, args: readonly string[]): 
   };
 }
 
-/** Runs a command until it exits. */
 async function run(args: readonly string[], platform = t.platform, environment?: Record<string, string>) {
   const running = start(args, platform, environment);
   return { code: await running.done, out: running.out.join('\n'), err: running.err.join('\n') };
 }
 
-/** Runs a command that must succeed, and returns its JSON output. */
 async function json(
   args: readonly string[],
   platform = t.platform,

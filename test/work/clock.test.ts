@@ -13,7 +13,6 @@ const database = await testDatabase();
 const sql = await testClient({ databaseUrl: database.url });
 // A worker has already run. It has begun the feed's epoch, which contains the worker's reading of the clock.
 await sql.query('select follow_server()');
-/** A gateway that only serves, without workers. */
 const serving = await testGateway({ ROLE: 'serve', SECRET_KEY: key }, database.url);
 const platform = await serving.newPlatform('timekeeper');
 const scene = await makeScene(platform, 10_000n);
@@ -67,10 +66,7 @@ describe('a step back of the clock', () => {
   beforeEach(() => sql.query('begin'));
   afterEach(() => sql.query('rollback'));
 
-  /**
-   * Sets the clock back by this much right after a statement. Returns the step that the service detects, in
-   * milliseconds.
-   */
+  /** Sets the clock back right after a statement. Returns the step that the service detects, in milliseconds. */
   async function setBack(by: string, first = 'select'): Promise<number | null> {
     // Sent in one message, so that almost no time passes in between.
     const changes = [first, `update feed_epoch set seen_at = clock_timestamp() + interval '${by}'`];

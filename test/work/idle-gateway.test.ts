@@ -12,8 +12,7 @@ test('an idle gateway queries the database only occasionally', async () => {
     statements += 1;
   };
   payments.database.pool.on('acquire', count);
-  // Two seconds, even if some work has not finished: the loops poll four times a second, with one or two statements
-  // each time.
+  // Meanwhile the loops poll four times a second, with one or two statements each time.
   const end = performance.now() + 2_000;
   for (let left = 2_000; left > 0; left = end - performance.now()) await feed.waitForChange(left);
   payments.database.pool.off('acquire', count);
