@@ -1,8 +1,7 @@
-import { Readable } from 'node:stream';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { pay, succeed } from '../setup/acts.ts';
 import { type Data, testGateway, triedAs } from '../setup/gateway.ts';
-import { askOps, runOps } from '../setup/ops.ts';
+import { askOps, runOps, typeIn } from '../setup/ops.ts';
 import { makeScene } from '../setup/scene.ts';
 
 // Every operator command that changes something writes an audit record in the same transaction (decision 79).
@@ -31,7 +30,7 @@ test('each command that changes something is recorded: who, what, why and on whi
   await answer('token', 'revoke', 'acme', token.id, ...by);
   await answer('order', 'retry', transaction, ...by);
   await answer('webhook', 'replay', 'test', webhookEndpoint.id, '--after', await firstCursor(), ...by);
-  vi.spyOn(process, 'stdin', 'get').mockReturnValue(Readable.from(['{"a":1}']) as typeof process.stdin);
+  typeIn('{"a":1}');
   await answer('rails', 'connect', 'acme', ...by);
   await answer('account', 'freeze', scene.eur, ...by);
   await answer('customer', 'freeze', scene.customerId, ...by);

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import pg from 'pg';
+import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { stepLock } from '../../src/domain/events/sequencer.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/infra/database/embedded/embedded.ts';
@@ -11,6 +11,8 @@ import { createThrowawayDatabase, type ThrowawayDatabase } from '../../src/infra
 import { checkNames, examine } from '../../src/ops/doctor.ts';
 import type { Finding, Limits } from '../../src/ops/doctor-checks.ts';
 import { temporaryDataDirectory } from '../setup/child-gateway.ts';
+import { openClient } from '../setup/gateway.ts';
+import { waitForLocks } from '../setup/locks.ts';
 import { runOps } from '../setup/ops.ts';
 
 /** A separate server, because many faults affect all databases of a server. */
@@ -35,8 +37,7 @@ afterAll(async () => {
 });
 
 async function run(url: string, ...texts: readonly string[]): Promise<void> {
-  const client = new pg.Client(url);
-  await client.connect();
+  const client = await openClient(url);
   try {
     for (const text of texts) await client.query(text);
   } finally {
@@ -93,8 +94,7 @@ const ofServer = (setting: string): Broken => ({
 const session = (...texts: readonly string[]): Broken => ({
   hasty: { transactionSeconds: 0 },
   during: async (url) => {
-    const client = new pg.Client(url);
-    await client.connect();
+    const client = await openClient(url);
     for (const text of texts) await client.query(text);
     return () => client.end();
   },
@@ -275,16 +275,12 @@ const broken: Readonly<Record<string, Readonly<Record<string, readonly [words: R
       {
         hasty: { lockSeconds: 0 },
         during: async (url) => {
-          const [holder, waiting, watching] = [new pg.Client(url), new pg.Client(url), new pg.Client(url)];
-          for (const client of [holder, waiting, watching]) await client.connect();
-          await holder.query('begin');
-          await holder.query('lock table customer');
+          const [holder, waiting] = [await openClient(url), await openClient(url)];
+          await holder.query('begin; lock table customer');
           const waits = waiting.query('select from customer').catch(() => undefined);
-          const seen = () => watching.query('select from pg_locks where not granted');
-          await vi.waitFor(async () => expect((await seen()).rowCount).toBe(1), { timeout: 30_000 });
+          await waitForLocks(holder, 1);
           return async () => {
             await holder.end();
-            await watching.end();
             await waits;
             await waiting.end();
           };
@@ -309,8 +305,7 @@ const broken: Readonly<Record<string, Readonly<Record<string, readonly [words: R
           await onServer(`alter system set archive_command = 'false'`, 'select pg_reload_conf()');
           await run(url, `select pg_logical_emit_message(true, 'x', 'y'), pg_switch_wal()`);
           const failed = async () => {
-            const client = new pg.Client(url);
-            await client.connect();
+            const client = await openClient(url);
             const { rows } = await client.query('select last_failed_wal from pg_stat_archiver');
             await client.end();
             return rows[0].last_failed_wal;
@@ -455,8 +450,7 @@ test('the doctor names a lock that a check waits for, and runs the other checks'
 });
 
 test('"blocked" says that a commit waits for a synchronous standby, and that ending its session does not help', async () => {
-  const [committing, waiting] = [new pg.Client(template.url), new pg.Client(template.url)];
-  for (const client of [committing, waiting]) await client.connect();
+  const [committing, waiting] = [await openClient(template.url), await openClient(template.url)];
   let isOver = false;
   const again = async (client: pg.Client, text: string) => {
     while (!isOver) await client.query(text);
@@ -476,8 +470,7 @@ test('"blocked" says that a commit waits for a synchronous standby, and that end
 });
 
 test('"blocked" names a prepared transaction that holds a lock, with its table, and how to end it', async () => {
-  const [holder, waiting] = [new pg.Client(template.url), new pg.Client(template.url)];
-  for (const client of [holder, waiting]) await client.connect();
+  const [holder, waiting] = [await openClient(template.url), await openClient(template.url)];
   await holder.query(`begin; lock table customer; prepare transaction 'mine'`);
   const read = waiting.query('select from customer');
   const said =

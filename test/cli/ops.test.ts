@@ -1,15 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { Readable } from 'node:stream';
-import pg from 'pg';
-import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { keyId, SecretBox, sealedWith } from '../../src/core/secret-box.ts';
 import { openDatabase } from '../../src/infra/database/database.ts';
 import { servingUrl } from '../../src/infra/database/embedded/serving-login.ts';
 import { checkKeys, listKeysInUse } from '../../src/server/start/keys-in-use.ts';
 import { act, pay, succeed } from '../setup/acts.ts';
 import { emptyDatabase } from '../setup/database.ts';
-import { connect, type Data, testGateway } from '../setup/gateway.ts';
-import { askOps, type OpsResult, runOps } from '../setup/ops.ts';
+import { connect, type Data, ownClient, testGateway } from '../setup/gateway.ts';
+import { askOps, type OpsResult, runOps, typeIn } from '../setup/ops.ts';
 import { makeScene, serverOf } from '../setup/scene.ts';
 
 const [firstKey, secondKey] = [randomBytes(32), randomBytes(32)];
@@ -73,8 +71,7 @@ test('the policy commands list what is left of each limit, and the payments that
 
 describe('the commands about rails', () => {
   test("store a platform's connection from standard input, encrypted, and say what cannot be checked", async () => {
-    const connection = '{"baseUrl":"https://upstream.example/2025-10-13","clientId":"a","secret":"hidden"}';
-    vi.spyOn(process, 'stdin', 'get').mockReturnValue(Readable.from([connection]) as typeof process.stdin);
+    typeIn('{"baseUrl":"https://upstream.example/2025-10-13","clientId":"a","secret":"hidden"}');
     expect(await answer(['rails', 'connect', 'test'])).toEqual({ connected: 'test' });
     const { rows } = await t.owner.query('select sealed from rail_connection');
     expect(rows).toHaveLength(1);
@@ -188,11 +185,8 @@ test('settings are printed with their sources, and without secrets', async () =>
 
 test('blocked sessions are shown as a tree, with statements, durations and the cost of ending them', async () => {
   expect((await ops(['blocked'])).out).toBe('No session waits for a lock.');
-  const person = new pg.Client({ connectionString: t.databaseUrl, application_name: 'psql' });
-  await person.connect();
-  onTestFinished(() => person.end());
-  await person.query('begin');
-  await person.query('lock table api_token');
+  const person = await ownClient(t.databaseUrl, { application_name: 'psql' });
+  await person.query('begin; lock table api_token');
   const asked = t.platform.send('{ viewer { kind } }');
   let shown: OpsResult;
   do shown = await ops(['blocked']);

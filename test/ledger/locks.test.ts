@@ -3,7 +3,7 @@ import { afterAll, beforeEach, expect, test } from 'vitest';
 import { maxAmount } from '../../src/core/checks.ts';
 import { approveAdjustment, proposeAdjustment } from '../../src/domain/commands/adjustments.ts';
 import { adjustment } from '../../src/domain/commands/movements.ts';
-import { commitGroupsOn } from '../../src/domain/ledger/commit.ts';
+import { commitPlanOn } from '../../src/domain/ledger/commit.ts';
 import type { Plan } from '../../src/domain/ledger/plan.ts';
 import { deferApproval } from '../../src/domain/orders/orders.ts';
 import {
@@ -47,13 +47,13 @@ const toProcessing = { from: ['PENDING'], to: 'PROCESSING' } as const;
 async function refusalAfter(table: string, id: string, change: string, plan: Plan): Promise<unknown> {
   await holder.query('begin');
   await holder.query(`select from ${table} where id = $1 for update`, [id]);
-  const commit = commitGroupsOn(client, [[{ platformId: t.platform.platformId, plan }]]);
+  const commit = commitPlanOn(client, t.platform.platformId, plan);
   // A plan that does not wait has finished by now.
   await Promise.race([waitForLocks(holder, 1), commit]);
   await holder.query(`update ${table} set ${change} where id = $1`, [id]);
   await holder.query('commit');
-  const [outcome] = await commit;
-  return outcome?.kind === 'refused' ? outcome.refusal : outcome;
+  const outcome = await commit;
+  return outcome.kind === 'refused' ? outcome.refusal : outcome;
 }
 
 /** Gives a quote and its transaction the same status, because the auditor requires it. */
@@ -246,9 +246,7 @@ test('an adjustment that waited for its account is dated after the entries befor
     { system: 'OUTSIDE', currency: 'USD', amount: -7n },
     { account, currency: 'USD', amount: 7n },
   ] as const;
-  await commitGroupsOn(client, [
-    [{ platformId: t.platform.platformId, plan: { journals: [{ kind: 'deposit', legs }] } }],
-  ]);
+  await commitPlanOn(client, t.platform.platformId, { journals: [{ kind: 'deposit', legs }] });
   await client.query('commit');
   const { journalId } = await approval;
   const { rows } = await client.query(
@@ -264,13 +262,12 @@ test('an adjustment that waited for its account is dated after the entries befor
 test('a call waits for the first call with the same key, and then gets the same answer', async () => {
   const claim = { operation: 'test', key: `first-${scene.customerId}`, hash: 'aa' };
   const plan: Plan = { claim, result: { type: 'Customer', id: uuidIn(scene.customerId) } };
-  const group = [[{ platformId: t.platform.platformId, plan }]];
   await holder.query('begin');
-  const first = await commitGroupsOn(holder, group);
-  const second = commitGroupsOn(client, group);
+  const first = await commitPlanOn(holder, t.platform.platformId, plan);
+  const second = commitPlanOn(client, t.platform.platformId, plan);
   await Promise.race([waitForLocks(holder, 1), second]);
   await holder.query('commit');
-  expect(await second).toEqual(first.map((outcome) => ({ ...outcome, replayed: true })));
+  expect(await second).toEqual({ ...first, replayed: true });
 });
 
 test('a plan waits for the freeze of the account that it debits, and then takes nothing from it', async () => {
@@ -285,8 +282,7 @@ test('a plan waits for the freeze of the account that it debits, and then takes 
   // A plan that credits as much as it debits succeeds, so that payments in progress can end.
   const back = legs.map((leg) => ({ ...leg, amount: -leg.amount }));
   const through: Plan = { journals: [{ kind: 'transfer', legs: back }, ...(plan.journals ?? [])] };
-  const [outcome] = await commitGroupsOn(client, [[{ platformId: t.platform.platformId, plan: through }]]);
-  expect(outcome).toMatchObject({ kind: 'done' });
+  expect(await commitPlanOn(client, t.platform.platformId, through)).toMatchObject({ kind: 'done' });
 });
 
 test('a deletion waits for a credit to the customer, and then is refused with the balance', async () => {
@@ -309,10 +305,10 @@ test('a plan waits for other changes to the account that it credits, and then se
   await holder.query('begin');
   await holder.query('select from account where id = $1 for update', [account]);
   const other = await ownClient(t.databaseUrl);
-  const commits = [client, other].map((one) => commitGroupsOn(one, [[{ platformId: t.platform.platformId, plan }]]));
+  const commits = [client, other].map((one) => commitPlanOn(one, t.platform.platformId, plan));
   await waitForLocks(holder, 1);
   await holder.query('rollback');
-  const outcomes = (await Promise.all(commits)).flat();
+  const outcomes = await Promise.all(commits);
   expect(outcomes.map((outcome) => (outcome.kind === 'refused' ? outcome.refusal.code : outcome.kind)).sort()).toEqual([
     'AMOUNT_OUT_OF_RANGE',
     'done',

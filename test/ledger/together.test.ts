@@ -16,8 +16,8 @@ import { makeScene, type Scene } from '../setup/scene.ts';
 /** The number of lists of plans to try. TOGETHER_RUNS overrides it. */
 const runs = Number(process.env.TOGETHER_RUNS ?? 150);
 
-const plan = (of: Plan): PlatformPlan => ({ platformId: platform, plan: of });
 type Group = PlatformPlan[];
+const group = (plan: Plan): Group => [{ platformId: platform, plan }];
 
 const leg = (account: string, amount: bigint): Leg => ({ account, currency: 'USD', amount });
 const clearing = (amount: bigint): Leg => ({ system: 'CLEARING', currency: 'USD', amount });
@@ -59,7 +59,7 @@ for (const [at, subjectId] of [scenes[0].customerId, `Platform:${platform}`].ent
 /** A payment that both policies have counted. */
 const counted = uuidIn((await pay(t.platform, scenes[0], 20)).id);
 const check = { accountId: uuidIn(scenes[0].outsideUsd), dueInMs: 1 };
-await commitGroupsOn(sql, [much, [plan({ insert: { account_check: [check] } })]]);
+await commitGroupsOn(sql, [much, group({ insert: { account_check: [check] } })]);
 
 function paymentRows(
   type: 'OUTGOING' | 'INCOMING',
@@ -84,22 +84,20 @@ function payout(of: number, amount: bigint, key: string | undefined, limited: bo
   const scene = sceneAt(of);
   const [from, to] = [uuidIn(scene.usd), uuidIn(scene.outsideUsd)];
   const id = randomUUID();
-  return [
-    plan({
-      ...(key !== undefined && { claim: { operation: 'together', key, hash: amount % 2n === 0n ? 'aa' : 'bb' } }),
-      requireActive: { customers: [uuidIn(scene.customerId)], accounts: [to] },
-      ...(limited && {
-        spend: {
-          ...{ transactionId: id, kind: 'TRANSFER_OUT', amount, currency: 'USD' },
-          ...{ accountId: scene.outsideUsd, country: 'US', umaAddress: null },
-          subjects: [platform, uuidIn(scene.customerId)],
-        },
-      }),
-      insert: paymentRows('OUTGOING', scene, { id, amount, from, to }),
-      journals: [{ kind: 'debit', transactionId: id, legs: [leg(from, -amount), clearing(amount)] }],
-      result: { type: 'Transaction', id },
+  return group({
+    ...(key !== undefined && { claim: { operation: 'together', key, hash: amount % 2n === 0n ? 'aa' : 'bb' } }),
+    requireActive: { customers: [uuidIn(scene.customerId)], accounts: [to] },
+    ...(limited && {
+      spend: {
+        ...{ transactionId: id, kind: 'TRANSFER_OUT', amount, currency: 'USD' },
+        ...{ accountId: scene.outsideUsd, country: 'US', umaAddress: null },
+        subjects: [platform, uuidIn(scene.customerId)],
+      },
     }),
-  ];
+    insert: paymentRows('OUTGOING', scene, { id, amount, from, to }),
+    journals: [{ kind: 'debit', transactionId: id, legs: [leg(from, -amount), clearing(amount)] }],
+    result: { type: 'Transaction', id },
+  });
 }
 
 /** Collects money that arrives later. Only if `asks`, the account's capacity is checked. */
@@ -107,36 +105,32 @@ function collection(of: number, amount: bigint, asks: boolean): Group {
   const scene = sceneAt(of);
   const [from, to] = [uuidIn(scene.outsideUsd), uuidIn(scene.usd)];
   const id = randomUUID();
-  return [
-    plan({
-      ...(asks && { capacity: [{ account: to, amount }] }),
-      insert: paymentRows('INCOMING', scene, { id, amount, from, to }),
-      result: { type: 'Transaction', id },
-    }),
-  ];
+  return group({
+    ...(asks && { capacity: [{ account: to, amount }] }),
+    insert: paymentRows('INCOMING', scene, { id, amount, from, to }),
+    result: { type: 'Transaction', id },
+  });
 }
 
 function outcome(of: number, fails: boolean): Group {
   const { id, order } = payments[of] ?? { id: '', order: '' };
   const back = uuidIn(scenes[0].usd);
-  return [
-    plan({
-      orders: [{ id: order, dueInMs: null }],
-      transactions: [
-        {
-          ...{ id, from: ['PENDING', 'PROCESSING'], to: fails ? 'FAILED' : 'COMPLETED', reason: 'so the rail says' },
-          set: fails
-            ? { failureReason: 'QUOTE_EXECUTION_FAILED', refundReference: `REFUND-${id}`, refundAmount: 10n }
-            : {},
-        },
-      ],
-      journals: [
-        fails
-          ? { kind: 'refund', transactionId: id, legs: [clearing(-10n), { ...leg(back, 10n), exempt: true }] }
-          : { kind: 'delivery', transactionId: id, legs: [clearing(-10n), outside(10n)] },
-      ],
-    }),
-  ];
+  return group({
+    orders: [{ id: order, dueInMs: null }],
+    transactions: [
+      {
+        ...{ id, from: ['PENDING', 'PROCESSING'], to: fails ? 'FAILED' : 'COMPLETED', reason: 'so the rail says' },
+        set: fails
+          ? { failureReason: 'QUOTE_EXECUTION_FAILED', refundReference: `REFUND-${id}`, refundAmount: 10n }
+          : {},
+      },
+    ],
+    journals: [
+      fails
+        ? { kind: 'refund', transactionId: id, legs: [clearing(-10n), { ...leg(back, 10n), exempt: true }] }
+        : { kind: 'delivery', transactionId: id, legs: [clearing(-10n), outside(10n)] },
+    ],
+  });
 }
 
 const undelivered = (id: string): NonNullable<Plan['transactions']> => [
@@ -144,30 +138,27 @@ const undelivered = (id: string): NonNullable<Plan['transactions']> => [
 ];
 
 /** Ends a payment that was on its way here, which makes room for another one. */
-const uncollected = (ofRail: boolean): Group => [
-  plan({
+const uncollected = (ofRail: boolean): Group =>
+  group({
     ...(ofRail && { orders: [{ id: coming.order, dueInMs: null }] }),
     transactions: undelivered(coming.id),
-  }),
-];
+  });
 
-const uncounted = (): Group => [plan({ transactions: undelivered(counted) })];
+const uncounted = (): Group => group({ transactions: undelivered(counted) });
 
 /** The rail makes its final report on a payment, which does not change the payment. */
-const abandoned = (): Group => [plan({ orders: [{ id: coming.order, dueInMs: null }] })];
+const abandoned = (): Group => group({ orders: [{ id: coming.order, dueInMs: null }] });
 
 function execution(of: number): Group {
   const { id, transaction } = quotes[of] ?? { id: '', transaction: '' };
   const move = { from: ['PENDING'], to: 'PROCESSING', reason: 'executed' } as const;
   const legs = [leg(uuidIn(scenes[0].usd), -200n), clearing(200n)];
-  return [
-    plan({
-      quotes: [{ id, expiry: 'before', ...move }],
-      transactions: [{ id: transaction, expectedInMs: 500, set: {}, ...move }],
-      journals: [{ kind: 'debit', transactionId: transaction, legs }],
-      result: { type: 'Quote', id },
-    }),
-  ];
+  return group({
+    quotes: [{ id, expiry: 'before', ...move }],
+    transactions: [{ id: transaction, expectedInMs: 500, set: {}, ...move }],
+    journals: [{ kind: 'debit', transactionId: transaction, legs }],
+    result: { type: 'Quote', id },
+  });
 }
 
 /** A deposit for a quote: it executes the quote or, if the quote has expired, is credited. */
@@ -177,60 +168,53 @@ function paidIn(of: number, amount: bigint): Group {
   const legs = [outside(-amount), leg(account, amount)];
   const arrived: Journal = { kind: 'deposit', transactionId: transaction, legs };
   const fails = { from: ['PENDING'], to: 'FAILED', reason: 'it came late' } as const;
-  const [executed] = execution(of);
-  return [
-    plan({
-      ...executed?.plan,
-      journals: [arrived, { kind: 'debit', transactionId: transaction, legs: [leg(account, -200n), clearing(200n)] }],
-      otherwise: {
-        quotes: [{ id, ...fails }],
-        transactions: [{ id: transaction, set: { failureReason: 'QUOTE_EXPIRED' }, ...fails }],
-        journals: [arrived],
-        otherwise: { expired: [{ id }], journals: [arrived] },
-      },
-    }),
-  ];
+  return group({
+    ...execution(of)[0]?.plan,
+    journals: [arrived, { kind: 'debit', transactionId: transaction, legs: [leg(account, -200n), clearing(200n)] }],
+    otherwise: {
+      quotes: [{ id, ...fails }],
+      transactions: [{ id: transaction, set: { failureReason: 'QUOTE_EXPIRED' }, ...fails }],
+      journals: [arrived],
+      otherwise: { expired: [{ id }], journals: [arrived] },
+    },
+  });
 }
 
-const cancelled = (of: number): Group => [
-  plan({ quotes: [{ id: quotes[of]?.id ?? '', from: ['PENDING'], to: 'FAILED', reason: 'cancelled' }] }),
-];
+const cancelled = (of: number): Group =>
+  group({ quotes: [{ id: quotes[of]?.id ?? '', from: ['PENDING'], to: 'FAILED', reason: 'cancelled' }] });
 
 function expiry(of: number): Group {
   const { id, transaction } = quotes[of] ?? { id: '', transaction: '' };
   const ends = { from: ['PENDING'], to: 'EXPIRED', reason: 'its time is over' } as const;
-  return [
-    plan({
-      quotes: [{ id, expiry: 'after', ...ends }],
-      transactions: [{ id: transaction, set: { failureReason: 'QUOTE_EXPIRED' }, ...ends }],
-    }),
-  ];
+  return group({
+    quotes: [{ id, expiry: 'after', ...ends }],
+    transactions: [{ id: transaction, set: { failureReason: 'QUOTE_EXPIRED' }, ...ends }],
+  });
 }
 
 function move(of: number, amount: bigint): Group {
   const [from, to] = of === 0 ? scenes : [scenes[1], scenes[0]];
-  return [
-    plan({ journals: [{ kind: 'transfer', legs: [leg(uuidIn(from.usd), -amount), leg(uuidIn(to.usd), amount)] }] }),
-  ];
+  return group({
+    journals: [{ kind: 'transfer', legs: [leg(uuidIn(from.usd), -amount), leg(uuidIn(to.usd), amount)] }],
+  });
 }
 
-const deleted = (of: number): Group => [
-  plan({ customers: [{ id: uuidIn(sceneAt(of).customerId), set: { isDeleted: true } }] }),
-];
+const deleted = (of: number): Group =>
+  group({ customers: [{ id: uuidIn(sceneAt(of).customerId), set: { isDeleted: true } }] });
 function closed(of: number): Group {
   const id = uuidIn(sceneAt(of).outsideUsd);
-  return [plan({ accounts: [{ id, from: ['ACTIVE'], to: 'INACTIVE', reason: 'closed', set: {} }] })];
+  return group({ accounts: [{ id, from: ['ACTIVE'], to: 'INACTIVE', reason: 'closed', set: {} }] });
 }
 
 /** Registers a customer with one of two UMA addresses, or gives one of the addresses to an existing customer. */
 const named = (of: number, who: 'new' | 0 | 1): Group => {
   const umaAddress = `$together-${of}@example.com`;
-  if (who !== 'new') return [plan({ customers: [{ id: uuidIn(scenes[who].customerId), set: { umaAddress } }] })];
+  if (who !== 'new') return group({ customers: [{ id: uuidIn(scenes[who].customerId), set: { umaAddress } }] });
   const id = randomUUID();
   const known = { platformId: platform, id, platformCustomerId: id } as const;
   const kinds = { customerType: 'INDIVIDUAL', kycStatus: 'APPROVED' } as const;
   const customer = { ...known, ...kinds, umaAddress, isDeleted: false, beneficialOwners: [] };
-  return [plan({ insert: { customer: [customer] } })];
+  return group({ insert: { customer: [customer] } });
 };
 
 function registered(of: number): Group {
@@ -246,12 +230,12 @@ function registered(of: number): Group {
     accountInfo: {},
     identifier: 'together',
   };
-  return [plan({ insert: { account: [account] }, result: { type: 'Account', id } })];
+  return group({ insert: { account: [account] }, result: { type: 'Account', id } });
 }
 
 /** The rail checks an external account again or does not, possibly together with a transfer. */
 const checked = (dueInMs: number | null, moves: boolean, of: number): Group => [
-  plan({ checks: [{ accountId: uuidIn(scenes[0].outsideUsd), dueInMs }] }),
+  ...group({ checks: [{ accountId: uuidIn(scenes[0].outsideUsd), dueInMs }] }),
   ...(moves ? move(of, 1n) : []),
 ];
 
@@ -260,7 +244,7 @@ const endAndMove = (of: number, fails: boolean, to: number, much: bigint): Group
   ...move(to, much),
 ];
 
-const seen = (of: number): Group => [plan({ result: { type: 'Account', id: uuidIn(sceneAt(of).usd) } })];
+const seen = (of: number): Group => group({ result: { type: 'Account', id: uuidIn(sceneAt(of).usd) } });
 
 const either = fc.integer({ min: 0, max: 1 });
 const third = fc.integer({ min: 0, max: 2 });

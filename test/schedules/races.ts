@@ -45,34 +45,21 @@ function at({ steps }: Played, step: string): number {
 
 const clockStep = `clock: ${longerThanAll} s pass`;
 
-const clock = (world: World, number: number, seconds = longerThanAll): Actor => ({
-  name: 'clock',
-  number,
-  act: () => world.pass(number, seconds),
-});
+const actor = (name: string, number: number, act: () => Promise<unknown>): Actor => ({ name, number, act });
 
-const executor = (world: World, number: number, quoteId: string, key = world.newKey()): Actor => ({
-  name: `executor ${number}`,
-  number,
-  act: () => executeQuote(world.payments(number), world.caller, { quoteId }, key),
-});
+const clock = (world: World, number: number, seconds = longerThanAll) =>
+  actor('clock', number, () => world.pass(number, seconds));
 
-const expiry = (world: World, number: number): Actor => ({
-  name: 'expiry',
-  number,
-  act: () => expireQuotes(world.payments(number), 10),
-});
+const executor = (world: World, number: number, quoteId: string, key = world.newKey()) =>
+  actor(`executor ${number}`, number, () => executeQuote(world.payments(number), world.caller, { quoteId }, key));
 
-const worker = (world: World, number: number): Actor => ({
-  name: `worker ${number}`,
-  number,
-  act: () => settleDueOrders(world.payments(number), 10),
-});
+const expiry = (world: World, number: number) =>
+  actor('expiry', number, () => expireQuotes(world.payments(number), 10));
 
-async function newQuote(
-  world: World,
-  isDeposit = false,
-): Promise<{ readonly id: string; readonly transaction: string }> {
+const worker = (world: World, number: number) =>
+  actor(`worker ${number}`, number, () => settleDueOrders(world.payments(number), 10));
+
+async function newQuote(world: World, isDeposit = false) {
   const { usd, outsideEur, customerId } = world.scene;
   const { row } = await createQuote(world.payments(0), world.caller, {
     source: isDeposit
@@ -167,11 +154,10 @@ const oneKeyTwice = aboutQuote(
   },
 );
 
-const depositor = (world: World, number: number, quoteId: string): Actor => ({
-  name: `depositor ${number}`,
-  number,
-  act: () => sandboxSend(world.payments(number), world.caller, { quoteId, currencyCode: 'USDC' }, world.newKey()),
-});
+const depositor = (world: World, number: number, quoteId: string) =>
+  actor(`depositor ${number}`, number, () =>
+    sandboxSend(world.payments(number), world.caller, { quoteId, currencyCode: 'USDC' }, world.newKey()),
+  );
 
 const depositAgainstExpiry = aboutQuote(
   'a deposit for a quote against its expiry',
@@ -214,11 +200,7 @@ const approvalAgainstClock: Race = {
     const input = { transactionId: `Transaction:${row.id}` };
     return {
       actors: [
-        {
-          name: 'approval',
-          number: 1,
-          act: () => approveTransaction(world.payments(1), world.caller, input, world.newKey()),
-        },
+        actor('approval', 1, () => approveTransaction(world.payments(1), world.caller, input, world.newKey())),
         worker(world, 2),
         clock(world, 3),
       ],
@@ -265,18 +247,16 @@ const leases = (withClock: boolean): Race => ({
 });
 
 /** Three concurrent executions: the second and the third wait in the lane of the first, and share a transaction. */
-const lane = (world: World, number: number, quoteIds: readonly string[]): Actor => ({
-  name: `lane ${number}`,
-  number,
-  act: () =>
+const lane = (world: World, number: number, quoteIds: readonly string[]) =>
+  actor(`lane ${number}`, number, () =>
     Promise.all(
       quoteIds.map((id) =>
-        executeQuote(world.payments(number), world.caller, { quoteId: id }, world.newKey()).catch(
-          (error: unknown) => error,
-        ),
+        executor(world, number, id)
+          .act()
+          .catch((error: unknown) => error),
       ),
     ),
-});
+  );
 
 const sharedTransactions: Race = {
   name: 'plans that share a transaction, against the same plans in reverse',
@@ -298,11 +278,11 @@ const sharedTransactions: Race = {
   },
 };
 
-const sequencer = (world: World, number: number): Actor => ({
-  name: `sequencer ${number}`,
-  number,
-  act: async () => [await world.sequencer(number).step(), await world.sequencer(number).step()],
-});
+const sequencer = (world: World, number: number) =>
+  actor(`sequencer ${number}`, number, async () => [
+    await world.sequencer(number).step(),
+    await world.sequencer(number).step(),
+  ]);
 
 const sequencers = aboutQuote(
   'two sequencers and an execution',
