@@ -24,12 +24,7 @@ export interface ChangeKey {
   readonly id: string;
 }
 
-export interface KeyBound<Key> {
-  readonly gt?: Key;
-  readonly gte?: Key;
-  readonly lt?: Key;
-  readonly lte?: Key;
-}
+export type KeyBound<Key> = { readonly [Operator in 'gt' | 'gte' | 'lt' | 'lte']?: Key };
 
 /** The key that orders a row. Only lists ordered by last change need the time. */
 export interface OrderedRow {

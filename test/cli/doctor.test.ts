@@ -11,8 +11,7 @@ import { createThrowawayDatabase, type ThrowawayDatabase } from '../../src/infra
 import { checkNames, examine } from '../../src/ops/doctor.ts';
 import type { Finding, Limits } from '../../src/ops/doctor-checks.ts';
 import { temporaryDataDirectory } from '../setup/child-gateway.ts';
-import { openClient } from '../setup/gateway.ts';
-import { waitForLocks } from '../setup/locks.ts';
+import { openClient, untilWaiting } from '../setup/gateway.ts';
 import { runOps } from '../setup/ops.ts';
 
 /** A separate server, because many faults affect all databases of a server. */
@@ -275,12 +274,14 @@ const broken: Readonly<Record<string, Readonly<Record<string, readonly [words: R
       {
         hasty: { lockSeconds: 0 },
         during: async (url) => {
-          const [holder, waiting] = [await openClient(url), await openClient(url)];
-          await holder.query('begin; lock table customer');
+          const [holder, waiting, watching] = [await openClient(url), await openClient(url), await openClient(url)];
+          await holder.query('begin');
+          await holder.query('lock table customer');
           const waits = waiting.query('select from customer').catch(() => undefined);
-          await waitForLocks(holder, 1);
+          await untilWaiting(watching, 1);
           return async () => {
             await holder.end();
+            await watching.end();
             await waits;
             await waiting.end();
           };

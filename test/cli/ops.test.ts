@@ -186,7 +186,8 @@ test('settings are printed with their sources, and without secrets', async () =>
 test('blocked sessions are shown as a tree, with statements, durations and the cost of ending them', async () => {
   expect((await ops(['blocked'])).out).toBe('No session waits for a lock.');
   const person = await ownClient(t.databaseUrl, { application_name: 'psql' });
-  await person.query('begin; lock table api_token');
+  await person.query('begin');
+  await person.query('lock table api_token');
   const asked = t.platform.send('{ viewer { kind } }');
   let shown: OpsResult;
   do shown = await ops(['blocked']);

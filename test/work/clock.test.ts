@@ -1,9 +1,9 @@
-import pg from 'pg';
+import type pg from 'pg';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { announce, ended, pay } from '../setup/acts.ts';
 import { setClockBack } from '../setup/clock-jumps.ts';
 import { testDatabase } from '../setup/database.ts';
-import { startTestGateway, testClient, testGateway } from '../setup/gateway.ts';
+import { startTestGateway, testClient, testGateway, whileLocked } from '../setup/gateway.ts';
 import { balanceOf, makeScene } from '../setup/scene.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 import { startReceiver } from '../webhooks/receiver.ts';
@@ -28,10 +28,8 @@ test('work due before the clock is set back by an hour is done now, and not an h
   const working = await startTestGateway({ ROLE: 'work', SECRET_KEY: key }, database.url);
   expect(await ended(platform, transaction.id)).toMatchObject({ status: 'COMPLETED' });
   // Nobody approves the incoming payment, so it times out, just as it would have without the step.
-  expect(await ended(platform, incoming.id)).toMatchObject({
-    status: 'FAILED',
-    failureReason: 'PAYMENT_APPROVAL_TIMED_OUT',
-  });
+  const timedOut = { status: 'FAILED', failureReason: 'PAYMENT_APPROVAL_TIMED_OUT' };
+  expect(await ended(platform, incoming.id)).toMatchObject(timedOut);
   expect(await balanceOf(platform, scene.usd)).toBe(9_900n);
   await receiver.until((received) => received.some(({ body }) => body.transaction?.id === transaction.id));
   await working.stop();
@@ -53,12 +51,10 @@ test('a correct clock changes nothing', async () => {
   expect(answers).toEqual([{ back: null }, { back: null }, { back: null }]);
   expect((await sql.query('select id, due_at, created_at from rail_order order by id')).rows).toEqual(before);
   // Another session may be holding the lock.
-  const other = new pg.Client({ connectionString: database.url });
-  await other.connect();
-  await other.query('begin');
-  await other.query('select from feed_epoch for update');
-  expect((await sql.query('select follow_clock() as back')).rows).toEqual([{ back: null }]);
-  await other.end();
+  const holding = ['select from feed_epoch for update'] as const;
+  await whileLocked(database.url, holding, async () =>
+    expect((await sql.query('select follow_clock() as back')).rows).toEqual([{ back: null }]),
+  );
 });
 
 describe('a step back of the clock', () => {

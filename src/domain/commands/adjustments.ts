@@ -1,6 +1,6 @@
 import { maxAmount } from '../../core/checks.ts';
 import { formatMajor, requiredCurrency } from '../../core/currencies.ts';
-import { accountNameIn, publicId, uuidOf } from '../../core/ids.ts';
+import { publicId, uuidOf } from '../../core/ids.ts';
 import type { Database } from '../../infra/database/database.ts';
 import type { Prisma } from '../../infra/database/generated/client/client.ts';
 import { retryLostRaces } from '../../infra/database/retry.ts';
@@ -27,11 +27,8 @@ export async function proposeAdjustment(
   { accountId, amount, currency }: { readonly accountId: string; readonly amount: bigint; readonly currency: string },
   operator: Operator & { readonly reason: string },
 ): Promise<Adjustment> {
-  const name = accountNameIn(accountId);
-  const account =
-    name?.kind === 'INTERNAL'
-      ? await database.prisma.account.findFirst({ where: { id: name.id, kind: 'INTERNAL' } })
-      : undefined;
+  const id = uuidOf(accountId, 'InternalAccount');
+  const account = id && (await database.prisma.account.findFirst({ where: { id, kind: 'INTERNAL' } }));
   if (!account) throw new RefusedByHand(`there is no internal account ${accountId}`);
   if (account.currency !== currency) {
     throw new RefusedByHand(`${accountId} is in ${account.currency}, not in ${currency}`);
@@ -83,12 +80,7 @@ export async function rejectAdjustment(database: Database, id: string, operator:
     const { now } = await readClock(act.client);
     const { count } = await act.prisma.adjustment.updateMany({
       where: { platformId: found.platformId, id: found.id, status: 'PROPOSED' },
-      data: {
-        status: 'REJECTED',
-        decidedBy: operator.by,
-        decidedReason: operator.reason ?? null,
-        decidedAt: now,
-      },
+      data: { status: 'REJECTED', decidedBy: operator.by, decidedReason: operator.reason ?? null, decidedAt: now },
     });
     if (count === 0) {
       const { status } = await requireOne(act.prisma, found);
@@ -129,14 +121,9 @@ function record(
   return recordAct(act, operator, { platformId, subject: publicId('Adjustment', id), ...facts });
 }
 
-function factsOf(adjustment: Pick<Adjustment, 'accountId' | 'amount' | 'currency' | 'reason' | 'proposedBy'>) {
-  const { accountId, amount, currency, reason, proposedBy } = adjustment;
-  return {
-    account: publicId('InternalAccount', accountId),
-    amount: formatMajor(amount, requiredCurrency(currency)),
-    reason,
-    proposedBy,
-  };
+function factsOf({ accountId, amount, currency, reason, proposedBy }: Adjustment) {
+  const account = publicId('InternalAccount', accountId);
+  return { account, amount: formatMajor(amount, requiredCurrency(currency)), reason, proposedBy };
 }
 
 function conflictWords(status: string): string {

@@ -266,6 +266,8 @@ export function waitingPlan(plan: Plan, { dueAt, dueInMs, reserves }: ApprovalRe
   if (!spend) throw new Error('only a payment can wait for an approval');
   const { transactionId: id } = spend;
   const reason = 'awaits approval';
+  const approvalDueAt = new Date(dueAt);
+  const waits = { status: 'CREATED', statusReason: reason, approvalDueAt, expectedSettlementAt: null } as const;
   const [row, arrival] = insert.transaction ?? [];
   const awaitsDeposit = insert.quote !== undefined && quotes === undefined;
   const [
@@ -277,17 +279,7 @@ export function waitingPlan(plan: Plan, { dueAt, dueInMs, reserves }: ApprovalRe
     spend: { ...spend, waits: true },
     insert: {
       ...(insert.quote && { quote: insert.quote }),
-      ...(row && {
-        transaction: [
-          {
-            ...row,
-            status: 'CREATED',
-            statusReason: reason,
-            approvalDueAt: new Date(dueAt),
-            expectedSettlementAt: null,
-          },
-        ],
-      }),
+      ...(row && { transaction: [{ ...row, ...waits }] }),
       ...(order && !awaitsDeposit && { rail_order: [{ ...order, dueInMs }] }),
     },
     transactions: row

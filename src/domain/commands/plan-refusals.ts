@@ -39,10 +39,14 @@ export function planRefusal(refusal: PlanRefusal, options: RefusalOptions, calle
   return new Refusal(code, message, { path, ...facts }, replayed);
 }
 
-const notIndependent =
-  'a payment cannot be approved by the token that requested it, by a token that created that one or was created by it, or by a token that the same policy limits';
-
 export const lookupExpired = 'the lookup has expired; look the receiver up again';
+const plainMessages = {
+  QUOTE_NOT_FOUND: 'no such quote',
+  TRANSACTION_NOT_FOUND: 'no such transaction',
+  FORBIDDEN:
+    'a payment cannot be approved by the token that requested it, by a token that created that one or was created by it, or by a token that the same policy limits',
+  LOOKUP_REQUEST_NOT_FOUND: lookupExpired,
+} as const;
 
 interface RefusalParts {
   readonly code: RefusalCode;
@@ -57,13 +61,10 @@ function fullRefusal(
   const { code } = refusal;
   switch (code) {
     case 'QUOTE_NOT_FOUND':
-      return { code, message: 'no such quote' };
     case 'TRANSACTION_NOT_FOUND':
-      return { code, message: 'no such transaction' };
     case 'FORBIDDEN':
-      return { code, message: notIndependent };
     case 'LOOKUP_REQUEST_NOT_FOUND':
-      return { code, message: lookupExpired };
+      return { code, message: plainMessages[code] };
     case 'QUOTE_EXPIRED': {
       const expiresAt = new Date(refusal.expiresAt).toISOString();
       return { code, message: `the quote expired at ${expiresAt}; create a new one`, facts: { expiresAt } };
@@ -88,12 +89,10 @@ function fullRefusal(
     }
     case 'CUSTOMER_FROZEN':
       return { code, message: 'the customer is frozen', facts: { customerId: publicId('Customer', refusal.id) } };
-    case 'ACCOUNT_FROZEN':
-      return {
-        code,
-        message: 'the account is frozen',
-        facts: { accountId: accountPublicId(refusal.kind, refusal.id) },
-      };
+    case 'ACCOUNT_FROZEN': {
+      const accountId = accountPublicId(refusal.kind, refusal.id);
+      return { code, message: 'the account is frozen', facts: { accountId } };
+    }
     case 'LIMIT_EXCEEDED':
       return limitParts(refusal);
     case 'INVALID_BANK_ACCOUNT': {
@@ -196,11 +195,8 @@ function limitedRefusal(refusal: PlanRefusal, caller: Caller): RefusalParts | un
     case 'AMOUNT_OUT_OF_RANGE': {
       if (seesAny('account', caller)) return undefined;
       const { limit, currency } = refusal;
-      return {
-        code,
-        message: `the receiving account may hold at most ${inMajor(limit, currency)}`,
-        facts: { limit, currency },
-      };
+      const message = `the receiving account may hold at most ${inMajor(limit, currency)}`;
+      return { code, message, facts: { limit, currency } };
     }
     default:
       return undefined;

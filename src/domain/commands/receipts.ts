@@ -36,19 +36,14 @@ const receiptStatement = statement<{
 
 /** Reads the receipt for a key. There is none while the first call is still running. */
 export async function readReceipt(
-  payments: Payments,
+  { database }: Payments,
   caller: Caller,
   operation: Operation,
   idempotencyKey: string,
 ): Promise<Receipt> {
   // Malformed keys are never stored, and Postgres would reject some of them as parameters.
   const [row] = isIdempotencyKey(idempotencyKey)
-    ? await receiptStatement(
-        payments.database.pool,
-        caller.platformId,
-        keyedOperation(caller, operation),
-        idempotencyKey,
-      )
+    ? await receiptStatement(database.pool, caller.platformId, keyedOperation(caller, operation), idempotencyKey)
     : [];
   if (!row) return { operation, idempotencyKey, outcome: 'NONE', createdAt: null, code: null, result: null };
   return {

@@ -51,9 +51,9 @@ export class Channel<T> implements AsyncIterableIterator<T> {
   /** Waits until the reader has taken all messages or the channel has ended. */
   async drained(): Promise<void> {
     if (this.#ended || this.#queue.length === 0) return;
-    await new Promise<void>((resolve) => {
-      this.#drained = resolve;
-    });
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#drained = resolve;
+    await promise;
   }
 
   end(): void {

@@ -265,15 +265,12 @@ export class Feed {
   }
 
   async waitForChange(ms: number): Promise<void> {
-    await new Promise<void>((resolve) => {
-      const done = () => {
-        clearTimeout(timer);
-        this.#waiters.delete(done);
-        resolve();
-      };
-      const timer = setTimeout(done, ms);
-      this.#waiters.add(done);
-    });
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, ms);
+    this.#waiters.add(resolve);
+    await promise;
+    clearTimeout(timer);
+    this.#waiters.delete(resolve);
   }
 
   async #openHub(platformId: string): Promise<Hub> {

@@ -226,15 +226,13 @@ export class ResumePoints {
     const { pool } = this.#database;
     for (let from = 0; from < points.length; from += maxBatch) {
       const batch = points.slice(from, from + maxBatch);
-      const [ended, others] = [batch.filter(isEnded), batch.filter((point) => !isEnded(point))];
-      const written = others.map((point) => point.written);
+      const { ended = [], others = [] } = Object.groupBy(batch, ({ state }) =>
+        state === 'ended' ? 'ended' : 'others',
+      );
+      const written = ([0, 1, 2] as const).map((column) => others.map((point) => point.written[column]));
       await asPlatform(platformId, async () => {
         if (ended.length > 0) await endStatement(pool, platformId, ...columns(ended));
-        if (others.length > 0) {
-          const [positions, epochs] = [written.map(([position]) => position), written.map(([, epoch]) => epoch)];
-          const sent = written.map(([, , until]) => until);
-          await writeStatement(pool, platformId, ...columns(others), positions, epochs, sent);
-        }
+        if (others.length > 0) await writeStatement(pool, platformId, ...columns(others), ...written);
       });
     }
   }
@@ -270,7 +268,7 @@ export class ResumePoint {
   }
 
   mayRepeat(sequence: bigint): boolean {
-    return this.#found !== undefined && this.isResumed && sequence <= this.#found.sent;
+    return this.isResumed && this.#found !== undefined && sequence <= this.#found.sent;
   }
 
   async open(): Promise<void> {
@@ -330,10 +328,6 @@ export class ResumePoint {
 
 function asText(sequence: bigint | null): string | null {
   return sequence === null ? null : String(sequence);
-}
-
-function isEnded({ state }: ResumePoint): boolean {
-  return state === 'ended';
 }
 
 function byPlatform(points: Iterable<ResumePoint>): Map<string, ResumePoint[]> {

@@ -5,13 +5,8 @@ import type { Alternative, Plan, PlanGroup } from './plan.ts';
  * result. Two groups conflict if one writes a key that the other reads. Groups with a common key in `inOrder` may share
  * a batch, because its checks take the earlier groups into account (commit_batch.sql), but they must keep their order.
  */
-interface ConflictKeys {
-  readonly writes: Set<string>;
-  readonly reads: Set<string>;
-  readonly inOrder: Set<string>;
-}
-
-const noKeys = (): ConflictKeys => ({ writes: new Set(), reads: new Set(), inOrder: new Set() });
+const noKeys = () => ({ writes: new Set<string>(), reads: new Set<string>(), inOrder: new Set<string>() });
+type ConflictKeys = ReturnType<typeof noKeys>;
 
 /**
  * Divides groups of plans that share a transaction into batches. In a batch, all groups are checked one by one before
@@ -118,14 +113,11 @@ function addMoves(keys: ConflictKeys, { quotes = [], expired = [], transactions 
     addBoth(keys, rowKey('Transaction', id));
     keys.writes.add('payments under way');
   }
-  for (const { legs } of journals) {
-    for (const leg of legs) {
-      if ('account' in leg) {
-        keys.writes.add(rowKey('Account', leg.account));
-        keys.inOrder.add(rowKey('Account', leg.account));
-      }
-    }
-    keys.writes.add('balances');
+  if (journals.length > 0) keys.writes.add('balances');
+  for (const leg of journals.flatMap(({ legs }) => legs)) {
+    if (!('account' in leg)) continue;
+    keys.writes.add(rowKey('Account', leg.account));
+    keys.inOrder.add(rowKey('Account', leg.account));
   }
 }
 

@@ -41,11 +41,12 @@ export interface ApprovalRequired {
 
 /** The database's refusal of a plan, with the facts that it saw under the lock. */
 export type PlanRefusal =
-  | { readonly code: 'QUOTE_NOT_FOUND' | 'TRANSACTION_NOT_FOUND'; readonly id: string }
+  | { readonly code: 'QUOTE_NOT_FOUND' | 'TRANSACTION_NOT_FOUND' | 'LOOKUP_REQUEST_NOT_FOUND'; readonly id: string }
+  | { readonly code: 'CUSTOMER_FROZEN' | 'ACCOUNT_EXISTS'; readonly id: string }
+  | { readonly code: 'CUSTOMER_DELETED'; readonly id: string }
   /** The approver is not independent of the payment's requester. */
   | { readonly code: 'FORBIDDEN'; readonly id: string }
   | ApprovalRequired
-  | { readonly code: 'LOOKUP_REQUEST_NOT_FOUND'; readonly id: string }
   | { readonly code: 'QUOTE_EXPIRED'; readonly id: string; readonly expiresAt: string }
   /** The row that the plan changes has a different version than its caller expects. */
   | { readonly code: 'OTHER_VERSION'; readonly type: ResultType; readonly id: string; readonly version: number }
@@ -59,7 +60,6 @@ export type PlanRefusal =
     }
   /** `id` is the customer who has the address; null if that customer belongs to another platform. */
   | { readonly code: 'UMA_ADDRESS_EXISTS'; readonly id: string | null }
-  | { readonly code: 'CUSTOMER_DELETED'; readonly id: string }
   /** The customer holds `balances`, or has `payments` under way, of which `transactions` are the first. */
   | {
       readonly code: 'CUSTOMER_IN_USE';
@@ -68,9 +68,7 @@ export type PlanRefusal =
       readonly payments: number;
       readonly transactions: readonly string[];
     }
-  | { readonly code: 'ACCOUNT_EXISTS'; readonly id: string }
   | { readonly code: 'USER_NOT_READY'; readonly id: string; readonly kycStatus: string; readonly isDeleted: boolean }
-  | { readonly code: 'CUSTOMER_FROZEN'; readonly id: string }
   | {
       readonly code: 'ACCOUNT_FROZEN';
       readonly kind: 'INTERNAL' | 'EXTERNAL';

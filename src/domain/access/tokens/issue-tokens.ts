@@ -49,11 +49,8 @@ const targets = {
     type: 'Customer',
     code: 'USER_NOT_FOUND',
     find: async ({ customer }, caller, id) => {
-      const found = await customer.findFirst({
-        where: { AND: [visibleCustomers(caller), { id }] },
-        select: { id: true },
-      });
-      return found && { customerId: found.id };
+      const where = { AND: [visibleCustomers(caller), { id }] };
+      return (await customer.findFirst({ where, select: { id: true } })) && { customerId: id };
     },
   },
   quoteId: {
@@ -115,10 +112,8 @@ function targetOf(input: NewClientToken) {
   const given = (Object.keys(targets) as (keyof typeof targets)[]).filter((name) => input[name] != null);
   const [name] = given;
   if (name === undefined || given.length > 1) {
-    throw invalid(
-      'a client token must be bound to exactly one customer, quote or transaction',
-      at(given[1] ?? 'customerId'),
-    );
+    const message = 'a client token must be bound to exactly one customer, quote or transaction';
+    throw invalid(message, at(given[1] ?? 'customerId'));
   }
   const { type, code } = targets[name];
   const uuid = uuidOf(input[name] ?? '', type);
@@ -184,11 +179,8 @@ function issueOnce<Row extends { readonly id: string }>(
     repeat: async ({ row }) => {
       if (!row) throw new Error('the stored result of a token command has no row');
       const existingId = publicId(type, row.id);
-      throw new Refusal(
-        'CONFLICT',
-        `this idempotency key has already created ${existingId}; its secret was shown once and is not stored`,
-        { path: keyPath, existingId },
-      );
+      const message = `this idempotency key has already created ${existingId}; its secret was shown once and is not stored`;
+      throw new Refusal('CONFLICT', message, { path: keyPath, existingId });
     },
   });
 }
@@ -198,11 +190,8 @@ function checkPermissions(caller: Caller, permissions: readonly Permission[]): v
   if (permissions.length === 0) throw invalid('a token needs at least one permission', at('permissions'));
   const missing = permissions.find((permission) => !caller.permissions.includes(permission));
   if (missing) {
-    throw new Refusal(
-      'FORBIDDEN',
-      `this token lacks the permission ${missing}, so it cannot grant it`,
-      at('permissions'),
-    );
+    const message = `this token lacks the permission ${missing}, so it cannot grant it`;
+    throw new Refusal('FORBIDDEN', message, at('permissions'));
   }
 }
 

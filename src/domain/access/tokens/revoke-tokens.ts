@@ -28,12 +28,8 @@ export interface Ended {
  */
 const revokeStatement = forCaller(
   statement<
-    Omit<Ended, 'disabledEndpoints'> & {
-      isKnown: boolean;
-      wasValid: boolean;
-      isLastManager: boolean;
-      endpoints: string[];
-    }
+    Omit<Ended, 'disabledEndpoints'> &
+      Record<'isKnown' | 'wasValid' | 'isLastManager', boolean> & { endpoints: string[] }
   >(
     'revoke_api_token',
     `with recursive family as (

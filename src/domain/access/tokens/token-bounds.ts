@@ -18,10 +18,8 @@ export function rangesIn(addresses: readonly string[]): string[] {
       return text.trim();
     } catch (error) {
       if (error instanceof Refusal) throw error;
-      throw invalid('an address range must have a form such as 203.0.113.0/24 or 2001:db8::/48', {
-        path,
-        value: text,
-      });
+      const message = 'an address range must have a form such as 203.0.113.0/24 or 2001:db8::/48';
+      throw invalid(message, { path, value: text });
     }
   });
 }
@@ -123,12 +121,9 @@ export async function lockMaker(on: Queryable, { platformId, tokenId }: Caller):
   if (tokenId === null) return null;
   await shareStatement(on, platformId);
   const [alive] = await aliveStatement(on, platformId, tokenId);
-  if (!alive)
-    throw new Refusal(
-      'FORBIDDEN',
-      'this token has expired or been revoked, so it cannot create tokens or webhook endpoints',
-    );
-  return tokenId;
+  if (alive) return tokenId;
+  const message = 'this token has expired or been revoked, so it cannot create tokens or webhook endpoints';
+  throw new Refusal('FORBIDDEN', message);
 }
 
 export async function lockTokens(on: Queryable, { platformId }: Tenant): Promise<void> {
