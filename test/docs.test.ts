@@ -23,9 +23,7 @@ function filesIn(folder: string): string[] {
 
 const read = (path: string) => readFileSync(path, 'utf8');
 
-function quotedIn(text: string): string[] {
-  return [...text.matchAll(/`([^`\n]+)`/g)].map(([, quoted = '']) => quoted);
-}
+const quotedIn = (text: string): string[] => foundIn(text, /`([^`\n]+)`/g);
 
 function foundIn(text: string, pattern: RegExp): string[] {
   return [...text.matchAll(pattern)].map(([, found = '']) => found);

@@ -7,7 +7,7 @@ import { openDatabase } from '../src/infra/database/database.ts';
 import { readConfig } from '../src/server/config.ts';
 import { openPayments } from '../src/server/gateway.ts';
 import { prepareSandboxPlatform } from '../src/server/start/sandbox-platform.ts';
-import { execute, quote } from './setup/acts.ts';
+import { between, execute, quote, transactionOf } from './setup/acts.ts';
 import { type ChildGateway, startChildGateway, temporaryDataDirectory } from './setup/child-gateway.ts';
 import { freshDatabase } from './setup/database.ts';
 import { connect, type Data, type TestPlatform } from './setup/gateway.ts';
@@ -101,17 +101,11 @@ function expectFurnished(nodes: readonly Data[]): void {
 async function pay(platform: TestPlatform, nodes: readonly Data[]): Promise<void> {
   const find = (kind: string, code: string) =>
     nodes.find((node) => node.__typename === kind && node.currency.code === code)?.id;
-  const { id, transaction } = await quote(platform, {
-    source: { account: { accountId: find('InternalAccount', 'USD') } },
-    destination: { account: { accountId: find('ExternalAccount', 'EUR') } },
-    lockedCurrencyAmount: 10_000,
-  });
+  const input = between(find('InternalAccount', 'USD'), find('ExternalAccount', 'EUR'), 10_000);
+  const { id, transaction } = await quote(platform, input);
   expect(await execute(platform, id)).toMatchObject({ quote: { status: 'PROCESSING' } });
   await vi.waitFor(async () => {
-    const found = await platform.ask('query ($id: ID!) { transaction(id: $id) { status } }', {
-      id: transaction.id,
-    });
-    expect(found.transaction.status).toBe('COMPLETED');
+    expect(await transactionOf(platform, transaction.id)).toMatchObject({ status: 'COMPLETED' });
   }, soon);
 }
 

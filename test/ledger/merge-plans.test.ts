@@ -11,26 +11,12 @@ const requireActive = { customers: some, accounts: some, unfrozen: some, lookups
   Plan['requireActive']
 >;
 const insert = {
-  customer: some,
-  account: some,
-  transaction: some,
-  quote: some,
-  arrival: some,
-  rail_order: some,
-  account_check: some,
-  identity_check: some,
+  ...{ customer: some, account: some, transaction: some, quote: some },
+  ...{ arrival: some, rail_order: some, account_check: some, identity_check: some },
 } satisfies Fields<Plan['insert']>;
 const lists = {
-  capacity: some,
-  quotes: some,
-  transactions: some,
-  customers: some,
-  accounts: some,
-  checks: some,
-  journals: some,
-  adjustments: some,
-  cases: some,
-  orders: some,
+  ...{ capacity: some, quotes: some, transactions: some, customers: some, accounts: some },
+  ...{ checks: some, journals: some, adjustments: some, cases: some, orders: some },
 };
 const singles = { claim: one, expected: one, spend: one, result: one, otherwise: one };
 const fields = {

@@ -6,7 +6,7 @@ import { commitGroupsOn, type Outcome } from '../../src/domain/ledger/commit.ts'
 import type { Journal, Leg, NewRow, Plan, PlatformPlan } from '../../src/domain/ledger/plan.ts';
 import type { Account } from '../../src/infra/database/rows.ts';
 import { pay, quote, succeed, usdToEur } from '../setup/acts.ts';
-import { testClient, testGateway, uuidIn } from '../setup/gateway.ts';
+import { type Data, testClient, testGateway, uuidIn } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 
 // Plans that share a transaction are divided into batches, which are checked one by one and applied together
@@ -302,23 +302,16 @@ async function stateNow(): Promise<unknown> {
   return rows[0];
 }
 
-const told = (outcome: Outcome) =>
-  outcome.kind === 'done' && outcome.row
-    ? {
-        ...outcome,
-        row: {
-          id: outcome.row.id,
-          ...('status' in outcome.row && { status: outcome.row.status }),
-          ...('version' in outcome.row && { version: outcome.row.version }),
-        },
-      }
-    : outcome.kind === 'refused' && outcome.refusal.code === 'LIMIT_EXCEEDED'
-      ? // When a limit is free again depends on when it was used.
-        {
-          ...outcome,
-          refusal: { ...outcome.refusal, freeAt: null, limit: { ...outcome.refusal.limit, renewsAt: null } },
-        }
-      : outcome;
+function told(outcome: Outcome) {
+  if (outcome.kind === 'done' && outcome.row) {
+    const { id, status, version }: Data = outcome.row;
+    return { ...outcome, row: { id, status, version } };
+  }
+  if (outcome.kind !== 'refused' || outcome.refusal.code !== 'LIMIT_EXCEEDED') return outcome;
+  // When a limit is free again depends on when it was used.
+  const { limit, ...refusal } = outcome.refusal;
+  return { ...outcome, refusal: { ...refusal, freeAt: null, limit: { ...limit, renewsAt: null } } };
+}
 
 async function attempt(limited: boolean, act: () => Promise<Outcome[]>): Promise<unknown> {
   await sql.query('begin');

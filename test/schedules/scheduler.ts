@@ -91,14 +91,12 @@ export class Scheduler {
         }
         throw new Error('no actor can run, and none is running');
       }
-      const taken =
-        ready.length === 1 && !decidesAlways
-          ? 0
-          : choose(
-              choices.length,
-              ready.map(({ actor }) => actor.name),
-            );
-      if (ready.length > 1 || decidesAlways) choices.push({ of: ready.length, taken });
+      let taken = 0;
+      if (ready.length > 1 || decidesAlways) {
+        const names = ready.map(({ actor }) => actor.name);
+        taken = choose(choices.length, names);
+        choices.push({ of: ready.length, taken });
+      }
       const player = ready[taken] ?? only;
       steps.push(`${player.actor.name}: ${player.stop?.point ?? player.held[0]?.name}`);
       await this.#step(player);
@@ -155,13 +153,11 @@ export class Scheduler {
 
   async #change(ms: number): Promise<boolean> {
     const before = this.#changes;
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      this.#onChange = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, ms);
+    this.#onChange = resolve;
+    await promise;
+    clearTimeout(timer);
     this.#onChange = undefined;
     return this.#changes !== before;
   }
