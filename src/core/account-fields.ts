@@ -14,11 +14,7 @@ export interface AccountForm {
   canonical(value: string): string;
   /** Explains more precisely than `form` why a value is refused; undefined if there is nothing to add. */
   explain?(value: string): string | undefined;
-  /**
-   * Returns why no account can have this value, such as wrong check digits; undefined if an account might have it.
-   * @param value in canonical form
-   * @param given as entered
-   */
+  /** Returns why no account can have this value (in canonical form), such as wrong check digits. */
   check?(value: string, details: AccountDetails, given: string): string | undefined;
   expiry?(value: string): Date | undefined;
 }

@@ -97,11 +97,8 @@ export class UnknownLocale extends RangeError {
 }
 
 /**
- * Formats an amount of smallest units for display, in the style of the locale and with every decimal of the currency:
- * "$125.50", "125,50 €", "USDC 1.000001". Exact at any size: Intl gets a decimal string, never a number.
- *
- * Never throws. For an unknown locale it returns an UnknownLocale, which is a RangeError. (For a well-formed tag that
- * it does not know, Intl alone would use the locale of the process.)
+ * Formats an amount of smallest units in the style of the locale, with every decimal of the currency: "$125.50",
+ * "USDC 1.000001". Exact at any size: Intl gets a decimal string, never a number. Never throws.
  */
 export function formatMoney(amount: bigint, currency: Currency, locale: string): string | UnknownLocale {
   const format = moneyFormat(currency, locale);

@@ -17,10 +17,7 @@ export interface Fraction {
   readonly denominator: bigint;
 }
 
-/**
- * Parses a plain decimal such as "0.05797101", "-3" or "120048.01920768", exactly.
- * @throws RangeError on anything else: exponents, signs other than a leading minus, grouping, bare points
- */
+/** Parses a plain decimal such as "0.05797101" or "-3" exactly. @throws RangeError on anything else */
 export function parseDecimal(text: string): Fraction {
   if (!isPlainDecimal(text)) throw new RangeError(`not a plain decimal: ${JSON.stringify(text)}`);
   const point = text.indexOf('.');
@@ -80,9 +77,8 @@ export function roundHalfUp({ numerator, denominator }: Fraction): bigint {
 }
 
 /**
- * Formats the value as a plain decimal, without exponent or trailing zeros. Rounds half up if the digits do not end.
+ * Formats the value as a plain decimal without trailing zeros, rounding half up.
  * @param digits the maximum number of significant digits; 15 are exact as a JSON number
- * @param places the maximum number of decimal places
  */
 export function toDecimal(value: Fraction, digits: number, places = Number.POSITIVE_INFINITY): string {
   const decimals = Math.min(places, digits - 1 - magnitudeOf(value));
@@ -111,10 +107,7 @@ export function variableFeeRateFault(rate: string): string | undefined {
   return undefined;
 }
 
-/**
- * Formats the value as the shortest exactly equal decimal.
- * @returns undefined if its digits never end
- */
+/** Formats the value as the shortest exactly equal decimal; undefined if its digits never end. */
 export function toExactDecimal(value: Fraction): string | undefined {
   const { numerator, denominator } = lowestTerms(value);
   // A denominator has at most as many factors of 2 or 5 as it has binary digits.

@@ -59,10 +59,7 @@ interface KeyedCommand {
   readonly nullClears?: true;
 }
 
-/**
- * Returns the claim that a call makes on its idempotency key; undefined without a key.
- * @throws Refusal INVALID_INPUT for a malformed key
- */
+/** Returns the claim of a call with a key. @throws Refusal INVALID_INPUT for a malformed key */
 export function claimOf(owner: KeyOwner, command: KeyedCommand): Claim | undefined {
   const key = command.idempotencyKey;
   if (key === null || key === undefined) return undefined;

@@ -42,14 +42,13 @@ export function withoutNulls<T>(json: T): WithoutNulls<T> {
 const maxDepth = 64;
 
 /**
- * Parses untrusted JSON exactly as it is written. Ignores a byte order mark at the start (RFC 8259, section 8.1).
- * `JSON.parse` alone keeps the last of several members with the same name and rounds numbers, so whoever signed,
- * checked or forwarded the text may have read a different value. Most JSON has neither problem, as a quick check can
- * prove: the text contains as many names as the parsed value, and no number that is long or has a fraction or an
- * exponent. Otherwise the text is parsed once more to find the position.
+ * Parses untrusted JSON exactly as it is written. `JSON.parse` alone keeps the last of several members with one name,
+ * and rounds numbers, so whoever signed, checked or forwarded the text may have read a different value. Most JSON has
+ * neither problem, as a quick check can prove: the text has as many names as the value, and no number that is long or
+ * has a fraction or an exponent. Otherwise the text is parsed once more to find the position.
  * @throws SyntaxError for text that is not JSON
- * @throws InexactJson for a member that is duplicate or named `__proto__`, for a number that JavaScript cannot
- *   represent, and for more than 64 levels
+ * @throws InexactJson for a member that is duplicate or named `__proto__`, a number that JavaScript cannot represent,
+ *   and more than 64 levels
  */
 export function parseJson(text: string): unknown {
   const json = text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
@@ -74,10 +73,7 @@ const code = {
 /** All integers with up to this number of digits are exact. */
 const exactDigits = 15;
 
-/**
- * Counts the names in JSON, and returns whether all its numbers are short integers.
- * @throws InexactJson for too many levels
- */
+/** Counts the names, and finds whether all numbers are short integers. @throws InexactJson for too many levels */
 function look(json: string): { readonly names: number; readonly isPlain: boolean } {
   let names = 0;
   let depth = 0;

@@ -1,10 +1,7 @@
 export const defaultPageSize = 20;
 export const maxPageSize = 100;
 
-/**
- * A page of a list, bounded by time-ordered ids or feed sequences, so that reading is equally fast at any depth, and
- * changes to the list do not shift its pages.
- */
+/** Bounded by time-ordered ids or feed sequences, so that reading is as fast at any depth, and pages do not shift. */
 export interface Page<Key> {
   readonly size: number;
   /** True if the page is read from the end of the list: the rows are read in the opposite order, then reversed. */

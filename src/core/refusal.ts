@@ -1,9 +1,6 @@
 import { isDatabaseFault, isLockTimeout, OutcomeUnknown } from '../infra/database/faults.ts';
 
-/**
- * The codes of all refusals, with the HTTP status of each in REST (decisions 46, 6 and 7). GraphQL maps the same codes
- * to members of its result unions (src/api/graphql/schema/refusals.ts).
- */
+/** All refusals, with their HTTP status in REST (decisions 46, 6 and 7). GraphQL has them in its result unions. */
 export const refusals = {
   INVALID_INPUT: 400,
   INVALID_AMOUNT: 400,
@@ -69,10 +66,7 @@ export const databaseAway = 'the database is unreachable or overloaded; try agai
 
 export const databaseBusy = 'the database is busy: another session holds a lock that this request needs; try again';
 
-/**
- * Returns the refusal that corresponds to an error; undefined if there is none. SERVICE_UNAVAILABLE means that the
- * request had no effect and may be sent again. OUTCOME_UNKNOWN means that it may have taken effect.
- */
+/** SERVICE_UNAVAILABLE: the request had no effect and may be sent again. OUTCOME_UNKNOWN: it may have taken effect. */
 export function refusalIn(error: unknown): Refusal | undefined {
   if (error instanceof Refusal) return error;
   if (error instanceof OutcomeUnknown) return outcomeUnknown();
@@ -87,10 +81,7 @@ export function outcomeUnknown(): Refusal {
   );
 }
 
-/**
- * The error for a refused command, which each API presents in its own form. The command had no effect, unless the code
- * is OUTCOME_UNKNOWN: then it may have taken effect.
- */
+/** A refused command had no effect, unless the code is OUTCOME_UNKNOWN: then it may have taken effect. */
 export class Refusal extends Error {
   readonly code: RefusalCode;
   readonly details: RefusalDetails;
@@ -176,8 +167,7 @@ export function checkVersion({ expectedVersion }: Expecting, existingId: string 
 }
 
 /**
- * Runs every check of an input, so that one refusal contains all invalid fields.
- * @returns the results of the checks, in their order
+ * Runs every check of an input, and returns their results, so that one refusal contains all invalid fields.
  * @throws Refusal with the path of the first invalid field, and all of them in `errors`
  */
 export function checkAll<Checks extends readonly (() => unknown)[]>(

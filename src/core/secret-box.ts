@@ -17,10 +17,7 @@ export class SecretBox {
   readonly #keys: ReadonlyMap<string, Buffer>;
   readonly keyId: string;
 
-  /**
-   * @param key the key that encrypts: 32 random bytes
-   * @param fallbacks keys that only decrypt: earlier keys, and the next key
-   */
+  /** @param fallbacks keys that only decrypt: earlier keys, and the next key */
   constructor(key: Buffer, fallbacks: readonly Buffer[] = []) {
     const keys = [key, ...fallbacks];
     if (keys.some(({ length }) => length !== keyBytes))
@@ -63,11 +60,7 @@ export function sealedWith(sealed: Uint8Array): string {
   return Buffer.from(sealed.subarray(1, 1 + idBytes)).toString('hex');
 }
 
-/**
- * Returns a key's id: 8 hexadecimal digits of its SHA-256 hash. Stored ciphertexts and signed tokens contain the id,
- * and operators compare it. It reveals nothing about a random key.
- * @param setting the setting that contains the key; a key that is used for both settings has two ids
- */
+/** A key's id, which stored ciphertexts and signed tokens contain. It reveals nothing about a random key. */
 export function keyId(setting: 'SECRET_KEY' | 'CLIENT_TOKEN_KEY', key: Uint8Array | string): string {
   const text = typeof key === 'string' ? key : Buffer.from(key).toString('hex');
   return hash('sha256', `${setting} id ${text}`).slice(0, 8);

@@ -75,9 +75,8 @@ export const tronAddress = address(
 );
 
 /**
- * Formats an EVM address with the capitals that form its checksum (EIP-55): a letter is upper-case if the corresponding
- * hex digit of the hash of the lower-case address is 8 or more.
- * @param digits 40 hexadecimal digits
+ * Writes the checksum of an EVM address in its capitals (EIP-55): a letter is upper-case if the corresponding hex digit
+ * of the lower-case address's hash is 8 or more.
  */
 export function eip55(digits: string): string {
   const small = digits.toLowerCase();

@@ -9,10 +9,7 @@ export interface Operator {
   readonly reason?: string | undefined;
 }
 
-/**
- * Returns whether two operator names belong to the same person, ignoring case, accents, widths, spaces and punctuation.
- * The database ignores only case and spaces (same_person).
- */
+/** Ignores case, accents, widths, spaces and punctuation; the database ignores only case and spaces (same_person). */
 export function isSamePerson(one: string, other: string): boolean {
   return lettersOf(one) === lettersOf(other);
 }

@@ -51,10 +51,7 @@ export function changedColumns(changes: RateChanges): Partial<RateColumns> {
 
 const most = 1_000_000;
 
-/**
- * Parses a limit such as `100/500`: 100 per second, in bursts of up to 500. `100` alone allows bursts of up to 200.
- * @returns undefined for any other form, or numbers outside 1 to 1000000
- */
+/** Parses `100/500`: 100 per second, in bursts of up to 500. `100` alone allows bursts of up to 200. */
 export function parseRate(text: string): Rate | undefined {
   const [, first, second] = /^(\d{1,7})(?:\/(\d{1,7}))?$/.exec(text) ?? [];
   if (first === undefined) return undefined;

@@ -10,10 +10,7 @@ import type { Viewer } from './viewer.ts';
 
 export type Scope = Pick<Caller, 'platformId' | 'bound'>;
 
-/**
- * For each kind of bound, the row field that must match the caller's bound: the row's customer, or the transaction of
- * its payment. Null if a caller with that bound sees no rows.
- */
+/** The row field that must match a caller's bound; null if a caller with that bound sees no rows. */
 interface Rule<Field extends string = string> {
   readonly CUSTOMER: Field | null;
   readonly PAYMENT: Field | null;

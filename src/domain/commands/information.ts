@@ -51,12 +51,7 @@ export async function clockFor(on: Queryable, given: readonly InformationField[]
   return given?.some(({ name }) => name === 'BIRTH_DATE') ? (await readClock(on)).now : new Date(0);
 }
 
-/**
- * Validates all facts, and returns them as a map. Names must be in upper case and unique; values must not be empty, and
- * must have the form that the name requires.
- * @param now the database's clock (`clockFor`)
- * @throws Refusal INVALID_INPUT with the path of the fact
- */
+/** Returns the facts as a map. `now`: see `clockFor`. @throws Refusal INVALID_INPUT with the path of the fact */
 export function checkInformation(given: readonly InformationField[] | null | undefined, path: FieldPath, now: Date) {
   const fields = (given ?? []).map(({ name, value }) => ({ name, value: canonicalText(value) }));
   if (fields.length > maxFacts) throw invalid(`at most ${maxFacts} facts can be given`, path);

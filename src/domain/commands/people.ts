@@ -39,11 +39,7 @@ const checks: Readonly<Record<string, Check>> = {
   country: checkCountry,
 };
 
-/**
- * Validates all facts about a person, a company or an address, and returns them as stored.
- * @param now the database's clock
- * @throws Refusal INVALID_INPUT with the path of each wrong field
- */
+/** Returns the facts as stored. `now` is the database's clock. @throws Refusal INVALID_INPUT with each wrong path */
 export function checkFacts<Given extends object>(given: Given, path: FieldPath, now: Date): Given {
   const fields = Object.entries(checks).filter(([name]) => Reflect.has(given, name));
   const values = checkAll(

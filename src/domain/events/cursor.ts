@@ -46,9 +46,8 @@ export class EventsUndone extends Error {
 export const readAfterHeader = 'payments-read-after';
 
 /**
- * Parses the header field. Returns the read token of the write that the reads must include; undefined for `latest` and
- * for a feed cursor, because the reads then include everything, as they do without the header.
- * @throws Refusal INVALID_INPUT for anything else
+ * Returns the read token of the write that the reads must include; undefined for `latest` and for a feed cursor: reads
+ * then include everything, as without the header. @throws Refusal INVALID_INPUT for anything else
  */
 export function readAfterOf(cursors: Cursors, platformId: string, text: string): string | undefined {
   if (isReadToken(text)) return text;

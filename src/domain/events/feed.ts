@@ -249,9 +249,8 @@ export class Feed {
   }
 
   /**
-   * Returns the latest event of each row, all at the same moment, keyed by the ids that the feed uses for the rows.
-   * Waits until the events have reached the rows' versions. Omits rows whose events do not arrive in time because no
-   * sequencer is running.
+   * Returns the latest event of each row, all at the same moment, once they have reached the rows' versions. Omits
+   * those that do not arrive in time because no sequencer is running.
    */
   async latest(platformId: string, noun: FollowedNoun, versions: ReadonlyMap<string, number>) {
     const deadline = Date.now() + latestMs;

@@ -9,10 +9,7 @@ export interface RecentMemory {
   used: number;
 }
 
-/**
- * The newest events of a platform's feed, kept in memory without gaps for readers that were briefly disconnected: even
- * if many reconnect at once, they read nothing from the database. `clear` releases its memory.
- */
+/** The newest events of a feed, without gaps, for briefly disconnected readers. `clear` releases the memory. */
 export class RecentEvents {
   readonly #memory: RecentMemory;
   #events: Event[] = [];

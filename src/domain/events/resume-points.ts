@@ -59,9 +59,8 @@ const beginStatement = statement<{ key: Buffer }>(
 );
 
 /**
- * Stores acknowledgements from any of the client's connections. An abandoned connection may reach this service after
- * the client's newer connection, and take over the key. The events sent on a connection therefore do not show what the
- * client has received.
+ * Stores acknowledgements from any of the client's connections: an abandoned one may arrive after a newer one and take
+ * over the key, so the events sent on a connection do not show what the client has received.
  */
 const writeStatement = statement<{ key: Buffer }>(
   'write_resume_points',

@@ -13,9 +13,8 @@ export const unmarkedRestore =
   'the database was restored, or a standby was promoted: follow the operating guide, then run `npm run ops -- restored --yes`';
 
 /**
- * One statement in its own transaction, sent as one message. If the process is then paused or cut off, it holds no
- * lock, because Postgres finishes the statement without it. The end of the transaction releases the lock, even behind a
- * connection pooler.
+ * One statement in its own transaction, sent as one message: if the process is paused or cut off, Postgres finishes it
+ * and releases the lock, even behind a connection pooler.
  */
 const step = `select case when pg_try_advisory_xact_lock(${stepLock}) then sequence_outbox(${batchSize}) end as count`;
 

@@ -2,8 +2,8 @@ import { maxBalance } from '../../core/checks.ts';
 import type { Rule, Scope } from './rule.ts';
 
 /**
- * The auditor's rules about payments: on every account, a payment's journals must add up to the sums that its row and
- * status require. They detect money that was booked to the wrong account, even though every journal balances.
+ * A payment's journals must add up, on every account, to the sums that its row and status require. This detects money
+ * that was booked to the wrong account, even though every journal balances.
  */
 
 /** `share` is the amount paid out of FEES as the platform's part, `deposits` the number of deposit journals. */

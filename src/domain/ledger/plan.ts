@@ -19,10 +19,7 @@ import type {
  */
 export interface Plan {
   readonly claim?: Claim | undefined;
-  /**
-   * The preconditions of a plan: these customers may move money and are not frozen, these external accounts are ACTIVE
-   * and not frozen, these internal accounts are not frozen, and these lookups have not expired.
-   */
+  /** What must hold: customers may move money, external accounts are ACTIVE, nothing is frozen, lookups are valid. */
   readonly requireActive?: {
     readonly customers?: readonly string[];
     readonly accounts?: readonly string[];

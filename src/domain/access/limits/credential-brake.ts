@@ -32,8 +32,7 @@ export class CredentialBrake {
   }
 
   /**
-   * Begins an attempt with unknown credentials. It counts as a failure until `succeed` is called, so that concurrent
-   * attempts are counted, too.
+   * Begins an attempt with unknown credentials, which counts as a failure until it succeeds.
    * @throws RateLimited when this address has sent too many wrong credentials
    */
   begin(address: string): { succeed(): void } {

@@ -19,9 +19,8 @@ interface Source {
 }
 
 /**
- * Slows down refusals to a source that keeps sending requests despite them. A refusal is cheap, but a client that sends
- * its next request as soon as it is refused could receive tens of thousands of refusals per second, and slow down
- * everybody else.
+ * Slows down refusals to a source that keeps sending requests: a client that does not wait could otherwise receive tens
+ * of thousands of refusals per second, and slow down everybody else.
  */
 export class RefusalPace {
   readonly #now: Clock;
@@ -44,9 +43,8 @@ export class RefusalPace {
   }
 
   /**
-   * Returns how long to delay the next refusal to a source, in milliseconds. The first refusals are not delayed. When
-   * requests arrive together, their refusals are sent at different times; otherwise all the clients would retry at the
-   * same moment.
+   * Returns how long to delay the next refusal, in milliseconds. Refusals of simultaneous requests are spread out:
+   * their clients would otherwise retry at the same moment.
    */
   next(key: string): number {
     const now = this.#now();

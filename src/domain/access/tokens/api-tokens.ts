@@ -38,10 +38,7 @@ const usedStatement = statement<object>(
 
 const unknownHash = Buffer.alloc(32);
 
-/**
- * Returns the viewer for `Basic base64(clientId:secret)`, or undefined if the credentials are not valid. Unknown tokens
- * and wrong secrets get the same refusal after the same time.
- */
+/** Returns the viewer for valid `Basic` credentials. Unknown tokens and wrong secrets take the same time. */
 export async function authenticateServer({ pool }: Database, authorization: string): Promise<Viewer | undefined> {
   const credentials = basicCredentials(authorization);
   if (!credentials) return undefined;

@@ -26,10 +26,8 @@ export class Credentials {
   }
 
   /**
-   * Authenticates a client's credentials, and counts wrong credentials against its address. Credentials also count as
-   * wrong if their token is not accepted from that address.
-   * @returns the viewer, or undefined for missing or wrong credentials, without telling why
-   * @throws RateLimited if this address has sent too many wrong credentials, and these have not been verified before
+   * Authenticates credentials, and counts wrong ones, or those of a token that is not accepted from there, against
+   * their address. @throws RateLimited after too many wrong credentials, unless these have been verified before
    */
   async authenticateFrom(address: string, authorization: string | undefined): Promise<Viewer | undefined> {
     if (authorization === undefined || authorization === '') return undefined;

@@ -207,9 +207,7 @@ export interface NewServerToken {
 }
 
 /**
- * Issues a token for a server. The secret is returned here and stored nowhere. The token expires no later than the
- * token that creates it, is accepted only from addresses that its creator is accepted from, and may send only documents
- * that its creator may send.
+ * Issues a token for a server. The secret is returned here and stored nowhere.
  * @throws Refusal INVALID_INPUT, FORBIDDEN (the caller lacks a permission, or its token is no longer valid), CONFLICT
  *   (the idempotency key has already created a token)
  */
@@ -248,10 +246,8 @@ export const maxOverlapHours = 720;
 
 /**
  * Replaces a token with a new one that has the same name, permissions, addresses, documents and lifetime, as far as the
- * caller's own token permits. The old token expires at the end of the overlap, or earlier. Everything that limits the
- * old token also limits the new one.
- * @throws Refusal as issueApiToken does, TOKEN_NOT_FOUND, CONFLICT (the token is no longer valid or has already been
- *   replaced)
+ * caller's own token permits. Everything that limits the old token also limits the new one.
+ * @throws Refusal as issueApiToken does, TOKEN_NOT_FOUND, CONFLICT (the token has ended or has a successor)
  */
 export async function rotateApiToken(
   database: Database,

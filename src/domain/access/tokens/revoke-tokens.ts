@@ -68,10 +68,8 @@ const revokeStatement = forCaller(
 );
 
 /**
- * Revokes a server's token and, unless the input says otherwise, everything that it created: tokens are revoked, and
- * webhook endpoints are disabled. Within seconds, all requests with these tokens are refused, and their open
- * connections are closed. Revoking a token again is not an error.
- * @returns how many other tokens were revoked and how many endpoints were disabled with it
+ * Revokes a server's token and, if requested, everything that it created. Within seconds, requests with these tokens
+ * are refused, and their open connections are closed. Revoking a token again is not an error.
  * @throws Refusal TOKEN_NOT_FOUND, CONFLICT (no token with MANAGE would be left)
  */
 export const revokeApiToken = recordCommand((_database, caller, input: RevokeApiToken) => ({

@@ -33,14 +33,10 @@ export interface Connection {
 
 export interface Session {
   readonly viewer: Viewer;
-  /**
-   * Replaces the token with a newer one of the same subject that permits all open operations.
-   * @returns false if the newer token does not qualify; the connection then keeps its token
-   */
+  /** Replaces the token with a newer one of the same subject; false if that one does not permit all open operations. */
   renew(viewer: Viewer): Promise<boolean>;
   /**
-   * Registers a long-running operation, such as a subscription. The connection is closed once its token would no longer
-   * permit the operation to begin.
+   * Registers an operation, such as a subscription, whose connection is closed once its token no longer permits it.
    * @returns a function that unregisters the operation, or undefined if the current token does not permit it
    */
   begin(couldBegin: CouldBegin): Promise<(() => void) | undefined>;
@@ -138,10 +134,7 @@ export class Sessions {
   }
 }
 
-/**
- * Gives a connection its new token, unless that token does not permit an open operation.
- * @param replaced the viewer to replace; if the connection has since been given a newer viewer, it keeps that one
- */
+/** @param replaced the viewer to replace; a connection that has been given a newer viewer since keeps that one */
 async function renew(open: Open, viewer: Viewer, replaced?: Viewer): Promise<boolean> {
   if (viewer.platformId !== open.viewer.platformId || viewer.subject !== open.viewer.subject) return false;
   // Operations that begin during the loop are checked, too, because a set's iterator visits added members.

@@ -112,10 +112,9 @@ const ownerStatement = statement<{ isDeleted: boolean }>(
 );
 
 /**
- * Ensures that the caller's token is still valid and stays unrevoked until the transaction ends. Called before creating
- * objects that end with the token, because the token may have ended while its authentication was still cached.
+ * Ensures that the caller's token is valid and stays unrevoked until the transaction ends, because it may have ended
+ * while its authentication was still cached. @throws Refusal FORBIDDEN
  * @returns the uuid of the API token, or null for the platform itself
- * @throws Refusal FORBIDDEN
  */
 export async function lockMaker(on: Queryable, { platformId, tokenId }: Caller): Promise<string | null> {
   if (tokenId === null) return null;
