@@ -47,6 +47,24 @@ export interface AccountType {
   readonly bank?: readonly string[];
 }
 
+function wallet(
+  type: string,
+  input: string,
+  description: string,
+  currencies: readonly CurrencyCode[],
+  address: AccountField,
+) {
+  const graphql = { type, input };
+  return {
+    graphql,
+    description,
+    currencies,
+    beneficiary: false,
+    fields: { address },
+    identifier: ['address'],
+  } as const;
+}
+
 /** All types of external bank accounts and wallets (specification 2.9, decision 16), also used by the APIs. */
 export const accountTypes = {
   US_ACCOUNT: {
@@ -195,14 +213,13 @@ export const accountTypes = {
     identifier: ['accountNumber'],
     bank: ['swiftCode'],
   },
-  LAYER2_WALLET: {
-    graphql: { type: 'Layer2WalletInfo', input: 'layer2Wallet' },
-    description: 'A wallet on the second-layer Bitcoin network.',
-    currencies: ['BTC'],
-    beneficiary: false,
-    fields: { address: layer2Address },
-    identifier: ['address'],
-  },
+  LAYER2_WALLET: wallet(
+    'Layer2WalletInfo',
+    'layer2Wallet',
+    'A wallet on the second-layer Bitcoin network.',
+    ['BTC'],
+    layer2Address,
+  ),
   LIGHTNING: {
     graphql: { type: 'LightningInfo', input: 'lightning' },
     description: 'A Lightning destination: exactly one of an invoice, an offer and an address.',
@@ -220,38 +237,10 @@ export const accountTypes = {
     },
     identifier: ['invoice', 'bolt12', 'lightningAddress'],
   },
-  SOLANA_WALLET: {
-    graphql: { type: 'SolanaWalletInfo', input: 'solanaWallet' },
-    description: 'A wallet on Solana.',
-    currencies: ['USDC', 'USDT'],
-    beneficiary: false,
-    fields: { address: solanaAddress },
-    identifier: ['address'],
-  },
-  TRON_WALLET: {
-    graphql: { type: 'TronWalletInfo', input: 'tronWallet' },
-    description: 'A wallet on Tron.',
-    currencies: ['USDT'],
-    beneficiary: false,
-    fields: { address: tronAddress },
-    identifier: ['address'],
-  },
-  POLYGON_WALLET: {
-    graphql: { type: 'PolygonWalletInfo', input: 'polygonWallet' },
-    description: 'A wallet on Polygon.',
-    currencies: ['USDC'],
-    beneficiary: false,
-    fields: { address: evmAddress },
-    identifier: ['address'],
-  },
-  BASE_WALLET: {
-    graphql: { type: 'BaseWalletInfo', input: 'baseWallet' },
-    description: 'A wallet on Base.',
-    currencies: ['USDC'],
-    beneficiary: false,
-    fields: { address: evmAddress },
-    identifier: ['address'],
-  },
+  SOLANA_WALLET: wallet('SolanaWalletInfo', 'solanaWallet', 'A wallet on Solana.', ['USDC', 'USDT'], solanaAddress),
+  TRON_WALLET: wallet('TronWalletInfo', 'tronWallet', 'A wallet on Tron.', ['USDT'], tronAddress),
+  POLYGON_WALLET: wallet('PolygonWalletInfo', 'polygonWallet', 'A wallet on Polygon.', ['USDC'], evmAddress),
+  BASE_WALLET: wallet('BaseWalletInfo', 'baseWallet', 'A wallet on Base.', ['USDC'], evmAddress),
 } as const satisfies Record<ExternalAccountType, AccountType>;
 
 /** The fields that distinguish an account from others of its type (decision 37), in canonical form. */

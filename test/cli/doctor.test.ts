@@ -90,6 +90,10 @@ const ofServer = (setting: string): Broken => ({
     };
   },
 });
+const wrong = (of: typeof ofServer, name: string, value: string): [words: RegExp, how: Broken] => [
+  new RegExp(`${name} is ${value}`),
+  of(`${name} = ${value}`),
+];
 const session = (...texts: readonly string[]): Broken => ({
   hasty: { transactionSeconds: 0 },
   during: async (url) => {
@@ -211,23 +215,14 @@ const broken: Readonly<Record<string, Readonly<Record<string, readonly [words: R
     'a read-only database': [/default_transaction_read_only/, ofDatabase('default_transaction_read_only = on')],
   },
   session: {
-    'a different date style': [/DateStyle is German/, ofDatabase(`datestyle = 'German'`)],
-    'another isolation': [
-      /default_transaction_isolation is serializable/,
-      ofDatabase(`default_transaction_isolation = 'serializable'`),
-    ],
-    'disabled triggers in the session': [
-      /session_replication_role is replica/,
-      ofDatabase('session_replication_role = replica'),
-    ],
-    'a timeout of idle sessions': [/idle_session_timeout is 500/, ofDatabase('idle_session_timeout = 500')],
-    'non-standard string escapes': [
-      /standard_conforming_strings is off/,
-      ofDatabase('standard_conforming_strings = off'),
-    ],
+    'a different date style': wrong(ofDatabase, 'DateStyle', 'German'),
+    'another isolation': wrong(ofDatabase, 'default_transaction_isolation', 'serializable'),
+    'disabled triggers in the session': wrong(ofDatabase, 'session_replication_role', 'replica'),
+    'a timeout of idle sessions': wrong(ofDatabase, 'idle_session_timeout', '500'),
+    'non-standard string escapes': wrong(ofDatabase, 'standard_conforming_strings', 'off'),
   },
   durability: {
-    'asynchronous commits': [/synchronous_commit is off/, ofDatabase('synchronous_commit = off')],
+    'asynchronous commits': wrong(ofDatabase, 'synchronous_commit', 'off'),
     'asynchronous commits of the login': [
       /synchronous_commit is off/,
       {
@@ -235,16 +230,16 @@ const broken: Readonly<Record<string, Readonly<Record<string, readonly [words: R
         after: ['alter role gateway reset synchronous_commit'],
       },
     ],
-    'no full-page writes': [/full_page_writes is off/, ofServer('full_page_writes = off')],
+    'no full-page writes': wrong(ofServer, 'full_page_writes', 'off'),
     'a synchronous standby that is away': [
       /synchronous_standby_names \(gone\) is connected/,
       ofServer(`synchronous_standby_names = 'gone'`),
     ],
-    'no flush to the disk': [/fsync is off/, ofServer('fsync = off')],
+    'no flush to the disk': wrong(ofServer, 'fsync', 'off'),
   },
   autovacuum: {
-    'no autovacuum': [/autovacuum is off/, ofServer('autovacuum = off')],
-    'no counts of changed rows for autovacuum': [/track_counts is off/, ofServer('track_counts = off')],
+    'no autovacuum': wrong(ofServer, 'autovacuum', 'off'),
+    'no counts of changed rows for autovacuum': wrong(ofServer, 'track_counts', 'off'),
     'no autovacuum for a table': [/off for posting/, { sql: ['alter table posting set (autovacuum_enabled = false)'] }],
   },
   connections: {

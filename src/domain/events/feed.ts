@@ -9,7 +9,7 @@ import { ReferredRows } from '../../infra/database/predicates.ts';
 import { singleFlight } from '../../infra/instruments/single-flight.ts';
 import { Channel } from './channel.ts';
 import { EventsUndone, type FeedPosition } from './cursor.ts';
-import { FeedReads, type Page, pageSize, replayConnections } from './reads.ts';
+import { FeedReads, feedHead, hasPosition, type Page, pageSize, replayConnections } from './reads.ts';
 import { maxBytes, newestEvents, RecentEvents } from './recent.ts';
 import { type FollowedNoun, latestEventsOf, PreviousEvents } from './row-events.ts';
 import { type EventFilter, type Hub, offer, type Subscriber, SubscriberIndex } from './subscribers.ts';
@@ -275,8 +275,7 @@ export class Feed {
   async #openHub(platformId: string): Promise<Hub> {
     const opening =
       this.#opening.get(platformId) ??
-      this.#reads
-        .head(platformId)
+      feedHead(this.#reads, platformId)
         .then(({ sequence, epoch }) => ({
           ...{ platformId, head: sequence, epoch, target: sequence, reading: undefined },
           subscribers: new Set<Subscriber>(),
@@ -320,7 +319,7 @@ export class Feed {
 
   /** If the feed does not continue after the last dispatched event, the database was restored: abandons the hub. */
   async #continues(hub: Hub): Promise<boolean> {
-    const continues = await this.#reads.has(hub.platformId, { sequence: hub.head, epoch: hub.epoch });
+    const continues = await hasPosition(this.#reads.pool, hub.platformId, { sequence: hub.head, epoch: hub.epoch });
     if (!continues) this.#abandon(hub);
     return continues;
   }
@@ -354,8 +353,7 @@ export class Feed {
     let isCounted = false;
     for (const [platformId, hub] of this.#hubs) {
       const before = hub.head;
-      this.#reads
-        .head(platformId)
+      feedHead(this.#reads, platformId)
         .then(({ sequence, epoch }) => {
           // The end of a feed moves backwards only if the whole database was restored.
           const isUndone = sequence < before || (sequence === before && before === hub.head && epoch !== hub.epoch);

@@ -82,25 +82,18 @@ export interface Page {
 export class FeedReads {
   /** The number of events read from the database since the process started, by purpose. */
   readonly count = { live: 0, replay: 0 };
-  readonly #live: pg.Pool;
+  /** For live reads. */
+  readonly pool: pg.Pool;
   readonly #replays: pg.Pool;
 
   constructor(database: Pick<Database, 'openPool'>) {
-    this.#live = database.openPool('feed-live', liveConnections);
+    this.pool = database.openPool('feed-live', liveConnections);
     this.#replays = database.openPool('feed-replay', replayConnections);
-  }
-
-  head(platformId: string): Promise<FeedPosition> {
-    return feedHead({ pool: this.#live }, platformId);
-  }
-
-  has(platformId: string, position: FeedPosition): Promise<boolean> {
-    return hasPosition(this.#live, platformId, position);
   }
 
   async live(platformId: string, after: bigint, upTo: bigint): Promise<Event[]> {
     const events = await asPlatform(platformId, () =>
-      liveEvents(this.#live, platformId, after.toString(), upTo.toString()),
+      liveEvents(this.pool, platformId, after.toString(), upTo.toString()),
     );
     this.count.live += events.length;
     return events;
@@ -129,6 +122,6 @@ export class FeedReads {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#live.end(), this.#replays.end()]);
+    await Promise.all([this.pool.end(), this.#replays.end()]);
   }
 }

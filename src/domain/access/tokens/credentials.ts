@@ -26,8 +26,8 @@ export class Credentials {
   }
 
   /**
-   * Authenticates credentials, and counts wrong ones, or those of a token that is not accepted from there, against
-   * their address. @throws RateLimited after too many wrong credentials, unless these have been verified before
+   * Authenticates credentials, and counts wrong ones against their address, also if the token is not accepted from it.
+   * @throws RateLimited after too many wrong credentials, unless these have been verified before
    */
   async authenticateFrom(address: string, authorization: string | undefined): Promise<Viewer | undefined> {
     if (authorization === undefined || authorization === '') return undefined;
