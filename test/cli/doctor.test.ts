@@ -81,13 +81,8 @@ const ofDatabase = (setting: string): Broken => ({
 const ofServer = (setting: string): Broken => ({
   during: async () => {
     await onServer(`alter system set ${setting}`, 'select pg_reload_conf()');
-    const name = setting.split(' ', 1)[0] ?? '';
-    return async () => {
-      await onServer(
-        name === 'archive_command' ? `alter system set archive_command = 'true'` : `alter system reset ${name}`,
-        'select pg_reload_conf()',
-      );
-    };
+    const [name] = setting.split(' ');
+    return () => onServer(`alter system reset ${name}`, 'select pg_reload_conf()');
   },
 });
 const wrong = (of: typeof ofServer, name: string, value: string): [words: RegExp, how: Broken] => [
@@ -307,12 +302,8 @@ const broken: Readonly<Record<string, Readonly<Record<string, readonly [words: R
             return rows[0].last_failed_wal;
           };
           await vi.waitFor(async () => expect(await failed()).not.toBeNull(), { timeout: 60_000, interval: 100 });
-          return async () =>
-            onServer(
-              `alter system set archive_command = 'true'`,
-              'select pg_reload_conf()',
-              `select pg_stat_reset_shared('archiver')`,
-            );
+          const repair = [`alter system set archive_command = 'true'`, 'select pg_reload_conf()'];
+          return () => onServer(...repair, `select pg_stat_reset_shared('archiver')`);
         },
       },
     ],
@@ -374,13 +365,9 @@ async function examineBroken({ sql: texts = [], settings, during, after = [], ha
     await run(database.url, ...texts);
     const end = await during?.(database.url);
     try {
-      const environment = {
-        ...production,
-        DATABASE_URL: servingUrl(database.url),
-        ...(await settings?.(database.url)),
-      };
+      const own = { ...production, DATABASE_URL: servingUrl(database.url) };
       const limits = { transactionSeconds: 1_800, lockSeconds: 5, ...hasty };
-      return await examine(environment, limits);
+      return await examine({ ...own, ...(await settings?.(database.url)) }, limits);
     } finally {
       await end?.();
       await onServer(...after);

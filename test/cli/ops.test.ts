@@ -44,15 +44,8 @@ test('the policy commands list what is left of each limit, and the payments that
     { period: 'MONTH', payments: 20 },
   ];
   const approval = { above: [{ currency: 'USD', amount: { decimal: '100.00' } }] };
-  const terms = {
-    limits,
-    approval,
-    kinds: ['TRANSFER_OUT'],
-    receiverCountries: ['US'],
-    hoursFrom: '00:00',
-    hoursTo: '24:00',
-  };
-  await succeed(t.platform, 'setPolicy', { subjectId: clerk.tokenId, ...terms });
+  const rest = { kinds: ['TRANSFER_OUT'], receiverCountries: ['US'], hoursFrom: '00:00', hoursTo: '24:00' };
+  await succeed(t.platform, 'setPolicy', { subjectId: clerk.tokenId, limits, approval, ...rest });
   await pay(clerk, scene, 10_000);
   const { id } = await pay(clerk, scene, 10_001);
   expect(await answer(['policy', 'list', 'test'])).toMatchObject([
@@ -104,12 +97,8 @@ describe('the command line', () => {
       expect(code).toBe(0);
       expect(out).toContain(`Usage: npm run ops -- ${name}`);
     }
-    for (const args of [
-      [],
-      ['platforms'],
-      ['token', 'issue', 'test', '--name', 'x', '--permissions', 'ALL'],
-      ['keys'],
-    ]) {
+    const wrong = [[], ['platforms'], ['token', 'issue', 'test', '--name', 'x', '--permissions', 'ALL'], ['keys']];
+    for (const args of wrong) {
       const { code, out, err } = await ops(args);
       expect([args, code, out]).toEqual([args, 2, '']);
       expect(err).toContain('Usage:');
@@ -215,17 +204,9 @@ test('the doctor exits with 1 if it finds a fault, and commands without a databa
     ]),
   );
   const away = { DATABASE_URL: 'postgres://127.0.0.1:1/none' };
-  for (const args of [
-    ['audit'],
-    ['blocked'],
-    ['platform', 'list'],
-    ['restored', '--yes'],
-    ['migrate'],
-    ['keys', 'list'],
-  ])
-    expect(await refusal(args, away)).toMatch(
-      /^DATABASE_URL does not lead to a usable database: nothing answers .*\.$/,
-    );
+  const said = /^DATABASE_URL does not lead to a usable database: nothing answers .*\.$/;
+  for (const command of ['audit', 'blocked', 'platform list', 'restored --yes', 'migrate', 'keys list'])
+    expect(await refusal(command.split(' '), away)).toMatch(said);
 });
 
 test("the commands list and retry a payment's orders, replay its webhooks, and print its account's statement", async () => {

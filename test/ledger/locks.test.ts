@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { maxAmount } from '../../src/core/checks.ts';
 import { approveAdjustment, proposeAdjustment } from '../../src/domain/commands/adjustments.ts';
-import { adjustment } from '../../src/domain/commands/movements.ts';
+import { adjustment, deposit } from '../../src/domain/commands/movements.ts';
 import { commitPlanOn } from '../../src/domain/ledger/commit.ts';
 import type { Plan } from '../../src/domain/ledger/plan.ts';
 import { deferApproval } from '../../src/domain/orders/orders.ts';
@@ -58,10 +58,9 @@ async function refusalAfter(table: string, id: string, change: string, plan: Pla
 
 /** Gives a quote and its transaction the same status, because the auditor requires it. */
 async function expireBoth(): Promise<void> {
+  const reason = `status = 'EXPIRED', failure_reason = 'QUOTE_EXPIRED'`;
   await holder.query(`update quote set status = 'EXPIRED' where id = $1`, [uuidIn(quoted.id)]);
-  await holder.query(`update transaction set status = 'EXPIRED', failure_reason = 'QUOTE_EXPIRED' where id = $1`, [
-    uuidIn(quoted.transaction.id),
-  ]);
+  await holder.query(`update transaction set ${reason} where id = $1`, [uuidIn(quoted.transaction.id)]);
 }
 
 type Case = readonly [table: string, id: string, change: string, plan: Plan, refusal: object];
@@ -70,18 +69,15 @@ const stops = `kyc_status = 'REJECTED'`;
 const inactive = `status = 'INACTIVE'`;
 const review = { from: ['ACTIVE'], to: 'UNDER_REVIEW', reason: 'looked at' } as const;
 const decided = (what: string) => `${what}_at = now(), ${what}_by = 'Grace', ${what}_reason = 'a test'`;
+const expiring = (change: string): Case => {
+  const id = uuidIn(quoted.id);
+  const plan: Plan = { quotes: [{ id, ...toProcessing, expiry: 'before' }] };
+  return ['quote', id, change, plan, { code: 'QUOTE_EXPIRED', id }];
+};
 const cases: Readonly<Record<string, () => Case | Promise<Case>>> = {
-  'changes its quote': () => {
-    const id = uuidIn(quoted.id);
-    const plan: Plan = { quotes: [{ id, ...toProcessing, expiry: 'before' }] };
-    return ['quote', id, `status = 'EXPIRED'`, plan, { code: 'QUOTE_EXPIRED', id }];
-  },
+  'changes its quote': () => expiring(`status = 'EXPIRED'`),
   // The quote expires after the plan's transaction has begun, which a plan with that time would not notice.
-  'holds its quote until it expires': () => {
-    const id = uuidIn(quoted.id);
-    const plan: Plan = { quotes: [{ id, ...toProcessing, expiry: 'before' }] };
-    return ['quote', id, 'expires_at = clock_timestamp()', plan, { code: 'QUOTE_EXPIRED', id }];
-  },
+  'holds its quote until it expires': () => expiring('expires_at = clock_timestamp()'),
   'changes its transaction': () => {
     const id = uuidIn(quoted.transaction.id);
     const change = `status = 'EXPIRED', failure_reason = 'QUOTE_EXPIRED'`;
@@ -242,11 +238,7 @@ test('an adjustment that waited for its account is dated after the entries befor
   await client.query('select from account where id = $1 for update', [account]);
   const approval = approveAdjustment(database, `Adjustment:${proposed.id}`, { ...tester, by: 'another' });
   await waitForLocks(client, 1);
-  const legs = [
-    { system: 'OUTSIDE', currency: 'USD', amount: -7n },
-    { account, currency: 'USD', amount: 7n },
-  ] as const;
-  await commitPlanOn(client, t.platform.platformId, { journals: [{ kind: 'deposit', legs }] });
+  await commitPlanOn(client, t.platform.platformId, { journals: [deposit(account, 'USD', 7n)] });
   await client.query('commit');
   const { journalId } = await approval;
   const { rows } = await client.query(
@@ -272,10 +264,7 @@ test('a call waits for the first call with the same key, and then gets the same 
 
 test('a plan waits for the freeze of the account that it debits, and then takes nothing from it', async () => {
   const id = uuidIn(scene.usd);
-  const legs = [
-    { account: id, currency: 'USD', amount: -100n },
-    { system: 'OUTSIDE', currency: 'USD', amount: 100n },
-  ] as const;
+  const legs = deposit(id, 'USD', -100n).legs;
   const plan: Plan = { journals: [{ kind: 'transfer', legs }] };
   const frozen = { code: 'ACCOUNT_FROZEN', kind: 'INTERNAL', id, customerId: uuidIn(scene.customerId) };
   expect(await refusalAfter('account', id, 'frozen_at = clock_ms()', plan)).toEqual(frozen);
@@ -297,11 +286,7 @@ test('a deletion waits for a credit to the customer, and then is refused with th
 
 test('a plan waits for other changes to the account that it credits, and then sees its balance', async () => {
   const account = uuidIn(scene.usd);
-  const legs = [
-    { system: 'OUTSIDE', currency: 'USD', amount: -maxAmount / 2n },
-    { account, currency: 'USD', amount: maxAmount / 2n },
-  ] as const;
-  const plan: Plan = { journals: [{ kind: 'deposit', legs }] };
+  const plan: Plan = { journals: [deposit(account, 'USD', maxAmount / 2n)] };
   await holder.query('begin');
   await holder.query('select from account where id = $1 for update', [account]);
   const other = await ownClient(t.databaseUrl);

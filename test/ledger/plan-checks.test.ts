@@ -75,24 +75,17 @@ describe('the difference in a payment that a person settles', () => {
     const transactionId = uuidIn(id);
     const { rows } = await client.query('select id from rail_order where transaction_id = $1', [transactionId]);
     const orderId: string = rows[0].id;
-    const order = { platformId, id: orderId, transaction: { id: transactionId } };
-    for (const kind of kinds) {
-      // `noteCase` needs only the payment's id.
-      const about = order as Parameters<typeof noteCase>[1];
+    // `noteCase` needs only the payment's id.
+    const about = { platformId, id: orderId, transaction: { id: transactionId } } as Parameters<typeof noteCase>[1];
+    for (const kind of kinds)
       await noteCase(t.gateway.payments.database, about, { kind, said: 'said', stands: 'stands' });
-    }
     const plan = {
       orders: [{ id: orderId, dueInMs: null }],
       cases: [{ orderId, by: 'Ada', reason: 'a test', movedOut: 1_004n, movedIn: null }],
       journals: [{ kind: 'difference', transactionId, legs }],
     } satisfies Plan;
-    const cases = async () =>
-      (
-        await client.query(
-          'select kind, closed_at is null as is_open from rail_case where order_id = $1 order by kind::text',
-          [orderId],
-        )
-      ).rows;
+    const text = 'select kind, closed_at is null as is_open from rail_case where order_id = $1 order by kind::text';
+    const cases = async () => (await client.query(text, [orderId])).rows;
     return { transactionId, orderId, plan, cases };
   }
 
