@@ -197,11 +197,8 @@ describe('npm run ops -- platform', () => {
 
     const gateway = await startChildGateway({ DATABASE_URL: database.url });
     const { viewer } = await connect(gateway.url, '', authorization).ask('{ viewer { kind environment permissions } }');
-    expect(viewer).toEqual({
-      kind: 'PLATFORM',
-      environment: 'SANDBOX',
-      permissions: ['VIEW', 'TRANSACT', 'APPROVE', 'MANAGE'],
-    });
+    const permissions = ['VIEW', 'TRANSACT', 'APPROVE', 'MANAGE'];
+    expect(viewer).toEqual({ kind: 'PLATFORM', environment: 'SANDBOX', permissions });
     expect((await connect(gateway.url, '', sandbox).send('{ viewer { kind } }')).status).toBe(401);
     const probe = await ownClient(database.url);
     const { rows } = await probe.query('select setting from key_in_use order by setting');
@@ -215,11 +212,8 @@ describe('npm run ops -- platform', () => {
 
     const limits = ['ops', 'platform', 'limits', 'acme', '--platform', '500/2500', '--client-token', '20'];
     const changed = runScript('src/commands.ts', limits, { DATABASE_URL: database.url });
-    expect([...changed.stdout.matchAll(/^ {2}(?:in total|each \w+ token) +(.*)$/gm)].map(([, rate]) => rate)).toEqual([
-      '500/2500',
-      '20000/40000 (from the settings)',
-      '20/40',
-    ]);
+    const rates = [...changed.stdout.matchAll(/^ {2}(?:in total|each \w+ token) +(.*)$/gm)].map(([, rate]) => rate);
+    expect(rates).toEqual(['500/2500', '20000/40000 (from the settings)', '20/40']);
     const wrong = runScript('src/commands.ts', ['ops', 'platform', 'limits', 'acme', '--platform', '0'], {});
     expect([wrong.status, wrong.stderr]).toEqual([2, expect.stringContaining('0 is not a rate')]);
     await database.drop();

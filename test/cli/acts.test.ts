@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
-import { pay, succeed } from '../setup/acts.ts';
+import { pay } from '../setup/acts.ts';
 import { type Data, testGateway, triedAs } from '../setup/gateway.ts';
 import { askOps, runOps, typeIn } from '../setup/ops.ts';
 import { makeScene } from '../setup/scene.ts';
+import { createEndpoint } from '../webhooks/endpoint.ts';
 
 // Every operator command that changes something writes an audit record in the same transaction (decision 79).
 
@@ -18,12 +19,7 @@ const platformId = () => `Platform:${t.platform.platformId}`;
 
 test('each command that changes something is recorded: who, what, why and on which row', async () => {
   const { id: transaction } = await pay(t.platform, scene, 10, { sandboxScenario: { delayMs: 3_600_000 } });
-  const { endpoint: webhookEndpoint } = await succeed(
-    t.platform,
-    'createWebhookEndpoint',
-    { url: 'http://127.0.0.1:9/hook', eventTypes: ['ACCOUNT_STATUS'] },
-    'endpoint { id }',
-  );
+  const webhookEndpoint = await createEndpoint(t.platform, { url: 'http://127.0.0.1:9/hook' });
   const made = await answer('platform', 'create', 'acme', '--sandbox', ...by);
   await answer('platform', 'limits', 'acme', '--platform', '100/500', ...by);
   const token = await answer('token', 'issue', 'acme', '--name', 'second', '--permissions', 'VIEW', ...by);

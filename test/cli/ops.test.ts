@@ -54,12 +54,8 @@ test('the policy commands list what is left of each limit, and the payments that
       ...{ left: ['DAY 299.99 USD of 500.00 USD', 'MONTH 18 of 20 payments'], approval: ['above 100.00 USD'] },
     },
   ]);
-  expect(await answer(['policy', 'held', 'test'])).toEqual([
-    {
-      ...{ transaction: id, amount: '100.01 USD', customer: scene.customerId, askedBy: clerk.tokenId },
-      until: expect.any(String),
-    },
-  ]);
+  const held = { transaction: id, amount: '100.01 USD', customer: scene.customerId, askedBy: clerk.tokenId };
+  expect(await answer(['policy', 'held', 'test'])).toEqual([{ ...held, until: expect.any(String) }]);
 });
 
 describe('the commands about rails', () => {
@@ -280,12 +276,8 @@ describe("the service's keys", () => {
     expect((await ops(['keys', 'retire', secondId], settings)).err).toContain('set a new key first');
     const without = { ...settings, SECRET_KEY_FALLBACKS: '' };
     expect((await ops(['keys', 'retire', firstId], without)).err).toContain('must be encrypted again');
-    expect(await answer(['keys', 'retire', firstId], settings)).toEqual({
-      retired: firstId,
-      setting: 'SECRET_KEY',
-      reencryptedEndpoints: 1,
-      reencryptedConnections: 0,
-    });
+    const retired = { retired: firstId, setting: 'SECRET_KEY', reencryptedEndpoints: 1, reencryptedConnections: 0 };
+    expect(await answer(['keys', 'retire', firstId], settings)).toEqual(retired);
     const { rows } = await t.owner.query('select platform_id, id, secret, previous_secret from webhook_endpoint');
     const [row] = rows;
     expect([sealedWith(row.secret), sealedWith(row.previous_secret)]).toEqual([secondId, secondId]);

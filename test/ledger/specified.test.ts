@@ -95,10 +95,8 @@ describe('the outcome stored under an idempotency key', () => {
       const claim = { operation: 'test', key: code, hash: 'aa' };
       const plan = { claim, result: { type: 'Quote', id: randomUUID() } };
       await rows('select conclude_plan($1, $2, $3)', [t.platform.platformId, plan, { code }]);
-      const stored = await rows('select refusal from idempotency_record where platform_id = $1 and key = $2', [
-        t.platform.platformId,
-        code,
-      ]);
+      const text = 'select refusal from idempotency_record where platform_id = $1 and key = $2';
+      const stored = await rows(text, [t.platform.platformId, code]);
       expect([code, stored]).toEqual([code, unstored.includes(status) ? [] : [{ refusal: { code } }]]);
     }
   });

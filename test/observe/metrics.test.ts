@@ -72,12 +72,8 @@ test.each<[string, ReturnType<typeof commands | typeof requests>, () => Promise<
   const parts = Object.entries(labels).map(([label, value]) => `${label}="${value}"`);
   const counted = async () => {
     const lines = (await scrape()).split('\n').filter((line) => line.startsWith(`payments_${metric}{`));
-    return Number(
-      lines
-        .find((line) => parts.every((part) => line.includes(part)))
-        ?.split(' ')
-        .at(-1) ?? 0,
-    );
+    const series = lines.find((line) => parts.every((part) => line.includes(part)));
+    return Number(series?.split(' ').at(-1) ?? 0);
   };
   const before = await counted();
   await work();

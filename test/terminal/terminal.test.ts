@@ -59,12 +59,8 @@ async function run(args: readonly string[], platform = t.platform, environment?:
   return { code: await running.done, out: running.out.join('\n'), err: running.err.join('\n') };
 }
 
-async function json(
-  args: readonly string[],
-  platform = t.platform,
-  environment?: Record<string, string>,
-): Promise<Data> {
-  const { code, out, err } = await run(['--json', ...args], platform, environment);
+async function json(args: readonly string[], platform = t.platform): Promise<Data> {
+  const { code, out, err } = await run(['--json', ...args], platform);
   expect({ code, err, out }).toMatchObject({ code: 0, err: '' });
   return JSON.parse(out);
 }
