@@ -79,11 +79,9 @@ test('preparing the sandbox platform concurrently yields one platform, with its 
   const [second, ...again] = await payers();
   expect(second?.customerId).not.toBe(first?.customerId);
   expect(again).toEqual([second, second]);
-  const persons = await operators.prisma.customer.findMany({
-    where: { platformCustomerId: { startsWith: 'individual-' } },
-    orderBy: { platformCustomerId: 'asc' },
-    select: { searchName: true },
-  });
+  const where = { platformCustomerId: { startsWith: 'individual-' } };
+  const orderBy = { platformCustomerId: 'asc' } as const;
+  const persons = await operators.prisma.customer.findMany({ where, orderBy });
   expect(persons.map(({ searchName }) => searchName)).toEqual(['sample person', 'sample person 2']);
   const [platforms] = await Promise.all(instances.map((database) => database.prisma.platform.count()));
   expect(platforms).toBe(1);

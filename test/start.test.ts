@@ -189,9 +189,8 @@ test('a port that is in use stops startup and is named, and no process keeps run
 describe('npm run ops -- platform', () => {
   test('creates a platform, prints its token once and changes its limits; the fixed sandbox token is refused', async () => {
     const database = await freshDatabase();
-    const { status, stdout } = runScript('src/commands.ts', ['ops', 'platform', 'create', 'acme', '--sandbox'], {
-      DATABASE_URL: database.url,
-    });
+    const ops = (...args: string[]) => runScript('src/commands.ts', ['ops', ...args], { DATABASE_URL: database.url });
+    const { status, stdout } = ops('platform', 'create', 'acme', '--sandbox');
     expect(status).toBe(0);
     const authorization = /Authorization +(Basic \S+)/.exec(stdout)?.[1] ?? '';
 
@@ -206,15 +205,14 @@ describe('npm run ops -- platform', () => {
     expect(rows).toEqual([{ setting: 'CLIENT_TOKEN_KEY' }, { setting: 'SECRET_KEY' }]);
     expect(await gateway.end('SIGTERM')).toBe(0);
 
-    const again = runScript('src/commands.ts', ['ops', 'platform', 'create', 'acme'], { DATABASE_URL: database.url });
+    const again = ops('platform', 'create', 'acme');
     expect(again.stderr).toContain('already exists');
     expect(again.status).toBe(1);
 
-    const limits = ['ops', 'platform', 'limits', 'acme', '--platform', '500/2500', '--client-token', '20'];
-    const changed = runScript('src/commands.ts', limits, { DATABASE_URL: database.url });
+    const changed = ops('platform', 'limits', 'acme', '--platform', '500/2500', '--client-token', '20');
     const rates = [...changed.stdout.matchAll(/^ {2}(?:in total|each \w+ token) +(.*)$/gm)].map(([, rate]) => rate);
     expect(rates).toEqual(['500/2500', '20000/40000 (from the settings)', '20/40']);
-    const wrong = runScript('src/commands.ts', ['ops', 'platform', 'limits', 'acme', '--platform', '0'], {});
+    const wrong = ops('platform', 'limits', 'acme', '--platform', '0');
     expect([wrong.status, wrong.stderr]).toEqual([2, expect.stringContaining('0 is not a rate')]);
     await database.drop();
   });

@@ -25,11 +25,9 @@ const answer = async (...args: string[]) => {
   });
   return { code, ...JSON.parse(out) };
 };
-const audits = async () =>
-  (
-    await t.owner.query(`select a.on_replica, a.covers_from, a.covers_until, a.rules_digest is not null as checkpoint
-      from audit_run a order by a.id desc`)
-  ).rows;
+const audited = `select a.on_replica, a.covers_from, a.covers_until, a.rules_digest is not null as checkpoint
+  from audit_run a order by a.id desc`;
+const audits = async () => (await t.owner.query(audited)).rows;
 
 test('an audit on a standby is stored on the primary, with its checkpoint and the time that it covers', async () => {
   expect(await answer('--replica')).toMatchObject({ code: 0, sound: true, onReplica: true, isCheckpoint: true });

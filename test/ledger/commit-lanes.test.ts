@@ -75,10 +75,9 @@ test('concurrent payments share transactions, and each caller gets the payment t
   await first;
   await release();
   const paid = await paying;
-  const { rows } = await database.query(
-    `select t.id, t.sent_amount::int as amount, t.source_account_id as account, t.xmin::text as written from transaction t where t.id = any ($1)`,
-    [paid.map(({ transaction }) => uuidIn(transaction.id))],
-  );
+  const text = `select t.id, t.sent_amount::int as amount, t.source_account_id as account, t.xmin::text as written
+    from transaction t where t.id = any ($1)`;
+  const { rows } = await database.query(text, [paid.map(({ transaction }) => uuidIn(transaction.id))]);
   for (const [at, { amount, scene }] of asked.entries()) {
     const row = rows.find(({ id }) => id === uuidIn(paid[at].transaction.id));
     expect(row).toMatchObject({ amount, account: uuidIn(scene?.usd ?? '') });

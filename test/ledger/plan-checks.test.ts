@@ -105,10 +105,8 @@ describe('the difference in a payment that a person settles', () => {
 
   test('is not booked once its case is closed', async () => {
     const { plan, orderId, transactionId } = await settling('OTHER_AMOUNT');
-    await client.query(
-      `update rail_case set closed_at = now(), closed_by = 'Grace', closed_reason = 'a test' where order_id = $1`,
-      [orderId],
-    );
+    const closed = `closed_at = now(), closed_by = 'Grace', closed_reason = 'a test'`;
+    await client.query(`update rail_case set ${closed} where order_id = $1`, [orderId]);
     expect(await outcomeOf(plan)).toEqual({ code: 'CONFLICT', id: transactionId, status: 'CLOSED' });
   });
 

@@ -186,10 +186,8 @@ const cancelled = (of: number): Group =>
 function expiry(of: number): Group {
   const { id, transaction } = quotes[of] ?? { id: '', transaction: '' };
   const ends = { from: ['PENDING'], to: 'EXPIRED', reason: 'its time is over' } as const;
-  return group({
-    quotes: [{ id, expiry: 'after', ...ends }],
-    transactions: [{ id: transaction, set: { failureReason: 'QUOTE_EXPIRED' }, ...ends }],
-  });
+  const transactions = [{ id: transaction, set: { failureReason: 'QUOTE_EXPIRED' as const }, ...ends }];
+  return group({ quotes: [{ id, expiry: 'after', ...ends }], transactions });
 }
 
 function move(of: number, amount: bigint): Group {
@@ -251,6 +249,7 @@ const third = fc.integer({ min: 0, max: 2 });
 const amount = fc.bigInt({ min: 1n, max: 400n });
 const key = fc.option(fc.constantFrom('a', 'b'), { nil: undefined });
 const half = fc.constantFrom(5n, 4_600_000_000_000_000n);
+const due = fc.constantFrom(1, 86_400_000, null);
 const whom = fc.constantFrom('new' as const, 0 as const, 1 as const);
 const ends = fc.constantFrom(
   () => uncollected(true),
@@ -274,10 +273,7 @@ const anyGroup = fc.oneof(
   { weight: 1, arbitrary: either.map((of) => () => closed(of)) },
   { weight: 1, arbitrary: fc.tuple(either, whom).map((a) => () => named(...a)) },
   { weight: 1, arbitrary: either.map((of) => () => registered(of)) },
-  {
-    weight: 2,
-    arbitrary: fc.tuple(fc.constantFrom(1, 86_400_000, null), fc.boolean(), either).map((a) => () => checked(...a)),
-  },
+  { weight: 2, arbitrary: fc.tuple(due, fc.boolean(), either).map((a) => () => checked(...a)) },
   { weight: 1, arbitrary: either.map((of) => () => seen(of)) },
   { weight: 2, arbitrary: fc.tuple(third, fc.boolean(), either, amount).map((a) => () => endAndMove(...a)) },
 );

@@ -70,40 +70,24 @@ describe('a step back of the clock', () => {
     return (answers as pg.QueryResult[]).at(-1)?.rows[0].step;
   }
 
-  const row = 'platform_id, account_id, due_at) values (uuid_v7(), uuid_v7(),';
-  const waiting: Readonly<Record<string, readonly [column: string, insert: (due: string) => string]>> = {
-    rail_order: [
-      'due_at',
-      (due) => `insert into rail_order (platform_id, id, transaction_id, kind, created_at, due_at, attempts)
-        values (uuid_v7(), uuid_v7(), uuid_v7(), 'PAYOUT', clock_timestamp() + interval '1 hour', ${due}, 0)`,
-    ],
-    account_check: ['due_at', (due) => `insert into account_check (${row} ${due})`],
-    identity_check: [
-      'due_at',
-      (due) => `insert into identity_check (${row.replace('account_id', 'customer_id')} ${due})`,
-    ],
-    rail_webhook: [
-      'due_at',
-      (due) => `insert into rail_webhook (platform_id, webhook_id, body, due_at) values (uuid_v7(), 'w', '', ${due})`,
-    ],
-    rail_deposit: [
-      'due_at',
-      (
-        due,
-      ) => `insert into rail_deposit (platform_id, id, reference, held_at, began_at, amount, currency, account_id, status, due_at)
-        values (uuid_v7(), uuid_v7(), 'r', 'h', now(), 1, 'USD', uuid_v7(), 'RECEIVED', ${due})`,
-    ],
-    rail_connection: [
-      'deposits_due_at',
-      (due) => `insert into rail_connection (platform_id, sealed, deposits_due_at) values (uuid_v7(), '', ${due})`,
-    ],
+  /** A row of each table with waiting rows, as SQL. */
+  const waiting: Readonly<Record<string, string>> = {
+    rail_order: `(platform_id, id, transaction_id, kind, created_at, due_at, attempts)
+      values (uuid_v7(), uuid_v7(), uuid_v7(), 'PAYOUT', clock_timestamp() + interval '1 hour', $due, 0)`,
+    account_check: '(platform_id, account_id, due_at) values (uuid_v7(), uuid_v7(), $due)',
+    identity_check: '(platform_id, customer_id, due_at) values (uuid_v7(), uuid_v7(), $due)',
+    rail_webhook: `(platform_id, webhook_id, body, due_at) values (uuid_v7(), 'w', '', $due)`,
+    rail_deposit: `(platform_id, id, reference, held_at, began_at, amount, currency, account_id, status, due_at)
+      values (uuid_v7(), uuid_v7(), 'r', 'h', now(), 1, 'USD', uuid_v7(), 'RECEIVED', $due)`,
+    rail_connection: `(platform_id, sealed, deposits_due_at) values (uuid_v7(), '', $due)`,
   };
 
   /** Inserts a row that is due after this interval. Returns by how many minutes a step back of the clock moves it. */
   async function movedBy(table: string, after: string, step: string): Promise<number> {
-    const [column, insert] = waiting[table] ?? ['', () => ''];
+    const row = waiting[table]?.replace('$due', `now() + interval '${after}'`);
+    const column = table === 'rail_connection' ? 'deposits_due_at' : 'due_at';
     await sql.query('set local session_replication_role = replica');
-    await setBack(step, insert(`now() + interval '${after}'`));
+    await setBack(step, `insert into ${table} ${row}`);
     const { rows } = await sql.query(
       `select extract(epoch from now() + interval '${after}' - ${column}) / 60 as moved from ${table} t
        where not exists (select from platform p where p.id = t.platform_id)`,
