@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 import { audit } from '../../src/domain/ledger/audit.ts';
+import { Random } from '../faults/random.ts';
 import type { Race } from './races.ts';
 import type { Choose, Played } from './scheduler.ts';
 import type { World } from './world.ts';
@@ -35,10 +36,8 @@ export async function exploreSeeds(world: World, race: Race, seeds: Iterable<num
   const orders = new Set<string>();
   let schedules = 0;
   for (const seed of seeds) {
-    const random = randomOf(seed);
-    const played = await playOne(world, race, `SCHEDULE_SEED=${seed}`, (_, { length }) =>
-      Math.floor(random() * length),
-    );
+    const random = new Random(seed);
+    const played = await playOne(world, race, `SCHEDULE_SEED=${seed}`, (_, { length }) => random.below(length));
     orders.add(played.steps.join());
     schedules += 1;
   }
@@ -70,17 +69,6 @@ export async function playOne(
     const results = [...(played?.results ?? [])].map(([name, result]) => `${name}: ${String(result)}`).join('\n  ');
     throw new Error(`${race.name}: ${again}\n  ${steps}\n  ${results}\n${String(error)}`, { cause: error });
   }
-}
-
-/** Generates random numbers from 0 to 1 from a seed (mulberry32). */
-function randomOf(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }
 
 const checkedTo = new WeakMap<World, bigint>();
