@@ -1,11 +1,10 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import MarkdownIt from 'markdown-it';
 import { afterAll, describe, expect, test } from 'vitest';
 import { refusals } from '../src/core/refusal.ts';
 import { payOut } from './setup/acts.ts';
+import { listen } from './setup/free-port.ts';
 import { testGateway } from './setup/gateway.ts';
 import { guidePrograms, guides, programOf, readGuide } from './setup/guides.ts';
 import { type Answered, attackReceiver } from './setup/hostile-webhooks.ts';
@@ -73,9 +72,7 @@ describe('the quickstart', () => {
       if (body.includes('createQuote')) own = JSON.parse(text).data.createQuote.quote.transaction.id;
       response.writeHead(status, { 'content-type': type }).end(text);
     });
-    await once(proxy.listen(0, '127.0.0.1'), 'listening');
-    const { port } = proxy.address() as AddressInfo;
-    const printed = await runGuide('docs/guides/server.md', `http://127.0.0.1:${port}`);
+    const printed = await runGuide('docs/guides/server.md', `http://127.0.0.1:${await listen(proxy)}`);
     proxy.close();
     expect(printed.split('\n').slice(1)).toEqual([`${own} is FAILED`, 'QUOTE_EXECUTION_FAILED', '']);
     const { 'a long body': long, 'another path': path, 'another method': method, ...forged } = answers;

@@ -1,13 +1,14 @@
 import { execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readdir, rm } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:http';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { startEmbeddedPostgres } from '../src/infra/database/embedded/embedded.ts';
 import { execute } from '../src/infra/database/migrations/throwaway.ts';
 import { startChildGateway, temporaryDataDirectory } from './setup/child-gateway.ts';
 import { freshDatabase } from './setup/database.ts';
+import { listen } from './setup/free-port.ts';
 import { connect, type Data, openClient, ownClient, startTestGateway } from './setup/gateway.ts';
 
 const root = path.resolve(import.meta.dirname, '..');
@@ -159,9 +160,8 @@ test('shell variables for another Postgres do not affect the embedded one', asyn
 });
 
 test('a port that is in use stops startup and is named, and no process keeps running', async () => {
-  const other = createServer().listen(0, '127.0.0.1');
-  await once(other, 'listening');
-  const { port } = other.address() as AddressInfo;
+  const other = createServer();
+  const port = await listen(other);
   const database = await freshDatabase();
   const child = execFile(process.execPath, ['--disable-warning=ExperimentalWarning', 'src/main.ts'], {
     cwd: root,

@@ -66,22 +66,11 @@ async function balance(): Promise<bigint> {
 
 describe('a journal', () => {
   test('is refused at its commit if it does not balance in each currency', async () => {
-    for (const legs of [
-      [['OUTSIDE', 'USD', 5]],
-      [
-        ['OUTSIDE', 'USD', 5],
-        ['FEES', 'USD', -4],
-      ],
-      [
-        ['OUTSIDE', 'USD', 5],
-        ['FEES', 'EUR', -5],
-      ],
-      [],
-    ]) {
+    for (const legs of [['OUTSIDE USD 5'], ['OUTSIDE USD 5', 'FEES USD -4'], ['OUTSIDE USD 5', 'FEES EUR -5'], []]) {
       await sql.query('rollback');
       await sql.query('begin');
       const journal = await newJournal();
-      for (const [leg, values] of legs.entries()) await run(toSystem, [platformId, journal, leg + 1, ...values]);
+      for (const [at, leg] of legs.entries()) await run(toSystem, [platformId, journal, at + 1, ...leg.split(' ')]);
       await expect(sql.query('commit')).rejects.toMatchObject({ code: 'LG008' });
       await sql.query('begin');
       expect(await run('select from journal where id = $1', [journal])).toEqual([]);

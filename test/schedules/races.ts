@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import { Refusal } from '../../src/core/refusal.ts';
 import { approveTransaction } from '../../src/domain/approvals/approvals.ts';
@@ -50,7 +51,7 @@ const actor = (name: string, number: number, act: () => Promise<unknown>): Actor
 const clock = (world: World, number: number, seconds = longerThanAll) =>
   actor('clock', number, () => world.pass(number, seconds));
 
-const executor = (world: World, number: number, quoteId: string, key = world.newKey()) =>
+const executor = (world: World, number: number, quoteId: string, key = randomUUID()) =>
   actor(`executor ${number}`, number, () => executeQuote(world.payments(number), world.caller, { quoteId }, key));
 
 const expiry = (world: World, number: number) =>
@@ -144,7 +145,7 @@ const twoExecutors = aboutQuote(
 const oneKeyTwice = aboutQuote(
   'one execution, sent three times with the same key',
   (world, id) => {
-    const key = world.newKey();
+    const key = randomUUID();
     return [1, 2, 3].map((number) => executor(world, number, id, key));
   },
   ({ results }, books) => {
@@ -156,7 +157,7 @@ const oneKeyTwice = aboutQuote(
 
 const depositor = (world: World, number: number, quoteId: string) =>
   actor(`depositor ${number}`, number, () =>
-    sandboxSend(world.payments(number), world.caller, { quoteId, currencyCode: 'USDC' }, world.newKey()),
+    sandboxSend(world.payments(number), world.caller, { quoteId, currencyCode: 'USDC' }, randomUUID()),
   );
 
 const depositAgainstExpiry = aboutQuote(
@@ -200,7 +201,7 @@ const approvalAgainstClock: Race = {
     const input = { transactionId: `Transaction:${row.id}` };
     return {
       actors: [
-        actor('approval', 1, () => approveTransaction(world.payments(1), world.caller, input, world.newKey())),
+        actor('approval', 1, () => approveTransaction(world.payments(1), world.caller, input, randomUUID())),
         worker(world, 2),
         clock(world, 3),
       ],

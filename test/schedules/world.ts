@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import type { Caller } from '../../src/domain/access/caller.ts';
 import type { Payments } from '../../src/domain/commands/command.ts';
@@ -132,9 +131,5 @@ export class World {
 
   async expireAll(): Promise<void> {
     while ((await expireQuotes(this.payments(0), 100)).done > 0);
-  }
-
-  newKey(): string {
-    return randomUUID();
   }
 }
