@@ -5,15 +5,14 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { canMount, onDiskOfItsOwn } from './setup/embedded-servers.ts';
 
-// If the data directory cannot be used, startup ends with a message for the person who started it, without a stack
-// trace.
+// If the data directory cannot be used, startup says so in one sentence, without a stack trace.
 
 const root = path.resolve(import.meta.dirname, '..');
 const program = [process.execPath, '--disable-warning=ExperimentalWarning', 'src/main.ts'];
 const keys = { SECRET_KEY: Buffer.alloc(32).toString('base64'), CLIENT_TOKEN_KEY: 'k'.repeat(32) };
 const advice =
   'repair it, set DATA_DIR to another folder, or set DATABASE_URL, CLIENT_TOKEN_KEY and SECRET_KEY, with which no DATA_DIR is needed';
-const cases: readonly (readonly [what: string, environment: Readonly<Record<string, string>>])[] = [
+const cases: readonly (readonly [what: string, environment: Environment])[] = [
   ['the keys', {}],
   ['the client-token key', { SECRET_KEY: keys.SECRET_KEY }],
   ['the cluster', keys],
@@ -26,15 +25,12 @@ beforeEach(async () => {
 afterEach(() => rm(parent, { recursive: true, force: true }));
 
 describe.each(cases)('%s', (_what, environment) => {
-  test('below a file', async () => {
+  test.each([
+    ['below a file', 'file/data'],
+    ['a file', 'file'],
+  ])('%s', async (_where, name) => {
     await writeFile(path.join(parent, 'file'), '');
-    const dataDir = path.join(parent, 'file', 'data');
-    expectRefusal(run(program, dataDir, environment), dataDir, /\((ENOTDIR|EEXIST): /);
-  });
-
-  test('a file', async () => {
-    const dataDir = path.join(parent, 'file');
-    await writeFile(dataDir, '');
+    const dataDir = path.join(parent, name);
     expectRefusal(run(program, dataDir, environment), dataDir, /\((ENOTDIR|EEXIST): /);
   });
 
@@ -86,18 +82,13 @@ test('a database that cannot be opened is reported without a stack trace, and wi
   expect(status).toBe(1);
 });
 
-function run(
-  [command = '', ...args]: readonly string[],
-  dataDir: string,
-  environment: Readonly<Record<string, string>>,
-) {
+type Environment = Readonly<Record<string, string>>;
+
+function run([command = '', ...args]: readonly string[], dataDir: string, environment: Environment) {
   return spawnSync(command, args, {
     cwd: root,
     encoding: 'utf8',
-    env: {
-      ...{ ...process.env, NODE_ENV: 'development', PORT: '0', LOG_LEVEL: 'silent' },
-      ...{ ...environment, DATA_DIR: dataDir },
-    },
+    env: { ...process.env, NODE_ENV: 'development', PORT: '0', LOG_LEVEL: 'silent', ...environment, DATA_DIR: dataDir },
     timeout: 50_000,
   });
 }

@@ -29,11 +29,9 @@ const files = [
   ...yamlFiles.filter((file) => !file.startsWith('deploy/prometheus/')),
 ];
 
-/** Names in capitals that are settings of other programs. */
 const foreign = /^(POSTGRES_|NODE_IMAGE|CMD|ALL|CASCADE)/;
 const settingNames = new Set([...Object.keys(settings), ...secretSettings.map((name) => `${name}_FILE`)]);
 
-/** Reads a file without its comments. */
 const effective = (file: string) => read(file).replace(/^\s*#.*$/gm, '');
 
 describe.each(files)('%s', (file) => {

@@ -23,20 +23,13 @@ function filesIn(folder: string): string[] {
 
 const read = (path: string) => readFileSync(path, 'utf8');
 
-/** Returns everything between backticks on one line. */
-function quotedIn(text: string): string[] {
-  return [...text.matchAll(/`([^`\n]+)`/g)].map(([, quoted = '']) => quoted);
-}
+const quotedIn = (text: string): string[] => foundIn(text, /`([^`\n]+)`/g);
 
-/** Returns the first group of every match. */
 function foundIn(text: string, pattern: RegExp): string[] {
   return [...text.matchAll(pattern)].map(([, found = '']) => found);
 }
 
-/**
- * Returns whether a source file contains the title as a string literal, with its placeholders if the test runs for each
- * row.
- */
+/** Whether a source file contains the title as a string literal (of a parameterized test, with its placeholders). */
 function hasTitle(source: string, title: string): boolean {
   return ["'", '"', '`'].some((quote) => source.includes(`${quote}${title}${quote}`));
 }
@@ -93,9 +86,7 @@ describe('a numbered citation', () => {
     ...['prisma/schema.prisma', 'schema.graphql', ...pages.filter((page) => page !== specification)],
   ].filter((path) => path !== 'test/docs.test.ts');
 
-  /**
-   * Returns a file's text as one line, because a comment's line can end between the word and the number of a citation.
-   */
+  /** On one line, because a comment's line can end between the word and the number of a citation. */
   const textOf = (path: string) => read(path).replace(/\s*\n\s*(\*|\/\/+|--)?\s*/g, ' ');
 
   /** Returns every number cited after a word: "word 2.6", "words 3 and 13", "word 4.8 to 4.10". */
@@ -156,23 +147,13 @@ describe.each(pages)('%s', (page) => {
   });
 });
 
-/** Returns the headings of a page as links write them: in lower case, with dashes for spaces, without punctuation. */
 function headingsOf(page: string): ReadonlySet<string> {
-  return new Set(
-    foundIn(read(page), /^#+ (.+)$/gm).map((heading) =>
-      heading
-        .toLowerCase()
-        .replace(/[^\p{L}\p{N} -]/gu, '')
-        .replaceAll(' ', '-'),
-    ),
-  );
+  const headings = foundIn(read(page).toLowerCase(), /^#+ (.+)$/gm);
+  return new Set(headings.map((heading) => heading.replace(/[^\p{L}\p{N} -]/gu, '').replaceAll(' ', '-')));
 }
 
 describe('the import diagram', () => {
-  /**
-   * The columns of the diagram with their lines; each line is a list of folders. `around` is the folder that contains
-   * them, or `''`.
-   */
+  /** The columns of the diagram. Each line is a list of folders within `around`, which may be `''`. */
   const picture = (/^## Imports\n.*?\n\n( {4}.*?)\n\n(?=\S)/ms.exec(read('ARCHITECTURE.md'))?.[1] ?? '')
     .split('\n')
     .map((line) => line.slice(4));
@@ -187,7 +168,6 @@ describe('the import diagram', () => {
       .map((line) => (line === 'own files' ? [''] : line.split(/ +/))),
   }));
 
-  /** The folders in the rules, each with the folders from which it may import. */
   const { forbidden }: { forbidden: { name: string; from: { path: string }; to: { pathNot: string[] } }[] } =
     createRequire(import.meta.url)('../.dependency-cruiser.cjs');
   const folders = new Map(
@@ -201,8 +181,7 @@ describe('the import diagram', () => {
 
   test.each(columns)('shows every folder in the column $title, and no folder imports upwards', ({ around, lines }) => {
     /**
-     * Returns the line of the diagram that contains a folder, or its parent folder. Returns undefined if the diagram
-     * does not cover the folder.
+     * Returns the line of the diagram with a folder, or its parent folder; undefined if the diagram does not cover it.
      */
     const lineOf = (folder: string): { name: string; line: number } | undefined => {
       if (around !== '' && folder !== around && !folder.startsWith(`${around}/`)) return undefined;

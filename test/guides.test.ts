@@ -1,18 +1,15 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import MarkdownIt from 'markdown-it';
 import { afterAll, describe, expect, test } from 'vitest';
 import { refusals } from '../src/core/refusal.ts';
 import { payOut } from './setup/acts.ts';
+import { listen } from './setup/free-port.ts';
 import { testGateway } from './setup/gateway.ts';
 import { guidePrograms, guides, programOf, readGuide } from './setup/guides.ts';
 import { type Answered, attackReceiver } from './setup/hostile-webhooks.ts';
 import { bodyOf, passOn } from './setup/pass-on.ts';
 import { externalAccount, makeScene, usAccount } from './setup/scene.ts';
-
-/** The guides in docs/guides, whose programs run verbatim. */
 
 const t = await testGateway();
 const scene = await makeScene(t.platform, 100_000n);
@@ -25,7 +22,6 @@ const payees = [
 const { runGuide: runFor, remove } = await guidePrograms();
 afterAll(remove);
 
-/** Runs a guide's program against the gateway of this file, and returns its output. */
 const runGuide = (guide: string, url = t.url) =>
   runFor(guide, {
     url,
@@ -36,14 +32,11 @@ const runGuide = (guide: string, url = t.url) =>
   });
 
 test('every guide with a program has a test here', () => {
-  expect(guides.filter((guide) => programOf(guide) !== '')).toEqual([
-    'docs/guides/keys.md',
-    'docs/guides/server.md',
-    'docs/guides/web.md',
-  ]);
+  const tested = ['keys', 'server', 'web'].map((name) => `docs/guides/${name}.md`);
+  expect(guides.filter((guide) => programOf(guide) !== '')).toEqual(tested);
 });
 
-/** The length of a line of code that fits the column of the docs pages on a screen of 1440 pixels. */
+/** The longest line of code that fits the docs pages on a screen of 1440 pixels. */
 const columns = 107;
 
 test.each(['README.md', 'src/apps/client/README.md', ...guides])('the code of %s fits its column', (guide) => {
@@ -62,8 +55,7 @@ describe('the quickstart', () => {
     let endpoint = { url: '', secret: '' };
     let answers: Record<string, Answered> = {};
     let own = '';
-    // A proxy in front of the gateway: while the program makes a payment that the bank refuses, other clients send
-    // requests and pay.
+    // While the program makes a payment that the bank refuses, other clients send requests and pay.
     const proxy = createServer(async (request, response) => {
       const body = Buffer.from(
         String(await bodyOf(request)).replace('DE89370400440532013000', 'DE89370400440532013004'),
@@ -80,9 +72,7 @@ describe('the quickstart', () => {
       if (body.includes('createQuote')) own = JSON.parse(text).data.createQuote.quote.transaction.id;
       response.writeHead(status, { 'content-type': type }).end(text);
     });
-    await once(proxy.listen(0, '127.0.0.1'), 'listening');
-    const { port } = proxy.address() as AddressInfo;
-    const printed = await runGuide('docs/guides/server.md', `http://127.0.0.1:${port}`);
+    const printed = await runGuide('docs/guides/server.md', `http://127.0.0.1:${await listen(proxy)}`);
     proxy.close();
     expect(printed.split('\n').slice(1)).toEqual([`${own} is FAILED`, 'QUOTE_EXECUTION_FAILED', '']);
     const { 'a long body': long, 'another path': path, 'another method': method, ...forged } = answers;
@@ -120,14 +110,12 @@ test('the guide to keys creates a token that can only pay within its limits, or 
     const { confirmation } = await call('PayBill', args);
     return (await call('PayBill', { ...args, confirmation })).createQuote;
   };
+  const processing = { quote: { transaction: { status: 'PROCESSING' } } };
   for (const payee of payees.slice(0, 3))
-    expect(await pay(payee, '150.00')).toMatchObject({
-      replayed: false,
-      quote: { transaction: { status: 'PROCESSING' } },
-    });
+    expect(await pay(payee, '150.00')).toMatchObject({ ...processing, replayed: false });
   expect(await pay(payees[0], '50.01')).toMatchObject({ code: 'LIMIT_EXCEEDED' });
   expect(await pay(payees[3], '1.00')).toMatchObject({ code: 'LIMIT_EXCEEDED' });
-  expect(await pay(payees[0], '50.00')).toMatchObject({ quote: { transaction: { status: 'PROCESSING' } } });
+  expect(await pay(payees[0], '50.00')).toMatchObject(processing);
   await client.close();
 });
 

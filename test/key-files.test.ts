@@ -71,9 +71,8 @@ describe.each([
   });
 
   test('a process that dies between creating the file and writing it leaves no key file', async () => {
-    const died = spawnSync(process.execPath, ['-e', dieWhileWriting, Object.keys(other)[0] ?? '', directory], {
-      cwd: root,
-    });
+    const args = ['-e', dieWhileWriting, Object.keys(other)[0] ?? '', directory];
+    const died = spawnSync(process.execPath, args, { cwd: root });
     expect(died.signal).toBe('SIGKILL');
     await expect(readFile(file())).rejects.toMatchObject({ code: 'ENOENT' });
     const key = await find();

@@ -2,8 +2,6 @@ import { readFileSync } from 'node:fs';
 import semver from 'semver';
 import { expect, test } from 'vitest';
 
-// Compares the Node versions in the README with the requirements of the packages.
-
 interface Package {
   readonly version?: string;
   readonly integrity?: string;
@@ -14,14 +12,12 @@ const read = (file: string) => JSON.parse(readFileSync(file, 'utf8'));
 const packages: Readonly<Record<string, Package>> = read('package-lock.json').packages;
 const readme = readFileSync('README.md', 'utf8');
 
-/** Returns the packages that do not support a Node version. */
 function refusing(node: string): string[] {
   return Object.entries(packages)
     .filter(([, { engines }]) => engines?.node !== undefined && !semver.satisfies(node, engines.node))
     .map(([path]) => path);
 }
 
-/** Returns the version mentioned in a sentence of the README. */
 function named(sentence: RegExp): string {
   const version = sentence.exec(readme)?.[1];
   if (version === undefined) throw new Error(`the README does not say ${sentence}`);

@@ -3,10 +3,7 @@ import { expect, test } from 'vitest';
 import { bugs } from './soak/planted-bugs/bugs.ts';
 import { planted, standsFor } from './soak/planted-bugs/plant.ts';
 
-/**
- * The short form of `npm run soak -- planted`, which plants the bugs. Here each text and each test in the lists must
- * exist.
- */
+/** The short form of `npm run soak -- planted`: each quoted text and each named test must exist. */
 
 test('there are at least thirty bugs, in SQL and in TypeScript, each named once', () => {
   expect(new Set(bugs.map(({ name }) => name)).size).toBe(bugs.length);

@@ -7,7 +7,7 @@ import { openDatabase } from '../src/infra/database/database.ts';
 import { readConfig } from '../src/server/config.ts';
 import { openPayments } from '../src/server/gateway.ts';
 import { prepareSandboxPlatform } from '../src/server/start/sandbox-platform.ts';
-import { execute, quote } from './setup/acts.ts';
+import { between, execute, quote, transactionOf } from './setup/acts.ts';
 import { type ChildGateway, startChildGateway, temporaryDataDirectory } from './setup/child-gateway.ts';
 import { freshDatabase } from './setup/database.ts';
 import { connect, type Data, type TestPlatform } from './setup/gateway.ts';
@@ -79,11 +79,9 @@ test('preparing the sandbox platform concurrently yields one platform, with its 
   const [second, ...again] = await payers();
   expect(second?.customerId).not.toBe(first?.customerId);
   expect(again).toEqual([second, second]);
-  const persons = await operators.prisma.customer.findMany({
-    where: { platformCustomerId: { startsWith: 'individual-' } },
-    orderBy: { platformCustomerId: 'asc' },
-    select: { searchName: true },
-  });
+  const where = { platformCustomerId: { startsWith: 'individual-' } };
+  const orderBy = { platformCustomerId: 'asc' } as const;
+  const persons = await operators.prisma.customer.findMany({ where, orderBy });
   expect(persons.map(({ searchName }) => searchName)).toEqual(['sample person', 'sample person 2']);
   const [platforms] = await Promise.all(instances.map((database) => database.prisma.platform.count()));
   expect(platforms).toBe(1);
@@ -91,7 +89,6 @@ test('preparing the sandbox platform concurrently yields one platform, with its 
   await fresh.drop();
 });
 
-/** Expects two customers, each of whom got their money and external accounts exactly once. */
 function expectFurnished(nodes: readonly Data[]): void {
   expect(new Set(nodes.map((node) => node.customer.id)).size).toBe(2);
   expect(nodes.filter((node) => node.__typename === 'ExternalAccount')).toHaveLength(6);
@@ -99,21 +96,14 @@ function expectFurnished(nodes: readonly Data[]): void {
   expect(dollars.map((node) => node.balance.amount)).toEqual(['2500000', '2500000']);
 }
 
-/** Sends a payment from the person's dollar account to an external euro account, and waits until it ends. */
 async function pay(platform: TestPlatform, nodes: readonly Data[]): Promise<void> {
   const find = (kind: string, code: string) =>
     nodes.find((node) => node.__typename === kind && node.currency.code === code)?.id;
-  const { id, transaction } = await quote(platform, {
-    source: { account: { accountId: find('InternalAccount', 'USD') } },
-    destination: { account: { accountId: find('ExternalAccount', 'EUR') } },
-    lockedCurrencyAmount: 10_000,
-  });
+  const input = between(find('InternalAccount', 'USD'), find('ExternalAccount', 'EUR'), 10_000);
+  const { id, transaction } = await quote(platform, input);
   expect(await execute(platform, id)).toMatchObject({ quote: { status: 'PROCESSING' } });
   await vi.waitFor(async () => {
-    const found = await platform.ask('query ($id: ID!) { transaction(id: $id) { status } }', {
-      id: transaction.id,
-    });
-    expect(found.transaction.status).toBe('COMPLETED');
+    expect(await transactionOf(platform, transaction.id)).toMatchObject({ status: 'COMPLETED' });
   }, soon);
 }
 
@@ -125,7 +115,6 @@ async function accounts(platform: TestPlatform): Promise<Data[]> {
   return answer.accounts.edges.map((edge: Data) => edge.node).filter((node: Data) => node.customer !== null);
 }
 
-/** Returns the process id of the sandbox's Postgres. */
 async function postmaster(): Promise<number> {
   return Number((await readFile(path.join(data.path, 'postgres/data/postmaster.pid'), 'utf8')).split('\n')[0]);
 }

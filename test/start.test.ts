@@ -1,22 +1,20 @@
 import { execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readdir, rm } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:http';
 import path from 'node:path';
-import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { startEmbeddedPostgres } from '../src/infra/database/embedded/embedded.ts';
 import { execute } from '../src/infra/database/migrations/throwaway.ts';
 import { startChildGateway, temporaryDataDirectory } from './setup/child-gateway.ts';
 import { freshDatabase } from './setup/database.ts';
-import { connect, type Data, startTestGateway } from './setup/gateway.ts';
+import { listen } from './setup/free-port.ts';
+import { connect, type Data, openClient, ownClient, startTestGateway } from './setup/gateway.ts';
 
 const root = path.resolve(import.meta.dirname, '..');
-/** With these settings, the data directory contains only the embedded Postgres. */
 const openKeys = { CLIENT_TOKEN_KEY: 'a key that only tests use, for nothing else', SECRET_KEY: 'ab'.repeat(32) };
 const sandbox = `Basic ${Buffer.from('sandbox:sandbox').toString('base64')}`;
 
-/** Runs a script of the project, and returns its result. */
 function runScript(script: string, args: readonly string[], environment: Readonly<Record<string, string>>) {
   return spawnSync(process.execPath, ['--disable-warning=ExperimentalWarning', script, ...args], {
     cwd: root,
@@ -44,21 +42,15 @@ describe('npm start', () => {
 
     const nodes: Data[] = before.accounts.edges.map((edge: Data) => edge.node);
     for (const customerType of ['INDIVIDUAL', 'BUSINESS']) {
-      const usd = nodes.find(
-        (node: Data) =>
-          node.__typename === 'InternalAccount' &&
-          node.currency.code === 'USD' &&
-          node.customer?.customerType === customerType,
+      const ofType = nodes.filter(({ customer }) => customer?.customerType === customerType);
+      const usd = ofType.find(
+        ({ __typename, currency }) => __typename === 'InternalAccount' && currency.code === 'USD',
       );
-      expect(BigInt(usd.balance.amount)).toBeGreaterThanOrEqual(1_000_000n);
+      expect(BigInt(usd?.balance.amount)).toBeGreaterThanOrEqual(1_000_000n);
     }
     for (const code of ['USD', 'EUR', 'MXN']) {
-      expect(
-        nodes.some(
-          (node: Data) =>
-            node.__typename === 'ExternalAccount' && node.currency.code === code && node.status === 'ACTIVE',
-        ),
-      ).toBe(true);
+      const active = { __typename: 'ExternalAccount', currency: { code }, status: 'ACTIVE' };
+      expect(nodes).toContainEqual(expect.objectContaining(active));
     }
 
     const second = await startChildGateway({ DATA_DIR: data.path });
@@ -168,9 +160,8 @@ test('shell variables for another Postgres do not affect the embedded one', asyn
 });
 
 test('a port that is in use stops startup and is named, and no process keeps running', async () => {
-  const other = createServer().listen(0, '127.0.0.1');
-  await once(other, 'listening');
-  const { port } = other.address() as AddressInfo;
+  const other = createServer();
+  const port = await listen(other);
   const database = await freshDatabase();
   const child = execFile(process.execPath, ['--disable-warning=ExperimentalWarning', 'src/main.ts'], {
     cwd: root,
@@ -188,8 +179,7 @@ test('a port that is in use stops startup and is named, and no process keeps run
 
   await expect(startTestGateway({ PORT: port }, database.url)).rejects.toThrow(`PORT ${port}`);
   const left = `select count(*)::int as count from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`;
-  const probe = new pg.Client(database.url);
-  await probe.connect();
+  const probe = await openClient(database.url);
   await vi.waitFor(async () => expect((await probe.query(left)).rows).toEqual([{ count: 0 }]), 60_000);
   await probe.end();
   await database.drop();
@@ -199,39 +189,30 @@ test('a port that is in use stops startup and is named, and no process keeps run
 describe('npm run ops -- platform', () => {
   test('creates a platform, prints its token once and changes its limits; the fixed sandbox token is refused', async () => {
     const database = await freshDatabase();
-    const { status, stdout } = runScript('src/commands.ts', ['ops', 'platform', 'create', 'acme', '--sandbox'], {
-      DATABASE_URL: database.url,
-    });
+    const ops = (...args: string[]) => runScript('src/commands.ts', ['ops', ...args], { DATABASE_URL: database.url });
+    const { status, stdout } = ops('platform', 'create', 'acme', '--sandbox');
     expect(status).toBe(0);
     const authorization = /Authorization +(Basic \S+)/.exec(stdout)?.[1] ?? '';
 
     const gateway = await startChildGateway({ DATABASE_URL: database.url });
     const { viewer } = await connect(gateway.url, '', authorization).ask('{ viewer { kind environment permissions } }');
-    expect(viewer).toEqual({
-      kind: 'PLATFORM',
-      environment: 'SANDBOX',
-      permissions: ['VIEW', 'TRANSACT', 'APPROVE', 'MANAGE'],
-    });
+    const permissions = ['VIEW', 'TRANSACT', 'APPROVE', 'MANAGE'];
+    expect(viewer).toEqual({ kind: 'PLATFORM', environment: 'SANDBOX', permissions });
     expect((await connect(gateway.url, '', sandbox).send('{ viewer { kind } }')).status).toBe(401);
-    const probe = new pg.Client(database.url);
-    await probe.connect();
+    const probe = await ownClient(database.url);
     const { rows } = await probe.query('select setting from key_in_use order by setting');
     await probe.end();
     expect(rows).toEqual([{ setting: 'CLIENT_TOKEN_KEY' }, { setting: 'SECRET_KEY' }]);
     expect(await gateway.end('SIGTERM')).toBe(0);
 
-    const again = runScript('src/commands.ts', ['ops', 'platform', 'create', 'acme'], { DATABASE_URL: database.url });
+    const again = ops('platform', 'create', 'acme');
     expect(again.stderr).toContain('already exists');
     expect(again.status).toBe(1);
 
-    const limits = ['ops', 'platform', 'limits', 'acme', '--platform', '500/2500', '--client-token', '20'];
-    const changed = runScript('src/commands.ts', limits, { DATABASE_URL: database.url });
-    expect([...changed.stdout.matchAll(/^ {2}(?:in total|each \w+ token) +(.*)$/gm)].map(([, rate]) => rate)).toEqual([
-      '500/2500',
-      '20000/40000 (from the settings)',
-      '20/40',
-    ]);
-    const wrong = runScript('src/commands.ts', ['ops', 'platform', 'limits', 'acme', '--platform', '0'], {});
+    const changed = ops('platform', 'limits', 'acme', '--platform', '500/2500', '--client-token', '20');
+    const rates = [...changed.stdout.matchAll(/^ {2}(?:in total|each \w+ token) +(.*)$/gm)].map(([, rate]) => rate);
+    expect(rates).toEqual(['500/2500', '20000/40000 (from the settings)', '20/40']);
+    const wrong = ops('platform', 'limits', 'acme', '--platform', '0');
     expect([wrong.status, wrong.stderr]).toEqual([2, expect.stringContaining('0 is not a rate')]);
     await database.drop();
   });

@@ -7,27 +7,20 @@ export type AccountDetails = Readonly<Record<string, string | null | undefined>>
 
 /** A detail's format: the accepted notations, and the canonical form that is stored. */
 export interface AccountForm {
-  /** The format in words, for refusals and for people who fill in a form: "9 digits". */
+  /** The format in words, such as "9 digits". */
   readonly form: string;
   /** The accepted input, as a pattern without flags, so that every API's schema can contain it. */
   readonly pattern: RegExp;
-  /** Returns the only spelling that is stored, shown and compared. */
   canonical(value: string): string;
   /** Explains more precisely than `form` why a value is refused; undefined if there is nothing to add. */
   explain?(value: string): string | undefined;
-  /**
-   * Returns why no account can have this value, such as wrong check digits; undefined if an account might have it.
-   * @param value in canonical form
-   * @param given as entered
-   */
+  /** Returns why no account can have this value (in canonical form), such as wrong check digits. */
   check?(value: string, details: AccountDetails, given: string): string | undefined;
-  /** Returns when an otherwise valid value expires. */
   expiry?(value: string): Date | undefined;
 }
 
 export interface AccountField extends AccountForm {
   readonly description: string;
-  /** The maximum number of characters of the input. */
   readonly maxLength: number;
   /** The allowed values, if the set is closed, and the name of their GraphQL enum. */
   readonly values?: readonly string[];
@@ -39,16 +32,14 @@ export interface AccountField extends AccountForm {
   readonly differIn?: string;
   /** The form for comparisons, if it differs from the canonical form. */
   compared?(value: string): string;
-  /** The formats that replace the field's own format, keyed by the value of another field. */
+  /** The formats that replace the field's own, keyed by the value of another field. */
   readonly formBy?: { readonly field: string; readonly forms: Readonly<Record<string, AccountForm>> };
 }
 
-/** Returns a field's form, which may depend on another field, such as the country. */
 export function formOf(field: AccountField, details: AccountDetails): AccountForm {
   return field.formBy?.forms[details[field.formBy.field] ?? ''] ?? field;
 }
 
-/** Returns why a value does not match its format; undefined if it does. */
 export function formFault(field: AccountField, value: string, details: AccountDetails): string | undefined {
   if (value.length > field.maxLength) return `the value must have at most ${field.maxLength} characters`;
   const { pattern, form, explain } = formOf(field, details);
@@ -70,7 +61,6 @@ type Run = readonly [characters: string, least: number, most?: number];
 interface Writing {
   readonly runs: readonly Run[];
   readonly between?: string;
-  /** Whether lower-case letters are equivalent to upper-case ones. */
   readonly capitals?: boolean;
 }
 
@@ -104,9 +94,14 @@ export function written(form: string, { runs, between = spaces, capitals = false
   };
 }
 
-/**
- * Describes the first character that is not allowed at its position in a number or, if there is none, the wrong length.
- */
+/** Accepts two forms, and explains a fault in terms of the second, whose spelling is stored. */
+const eitherForm = (form: string, one: AccountForm, other: AccountForm): AccountForm => ({
+  form,
+  pattern: new RegExp(`${one.pattern.source}|${other.pattern.source}`),
+  canonical: other.canonical,
+  explain: (value) => (one.explain?.(value) === undefined ? undefined : other.explain?.(value)),
+});
+
 function misfit(characters: readonly string[], runs: readonly Run[]): string | undefined {
   const places = runs.flatMap(([allowed, least, most = least]) =>
     Array.from({ length: most }, () => new RegExp(`^${allowed}$`)),
@@ -139,9 +134,6 @@ function exchanged(value: string, isRight: (value: string) => boolean): string |
   return `did you mean ${spoken(only.to)} instead of ${spoken(only.from)} ${where}?`;
 }
 
-/**
- * Returns the variants of a value in which `to` replaces `from`: at each of its positions alone, then at all of them.
- */
 function exchangesOf(value: string, from: string, to: string) {
   const places = [...value].flatMap((character, place) => (character === from ? [place] : []));
   const each = places.map((place) => ({ place, from, to, value: value.slice(0, place) + to + value.slice(place + 1) }));
@@ -164,7 +156,6 @@ export function checkDigits(
 export const notZeros: NonNullable<AccountForm['check']> = (value) =>
   /^0+$/.test(value) ? 'it is all zeros' : undefined;
 
-/** The default maximum number of characters of a detail. */
 const usualLength = 140;
 /** Defines an account number, which must not consist only of zeros. */
 export const numberField = (
@@ -179,7 +170,6 @@ export const numberField = (
   ...more,
 });
 
-/** Defines a free text, such as a name. */
 export const text = (description: string, more: Partial<AccountField> = {}): AccountField => ({
   description,
   maxLength: usualLength,
@@ -211,7 +201,6 @@ export const digits = (
     { differIn: 'spaces, dashes', ...more },
   );
 
-/** Defines a detail with a closed set of values. */
 export const choice = (description: string, values: readonly string[], enumName: string): AccountField => ({
   description,
   maxLength: usualLength,
@@ -256,7 +245,6 @@ export const ibanForm: AccountForm = {
   explain: (value) => bareIban.explain?.(withoutLabel(value)),
 };
 
-/** Defines an IBAN, with a check of the value. */
 export const ibanField = (check: AccountForm['check']) =>
   numberField('IBAN, 15 to 34 characters.', ibanForm, {
     differIn: 'spaces, dashes, letter case, the word IBAN before it',
@@ -269,46 +257,39 @@ export function bicField(description: string, more: Partial<AccountField> = {}):
     ['[A-Za-z]', 6],
     [alphanumeric, 2],
   ];
-  const words = 'a BIC of 8 or 11 characters such as DEUTDEFF or DEUTDEFF500';
-  const [of8, of11] = [short, [...short, [alphanumeric, 3]] as const].map((runs) =>
-    written(words, { runs, capitals: true }),
-  );
-  if (!of8 || !of11) throw new Error('the format of a BIC has two lengths');
-  return numberField(
-    description,
-    {
-      form: words,
-      pattern: new RegExp(`${of8.pattern.source}|${of11.pattern.source}`),
-      canonical: (value) => of8.canonical(value).replace(/^(.{8})XXX$/, '$1'),
-      explain: (value) => (of8.explain?.(value) === undefined ? undefined : of11.explain?.(value)),
-      check: (value) => (isValidBIC(value) ? undefined : 'characters 5 and 6 are not the code of a country'),
-    },
-    { differIn: 'spaces, dashes, letter case, a final XXX', ...more },
-  );
+  const form = 'a BIC of 8 or 11 characters such as DEUTDEFF or DEUTDEFF500';
+  const [of8, of11] = [
+    written(form, { runs: short, capitals: true }),
+    written(form, { runs: [...short, [alphanumeric, 3]], capitals: true }),
+  ];
+  return numberField(description, eitherForm(form, of8, of11), {
+    canonical: (value) => of8.canonical(value).replace(/^(.{8})XXX$/, '$1'),
+    check: (value) => (isValidBIC(value) ? undefined : 'characters 5 and 6 are not the code of a country'),
+    differIn: 'spaces, dashes, letter case, a final XXX',
+    ...more,
+  });
 }
 
-const cpf = written('a CPF of 11 digits', { runs: [[digit, 11]], between: punctuation });
-const cnpj = written('a CNPJ of 12 letters or digits and 2 digits', {
-  runs: [
-    [alphanumeric, 12],
-    [digit, 2],
-  ],
-  between: punctuation,
-  capitals: true,
-});
-const cpfForm = {
-  ...cpf,
+const cpf = {
+  ...written('a CPF of 11 digits', { runs: [[digit, 11]], between: punctuation }),
   check: checkDigits('its last 2 digits, the check digits, do', (value) => cpfs.isValid(value)),
 };
-const cnpjForm = {
-  ...cnpj,
+const cnpj = {
+  ...written('a CNPJ of 12 letters or digits and 2 digits', {
+    runs: [
+      [alphanumeric, 12],
+      [digit, 2],
+    ],
+    between: punctuation,
+    capitals: true,
+  }),
   check: checkDigits('its last 2 digits, the check digits, do', (value) => cnpjs.isValid(value)),
 };
 
 /** The Pix key formats by key type, as in the central bank's directory. */
 export const pixKeyForms = {
-  CPF: cpfForm,
-  CNPJ: cnpjForm,
+  CPF: cpf,
+  CNPJ: cnpj,
   EMAIL: {
     form: 'an e-mail address of at most 77 characters',
     pattern: /^\s*[!-?A-~]+@[!-?A-~]+\s*$/,
@@ -346,14 +327,11 @@ export const pixKey = text('The Pix key, in the format of its type.', {
 
 export const pixTaxId = numberField(
   "The Pix key owner's tax number (CPF or CNPJ).",
+  eitherForm(`${cpf.form}, or ${cnpj.form}`, cpf, cnpj),
   {
-    form: `${cpf.form}, or ${cnpj.form}`,
-    pattern: new RegExp(`${cpf.pattern.source}|${cnpj.pattern.source}`),
-    canonical: cnpj.canonical,
-    explain: (value) => (cpf.explain?.(value) === undefined ? undefined : cnpj.explain?.(value)),
-    check: (value, details, given) => (value.length === 11 ? cpfForm : cnpjForm).check?.(value, details, given),
+    check: (value, details, given) => (value.length === 11 ? cpf : cnpj).check(value, details, given),
+    differIn: 'punctuation, spaces, letter case',
   },
-  { differIn: 'punctuation, spaces, letter case' },
 );
 
 export const sortCode = digits('Sort code, 6 digits.', 6, 6, {
@@ -362,7 +340,6 @@ export const sortCode = digits('Sort code, 6 digits.', 6, 6, {
   check: (value) => notZeros(value.replaceAll('-', ''), {}, value),
 });
 
-/** Defines a case-insensitive address `user@domain`. */
 export const atAddress = (
   description: string,
   form: string,

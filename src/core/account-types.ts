@@ -34,10 +34,11 @@ export interface AccountType {
   /** The name of its GraphQL type, and of its input field (decision 16). */
   readonly graphql: { readonly type: string; readonly input: string };
   readonly description: string;
+  /** The only country of its accounts. An IBAN begins with its country; a wallet has none. */
+  readonly country?: string;
   readonly currencies: readonly CurrencyCode[];
   /** Whether it has an owner: bank accounts do, wallets do not. */
   readonly beneficiary: boolean;
-  /** The set of characters that its rail can transmit; absent if there is no restriction. */
   readonly characters?: CharacterSetName;
   readonly fields: Readonly<Record<string, AccountField>>;
   /** The fields that can identify the account; exactly one of them is required. */
@@ -46,11 +47,30 @@ export interface AccountType {
   readonly bank?: readonly string[];
 }
 
+function wallet(
+  type: string,
+  input: string,
+  description: string,
+  currencies: readonly CurrencyCode[],
+  address: AccountField,
+) {
+  const graphql = { type, input };
+  return {
+    graphql,
+    description,
+    currencies,
+    beneficiary: false,
+    fields: { address },
+    identifier: ['address'],
+  } as const;
+}
+
 /** All types of external bank accounts and wallets (specification 2.9, decision 16), also used by the APIs. */
 export const accountTypes = {
   US_ACCOUNT: {
     graphql: { type: 'UsAccountInfo', input: 'usAccount' },
     description: 'A bank account in the United States.',
+    country: 'US',
     currencies: ['USD'],
     beneficiary: true,
     characters: 'ACH',
@@ -70,6 +90,7 @@ export const accountTypes = {
   CLABE: {
     graphql: { type: 'ClabeAccountInfo', input: 'clabe' },
     description: 'A bank account in Mexico.',
+    country: 'MX',
     currencies: ['MXN'],
     beneficiary: true,
     fields: { clabeNumber: digits('CLABE, 18 digits.', 18, 18, { check: clabeFault }), bankName },
@@ -78,6 +99,7 @@ export const accountTypes = {
   PIX: {
     graphql: { type: 'PixAccountInfo', input: 'pix' },
     description: 'A Pix key in Brazil.',
+    country: 'BR',
     currencies: ['BRL'],
     beneficiary: true,
     fields: {
@@ -112,6 +134,7 @@ export const accountTypes = {
   UPI: {
     graphql: { type: 'UpiAccountInfo', input: 'upi' },
     description: 'A UPI address in India.',
+    country: 'IN',
     currencies: ['INR'],
     beneficiary: true,
     fields: {
@@ -126,6 +149,7 @@ export const accountTypes = {
   NGN_ACCOUNT: {
     graphql: { type: 'NgnAccountInfo', input: 'ngnAccount' },
     description: 'A bank account in Nigeria.',
+    country: 'NG',
     currencies: ['NGN'],
     beneficiary: true,
     fields: {
@@ -143,6 +167,7 @@ export const accountTypes = {
   CAD_ACCOUNT: {
     graphql: { type: 'CadAccountInfo', input: 'cadAccount' },
     description: 'A bank account in Canada.',
+    country: 'CA',
     currencies: ['CAD'],
     beneficiary: true,
     fields: {
@@ -157,6 +182,7 @@ export const accountTypes = {
   GBP_ACCOUNT: {
     graphql: { type: 'GbpAccountInfo', input: 'gbpAccount' },
     description: 'A bank account in the United Kingdom.',
+    country: 'GB',
     currencies: ['GBP'],
     beneficiary: true,
     fields: { sortCode, accountNumber: digits('Account number, 8 digits.', 8), bankName },
@@ -166,6 +192,7 @@ export const accountTypes = {
   PHP_ACCOUNT: {
     graphql: { type: 'PhpAccountInfo', input: 'phpAccount' },
     description: 'A bank account in the Philippines.',
+    country: 'PH',
     currencies: ['PHP'],
     beneficiary: true,
     fields: { bankName: identifyingBankName, accountNumber: lettersOrDigits },
@@ -175,6 +202,7 @@ export const accountTypes = {
   SGD_ACCOUNT: {
     graphql: { type: 'SgdAccountInfo', input: 'sgdAccount' },
     description: 'A bank account in Singapore.',
+    country: 'SG',
     currencies: ['SGD'],
     beneficiary: true,
     fields: {
@@ -185,14 +213,13 @@ export const accountTypes = {
     identifier: ['accountNumber'],
     bank: ['swiftCode'],
   },
-  LAYER2_WALLET: {
-    graphql: { type: 'Layer2WalletInfo', input: 'layer2Wallet' },
-    description: 'A wallet on the second-layer Bitcoin network.',
-    currencies: ['BTC'],
-    beneficiary: false,
-    fields: { address: layer2Address },
-    identifier: ['address'],
-  },
+  LAYER2_WALLET: wallet(
+    'Layer2WalletInfo',
+    'layer2Wallet',
+    'A wallet on the second-layer Bitcoin network.',
+    ['BTC'],
+    layer2Address,
+  ),
   LIGHTNING: {
     graphql: { type: 'LightningInfo', input: 'lightning' },
     description: 'A Lightning destination: exactly one of an invoice, an offer and an address.',
@@ -210,38 +237,10 @@ export const accountTypes = {
     },
     identifier: ['invoice', 'bolt12', 'lightningAddress'],
   },
-  SOLANA_WALLET: {
-    graphql: { type: 'SolanaWalletInfo', input: 'solanaWallet' },
-    description: 'A wallet on Solana.',
-    currencies: ['USDC', 'USDT'],
-    beneficiary: false,
-    fields: { address: solanaAddress },
-    identifier: ['address'],
-  },
-  TRON_WALLET: {
-    graphql: { type: 'TronWalletInfo', input: 'tronWallet' },
-    description: 'A wallet on Tron.',
-    currencies: ['USDT'],
-    beneficiary: false,
-    fields: { address: tronAddress },
-    identifier: ['address'],
-  },
-  POLYGON_WALLET: {
-    graphql: { type: 'PolygonWalletInfo', input: 'polygonWallet' },
-    description: 'A wallet on Polygon.',
-    currencies: ['USDC'],
-    beneficiary: false,
-    fields: { address: evmAddress },
-    identifier: ['address'],
-  },
-  BASE_WALLET: {
-    graphql: { type: 'BaseWalletInfo', input: 'baseWallet' },
-    description: 'A wallet on Base.',
-    currencies: ['USDC'],
-    beneficiary: false,
-    fields: { address: evmAddress },
-    identifier: ['address'],
-  },
+  SOLANA_WALLET: wallet('SolanaWalletInfo', 'solanaWallet', 'A wallet on Solana.', ['USDC', 'USDT'], solanaAddress),
+  TRON_WALLET: wallet('TronWalletInfo', 'tronWallet', 'A wallet on Tron.', ['USDT'], tronAddress),
+  POLYGON_WALLET: wallet('PolygonWalletInfo', 'polygonWallet', 'A wallet on Polygon.', ['USDC'], evmAddress),
+  BASE_WALLET: wallet('BaseWalletInfo', 'baseWallet', 'A wallet on Base.', ['USDC'], evmAddress),
 } as const satisfies Record<ExternalAccountType, AccountType>;
 
 /** The fields that distinguish an account from others of its type (decision 37), in canonical form. */
@@ -251,7 +250,6 @@ export interface AccountIdentity {
   readonly bank: string | null;
 }
 
-/** Returns an account's identity. Two accounts with the same identity are the same account. */
 export function identityOf(type: ExternalAccountType, details: AccountDetails): AccountIdentity {
   const { fields, identifier, bank }: AccountType = accountTypes[type];
   const compared = (names: readonly string[]) =>

@@ -38,11 +38,9 @@ export type CharacterSetName = keyof typeof characterSets;
 
 export interface CarriedText {
   readonly text: string;
-  /** The characters that were lost because the set has no replacement for them. */
   readonly lost: readonly string[];
 }
 
-/** Transliterates a text into the characters that a rail supports. Every lost character is reported. */
 export function carriedText(text: string, set: CharacterSetName): CarriedText {
   const { allowed, instead }: CharacterSet = characterSets[set];
   const lost: string[] = [];

@@ -45,7 +45,6 @@ export function ibanFault(value: string, details: AccountDetails): string | unde
     : reason;
 }
 
-/** Returns why an IBAN requires a BIC: outside SEPA, the BIC identifies the bank. */
 export function bicNeeded({ iban }: AccountDetails): string | undefined {
   const country = ibanForm.canonical(iban ?? '').slice(0, 2);
   // A value that is not an IBAN is refused for that reason alone.
@@ -65,45 +64,37 @@ export function clabeFault(value: string, details: AccountDetails): string | und
   return clabe.validate(value).valid.bank ? undefined : `no bank has the code ${value.slice(0, 3)}`;
 }
 
-/**
- * The codes of Nigeria's commercial banks (Central Bank of Nigeria), keyed by bank name. Words that most of these names
- * share are left out.
- */
-const nigerianBanks: Readonly<Record<string, string>> = {
-  access: '044',
-  citi: '023',
-  citibank: '023',
-  ecobank: '050',
-  fidelity: '070',
-  first: '011',
-  'first city monument': '214',
-  fcmb: '214',
-  globus: '103',
-  'guaranty trust': '058',
-  gt: '058',
-  gtbank: '058',
-  jaiz: '301',
-  keystone: '082',
-  polaris: '076',
-  premiumtrust: '105',
-  'premium trust': '105',
-  providus: '101',
-  'stanbic ibtc': '221',
-  'standard chartered': '068',
-  sterling: '232',
-  suntrust: '100',
-  titan: '102',
-  'titan trust': '102',
-  uba: '033',
-  union: '032',
-  'united bank for africa': '033',
-  unity: '215',
-  wema: '035',
-  zenith: '057',
-};
+/** Nigeria's commercial banks and their codes (Central Bank of Nigeria), without the words that most names share. */
+const nigerianBanks: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    '011': ['first'],
+    '023': ['citi', 'citibank'],
+    '032': ['union'],
+    '033': ['uba', 'united bank for africa'],
+    '035': ['wema'],
+    '044': ['access'],
+    '050': ['ecobank'],
+    '057': ['zenith'],
+    '058': ['guaranty trust', 'gt', 'gtbank'],
+    '068': ['standard chartered'],
+    '070': ['fidelity'],
+    '076': ['polaris'],
+    '082': ['keystone'],
+    '100': ['suntrust'],
+    '101': ['providus'],
+    '102': ['titan', 'titan trust'],
+    '103': ['globus'],
+    '105': ['premiumtrust', 'premium trust'],
+    '214': ['first city monument', 'fcmb'],
+    '215': ['unity'],
+    '221': ['stanbic ibtc'],
+    '232': ['sterling'],
+    '301': ['jaiz'],
+  }).flatMap(([code, names]) => names.map((name) => [name, code])),
+);
 
 const nubanChecksum = checkDigits('its 10th digit, the check digit, does', (value, { bankName }) => {
-  const bank = nigerianBanks[nameOfBank(bankName ?? '')];
+  const bank = nigerianBanks.get(nameOfBank(bankName ?? ''));
   if (bank === undefined) return true;
   return (10 - (weighted(`${bank}${value.slice(0, 9)}`, [3, 7, 3]) % 10)) % 10 === Number(value.at(-1));
 });
@@ -112,15 +103,13 @@ const nameOfBank = (name: string) => {
   const words = foldedText(name)
     .replace(/[^a-z ]/g, '')
     .trim();
-  return nigerianBanks[words] === undefined
-    ? words
-        .replace(/\b(?:bank|of|nigeria|plc|ltd|limited|the)\b/g, '')
-        .replace(/ +/g, ' ')
-        .trim()
-    : words;
+  if (nigerianBanks.has(words)) return words;
+  return words
+    .replace(/\b(?:bank|of|nigeria|plc|ltd|limited|the)\b/g, '')
+    .replace(/ +/g, ' ')
+    .trim();
 };
 
-/** Checks a Nigerian account number (NUBAN). Its 10th digit depends on the bank code, if that is known. */
 export function nubanFault(value: string, details: AccountDetails): string | undefined {
   return /^0+$/.test(value) ? 'it is all zeros' : nubanChecksum(value, details, value);
 }

@@ -1,13 +1,9 @@
 /** The largest amount that one payment can send or receive, in smallest units (specification 8). */
 export const maxAmount = 9_000_000_000_000_000n;
 
-/**
- * The largest balance, in smallest units. Only refunds, fees and other money that is owed can raise a balance above
- * `maxAmount`, which is the limit for new money.
- */
+/** Only refunds, fees and other money that is owed can raise a balance above `maxAmount`, the limit for new money. */
 export const maxBalance = 1_000n * maxAmount;
 
-/** The maximum number of values in a list in a request, in every API. */
 export const maxListLength = 100;
 
 /** Returns whether text is a calendar day, YYYY-MM-DD. Neither the calendar nor Postgres has a year 0. */
@@ -19,10 +15,7 @@ export function isDay(text: string): boolean {
 
 const oldestYears = 150;
 
-/**
- * Returns why a text is not the birth date of a living person, as the end of a sentence; undefined if it is one.
- * @param now the database's clock, whose date in UTC counts as today
- */
+/** Returns why a text is no living person's birth date, as the end of a sentence. `now` is the database's clock. */
 export function birthFault(text: string, now: Date): string | undefined {
   if (!isDay(text)) return 'must be a valid date, YYYY-MM-DD';
   const today = now.toISOString().slice(0, 10);
@@ -31,10 +24,7 @@ export function birthFault(text: string, now: Date): string | undefined {
   return text < oldest ? `must not be more than ${oldestYears} years ago` : undefined;
 }
 
-/**
- * Parses an RFC 3339 date-time with a time zone, within the years that can be stored.
- * @returns undefined for other text
- */
+/** Parses an RFC 3339 date-time with a time zone, within the years that can be stored; otherwise undefined. */
 export function parseTimestamp(text: string): Date | undefined {
   const form = /^\d{4}-\d\d-\d\dT([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/i;
   if (!form.test(text) || !isDay(text.slice(0, 10))) return undefined;

@@ -1,19 +1,16 @@
 import { firstIdAt, type IdType, lastIdAt, uuidOf } from './ids.ts';
 import { canonicalText, isPlainText } from './texts.ts';
 
-/** An optional value, which a caller may omit or set to null. */
 export type Given<T> = T | null | undefined;
 
 /** A condition that no row meets. Used for filters by an unknown id, and for callers who may see no rows. */
 export const matchesNothing = { id: { in: [] as string[] } };
 
-/** The period in which a row was created, both ends included. */
 export interface CreationFilter {
   readonly createdAfter?: Given<Date>;
   readonly createdBefore?: Given<Date>;
 }
 
-/** The periods in which a row was created and in which it last changed, both ends included. */
 export interface ChangeFilter extends CreationFilter {
   readonly updatedAfter?: Given<Date>;
   readonly updatedBefore?: Given<Date>;
@@ -30,30 +27,24 @@ export function updated({ updatedAfter: after, updatedBefore: before }: ChangeFi
   return after || before ? { updatedAt: { ...(after && { gte: after }), ...(before && { lte: before }) } } : {};
 }
 
-/** Returns the condition that a field has one of the values. Without values it is empty and matches everything. */
 export function anyOf<Field extends string, Value>(
   field: Field,
   values: Given<readonly Value[]>,
 ): { readonly [F in Field]?: { in: Value[] } } {
-  // The compiler would widen a computed name to `string`.
-  return (values ? { [field]: { in: [...values] } } : {}) as { readonly [F in Field]?: { in: Value[] } };
+  return values ? equal(field, { in: [...values] }) : {};
 }
 
-/** Returns a condition on a text in its stored form. Matches no row if the text cannot be stored. */
-export function byText<Where>(
-  text: Given<string>,
-  where: (text: string) => Where,
-): Where | typeof matchesNothing | object {
+/** Returns an object with one field. (The compiler would widen a computed name to `string`.) */
+export function equal<Field extends string, Value>(field: Field, value: Value) {
+  return { [field]: value } as { readonly [F in Field]?: Value };
+}
+
+export function byText(text: Given<string>, where: (text: string) => object): object {
   if (text === null || text === undefined) return {};
   return isPlainText(text) ? where(canonicalText(text)) : matchesNothing;
 }
 
-/** Returns a condition on an id. Matches no row if the id is malformed or of another type. */
-export function byId<Where>(
-  id: Given<string>,
-  where: (uuid: string) => Where,
-  type: IdType,
-): Where | typeof matchesNothing | object {
+export function byId(id: Given<string>, where: (uuid: string) => object, type: IdType): object {
   if (id === null || id === undefined) return {};
   const uuid = uuidOf(id, type);
   return uuid === undefined ? matchesNothing : where(uuid);

@@ -3,7 +3,6 @@ import { countrySpecs } from 'ibantools';
 /** The ISO 3166-1 codes. The library also contains XK, which no standard assigns. */
 const countries: ReadonlySet<string> = new Set(Object.keys(countrySpecs).filter((code) => code !== 'XK'));
 
-/** Common mistakes in country codes, with the correct codes. */
 const meant: Readonly<Record<string, string>> = {
   UK: 'GB',
   EN: 'GB',

@@ -36,7 +36,6 @@ export const currencies: readonly Currency[] = table;
 
 const byCode: ReadonlyMap<string, Currency> = new Map(currencies.map((currency) => [currency.code, currency]));
 
-/** Returns a currency by its code, or undefined. */
 export function currencyOf(code: string): Currency | undefined {
   return byCode.get(code);
 }
@@ -55,18 +54,15 @@ export function givenCurrency(code: string, path: FieldPath): Currency {
   return currency;
 }
 
-/** An amount in a currency's smallest unit. */
 export interface Money {
   readonly amount: bigint;
   readonly currency: Currency;
 }
 
-/** Returns an amount in smallest units, together with its currency. @throws Error for an unknown code */
 export function money(amount: bigint, currency: string): Money {
   return { amount, currency: requiredCurrency(currency) };
 }
 
-/** Returns whether the gateway knows a currency with exactly this code. */
 export function isCurrencyCode(code: string): code is CurrencyCode {
   return byCode.has(code);
 }
@@ -79,7 +75,6 @@ export function formatDecimal(amount: bigint, decimals: number): string {
   return decimals === 0 ? `${sign}${digits}` : `${sign}${digits.slice(0, point)}.${digits.slice(point)}`;
 }
 
-/** Formats smallest units as major units with their code: "0.03 USD". */
 export function formatMajor(amount: bigint, currency: Currency): string {
   return `${formatDecimal(amount, currency.decimals)} ${currency.code}`;
 }
@@ -102,11 +97,8 @@ export class UnknownLocale extends RangeError {
 }
 
 /**
- * Formats an amount of smallest units for display, in the style of the locale and with every decimal of the currency:
- * "$125.50", "125,50 €", "USDC 1.000001". Exact at any size: Intl gets a decimal string, never a number.
- *
- * Never throws. For an unknown locale it returns an UnknownLocale, which is a RangeError. (For a well-formed tag that
- * it does not know, Intl alone would use the locale of the process.)
+ * Formats an amount of smallest units in the style of the locale, with every decimal of the currency: "$125.50",
+ * "USDC 1.000001". Exact at any size: Intl gets a decimal string, never a number. Never throws.
  */
 export function formatMoney(amount: bigint, currency: Currency, locale: string): string | UnknownLocale {
   const format = moneyFormat(currency, locale);
@@ -120,15 +112,12 @@ export function formatMoney(amount: bigint, currency: Currency, locale: string):
 }
 
 /**
- * The code that stands in for longer codes, because Intl accepts only three-letter codes. It is ISO 4217's test code,
- * for which no locale has a symbol. In the result, the real code replaces it, so that position and spacing follow the
- * locale.
+ * Stands in for longer codes, because Intl accepts only three-letter codes. ISO 4217's test code has no symbol in any
+ * locale. The real code replaces it in the result, so that position and spacing follow the locale.
  */
 const standIn = 'XTS';
 
-/**
- * The cache is bounded because clients choose the locales. Creating a format costs about 50 times as much as using it.
- */
+/** Bounded, because clients choose the locales. Creating a format costs about 50 times as much as using it. */
 const formats = boundedCache<Intl.NumberFormat>(256);
 
 function moneyFormat(currency: Currency, locale: string): Intl.NumberFormat | UnknownLocale {
@@ -156,7 +145,7 @@ function isKnownLocale(locale: string): boolean {
   }
 }
 
-/** An amount as given by a caller: in smallest units, or as a decimal of major units such as "12.50". */
+/** An amount given by a caller: in smallest units, or in major units such as "12.50". */
 export type GivenAmount = bigint | { readonly decimal: string };
 
 /**
@@ -187,7 +176,6 @@ export function comparableAmount(given: GivenAmount, currency: Currency | undefi
   }
 }
 
-/** Parses a decimal of major units: with 2 decimal places, "12.5" is 1250. */
 function parseMajor(decimal: string, { code, decimals }: Currency, path: FieldPath): bigint {
   const parts = /^(-?)(\d{1,30})(?:\.(\d{1,30}))?$/.exec(decimal);
   if (!parts) {

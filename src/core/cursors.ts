@@ -5,7 +5,6 @@ import { hyphenated } from './ids.ts';
 /** AES key wrap with padding (RFC 5649): authenticated and without a nonce, so equal positions have equal cursors. */
 const algorithm = 'id-aes128-wrap-pad';
 const keyBytes = 16;
-/** The initial value that RFC 5649 prescribes. */
 const initialValue = Buffer.from('A65959A6', 'hex');
 /** The maximum number of cached ciphers (per list, platform and direction). Creating one costs as much as ten uses. */
 const maxCiphers = 2_000;
@@ -69,7 +68,6 @@ function derivedKey(key: Buffer, name: string): Buffer {
 
 const [numberBytes, idBytes] = [8, 16];
 
-/** Packs a position: the first number takes eight bytes, a second number four, and an id sixteen. */
 function bytesOf(position: string): Buffer {
   if (position.length === 36) return idBytesOf(position);
   const [number = '', rest] = position.split(':');
@@ -86,7 +84,6 @@ function idBytesOf(id: string): Buffer {
   return Buffer.from(id.slice(0, 8) + id.slice(9, 13) + id.slice(14, 18) + id.slice(19, 23) + id.slice(24), 'hex');
 }
 
-/** Unpacks a position. Its length determines its kind. */
 function positionIn(bytes: Buffer): string | undefined {
   switch (bytes.length) {
     case idBytes:

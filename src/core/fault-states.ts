@@ -9,9 +9,8 @@ interface State {
 }
 
 /**
- * Logs failures of background work as states: one line when work begins to fail for a reason, and one when no work
- * fails for that reason any longer. All work that fails because the database is unavailable shares one state, so a
- * failover produces two lines, not one line per loop every second.
+ * Logs failures of background work as states: one line when work begins to fail for a reason, and one when none fails
+ * for it any longer. The database is one reason, so a failover does not produce a line per loop and second.
  */
 export class FaultStates {
   static readonly of = oncePer((log: Logger) => new FaultStates(log));

@@ -1,7 +1,4 @@
-/**
- * Exact fractions, and the decimal form of rates. Pricing calculates with them, so that it rounds only where a rule
- * requires it.
- */
+/** Exact fractions, and the decimal form of rates, so that pricing rounds only where a rule requires it. */
 
 import { formatDecimal } from './currencies.ts';
 
@@ -20,10 +17,7 @@ export interface Fraction {
   readonly denominator: bigint;
 }
 
-/**
- * Parses a plain decimal such as "0.05797101", "-3" or "120048.01920768", exactly.
- * @throws RangeError on anything else: exponents, signs other than a leading minus, grouping, bare points
- */
+/** Parses a plain decimal such as "0.05797101" or "-3" exactly. @throws RangeError on anything else */
 export function parseDecimal(text: string): Fraction {
   if (!isPlainDecimal(text)) throw new RangeError(`not a plain decimal: ${JSON.stringify(text)}`);
   const point = text.indexOf('.');
@@ -59,44 +53,38 @@ export function multiply(a: Fraction, b: Fraction): Fraction {
   return { numerator: a.numerator * b.numerator, denominator: a.denominator * b.denominator };
 }
 
-/** Returns a ÷ b. @throws RangeError when b is zero */
 export function divide(a: Fraction, b: Fraction): Fraction {
   if (b.numerator === 0n) throw new RangeError('division by zero');
   const sign = b.numerator < 0n ? -1n : 1n;
   return { numerator: sign * a.numerator * b.denominator, denominator: sign * a.denominator * b.numerator };
 }
 
-/** Compares fractions, whose denominators are positive. */
 export function isLess(a: Fraction, b: Fraction): boolean {
   return a.numerator * b.denominator < b.numerator * a.denominator;
 }
 
-/** Returns the greatest whole number that is not above the value. */
 export function roundDown({ numerator, denominator }: Fraction): bigint {
   const quotient = numerator / denominator;
   return numerator < 0n && quotient * denominator !== numerator ? quotient - 1n : quotient;
 }
 
-/** Returns the least whole number that is not below the value. */
 export function roundUp({ numerator, denominator }: Fraction): bigint {
   return -roundDown({ numerator: -numerator, denominator });
 }
 
-/** Returns the nearest whole number, rounding halves up. */
 export function roundHalfUp({ numerator, denominator }: Fraction): bigint {
   return roundDown({ numerator: 2n * numerator + denominator, denominator: 2n * denominator });
 }
 
 /**
- * Formats the value as a plain decimal, without exponent or trailing zeros. Rounds half up if the digits do not end.
+ * Formats the value as a plain decimal without trailing zeros, rounding half up.
  * @param digits the maximum number of significant digits; 15 are exact as a JSON number
- * @param places the maximum number of decimal places
  */
 export function toDecimal(value: Fraction, digits: number, places = Number.POSITIVE_INFINITY): string {
   const decimals = Math.min(places, digits - 1 - magnitudeOf(value));
   const scaled = roundHalfUp(multiply(value, tenTo(decimals)));
   if (decimals <= 0) return (scaled * powerOfTen(-decimals)).toString();
-  return formatDecimal(scaled, decimals).replace(/\.?0+$/, '');
+  return withoutZeros(formatDecimal(scaled, decimals));
 }
 
 /** Returns what is wrong with an exchange rate, worded to follow its name; undefined if it is usable. */
@@ -119,20 +107,19 @@ export function variableFeeRateFault(rate: string): string | undefined {
   return undefined;
 }
 
-/**
- * Formats the value as the shortest exactly equal decimal.
- * @returns undefined if its digits never end
- */
+/** Formats the value as the shortest exactly equal decimal; undefined if its digits never end. */
 export function toExactDecimal(value: Fraction): string | undefined {
   const { numerator, denominator } = lowestTerms(value);
-  const twos = multiplicity(denominator, 2n);
-  const fives = multiplicity(denominator, 5n);
-  const places = Math.max(twos, fives);
-  if (2n ** BigInt(twos) * 5n ** BigInt(fives) !== denominator) return undefined;
-  return formatDecimal((numerator * powerOfTen(places)) / denominator, places);
+  // A denominator has at most as many factors of 2 or 5 as it has binary digits.
+  const places = denominator.toString(2).length;
+  const scaled = numerator * powerOfTen(places);
+  return scaled % denominator === 0n ? withoutZeros(formatDecimal(scaled / denominator, places)) : undefined;
 }
 
-/** Formats the value as "numerator/denominator" in lowest terms. */
+function withoutZeros(decimal: string): string {
+  return decimal.replace(/\.?0+$/, '');
+}
+
 export function toRatio(value: Fraction): string {
   const { numerator, denominator } = lowestTerms(value);
   return `${numerator}/${denominator}`;
@@ -159,12 +146,6 @@ function lowestTerms({ numerator, denominator }: Fraction): Fraction {
   let [divisor, rest] = [denominator, numerator < 0n ? -numerator : numerator];
   while (rest !== 0n) [divisor, rest] = [rest, divisor % rest];
   return { numerator: numerator / divisor, denominator: denominator / divisor };
-}
-
-function multiplicity(value: bigint, prime: bigint): number {
-  let times = 0;
-  for (let rest = value; rest % prime === 0n; rest /= prime) times += 1;
-  return times;
 }
 
 /** Returns the smaller of two whole numbers: Math.min does not accept bigint. */

@@ -9,9 +9,7 @@ export interface Claim {
   readonly hash: string;
 }
 
-/** The outcome of the first call with a key, as stored. */
 export interface FirstCall {
-  /** Whether it had the same input. */
   readonly same: boolean;
   readonly refusal: unknown;
   readonly result: unknown;
@@ -27,20 +25,16 @@ interface KeyOwner {
   readonly keySpace?: string | undefined;
 }
 
-/** Returns the name under which a caller's idempotency keys for an operation are stored. */
 export function keyedOperation({ keySpace }: KeyOwner, operation: string): string {
   return keySpace === undefined ? operation : `${operation}@${keySpace}`;
 }
 
-/** The path of the idempotency key, which is not part of a command's input. */
 export const keyPath: FieldPath = ['idempotencyKey'];
 
-/** Returns the refusal for a call whose key was first used with different input. */
 export function keyMismatch(): Refusal {
   return new Refusal('IDEMPOTENCY_MISMATCH', 'this idempotency key was already used with different input', keyPath);
 }
 
-/** Returns the refusal for a call that arrives while the first call with its key is still running. */
 export function firstCallRuns(): Refusal {
   const message = 'the first request with this idempotency key is still running';
   return new Refusal('CONFLICT', message, { path: keyPath, retryAfter: 1 });
@@ -65,10 +59,7 @@ interface KeyedCommand {
   readonly nullClears?: true;
 }
 
-/**
- * Returns the claim that a call makes on its idempotency key; undefined without a key.
- * @throws Refusal INVALID_INPUT for a malformed key
- */
+/** Returns the claim of a call with a key. @throws Refusal INVALID_INPUT for a malformed key */
 export function claimOf(owner: KeyOwner, command: KeyedCommand): Claim | undefined {
   const key = command.idempotencyKey;
   if (key === null || key === undefined) return undefined;
@@ -79,7 +70,7 @@ export function claimOf(owner: KeyOwner, command: KeyedCommand): Claim | undefin
   return { operation: keyedOperation(owner, command.operation), key, hash };
 }
 
-/** Returns JSON with sorted keys, without undefined fields and meaningless nulls. Equal inputs produce equal text. */
+/** Equal inputs produce equal text: keys are sorted, undefined fields and meaningless nulls left out. */
 function canonicalJson(input: object, withNulls: boolean): string {
   return JSON.stringify(input, (_key, value: unknown) => {
     if (typeof value === 'bigint') return value.toString();

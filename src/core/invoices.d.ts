@@ -11,7 +11,6 @@ declare module 'invoices' {
 
   interface Invoices {
     createUnsignedRequest(request: {
-      /** ISO 8601. */
       readonly created_at: string;
       readonly expires_at: string;
       readonly description: string;
@@ -36,7 +35,6 @@ declare module 'invoices' {
     }): { readonly request: string };
     /** Throws if the text is not an invoice. */
     parsePaymentRequest(request: { readonly request: string }): {
-      /** ISO 8601. */
       readonly expires_at: string;
     };
   }

@@ -17,7 +17,6 @@ export class InexactJson extends Error {
   }
 }
 
-/** Returns whether a JSON value is an object, and neither a list nor null. */
 export function isJsonObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
@@ -28,7 +27,6 @@ type WithoutNulls<T> = T extends readonly (infer Item)[]
     ? { [Name in keyof T]: WithoutNulls<Exclude<T[Name], null>> }
     : T;
 
-/** Returns JSON with all object members that are null or undefined removed. */
 export function withoutNulls<T>(json: T): WithoutNulls<T> {
   const clean = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(clean);
@@ -44,14 +42,13 @@ export function withoutNulls<T>(json: T): WithoutNulls<T> {
 const maxDepth = 64;
 
 /**
- * Parses untrusted JSON exactly as it is written. Ignores a byte order mark at the start (RFC 8259, section 8.1).
- * `JSON.parse` alone keeps the last of several members with the same name and rounds numbers, so whoever signed,
- * checked or forwarded the text may have read a different value. Most JSON has neither problem, as a quick check can
- * prove: the text contains as many names as the parsed value, and no number that is long or has a fraction or an
- * exponent. Otherwise the text is parsed once more to find the position.
+ * Parses untrusted JSON exactly as it is written. `JSON.parse` alone keeps the last of several members with one name,
+ * and rounds numbers, so whoever signed, checked or forwarded the text may have read a different value. Most JSON has
+ * neither problem, as a quick check can prove: the text has as many names as the value, and no number that is long or
+ * has a fraction or an exponent. Otherwise the text is parsed once more to find the position.
  * @throws SyntaxError for text that is not JSON
- * @throws InexactJson for a member that is duplicate or named `__proto__`, for a number that JavaScript cannot
- *   represent, and for more than 64 levels
+ * @throws InexactJson for a member that is duplicate or named `__proto__`, a number that JavaScript cannot represent,
+ *   and more than 64 levels
  */
 export function parseJson(text: string): unknown {
   const json = text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
@@ -76,10 +73,7 @@ const code = {
 /** All integers with up to this number of digits are exact. */
 const exactDigits = 15;
 
-/**
- * Counts the names in JSON, and returns whether all its numbers are short integers.
- * @throws InexactJson for too many levels
- */
+/** Counts the names, and finds whether all numbers are short integers. @throws InexactJson for too many levels */
 function look(json: string): { readonly names: number; readonly isPlain: boolean } {
   let names = 0;
   let depth = 0;
@@ -105,7 +99,6 @@ function look(json: string): { readonly names: number; readonly isPlain: boolean
   return { names, isPlain };
 }
 
-/** Returns where a string that begins at a quotation mark ends; the end of the JSON if it is unterminated. */
 function endOfText(json: string, start: number): number {
   for (let end = json.indexOf('"', start + 1); end !== -1; end = json.indexOf('"', end + 1)) {
     let before = end - 1;

@@ -17,11 +17,8 @@ export function withSlot<Result>(slot: RequestSlot, work: () => Result): Result 
   return slots.run(slot, work);
 }
 
-/**
- * Waits for other work of the same tenant without holding the request's turn, so that work that need not wait can go
- * ahead.
- */
-export async function turnlessWait<Result>(wait: Promise<Result>): Promise<Result> {
+/** Waits for other work of the same tenant without holding the request's turn, so that other work can go ahead. */
+async function turnlessWait<Result>(wait: Promise<Result>): Promise<Result> {
   const slot = slots.getStore();
   slot?.yieldTurn();
   try {
@@ -42,7 +39,6 @@ export async function outsideWait<Result>(answer: Promise<Result>): Promise<Resu
   }
 }
 
-/** A turn to run one piece of a platform's work. */
 export interface WorkTurn extends RequestSlot {
   /** Passes the turn on. Further calls do nothing. */
   end(): void;

@@ -1,10 +1,7 @@
 export const defaultPageSize = 20;
 export const maxPageSize = 100;
 
-/**
- * A page of a list, bounded by time-ordered ids or feed sequences, so that reading is equally fast at any depth, and
- * changes to the list do not shift its pages.
- */
+/** Bounded by time-ordered ids or feed sequences, so that reading is as fast at any depth, and pages do not shift. */
 export interface Page<Key> {
   readonly size: number;
   /** True if the page is read from the end of the list: the rows are read in the opposite order, then reversed. */
@@ -12,14 +9,10 @@ export interface Page<Key> {
   readonly read: 'asc' | 'desc';
   /** The range of keys on the page: those after or before a cursor, or between two cursors. */
   readonly bound: { readonly gt?: Key; readonly lt?: Key } | undefined;
-  /**
-   * The keys at and beyond the cursor where the read starts. If any row has such a key, there is a page on that side,
-   * too.
-   */
+  /** The keys at and beyond the cursor where the read starts. A row with such a key means a page on that side, too. */
   readonly beyond: { readonly gte: Key } | { readonly lte: Key } | undefined;
 }
 
-/** The possible orders of lists: by creation of their rows, or by their last change. */
 export type ListOrder = 'CREATED' | 'UPDATED';
 
 /** A row's position in the order of last changes. Rows that changed in the same millisecond are ordered by id. */
@@ -28,12 +21,7 @@ export interface ChangeKey {
   readonly id: string;
 }
 
-export interface KeyBound<Key> {
-  readonly gt?: Key;
-  readonly gte?: Key;
-  readonly lt?: Key;
-  readonly lte?: Key;
-}
+export type KeyBound<Key> = { readonly [Operator in 'gt' | 'gte' | 'lt' | 'lte']?: Key };
 
 /** The key that orders a row. Only lists ordered by last change need the time. */
 export interface OrderedRow {
@@ -42,16 +30,13 @@ export interface OrderedRow {
 }
 
 export interface RowOrder<Key> {
-  /** The fields that order the rows, the most significant one first. */
   readonly fields: readonly string[];
   /** Returns the key that a position contains; undefined if the position belongs to another order. */
   readonly keyOf: (position: string) => Key | undefined;
   readonly textOf: (row: OrderedRow) => string;
-  /** Returns Prisma's condition for the rows whose keys lie within a bound. */
   within(bound: KeyBound<Key>): object;
 }
 
-/** The order of creation: an id contains the time. */
 const byCreation: RowOrder<string> = {
   fields: ['id'],
   keyOf: (position) => (position.length === 36 ? position : undefined),
@@ -84,7 +69,6 @@ const byChange: RowOrder<ChangeKey> = {
 
 export const rowOrders = { CREATED: byCreation, UPDATED: byChange } as const;
 
-/** Returns the Prisma arguments that read a page, plus one extra row. */
 export function pageQuery<Where, Key>(where: Where, page: Page<Key>, order: RowOrder<Key>) {
   return {
     where: page.bound ? { AND: [where, order.within(page.bound)] } : where,

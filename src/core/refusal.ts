@@ -1,9 +1,6 @@
 import { isDatabaseFault, isLockTimeout, OutcomeUnknown } from '../infra/database/faults.ts';
 
-/**
- * The codes of all refusals, with the HTTP status of each in REST (decisions 46, 6 and 7). GraphQL maps the same codes
- * to members of its result unions (src/api/graphql/schema/refusals.ts).
- */
+/** All refusals, with their HTTP status in REST (decisions 46, 6 and 7). GraphQL has them in its result unions. */
 export const refusals = {
   INVALID_INPUT: 400,
   INVALID_AMOUNT: 400,
@@ -47,7 +44,6 @@ export const refusals = {
 
 export type RefusalCode = keyof typeof refusals;
 
-/** An invalid input field: its path in the command's input, and why it is invalid. */
 export interface InvalidField {
   readonly path: FieldPath;
   readonly code: RefusalCode;
@@ -59,8 +55,6 @@ export interface RefusalDetails {
   readonly path?: FieldPath | undefined;
   /** All invalid fields, if there are several. `path` is then the path of the first. */
   readonly errors?: readonly InvalidField[];
-  /** Never set: the cause is named by `path` alone. */
-  readonly field?: never;
   /** Seconds after which the same request may succeed. */
   readonly retryAfter?: number;
   readonly [fact: string]: unknown;
@@ -68,16 +62,11 @@ export interface RefusalDetails {
 
 const isPath = (about: FieldPath | RefusalDetails): about is FieldPath => Array.isArray(about);
 
-/** The message for a request that had no effect, because the database could not process it. */
 export const databaseAway = 'the database is unreachable or overloaded; try again';
 
-/** The message for a request that has waited for another session's lock, usually on a table, for as long as allowed. */
 export const databaseBusy = 'the database is busy: another session holds a lock that this request needs; try again';
 
-/**
- * Returns the refusal that corresponds to an error; undefined if there is none. SERVICE_UNAVAILABLE means that the
- * request had no effect and may be sent again. OUTCOME_UNKNOWN means that it may have taken effect.
- */
+/** SERVICE_UNAVAILABLE: the request had no effect and may be sent again. OUTCOME_UNKNOWN: it may have taken effect. */
 export function refusalIn(error: unknown): Refusal | undefined {
   if (error instanceof Refusal) return error;
   if (error instanceof OutcomeUnknown) return outcomeUnknown();
@@ -85,7 +74,6 @@ export function refusalIn(error: unknown): Refusal | undefined {
   return new Refusal('SERVICE_UNAVAILABLE', isLockTimeout(error) ? databaseBusy : databaseAway, { retryAfter: 1 });
 }
 
-/** Returns the refusal for a command that may have taken effect, but whose result was lost. */
 export function outcomeUnknown(): Refusal {
   return new Refusal(
     'OUTCOME_UNKNOWN',
@@ -93,10 +81,7 @@ export function outcomeUnknown(): Refusal {
   );
 }
 
-/**
- * The error for a refused command, which each API presents in its own form. The command had no effect, unless the code
- * is OUTCOME_UNKNOWN: then it may have taken effect.
- */
+/** A refused command had no effect, unless the code is OUTCOME_UNKNOWN: then it may have taken effect. */
 export class Refusal extends Error {
   readonly code: RefusalCode;
   readonly details: RefusalDetails;
@@ -113,7 +98,6 @@ export class Refusal extends Error {
   }
 }
 
-/** Creates the refusal for an input that is invalid at a path. */
 export function invalid(message: string, about?: FieldPath | RefusalDetails): Refusal {
   return new Refusal('INVALID_INPUT', message, about);
 }
@@ -123,7 +107,7 @@ export function checkNotEmpty(list: readonly unknown[] | null | undefined, path:
   if (list?.length === 0) throw invalid('the list must not be empty; omit it to set no limit', path);
 }
 
-/** The path of a value in an input: field names and, in lists, positions from 0. */
+/** Field names and, in lists, positions from 0. */
 export type FieldPath = readonly (string | number)[];
 
 type Leaf = string | number | bigint | boolean | Date | null | undefined;
@@ -161,7 +145,6 @@ export function translatePath(path: FieldPath, table: PathTable): FieldPath {
   return [...to, ...path.slice(from.length)];
 }
 
-/** Formats a path as text: `beneficialOwners.0.taxId`. */
 export function dotted(path: FieldPath): string {
   return path.join('.');
 }
@@ -173,7 +156,6 @@ export interface Expecting {
 
 const at = pathsIn<Expecting>()('expectedVersion');
 
-/** Creates the refusal for a change to a record that has changed since the caller read it. */
 export function changedMeanwhile(existingId: string | null, version: number, replayed = false): Refusal {
   const message = `the record has changed meanwhile: its version is ${version}`;
   return new Refusal('CONFLICT', message, { path: at, ...(existingId !== null && { existingId }), version }, replayed);
@@ -185,8 +167,7 @@ export function checkVersion({ expectedVersion }: Expecting, existingId: string 
 }
 
 /**
- * Runs every check of an input, so that one refusal contains all invalid fields.
- * @returns the results of the checks, in their order
+ * Runs every check of an input, and returns their results, so that one refusal contains all invalid fields.
  * @throws Refusal with the path of the first invalid field, and all of them in `errors`
  */
 export function checkAll<Checks extends readonly (() => unknown)[]>(
@@ -209,15 +190,11 @@ export function checkAll<Checks extends readonly (() => unknown)[]>(
   throw found.length === 1 ? first : joinRefusals(first, found);
 }
 
-/** Returns the invalid fields listed in a refusal; if it lists none, the field at its path. */
 export function invalidFieldsOf({ code, message, details }: Refusal): readonly InvalidField[] {
   return details.errors ?? (details.path ? [{ path: details.path, code, message }] : []);
 }
 
-/**
- * Merges the refusals for one input. If all of them have the same code, so does the result; otherwise it is
- * INVALID_INPUT.
- */
+/** If all refusals have the same code, so does the result; otherwise it is INVALID_INPUT. */
 function joinRefusals(first: Refusal, found: readonly Refusal[]): Refusal {
   const errors = found.flatMap(invalidFieldsOf);
   const code = errors.every((error) => error.code === first.code) ? first.code : 'INVALID_INPUT';

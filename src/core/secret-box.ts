@@ -17,10 +17,7 @@ export class SecretBox {
   readonly #keys: ReadonlyMap<string, Buffer>;
   readonly keyId: string;
 
-  /**
-   * @param key the key that encrypts: 32 random bytes
-   * @param fallbacks keys that only decrypt: earlier keys, and the next key
-   */
+  /** @param fallbacks keys that only decrypt: earlier keys, and the next key */
   constructor(key: Buffer, fallbacks: readonly Buffer[] = []) {
     const keys = [key, ...fallbacks];
     if (keys.some(({ length }) => length !== keyBytes))
@@ -29,7 +26,7 @@ export class SecretBox {
     this.#keys = new Map(keys.map((one) => [keyId('SECRET_KEY', one), one]));
   }
 
-  /** Encrypts a secret for `owner`. @returns format version, id of the key, nonce, tag, ciphertext */
+  /** @returns format version, id of the key, nonce, tag, ciphertext */
   seal(secret: string, owner: string): Buffer {
     const nonce = randomBytes(nonceBytes);
     const cipher = createCipheriv(algorithm, this.#keyOf(this.keyId), nonce).setAAD(Buffer.from(owner));
@@ -38,10 +35,7 @@ export class SecretBox {
     return Buffer.concat([head, nonce, cipher.getAuthTag(), text]);
   }
 
-  /**
-   * Decrypts a secret.
-   * @throws Error if this instance lacks its key, or if the secret belongs to another owner or was changed
-   */
+  /** @throws Error if this instance lacks its key, or if the secret belongs to another owner or was changed */
   open(sealed: Uint8Array, owner: string): string {
     const bytes = Buffer.from(sealed);
     const parts = bytes.subarray(1 + idBytes);
@@ -60,20 +54,13 @@ export class SecretBox {
   }
 }
 
-/**
- * Returns the id of the key that a stored secret was encrypted with.
- * @throws Error for bytes that `seal` did not create
- */
+/** Returns the id of a stored secret's key. @throws Error for bytes that `seal` did not create */
 export function sealedWith(sealed: Uint8Array): string {
   if (sealed[0] !== formatVersion) throw new Error('this secret was stored in an unknown format');
   return Buffer.from(sealed.subarray(1, 1 + idBytes)).toString('hex');
 }
 
-/**
- * Returns a key's id: 8 hexadecimal digits of its SHA-256 hash. Stored ciphertexts and signed tokens contain the id,
- * and operators compare it. It reveals nothing about a random key.
- * @param setting the setting that contains the key; a key that is used for both settings has two ids
- */
+/** A key's id, which stored ciphertexts and signed tokens contain. It reveals nothing about a random key. */
 export function keyId(setting: 'SECRET_KEY' | 'CLIENT_TOKEN_KEY', key: Uint8Array | string): string {
   const text = typeof key === 'string' ? key : Buffer.from(key).toString('hex');
   return hash('sha256', `${setting} id ${text}`).slice(0, 8);

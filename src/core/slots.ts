@@ -12,7 +12,7 @@ export class Slots {
     return this.#running >= this.#limit;
   }
 
-  /** Waits for a free slot, in the order of the queue, and takes it. Returns the function that releases the slot. */
+  /** Waits in the queue for a free slot, and takes it. Returns the function that releases the slot. */
   take(): Promise<() => void> {
     return new Promise((taken) => void this.run(() => new Promise<void>((over) => taken(over))));
   }

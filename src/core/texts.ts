@@ -19,14 +19,13 @@ export function canonicalText(text: string): string {
   return text.normalize('NFC').trim();
 }
 
-/** Counts characters: code points, not UTF-16 units. */
+/** Counts code points, not UTF-16 units. */
 export function lengthOf(text: string): number {
   let length = 0;
   for (const _ of text) length += 1;
   return length;
 }
 
-/** Describes a character for a refusal: its code, and the character itself if it can be shown. */
 export function nameOfCharacter(character: string): string {
   const code = `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
   return visible.test(character) ? `${JSON.stringify(character)} (${code})` : code;
@@ -62,7 +61,7 @@ function isRefused(character: string, before: string, isKey: boolean): boolean {
   return !(variationSelector.test(character) && varying.test(before));
 }
 
-/** The maximum length in characters of each kind of text, in every API. */
+/** The maximum length in characters of each kind of text. */
 export const longest = {
   name: 200,
   /** An address line. */
@@ -79,10 +78,7 @@ export const longest = {
   key: 200,
 } as const;
 
-/**
- * Validates a platform's own key, which programs compare, and returns its stored form.
- * @throws Refusal INVALID_INPUT
- */
+/** Validates a platform's own key, which programs compare. @throws Refusal INVALID_INPUT */
 export function checkKey<Text extends string | null | undefined>(text: Text, path: FieldPath): Text {
   return checkText(text, path, longest.key, true);
 }
@@ -107,10 +103,7 @@ export function isPlainText(text: string): boolean {
   return !/[\p{Cc}\p{Cs}]/u.test(text);
 }
 
-/**
- * Returns a text from a provider with its invisible characters replaced, because texts from providers cannot be
- * refused.
- */
+/** Replaces invisible characters in a text from a provider, which cannot be refused. */
 export function readableText(text: string): string {
   let readable = '';
   for (const character of canonicalText(text.toWellFormed()).replace(/[\t\n\r\p{Zl}\p{Zp}]+/gu, ' ')) {
@@ -120,8 +113,8 @@ export function readableText(text: string): string {
 }
 
 /**
- * Returns a text for case-insensitive comparisons: Unicode's full case folding of the composed text. Converting to
- * lower, upper and again lower case gives that folding for every letter except ı, which stays ı.
+ * Returns the composed text in Unicode's full case folding. Converting to lower, upper and again lower case gives that
+ * folding for every letter except ı, which stays ı.
  */
 export function foldedText(text: string): string {
   let folded = '';

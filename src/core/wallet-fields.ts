@@ -30,12 +30,15 @@ const address = (
   ...more,
 });
 
-/** Describes the first character that base 58 excludes because it resembles another character: 0, O, I or l. */
-function strangeIn58(value: string): string | undefined {
-  const place = [...value].findIndex((character) => '0OIl'.includes(character));
-  return place < 0
-    ? undefined
-    : `character ${place + 1} is ${value[place]}, which these addresses never contain because it resembles another character`;
+/** Refuses the characters that base 58 excludes because they resemble others, before the check of the address. */
+function in58(check: (value: string) => string | undefined): Pick<AccountField, 'check'> {
+  return {
+    check: (value) => {
+      const place = value.search(/[0OIl]/);
+      if (place < 0) return check(value);
+      return `character ${place + 1} is ${value[place]}, which these addresses never contain because it resembles another character`;
+    },
+  };
 }
 
 /** Refuses a key of zeros, which programs produce from empty fields. */
@@ -47,43 +50,33 @@ export const solanaAddress = address(
   'Wallet address, 32 to 44 characters.',
   '32 to 44 letters or digits',
   /^\s*(?:[0-9A-Za-z]\s*){32,44}$/,
-  {
-    check: (value) => {
-      const strange = strangeIn58(value);
-      if (strange !== undefined) return strange;
-      const key = base58.decode(value);
-      return key.length === 32
-        ? nobody(key)
-        : 'it does not decode to 32 bytes: characters are missing, or there are too many';
-    },
-  },
+  in58((value) => {
+    const key = base58.decode(value);
+    return key.length === 32
+      ? nobody(key)
+      : 'it does not decode to 32 bytes: characters are missing, or there are too many';
+  }),
 );
 
-/** A Tron wallet address, with its checksum. */
 export const tronAddress = address(
   'Wallet address: T and 33 characters.',
   'T and 33 letters or digits',
   /^\s*T\s*(?:[0-9A-Za-z]\s*){33}$/,
-  {
-    check: (value) => {
-      const strange = strangeIn58(value);
-      if (strange !== undefined) return strange;
-      try {
-        const bytes = createBase58check(sha256).decode(value);
-        return bytes.length === 21 && bytes[0] === 0x41
-          ? nobody(bytes.subarray(1))
-          : 'it is the address of another chain';
-      } catch {
-        return 'its last characters, the checksum, do not match the rest: a character is wrong or two are swapped';
-      }
-    },
-  },
+  in58((value) => {
+    try {
+      const bytes = createBase58check(sha256).decode(value);
+      return bytes.length === 21 && bytes[0] === 0x41
+        ? nobody(bytes.subarray(1))
+        : 'it is the address of another chain';
+    } catch {
+      return 'its last characters, the checksum, do not match the rest: a character is wrong or two are swapped';
+    }
+  }),
 );
 
 /**
- * Formats an EVM address with the capitals that form its checksum (EIP-55): a letter is upper-case if the corresponding
- * hex digit of the hash of the lower-case address is 8 or more.
- * @param digits 40 hexadecimal digits
+ * Writes the checksum of an EVM address in its capitals (EIP-55): a letter is upper-case if the corresponding hex digit
+ * of the lower-case address's hash is 8 or more.
  */
 export function eip55(digits: string): string {
   const small = digits.toLowerCase();
@@ -94,7 +87,6 @@ export function eip55(digits: string): string {
   return `0x${letters.join('')}`;
 }
 
-/** A wallet address on a chain that uses Ethereum's address format. */
 export const evmAddress = numberField(
   'Wallet address: 0x and 40 hexadecimal digits.',
   written('0x and 40 hexadecimal digits', {
@@ -149,7 +141,8 @@ const withoutScheme = (value: string) =>
     .toLowerCase()
     .replace(/^lightning:/, '');
 
-/** Returns when a BOLT 11 invoice expires; undefined if it cannot be read. */
+const lightning = { maxLength: 2_100, optional: true, explain: () => undefined } as const;
+
 function expiryOf(request: string): Date | undefined {
   try {
     return new Date(invoices.parsePaymentRequest({ request }).expires_at);
@@ -163,9 +156,7 @@ export const lightningInvoice = address(
   'a BOLT 11 invoice starting with ln',
   /^\s*(?:[lL][iI][gG][hH][tT][nN][iI][nN][gG]:)?[lL]\s*[nN]\s*(?:[0-9A-Za-z]\s*){20,2000}$/,
   {
-    maxLength: 2_100,
-    optional: true,
-    explain: () => undefined,
+    ...lightning,
     canonical: withoutScheme,
     differIn: 'letter case, spaces, the prefix lightning:',
     check: (value) => {
@@ -184,9 +175,7 @@ export const lightningOffer = address(
   'a BOLT 12 offer starting with lno',
   /^\s*(?:[lL][iI][gG][hH][tT][nN][iI][nN][gG]:)?[lL][\s+]*[nN][\s+]*[oO][\s+]*(?:[0-9A-Za-z][\s+]*){10,2000}$/,
   {
-    maxLength: 2_100,
-    optional: true,
-    explain: () => undefined,
+    ...lightning,
     canonical: (value) => withoutScheme(value.replaceAll('+', '')),
     differIn: 'letter case, spaces, + at line breaks, the prefix lightning:',
     check: (value) =>

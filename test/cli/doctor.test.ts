@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import pg from 'pg';
+import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { stepLock } from '../../src/domain/events/sequencer.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/infra/database/embedded/embedded.ts';
@@ -11,6 +11,7 @@ import { createThrowawayDatabase, type ThrowawayDatabase } from '../../src/infra
 import { checkNames, examine } from '../../src/ops/doctor.ts';
 import type { Finding, Limits } from '../../src/ops/doctor-checks.ts';
 import { temporaryDataDirectory } from '../setup/child-gateway.ts';
+import { openClient, untilWaiting } from '../setup/gateway.ts';
 import { runOps } from '../setup/ops.ts';
 
 /** A separate server, because many faults affect all databases of a server. */
@@ -35,8 +36,7 @@ afterAll(async () => {
 });
 
 async function run(url: string, ...texts: readonly string[]): Promise<void> {
-  const client = new pg.Client(url);
-  await client.connect();
+  const client = await openClient(url);
   try {
     for (const text of texts) await client.query(text);
   } finally {
@@ -59,7 +59,6 @@ interface Broken {
   readonly settings?: (url: string) => Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>;
   /** Called to inject a fault that cannot be injected with SQL in the database. Returns the function that ends it. */
   readonly during?: (url: string) => Promise<() => Promise<unknown>>;
-  /** Run afterwards, for the whole server. */
   readonly after?: readonly string[];
   /** Limits for the doctor that are exceeded immediately, so that the test need not wait. */
   readonly hasty?: Partial<Limits>;
@@ -69,7 +68,6 @@ const withRight = (role: string, right: string): Broken => ({
   sql: [`alter role ${role} ${right}`],
   after: [`alter role ${role} no${right}`],
 });
-/** Connects with a URL in which one part is different. */
 const connectedBy = (part: Partial<URL>): Broken => ({
   settings: (url) => ({ DATABASE_URL: Object.assign(new URL(url), part).href }),
 });
@@ -83,21 +81,18 @@ const ofDatabase = (setting: string): Broken => ({
 const ofServer = (setting: string): Broken => ({
   during: async () => {
     await onServer(`alter system set ${setting}`, 'select pg_reload_conf()');
-    const name = setting.split(' ', 1)[0] ?? '';
-    return async () => {
-      await onServer(
-        name === 'archive_command' ? `alter system set archive_command = 'true'` : `alter system reset ${name}`,
-        'select pg_reload_conf()',
-      );
-    };
+    const [name] = setting.split(' ');
+    return () => onServer(`alter system reset ${name}`, 'select pg_reload_conf()');
   },
 });
-/** Keeps a session open during the check. */
+const wrong = (of: typeof ofServer, name: string, value: string): [words: RegExp, how: Broken] => [
+  new RegExp(`${name} is ${value}`),
+  of(`${name} = ${value}`),
+];
 const session = (...texts: readonly string[]): Broken => ({
   hasty: { transactionSeconds: 0 },
   during: async (url) => {
-    const client = new pg.Client(url);
-    await client.connect();
+    const client = await openClient(url);
     for (const text of texts) await client.query(text);
     return () => client.end();
   },
@@ -109,10 +104,7 @@ const waitingEvent = row(
   `insert into outbox (platform_id, event_id, type, occurred_at, version, snapshot) values (${id}, ${id}, 'TEST', now() - interval '1 minute', 1, '{}')`,
 );
 
-/**
- * SQL statements that cause faults, by the check that reports them (no other check does), each with the wording of the
- * report.
- */
+/** SQL statements that cause faults, by the only check that reports them, each with the wording of the report. */
 const statements: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
   migrations: {
     "update _prisma_migrations set migration_name = '0_before'": /created by an earlier series/,
@@ -218,23 +210,14 @@ const broken: Readonly<Record<string, Readonly<Record<string, readonly [words: R
     'a read-only database': [/default_transaction_read_only/, ofDatabase('default_transaction_read_only = on')],
   },
   session: {
-    'a different date style': [/DateStyle is German/, ofDatabase(`datestyle = 'German'`)],
-    'another isolation': [
-      /default_transaction_isolation is serializable/,
-      ofDatabase(`default_transaction_isolation = 'serializable'`),
-    ],
-    'disabled triggers in the session': [
-      /session_replication_role is replica/,
-      ofDatabase('session_replication_role = replica'),
-    ],
-    'a timeout of idle sessions': [/idle_session_timeout is 500/, ofDatabase('idle_session_timeout = 500')],
-    'non-standard string escapes': [
-      /standard_conforming_strings is off/,
-      ofDatabase('standard_conforming_strings = off'),
-    ],
+    'a different date style': wrong(ofDatabase, 'DateStyle', 'German'),
+    'another isolation': wrong(ofDatabase, 'default_transaction_isolation', 'serializable'),
+    'disabled triggers in the session': wrong(ofDatabase, 'session_replication_role', 'replica'),
+    'a timeout of idle sessions': wrong(ofDatabase, 'idle_session_timeout', '500'),
+    'non-standard string escapes': wrong(ofDatabase, 'standard_conforming_strings', 'off'),
   },
   durability: {
-    'asynchronous commits': [/synchronous_commit is off/, ofDatabase('synchronous_commit = off')],
+    'asynchronous commits': wrong(ofDatabase, 'synchronous_commit', 'off'),
     'asynchronous commits of the login': [
       /synchronous_commit is off/,
       {
@@ -242,16 +225,16 @@ const broken: Readonly<Record<string, Readonly<Record<string, readonly [words: R
         after: ['alter role gateway reset synchronous_commit'],
       },
     ],
-    'no full-page writes': [/full_page_writes is off/, ofServer('full_page_writes = off')],
+    'no full-page writes': wrong(ofServer, 'full_page_writes', 'off'),
     'a synchronous standby that is away': [
       /synchronous_standby_names \(gone\) is connected/,
       ofServer(`synchronous_standby_names = 'gone'`),
     ],
-    'no flush to the disk': [/fsync is off/, ofServer('fsync = off')],
+    'no flush to the disk': wrong(ofServer, 'fsync', 'off'),
   },
   autovacuum: {
-    'no autovacuum': [/autovacuum is off/, ofServer('autovacuum = off')],
-    'no counts of changed rows for autovacuum': [/track_counts is off/, ofServer('track_counts = off')],
+    'no autovacuum': wrong(ofServer, 'autovacuum', 'off'),
+    'no counts of changed rows for autovacuum': wrong(ofServer, 'track_counts', 'off'),
     'no autovacuum for a table': [/off for posting/, { sql: ['alter table posting set (autovacuum_enabled = false)'] }],
   },
   connections: {
@@ -281,13 +264,11 @@ const broken: Readonly<Record<string, Readonly<Record<string, readonly [words: R
       {
         hasty: { lockSeconds: 0 },
         during: async (url) => {
-          const [holder, waiting, watching] = [new pg.Client(url), new pg.Client(url), new pg.Client(url)];
-          for (const client of [holder, waiting, watching]) await client.connect();
+          const [holder, waiting, watching] = [await openClient(url), await openClient(url), await openClient(url)];
           await holder.query('begin');
           await holder.query('lock table customer');
           const waits = waiting.query('select from customer').catch(() => undefined);
-          const seen = () => watching.query('select from pg_locks where not granted');
-          await vi.waitFor(async () => expect((await seen()).rowCount).toBe(1), { timeout: 30_000 });
+          await untilWaiting(watching, 1);
           return async () => {
             await holder.end();
             await watching.end();
@@ -315,19 +296,14 @@ const broken: Readonly<Record<string, Readonly<Record<string, readonly [words: R
           await onServer(`alter system set archive_command = 'false'`, 'select pg_reload_conf()');
           await run(url, `select pg_logical_emit_message(true, 'x', 'y'), pg_switch_wal()`);
           const failed = async () => {
-            const client = new pg.Client(url);
-            await client.connect();
+            const client = await openClient(url);
             const { rows } = await client.query('select last_failed_wal from pg_stat_archiver');
             await client.end();
             return rows[0].last_failed_wal;
           };
           await vi.waitFor(async () => expect(await failed()).not.toBeNull(), { timeout: 60_000, interval: 100 });
-          return async () =>
-            onServer(
-              `alter system set archive_command = 'true'`,
-              'select pg_reload_conf()',
-              `select pg_stat_reset_shared('archiver')`,
-            );
+          const repair = [`alter system set archive_command = 'true'`, 'select pg_reload_conf()'];
+          return () => onServer(...repair, `select pg_stat_reset_shared('archiver')`);
         },
       },
     ],
@@ -389,13 +365,9 @@ async function examineBroken({ sql: texts = [], settings, during, after = [], ha
     await run(database.url, ...texts);
     const end = await during?.(database.url);
     try {
-      const environment = {
-        ...production,
-        DATABASE_URL: servingUrl(database.url),
-        ...(await settings?.(database.url)),
-      };
+      const own = { ...production, DATABASE_URL: servingUrl(database.url) };
       const limits = { transactionSeconds: 1_800, lockSeconds: 5, ...hasty };
-      return await examine(environment, limits);
+      return await examine({ ...own, ...(await settings?.(database.url)) }, limits);
     } finally {
       await end?.();
       await onServer(...after);
@@ -461,8 +433,7 @@ test('the doctor names a lock that a check waits for, and runs the other checks'
 });
 
 test('"blocked" says that a commit waits for a synchronous standby, and that ending its session does not help', async () => {
-  const [committing, waiting] = [new pg.Client(template.url), new pg.Client(template.url)];
-  for (const client of [committing, waiting]) await client.connect();
+  const [committing, waiting] = [await openClient(template.url), await openClient(template.url)];
   let isOver = false;
   const again = async (client: pg.Client, text: string) => {
     while (!isOver) await client.query(text);
@@ -482,8 +453,7 @@ test('"blocked" says that a commit waits for a synchronous standby, and that end
 });
 
 test('"blocked" names a prepared transaction that holds a lock, with its table, and how to end it', async () => {
-  const [holder, waiting] = [new pg.Client(template.url), new pg.Client(template.url)];
-  for (const client of [holder, waiting]) await client.connect();
+  const [holder, waiting] = [await openClient(template.url), await openClient(template.url)];
   await holder.query(`begin; lock table customer; prepare transaction 'mine'`);
   const read = waiting.query('select from customer');
   const said =

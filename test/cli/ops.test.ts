@@ -1,15 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { Readable } from 'node:stream';
-import pg from 'pg';
-import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { keyId, SecretBox, sealedWith } from '../../src/core/secret-box.ts';
 import { openDatabase } from '../../src/infra/database/database.ts';
 import { servingUrl } from '../../src/infra/database/embedded/serving-login.ts';
 import { checkKeys, listKeysInUse } from '../../src/server/start/keys-in-use.ts';
 import { act, pay, succeed } from '../setup/acts.ts';
 import { emptyDatabase } from '../setup/database.ts';
-import { connect, type Data, testGateway } from '../setup/gateway.ts';
-import { askOps, type OpsResult, runOps } from '../setup/ops.ts';
+import { connect, type Data, ownClient, testGateway } from '../setup/gateway.ts';
+import { askOps, type OpsResult, runOps, typeIn } from '../setup/ops.ts';
 import { makeScene, serverOf } from '../setup/scene.ts';
 
 const [firstKey, secondKey] = [randomBytes(32), randomBytes(32)];
@@ -24,15 +22,12 @@ afterEach(() => {
 type Environment = Readonly<Record<string, string>>;
 const secret = { SECRET_KEY: firstKey.toString('base64') };
 
-/** Runs a command line on the database of the gateway, and returns its output. */
 const ops = (args: readonly string[], environment?: Environment) =>
   runOps(t.databaseUrl, args, { ...secret, ...environment });
 
-/** Runs a command that must succeed, and returns its JSON output. */
 const answer = (args: readonly string[], environment?: Environment): Promise<Data> =>
   askOps(t.databaseUrl, args, { ...secret, ...environment });
 
-/** Runs a command that must fail, and returns what it says. */
 async function refusal(args: readonly string[], environment?: Environment): Promise<string> {
   const { code, out, err } = await ops(args, environment);
   expect({ code, out }).toEqual({ code: 1, out: '' });
@@ -49,15 +44,8 @@ test('the policy commands list what is left of each limit, and the payments that
     { period: 'MONTH', payments: 20 },
   ];
   const approval = { above: [{ currency: 'USD', amount: { decimal: '100.00' } }] };
-  const terms = {
-    limits,
-    approval,
-    kinds: ['TRANSFER_OUT'],
-    receiverCountries: ['US'],
-    hoursFrom: '00:00',
-    hoursTo: '24:00',
-  };
-  await succeed(t.platform, 'setPolicy', { subjectId: clerk.tokenId, ...terms });
+  const rest = { kinds: ['TRANSFER_OUT'], receiverCountries: ['US'], hoursFrom: '00:00', hoursTo: '24:00' };
+  await succeed(t.platform, 'setPolicy', { subjectId: clerk.tokenId, limits, approval, ...rest });
   await pay(clerk, scene, 10_000);
   const { id } = await pay(clerk, scene, 10_001);
   expect(await answer(['policy', 'list', 'test'])).toMatchObject([
@@ -66,18 +54,13 @@ test('the policy commands list what is left of each limit, and the payments that
       ...{ left: ['DAY 299.99 USD of 500.00 USD', 'MONTH 18 of 20 payments'], approval: ['above 100.00 USD'] },
     },
   ]);
-  expect(await answer(['policy', 'held', 'test'])).toEqual([
-    {
-      ...{ transaction: id, amount: '100.01 USD', customer: scene.customerId, askedBy: clerk.tokenId },
-      until: expect.any(String),
-    },
-  ]);
+  const held = { transaction: id, amount: '100.01 USD', customer: scene.customerId, askedBy: clerk.tokenId };
+  expect(await answer(['policy', 'held', 'test'])).toEqual([{ ...held, until: expect.any(String) }]);
 });
 
 describe('the commands about rails', () => {
   test("store a platform's connection from standard input, encrypted, and say what cannot be checked", async () => {
-    const connection = '{"baseUrl":"https://upstream.example/2025-10-13","clientId":"a","secret":"hidden"}';
-    vi.spyOn(process, 'stdin', 'get').mockReturnValue(Readable.from([connection]) as typeof process.stdin);
+    typeIn('{"baseUrl":"https://upstream.example/2025-10-13","clientId":"a","secret":"hidden"}');
     expect(await answer(['rails', 'connect', 'test'])).toEqual({ connected: 'test' });
     const { rows } = await t.owner.query('select sealed from rail_connection');
     expect(rows).toHaveLength(1);
@@ -110,12 +93,8 @@ describe('the command line', () => {
       expect(code).toBe(0);
       expect(out).toContain(`Usage: npm run ops -- ${name}`);
     }
-    for (const args of [
-      [],
-      ['platforms'],
-      ['token', 'issue', 'test', '--name', 'x', '--permissions', 'ALL'],
-      ['keys'],
-    ]) {
+    const wrong = [[], ['platforms'], ['token', 'issue', 'test', '--name', 'x', '--permissions', 'ALL'], ['keys']];
+    for (const args of wrong) {
       const { code, out, err } = await ops(args);
       expect([args, code, out]).toEqual([args, 2, '']);
       expect(err).toContain('Usage:');
@@ -191,9 +170,7 @@ test('settings are printed with their sources, and without secrets', async () =>
 
 test('blocked sessions are shown as a tree, with statements, durations and the cost of ending them', async () => {
   expect((await ops(['blocked'])).out).toBe('No session waits for a lock.');
-  const person = new pg.Client({ connectionString: t.databaseUrl, application_name: 'psql' });
-  await person.connect();
-  onTestFinished(() => person.end());
+  const person = await ownClient(t.databaseUrl, { application_name: 'psql' });
   await person.query('begin');
   await person.query('lock table api_token');
   const asked = t.platform.send('{ viewer { kind } }');
@@ -223,17 +200,9 @@ test('the doctor exits with 1 if it finds a fault, and commands without a databa
     ]),
   );
   const away = { DATABASE_URL: 'postgres://127.0.0.1:1/none' };
-  for (const args of [
-    ['audit'],
-    ['blocked'],
-    ['platform', 'list'],
-    ['restored', '--yes'],
-    ['migrate'],
-    ['keys', 'list'],
-  ])
-    expect(await refusal(args, away)).toMatch(
-      /^DATABASE_URL does not lead to a usable database: nothing answers .*\.$/,
-    );
+  const said = /^DATABASE_URL does not lead to a usable database: nothing answers .*\.$/;
+  for (const command of ['audit', 'blocked', 'platform list', 'restored --yes', 'migrate', 'keys list'])
+    expect(await refusal(command.split(' '), away)).toMatch(said);
 });
 
 test("the commands list and retry a payment's orders, replay its webhooks, and print its account's statement", async () => {
@@ -307,12 +276,8 @@ describe("the service's keys", () => {
     expect((await ops(['keys', 'retire', secondId], settings)).err).toContain('set a new key first');
     const without = { ...settings, SECRET_KEY_FALLBACKS: '' };
     expect((await ops(['keys', 'retire', firstId], without)).err).toContain('must be encrypted again');
-    expect(await answer(['keys', 'retire', firstId], settings)).toEqual({
-      retired: firstId,
-      setting: 'SECRET_KEY',
-      reencryptedEndpoints: 1,
-      reencryptedConnections: 0,
-    });
+    const retired = { retired: firstId, setting: 'SECRET_KEY', reencryptedEndpoints: 1, reencryptedConnections: 0 };
+    expect(await answer(['keys', 'retire', firstId], settings)).toEqual(retired);
     const { rows } = await t.owner.query('select platform_id, id, secret, previous_secret from webhook_endpoint');
     const [row] = rows;
     expect([sealedWith(row.secret), sealedWith(row.previous_secret)]).toEqual([secondId, secondId]);

@@ -14,7 +14,6 @@ test('a path is mapped once, by the longest entry that is its prefix', () => {
   expect(translatePath(['detail', 's'], table)).toEqual(['detail', 's']);
 });
 
-/** Returns the texts inside a call, from its opening parenthesis to the closing one. */
 function textsIn(call: string): string[] {
   let depth = 0;
   const end = [...call].findIndex((letter) => {

@@ -13,8 +13,6 @@ import {
 } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 
-// Which rows an audit from a checkpoint checks, and when it checks all rows.
-
 let t: TestGateway;
 let platform: TestPlatform;
 let scene: Scene;
@@ -29,7 +27,6 @@ const run = (full = false) => runAudit(t.gateway.payments.database, { full });
 const allRows = { breaches: [], coversFrom: null, isCheckpoint: true };
 const since = { breaches: [], coversFrom: expect.any(Date), isCheckpoint: true };
 
-/** Shifts the clock of the ledger's functions relative to the machine's. */
 async function setClock(by: string): Promise<void> {
   for (const name of ['clock_ms', 'uuid_v7']) {
     const text = await readFile(path.join('prisma/functions/clock', `${name}.sql`), 'utf8');
@@ -37,10 +34,7 @@ async function setClock(by: string): Promise<void> {
   }
 }
 
-/**
- * Begins a journal that the database accepts but a rule forbids (a fee without a payment). Returns a function that
- * commits it.
- */
+/** Begins a journal that a rule forbids (a fee without a payment). Returns a function that commits it. */
 async function moveStrangely(): Promise<() => Promise<void>> {
   const client = await openClient(t.databaseUrl);
   const account = uuidIn(scene.usd);

@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { afterAll, expect, test } from 'vitest';
 import { runAudit } from '../../src/domain/ledger/audit.ts';
-import { openDatabase } from '../../src/infra/database/database.ts';
 import { servingUrl } from '../../src/infra/database/embedded/serving-login.ts';
 import { query } from '../setup/embedded-servers.ts';
 import { testGateway, uuidIn } from '../setup/gateway.ts';
@@ -15,6 +14,7 @@ const servers = await startReplicated(1);
 afterAll(() => servers.stop());
 const [standby = expect.fail()] = servers.standbys;
 const t = await testGateway({}, servers.primary.url);
+const { database } = t.gateway.payments;
 const platform = await t.newPlatform('audited');
 const scene = await makeScene(platform);
 const deposit = () => fund(platform, scene.usd, 5n);
@@ -25,11 +25,9 @@ const answer = async (...args: string[]) => {
   });
   return { code, ...JSON.parse(out) };
 };
-const audits = async () =>
-  (
-    await t.owner.query(`select a.on_replica, a.covers_from, a.covers_until, a.rules_digest is not null as checkpoint
-      from audit_run a order by a.id desc`)
-  ).rows;
+const audited = `select a.on_replica, a.covers_from, a.covers_until, a.rules_digest is not null as checkpoint
+  from audit_run a order by a.id desc`;
+const audits = async () => (await t.owner.query(audited)).rows;
 
 test('an audit on a standby is stored on the primary, with its checkpoint and the time that it covers', async () => {
   expect(await answer('--replica')).toMatchObject({ code: 0, sound: true, onReplica: true, isCheckpoint: true });
@@ -65,20 +63,11 @@ test('a replica number that does not exist is refused', async () => {
 });
 
 test('a standby that does not replay, or another server, cannot be audited', async () => {
-  const database = openDatabase({ url: servingUrl(servers.primary.url), role: 'gateway_work', poolSize: 2 });
-  try {
-    await standby.pause();
-    await deposit();
-    await expect(runAudit(database, { replica: standby.url, replayMs: 300 })).rejects.toThrow('had not replayed');
-    await standby.resume();
-    const primary = servingUrl(servers.primary.url);
-    await expect(runAudit(database, { replica: primary, replayMs: 300 })).rejects.toThrow(
-      'is not a standby of the primary',
-    );
-  } finally {
-    await standby.resume();
-    await database.close();
-  }
+  const auditOf = (replica: string) => expect(runAudit(database, { replica, replayMs: 300 })).rejects;
+  await standby.pause();
+  await deposit();
+  await auditOf(standby.url).toThrow('had not replayed').finally(standby.resume);
+  await auditOf(servingUrl(servers.primary.url)).toThrow('is not a standby of the primary');
 });
 
 /** Removes dead rows on the primary, and blocks this process until the standby has replayed their removal. */
@@ -107,20 +96,15 @@ function vacuum(): void {
 test('an audit that the standby cancels starts again, and fails if it is cancelled repeatedly', async () => {
   await query(standby.server.url, 'alter system set max_standby_streaming_delay = 0');
   await query(standby.server.url, 'select pg_reload_conf()');
-  const database = openDatabase({ url: servingUrl(servers.primary.url), role: 'gateway_work', poolSize: 2 });
-  try {
-    const lines: string[] = [];
-    const disturb = (times: number) => (line: string) => {
-      lines.push(line);
-      if (line.startsWith('3 of') && lines.filter((one) => one.startsWith('3 of')).length <= times) vacuum();
-    };
-    const options = { replica: standby.url, full: true };
-    expect(await runAudit(database, { ...options, onProgress: disturb(1) })).toMatchObject({ breaches: [] });
-    expect(lines.filter((line) => line.includes('starts again'))).toHaveLength(1);
-    lines.length = 0;
-    await expect(runAudit(database, { ...options, onProgress: disturb(9) })).rejects.toThrow('hot_standby_feedback');
-    expect(lines.filter((line) => line.startsWith('3 of'))).toHaveLength(3);
-  } finally {
-    await database.close();
-  }
+  const lines: string[] = [];
+  const disturb = (times: number) => (line: string) => {
+    lines.push(line);
+    if (line.startsWith('3 of') && lines.filter((one) => one.startsWith('3 of')).length <= times) vacuum();
+  };
+  const options = { replica: standby.url, full: true };
+  expect(await runAudit(database, { ...options, onProgress: disturb(1) })).toMatchObject({ breaches: [] });
+  expect(lines.filter((line) => line.includes('starts again'))).toHaveLength(1);
+  lines.length = 0;
+  await expect(runAudit(database, { ...options, onProgress: disturb(9) })).rejects.toThrow('hot_standby_feedback');
+  expect(lines.filter((line) => line.startsWith('3 of'))).toHaveLength(3);
 });

@@ -10,10 +10,7 @@ import { connect, openClient, startTestGateway, type TestGateway, type TestPlatf
 import { makeScene, serverOf } from '../setup/scene.ts';
 import { settledByHand } from '../setup/settled-by-hand.ts';
 
-/**
- * A sound ledger that contains one of everything, and then a checkpoint. Each test copies the ledger and damages the
- * copy.
- */
+/** A sound ledger with one of everything, and then a checkpoint. Each test damages a copy. */
 let before: ThrowawayDatabase;
 /** The same ledger, with one of everything again after the checkpoint. */
 let after: ThrowawayDatabase;
@@ -39,7 +36,7 @@ afterAll(async () => {
   await after.drop();
 });
 
-/** Copies a ledger. The copy passes as the same database; otherwise it would count as restored, with a new epoch. */
+/** The copy passes as the same database; otherwise it would count as restored, with a new epoch. */
 async function copyOf({ url }: ThrowawayDatabase): Promise<ThrowawayDatabase> {
   const copy = await createThrowawayDatabase(inject('server').url, new URL(url).pathname.slice(1));
   await execute(copy.url, 'update feed_epoch set server = server_name()');
@@ -56,7 +53,6 @@ async function execute(url: string, text: string, first = 'select') {
   }
 }
 
-/** Creates two customers whose payments have all kinds of journals and outcomes. */
 async function oneOfEverything(t: TestGateway, platform: TestPlatform) {
   const scene = await makeScene(platform, 10_000n);
   const closed = await makeScene(platform, 10_000n, '003');
@@ -91,13 +87,11 @@ async function oneOfEverything(t: TestGateway, platform: TestPlatform) {
   return scene;
 }
 
-/** Adds two legs of five euros to the delivery's journal, from the outside world to a system account. */
 const moreTo = (system: string) => `insert into posting (platform_id, journal_id, leg, system, currency, amount)
   select j.platform_id, j.id, s.leg, s.system, 'EUR', s.amount from journal j,
     (values (98, '${system}'::system_account, 5), (99, 'OUTSIDE'::system_account, -5)) as s(leg, system, amount)
   where j.kind = 'delivery'`;
 
-/** Deposits five dollars into the account of each of these payments. */
 const depositFor = (payments: string) => `
   with made as (insert into journal (platform_id, transaction_id, kind, created_at)
     select t.platform_id, t.id, 'deposit', now() from transaction t where ${payments} returning *)
@@ -107,9 +101,7 @@ const depositFor = (payments: string) => `
   from made m join lateral (select id from account a where a.platform_id = m.platform_id and a.posted > 0 limit 1) a on true,
     (values (1, 5), (2, -5)) as s(leg, amount)`;
 
-/**
- * For each rule, identified by the beginning of its text: SQL statements that break the rule, each in a different way.
- */
+/** For each rule, identified by the beginning of its text: SQL statements that break it in different ways. */
 const plants: Readonly<Record<string, readonly string[]>> = {
   'all postings of a currency sum to zero': [
     `insert into posting (platform_id, journal_id, leg, system, currency, amount)
@@ -212,7 +204,6 @@ test('there is a planted breach for every rule', () => {
   expect(Object.keys(plants)).toHaveLength(auditRules);
 });
 
-/** Damages a copy of a ledger. Returns what `work` finds in it. */
 async function spoiled<T>(ledger: ThrowawayDatabase, plant: string, work: (copy: ThrowawayDatabase) => Promise<T>) {
   const copy = await copyOf(ledger);
   try {
@@ -225,7 +216,6 @@ async function spoiled<T>(ledger: ThrowawayDatabase, plant: string, work: (copy:
   }
 }
 
-/** Runs an audit in the same way as the command. */
 async function run(url: string, full = false) {
   const database = openDatabase({ url, role: 'gateway_work', poolSize: 2 });
   try {

@@ -24,25 +24,19 @@ async function hold(lock: string, ...ids: string[]): Promise<() => Promise<void>
   const holder = await ownClient(t.databaseUrl);
   await holder.query('begin');
   await holder.query(`select from account where id = any ($1) for ${lock}`, [ids.map(uuidIn)]);
-  return async () => {
-    await holder.query('rollback');
-  };
+  return async () => void (await holder.query('rollback'));
 }
 
 test('a payment whose account is locked elsewhere fails alone; the payments that came with it succeed', async () => {
   const stuck = await makeScene(t.platform, 10_000n);
   const free = await makeScene(t.platform, 10_000n);
   const release = await hold('update', stuck.usd);
-  const paid = await Promise.all([free, stuck, free, free, stuck, free].map((scene) => pay(scene)));
+  const payers = [free, stuck, free, free, stuck, free];
+  const paid = await Promise.all(payers.map((scene) => pay(scene)));
   await release();
-  expect(paid.map(({ code }) => code ?? 'PAID')).toEqual([
-    'PAID',
-    'SERVICE_UNAVAILABLE',
-    'PAID',
-    'PAID',
-    'SERVICE_UNAVAILABLE',
-    'PAID',
-  ]);
+  expect(paid.map(({ code }) => code)).toEqual(
+    payers.map((scene) => (scene === stuck ? 'SERVICE_UNAVAILABLE' : undefined)),
+  );
 });
 
 test('a payment refused for a locked account is not made later, and delays no other payments', async () => {
@@ -81,10 +75,9 @@ test('concurrent payments share transactions, and each caller gets the payment t
   await first;
   await release();
   const paid = await paying;
-  const { rows } = await database.query(
-    `select t.id, t.sent_amount::int as amount, t.source_account_id as account, t.xmin::text as written from transaction t where t.id = any ($1)`,
-    [paid.map(({ transaction }) => uuidIn(transaction.id))],
-  );
+  const text = `select t.id, t.sent_amount::int as amount, t.source_account_id as account, t.xmin::text as written
+    from transaction t where t.id = any ($1)`;
+  const { rows } = await database.query(text, [paid.map(({ transaction }) => uuidIn(transaction.id))]);
   for (const [at, { amount, scene }] of asked.entries()) {
     const row = rows.find(({ id }) => id === uuidIn(paid[at].transaction.id));
     expect(row).toMatchObject({ amount, account: uuidIn(scene?.usd ?? '') });
@@ -93,13 +86,8 @@ test('concurrent payments share transactions, and each caller gets the payment t
 });
 
 test('payments in one transaction lock their accounts in the same order, whatever order they came in', async () => {
-  const [stuck, ...scenes] = [
-    await makeScene(t.platform, 10_000n),
-    await makeScene(t.platform, 10_000n),
-    await makeScene(t.platform, 10_000n),
-  ];
-  const [low, high] = scenes.toSorted((a, b) => (a.usd < b.usd ? -1 : 1));
-  if (!stuck || !low || !high) throw new Error('three scenes');
+  const [stuck, one, other] = [await makeScene(t.platform), await makeScene(t.platform), await makeScene(t.platform)];
+  const [low, high] = one.usd < other.usd ? [one, other] : [other, one];
   const releases = [await hold('update', stuck.usd), await hold('update', low.usd)];
   // While the first payment waits, the others wait for it, and then all of them are committed together.
   const first = pay(stuck);
@@ -112,19 +100,15 @@ test('payments in one transaction lock their accounts in the same order, whateve
   expect((await Promise.all(paid)).map(({ code }) => code ?? 'PAID')).toEqual(['PAID', 'PAID']);
 });
 
-/** Runs everything that is ready to run. */
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 test('a plan that has waited as long as getting a connection may take is not started', async () => {
   vi.useFakeTimers({ toFake: ['performance'] });
   const begun: string[] = [];
-  let endFirst = () => {};
-  const first = new Promise<string>((resolve) => {
-    endFirst = () => resolve('done');
-  });
+  const first = Promise.withResolvers<string>();
   const alone = ({ platformId }: { platformId: string }) => {
     begun.push(platformId);
-    return begun.length === 1 ? first : Promise.resolve('done');
+    return begun.length === 1 ? first.promise : Promise.resolve('done');
   };
   const pool = new pg.Pool({ max: 3, connectionTimeoutMillis: 5_000 });
   const lanes = new CommitLanes<string>(pool, { alone, together: () => Promise.reject(new Error('nothing to share')) });
@@ -133,16 +117,13 @@ test('a plan that has waited as long as getting a connection may take is not sta
   const outcomes = Promise.allSettled([added, lanes.add('too late', {})]);
   vi.advanceTimersByTime(5_001);
   const last = lanes.add('last', {});
-  endFirst();
+  first.resolve('done');
   expect(await last).toBe('done');
   expect(await outcomes).toMatchObject([{ value: 'done' }, { reason: expect.any(LockTimeout) }]);
   expect(begun).toEqual(['first', 'last']);
 });
 
-/**
- * Builds two lanes whose transactions the test ends. Returns the lanes, the transactions in the order in which they
- * began, and a function that ends one of them.
- */
+/** Builds two lanes whose transactions the test ends. */
 function lanesByHand() {
   const begun: string[] = [];
   const ends = new Map<string, () => void>();

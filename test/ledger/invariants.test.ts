@@ -8,14 +8,14 @@ import { makeScene } from '../setup/scene.ts';
 const t = await startTestGateway({ SANDBOX_PACE_MS: 600_000 });
 // Some tests write journals by hand, without a payment.
 afterAll(() => t.stop([/^a journal without a payment is money that arrived from outside/]));
+const { platformId } = t.platform;
 const other = await t.newPlatform('other');
 const scene = await makeScene(t.platform, 10_000n);
 const foreign = await makeScene(other, 10_000n);
-/** A PENDING quote with its transaction. */
 const quote = await makeQuote(t.platform, usdToEur(scene));
 const sql = await testClient(t);
 
-/** Each test is a transaction, which is rolled back unless the test commits it. */
+/** Rolled back unless the test commits it. */
 beforeEach(() => sql.query('begin'));
 afterEach(() => sql.query('rollback'));
 
@@ -32,17 +32,14 @@ async function refusalOf(text: string, values: unknown[] = []): Promise<string |
   );
   // The savepoint is released too, so what follows is part of the transaction itself again.
   await sql.query('rollback to here; release here');
-  // A truncate can run into a deadlock with the gateway's background work. When repeated, it is refused for the real
-  // reason.
+  // A truncate can run into a deadlock with background work. When repeated, it is refused for the real reason.
   return state === '40P01' ? refusalOf(text, values) : state;
 }
 
-async function newJournal(platform = t.platform): Promise<string> {
+async function newJournal(): Promise<string> {
   const id = randomUUID();
-  await run(`insert into journal (platform_id, id, kind, created_at) values ($1, $2, 'test', clock_ms())`, [
-    platform.platformId,
-    id,
-  ]);
+  const text = `insert into journal (platform_id, id, kind, created_at) values ($1, $2, 'test', clock_ms())`;
+  await run(text, [platformId, id]);
   return id;
 }
 
@@ -51,13 +48,16 @@ const toSystem =
 const toAccount =
   'insert into posting (platform_id, journal_id, leg, account_id, currency, amount) values ($1, $2, $3, $4, $5, $6)';
 
-/** Debits the scene's USD account with a journal that balances. */
 async function debit(amount: number): Promise<string> {
   const journal = await newJournal();
-  await run(toAccount, [t.platform.platformId, journal, 1, uuidIn(scene.usd), 'USD', -amount]);
-  await run(toSystem, [t.platform.platformId, journal, 2, 'OUTSIDE', 'USD', amount]);
+  await run(toAccount, [platformId, journal, 1, uuidIn(scene.usd), 'USD', -amount]);
+  await run(toSystem, [platformId, journal, 2, 'OUTSIDE', 'USD', amount]);
   return journal;
 }
+
+/** Copies a row, with the changes in a JSON object. */
+const copyOf = (table: string) =>
+  `insert into ${table} select (jsonb_populate_record(r, $2)).* from ${table} r where id = $1`;
 
 async function balance(): Promise<bigint> {
   const [row] = await run('select posted from account where id = $1', [uuidIn(scene.usd)]);
@@ -66,23 +66,11 @@ async function balance(): Promise<bigint> {
 
 describe('a journal', () => {
   test('is refused at its commit if it does not balance in each currency', async () => {
-    const { platformId } = t.platform;
-    for (const legs of [
-      [['OUTSIDE', 'USD', 5]],
-      [
-        ['OUTSIDE', 'USD', 5],
-        ['FEES', 'USD', -4],
-      ],
-      [
-        ['OUTSIDE', 'USD', 5],
-        ['FEES', 'EUR', -5],
-      ],
-      [],
-    ]) {
+    for (const legs of [['OUTSIDE USD 5'], ['OUTSIDE USD 5', 'FEES USD -4'], ['OUTSIDE USD 5', 'FEES EUR -5'], []]) {
       await sql.query('rollback');
       await sql.query('begin');
       const journal = await newJournal();
-      for (const [leg, values] of legs.entries()) await run(toSystem, [platformId, journal, leg + 1, ...values]);
+      for (const [at, leg] of legs.entries()) await run(toSystem, [platformId, journal, at + 1, ...leg.split(' ')]);
       await expect(sql.query('commit')).rejects.toMatchObject({ code: 'LG008' });
       await sql.query('begin');
       expect(await run('select from journal where id = $1', [journal])).toEqual([]);
@@ -90,7 +78,6 @@ describe('a journal', () => {
   });
 
   test('accepts no leg with an amount of zero, and only legs on an account or a system account', async () => {
-    const { platformId } = t.platform;
     const journal = await newJournal();
     expect(await refusalOf(toSystem, [platformId, journal, 1, 'FEES', 'USD', 0])).toBe('23514');
     expect(await refusalOf(toSystem, [platformId, journal, 1, null, 'USD', 1])).toBe('23514');
@@ -98,7 +85,6 @@ describe('a journal', () => {
   });
 
   test("accepts no leg in a currency other than its account's, or on an external account", async () => {
-    const { platformId } = t.platform;
     const journal = await newJournal();
     const leg = (account: string, currency: string) => [platformId, journal, 1, uuidIn(account), currency, 5];
     expect(await refusalOf(toAccount, leg(scene.usd, 'EUR'))).toBe('LG007');
@@ -111,7 +97,7 @@ describe('a journal', () => {
     const journal = await debit(10);
     await sql.query('commit');
     await sql.query('begin');
-    expect(await refusalOf(toSystem, [t.platform.platformId, journal, 3, 'FEES', 'USD', 1])).toBe('LG005');
+    expect(await refusalOf(toSystem, [platformId, journal, 3, 'FEES', 'USD', 1])).toBe('LG005');
     expect(await refusalOf(`update posting set amount = amount + 1 where journal_id = $1`, [journal])).toBe('LG001');
     expect(await refusalOf(`update journal set kind = 'other' where id = $1`, [journal])).toBe('LG001');
     expect(await refusalOf('delete from posting where journal_id = $1', [journal])).toBe('LG001');
@@ -128,10 +114,7 @@ describe('a balance', () => {
   test('never goes below zero', async () => {
     const posted = await balance();
     const journal = await newJournal();
-    const leg = (number: number, amount: bigint) => [
-      t.platform.platformId,
-      ...[journal, number, uuidIn(scene.usd), 'USD', amount],
-    ];
+    const leg = (number: number, amount: bigint) => [platformId, journal, number, uuidIn(scene.usd), 'USD', amount];
     expect(await refusalOf(toAccount, leg(1, -posted - 1n))).toBe('23514');
     await run(toAccount, leg(1, -posted));
     expect(await balance()).toBe(0n);
@@ -162,9 +145,8 @@ describe('a status changes only as the table of allowed changes says', () => {
         [id, from],
       );
       await run('set local session_replication_role = origin');
-      const again = `insert into ${table} select (jsonb_populate_record(r, $2)).* from ${table} r where id = $1`;
       if (from !== 'PENDING' && from !== 'CREATED') {
-        expect([from, await refusalOf(again, [id, { id: randomUUID() }])]).toEqual([from, 'LG003']);
+        expect([from, await refusalOf(copyOf(table), [id, { id: randomUUID() }])]).toEqual([from, 'LG003']);
       }
       for (const to of statuses) {
         const state = await refusalOf(`update ${table} set status = $2 ${filled} where id = $1`, [id, to]);
@@ -179,13 +161,13 @@ describe('a status changes only as the table of allowed changes says', () => {
       (await run("select unnest(status_moves('external_account')) as move")).map((row) => row.move),
     );
     const statuses = ['PENDING', 'ACTIVE', 'UNDER_REVIEW', 'INACTIVE'];
-    const again = 'insert into account select (jsonb_populate_record(r, $2)).* from account r where id = $1';
     for (const from of statuses) {
       await run('set local session_replication_role = replica');
       await run('update account set status = $2 where id = $1', [id, from]);
       await run('set local session_replication_role = origin');
       const copy = { id: randomUUID(), identifier: randomUUID() };
-      expect([from, await refusalOf(again, [id, copy])]).toEqual([from, from === 'INACTIVE' ? 'LG003' : 'done']);
+      const expected = from === 'INACTIVE' ? 'LG003' : 'done';
+      expect([from, await refusalOf(copyOf('account'), [id, copy])]).toEqual([from, expected]);
       for (const to of statuses) {
         const state = await refusalOf('update account set status = $2 where id = $1', [id, to]);
         // Keeping the same status is not a transition.
@@ -198,8 +180,6 @@ describe('a status changes only as the table of allowed changes says', () => {
 });
 
 test('no reference crosses platforms', async () => {
-  const copyOf = (table: string) =>
-    `insert into ${table} select (jsonb_populate_record(r, $2)).* from ${table} r where id = $1`;
   // A transaction for the copies of the quote, because each transaction has only one quote.
   const spare = randomUUID();
   await run(copyOf('transaction'), [uuidIn(quote.transaction.id), { id: spare, quote_id: null }]);
@@ -218,14 +198,11 @@ test('no reference crosses platforms', async () => {
   const journal =
     'insert into journal (platform_id, id, transaction_id, kind, created_at) values ($1, uuid_v7(), $2, $3, now())';
   expect(await refusalOf(journal, [other.platformId, uuidIn(quote.transaction.id), 'test'])).toBe('23503');
-  const leg = [t.platform.platformId, await newJournal(), 1, uuidIn(foreign.usd), 'USD', 1];
+  const leg = [platformId, await newJournal(), 1, uuidIn(foreign.usd), 'USD', 1];
   expect(await refusalOf(toAccount, leg)).toBe('LG007');
 });
 
 test('currencies, platforms and journals must exist, and events name only objects of their platform', async () => {
-  const { platformId } = t.platform;
-  const copyOf = (table: string) =>
-    `insert into ${table} select (jsonb_populate_record(r, $2)).* from ${table} r where id = $1`;
   const transactionId = uuidIn(quote.transaction.id);
   const spare = randomUUID();
   await run(copyOf('transaction'), [transactionId, { id: spare, quote_id: null }]);

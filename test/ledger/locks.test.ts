@@ -2,8 +2,8 @@ import type pg from 'pg';
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { maxAmount } from '../../src/core/checks.ts';
 import { approveAdjustment, proposeAdjustment } from '../../src/domain/commands/adjustments.ts';
-import { adjustment } from '../../src/domain/commands/movements.ts';
-import { commitGroupsOn } from '../../src/domain/ledger/commit.ts';
+import { adjustment, deposit } from '../../src/domain/commands/movements.ts';
+import { commitPlanOn } from '../../src/domain/ledger/commit.ts';
 import type { Plan } from '../../src/domain/ledger/plan.ts';
 import { deferApproval } from '../../src/domain/orders/orders.ts';
 import {
@@ -30,7 +30,6 @@ import { makeScene, type Scene } from '../setup/scene.ts';
 const t = await startTestGateway({ ROLE: 'serve', SANDBOX_PACE_MS: 600_000 });
 let scene: Scene;
 let quoted: Data;
-/** Changes rows while the triggers that protect them are disabled. */
 let holder: pg.Client;
 let client: pg.Client;
 // The plan that debits a frozen account and credits it again belongs to no payment.
@@ -48,43 +47,37 @@ const toProcessing = { from: ['PENDING'], to: 'PROCESSING' } as const;
 async function refusalAfter(table: string, id: string, change: string, plan: Plan): Promise<unknown> {
   await holder.query('begin');
   await holder.query(`select from ${table} where id = $1 for update`, [id]);
-  const commit = commitGroupsOn(client, [[{ platformId: t.platform.platformId, plan }]]);
+  const commit = commitPlanOn(client, t.platform.platformId, plan);
   // A plan that does not wait has finished by now.
   await Promise.race([waitForLocks(holder, 1), commit]);
   await holder.query(`update ${table} set ${change} where id = $1`, [id]);
   await holder.query('commit');
-  const [outcome] = await commit;
-  return outcome?.kind === 'refused' ? outcome.refusal : outcome;
+  const outcome = await commit;
+  return outcome.kind === 'refused' ? outcome.refusal : outcome;
 }
 
 /** Gives a quote and its transaction the same status, because the auditor requires it. */
 async function expireBoth(): Promise<void> {
+  const reason = `status = 'EXPIRED', failure_reason = 'QUOTE_EXPIRED'`;
   await holder.query(`update quote set status = 'EXPIRED' where id = $1`, [uuidIn(quoted.id)]);
-  await holder.query(`update transaction set status = 'EXPIRED', failure_reason = 'QUOTE_EXPIRED' where id = $1`, [
-    uuidIn(quoted.transaction.id),
-  ]);
+  await holder.query(`update transaction set ${reason} where id = $1`, [uuidIn(quoted.transaction.id)]);
 }
 
-/** A row that changes while a plan waits for it, with the plan and its refusal. */
 type Case = readonly [table: string, id: string, change: string, plan: Plan, refusal: object];
 
 const stops = `kyc_status = 'REJECTED'`;
 const inactive = `status = 'INACTIVE'`;
 const review = { from: ['ACTIVE'], to: 'UNDER_REVIEW', reason: 'looked at' } as const;
 const decided = (what: string) => `${what}_at = now(), ${what}_by = 'Grace', ${what}_reason = 'a test'`;
+const expiring = (change: string): Case => {
+  const id = uuidIn(quoted.id);
+  const plan: Plan = { quotes: [{ id, ...toProcessing, expiry: 'before' }] };
+  return ['quote', id, change, plan, { code: 'QUOTE_EXPIRED', id }];
+};
 const cases: Readonly<Record<string, () => Case | Promise<Case>>> = {
-  'changes its quote': () => {
-    const id = uuidIn(quoted.id);
-    const plan: Plan = { quotes: [{ id, ...toProcessing, expiry: 'before' }] };
-    return ['quote', id, `status = 'EXPIRED'`, plan, { code: 'QUOTE_EXPIRED', id }];
-  },
-  // The quote expires after the plan's transaction has begun. A plan that used the time of its transaction would not
-  // notice.
-  'holds its quote until it expires': () => {
-    const id = uuidIn(quoted.id);
-    const plan: Plan = { quotes: [{ id, ...toProcessing, expiry: 'before' }] };
-    return ['quote', id, 'expires_at = clock_timestamp()', plan, { code: 'QUOTE_EXPIRED', id }];
-  },
+  'changes its quote': () => expiring(`status = 'EXPIRED'`),
+  // The quote expires after the plan's transaction has begun, which a plan with that time would not notice.
+  'holds its quote until it expires': () => expiring('expires_at = clock_timestamp()'),
   'changes its transaction': () => {
     const id = uuidIn(quoted.transaction.id);
     const change = `status = 'EXPIRED', failure_reason = 'QUOTE_EXPIRED'`;
@@ -167,7 +160,7 @@ test.each(Object.entries(cases))(
   },
 );
 
-/** Runs an API call while another connection holds a row. That connection changes the row before it releases it. */
+/** Runs an API call while another connection holds a row, which it changes before it releases it. */
 async function whileLocked(table: string, id: string, call: () => Promise<Data>, change: string): Promise<Data> {
   await holder.query('begin');
   await holder.query(`select from ${table} where id = $1 for update`, [id]);
@@ -245,13 +238,7 @@ test('an adjustment that waited for its account is dated after the entries befor
   await client.query('select from account where id = $1 for update', [account]);
   const approval = approveAdjustment(database, `Adjustment:${proposed.id}`, { ...tester, by: 'another' });
   await waitForLocks(client, 1);
-  const legs = [
-    { system: 'OUTSIDE', currency: 'USD', amount: -7n },
-    { account, currency: 'USD', amount: 7n },
-  ] as const;
-  await commitGroupsOn(client, [
-    [{ platformId: t.platform.platformId, plan: { journals: [{ kind: 'deposit', legs }] } }],
-  ]);
+  await commitPlanOn(client, t.platform.platformId, { journals: [deposit(account, 'USD', 7n)] });
   await client.query('commit');
   const { journalId } = await approval;
   const { rows } = await client.query(
@@ -267,29 +254,24 @@ test('an adjustment that waited for its account is dated after the entries befor
 test('a call waits for the first call with the same key, and then gets the same answer', async () => {
   const claim = { operation: 'test', key: `first-${scene.customerId}`, hash: 'aa' };
   const plan: Plan = { claim, result: { type: 'Customer', id: uuidIn(scene.customerId) } };
-  const group = [[{ platformId: t.platform.platformId, plan }]];
   await holder.query('begin');
-  const first = await commitGroupsOn(holder, group);
-  const second = commitGroupsOn(client, group);
+  const first = await commitPlanOn(holder, t.platform.platformId, plan);
+  const second = commitPlanOn(client, t.platform.platformId, plan);
   await Promise.race([waitForLocks(holder, 1), second]);
   await holder.query('commit');
-  expect(await second).toEqual(first.map((outcome) => ({ ...outcome, replayed: true })));
+  expect(await second).toEqual({ ...first, replayed: true });
 });
 
 test('a plan waits for the freeze of the account that it debits, and then takes nothing from it', async () => {
   const id = uuidIn(scene.usd);
-  const legs = [
-    { account: id, currency: 'USD', amount: -100n },
-    { system: 'OUTSIDE', currency: 'USD', amount: 100n },
-  ] as const;
+  const legs = deposit(id, 'USD', -100n).legs;
   const plan: Plan = { journals: [{ kind: 'transfer', legs }] };
   const frozen = { code: 'ACCOUNT_FROZEN', kind: 'INTERNAL', id, customerId: uuidIn(scene.customerId) };
   expect(await refusalAfter('account', id, 'frozen_at = clock_ms()', plan)).toEqual(frozen);
   // A plan that credits as much as it debits succeeds, so that payments in progress can end.
   const back = legs.map((leg) => ({ ...leg, amount: -leg.amount }));
   const through: Plan = { journals: [{ kind: 'transfer', legs: back }, ...(plan.journals ?? [])] };
-  const [outcome] = await commitGroupsOn(client, [[{ platformId: t.platform.platformId, plan: through }]]);
-  expect(outcome).toMatchObject({ kind: 'done' });
+  expect(await commitPlanOn(client, t.platform.platformId, through)).toMatchObject({ kind: 'done' });
 });
 
 test('a deletion waits for a credit to the customer, and then is refused with the balance', async () => {
@@ -304,20 +286,14 @@ test('a deletion waits for a credit to the customer, and then is refused with th
 
 test('a plan waits for other changes to the account that it credits, and then sees its balance', async () => {
   const account = uuidIn(scene.usd);
-  const legs = [
-    { system: 'OUTSIDE', currency: 'USD', amount: -maxAmount / 2n },
-    { account, currency: 'USD', amount: maxAmount / 2n },
-  ] as const;
-  const plan: Plan = { journals: [{ kind: 'deposit', legs }] };
+  const plan: Plan = { journals: [deposit(account, 'USD', maxAmount / 2n)] };
   await holder.query('begin');
   await holder.query('select from account where id = $1 for update', [account]);
   const other = await ownClient(t.databaseUrl);
-  const commits = [client, other].map((one) => commitGroupsOn(one, [[{ platformId: t.platform.platformId, plan }]]));
+  const commits = [client, other].map((one) => commitPlanOn(one, t.platform.platformId, plan));
   await waitForLocks(holder, 1);
   await holder.query('rollback');
-  const outcomes = (await Promise.all(commits)).flat();
-  expect(outcomes.map((outcome) => (outcome.kind === 'refused' ? outcome.refusal.code : outcome.kind)).sort()).toEqual([
-    'AMOUNT_OUT_OF_RANGE',
-    'done',
-  ]);
+  const outcomes = await Promise.all(commits);
+  const codes = outcomes.map((outcome) => (outcome.kind === 'refused' ? outcome.refusal.code : outcome.kind));
+  expect(codes.sort()).toEqual(['AMOUNT_OUT_OF_RANGE', 'done']);
 });

@@ -11,26 +11,12 @@ const requireActive = { customers: some, accounts: some, unfrozen: some, lookups
   Plan['requireActive']
 >;
 const insert = {
-  customer: some,
-  account: some,
-  transaction: some,
-  quote: some,
-  arrival: some,
-  rail_order: some,
-  account_check: some,
-  identity_check: some,
+  ...{ customer: some, account: some, transaction: some, quote: some },
+  ...{ arrival: some, rail_order: some, account_check: some, identity_check: some },
 } satisfies Fields<Plan['insert']>;
 const lists = {
-  capacity: some,
-  quotes: some,
-  transactions: some,
-  customers: some,
-  accounts: some,
-  checks: some,
-  journals: some,
-  adjustments: some,
-  cases: some,
-  orders: some,
+  ...{ capacity: some, quotes: some, transactions: some, customers: some, accounts: some },
+  ...{ checks: some, journals: some, adjustments: some, cases: some, orders: some },
 };
 const singles = { claim: one, expected: one, spend: one, result: one, otherwise: one };
 const fields = {
@@ -45,7 +31,6 @@ const parts = fc.record(fields, { requiredKeys: [] });
 const { claim: _claim, expected: _expected, spend: _spend, result: _result, otherwise: _otherwise, ...listed } = fields;
 const listedParts = fc.record(listed, { requiredKeys: [] });
 
-/** Returns everything that a plan contains, in order, under the names of its fields. */
 function wants(plan: unknown, name = ''): [string, unknown][] {
   if (Array.isArray(plan)) return plan.map((item) => [name, item]);
   if (name !== '' && Object.keys(singles).includes(name)) return [[name, plan]];
@@ -60,7 +45,6 @@ test('a merged plan has exactly the fields of both plans, those of the first pla
       const [first, second] = (isFirst ? [whole, partial] : [partial, whole]) as [Plan, Plan];
       const before = structuredClone([first, second]);
       expect(byField(wants(mergePlans(first, second)))).toEqual(byField([...wants(first), ...wants(second)]));
-      // The plans themselves are unchanged.
       expect([first, second]).toEqual(before);
     }),
   );

@@ -8,8 +8,7 @@ import { pay, quote, usdToEur } from '../setup/acts.ts';
 import { testClient, testGateway, uuidIn } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 
-// Tests what the database accepts and refuses in a plan, exactly at the limits. Each test is a transaction that is
-// rolled back.
+// What the database accepts and refuses in a plan, exactly at the limits. Each test is rolled back.
 
 const t = await testGateway({ ROLE: 'serve', SANDBOX_PACE_MS: 600_000 });
 const scene = await makeScene(t.platform, 100_000n);
@@ -17,13 +16,11 @@ const client = await testClient(t);
 beforeEach(() => client.query('begin'));
 afterEach(() => client.query('rollback'));
 
-/** Returns the refusal of a plan, or `done`. */
 async function outcomeOf(plan: Plan): Promise<unknown> {
   const outcome = await commitPlanOn(client, t.platform.platformId, plan);
   return outcome.kind === 'refused' ? outcome.refusal : outcome.kind;
 }
 
-/** Runs a plan and undoes it. Returns the SQLSTATE of the error with which the plan ends. */
 async function errorOf(plan: Plan): Promise<unknown> {
   await client.query('savepoint before');
   const state = await commitPlanOn(client, t.platform.platformId, plan).then(
@@ -46,7 +43,6 @@ test('a change to an external account is refused if it is based on another versi
   await client.query('savepoint before');
   expect(await outcomeOf(move(2))).toBe('done');
   await client.query('rollback to before');
-  // A change that specifies no version is accepted whatever the version is.
   expect(await outcomeOf(move(undefined))).toBe('done');
 });
 
@@ -79,24 +75,17 @@ describe('the difference in a payment that a person settles', () => {
     const transactionId = uuidIn(id);
     const { rows } = await client.query('select id from rail_order where transaction_id = $1', [transactionId]);
     const orderId: string = rows[0].id;
-    const order = { platformId, id: orderId, transaction: { id: transactionId } };
-    for (const kind of kinds) {
-      // `noteCase` needs only the payment's id.
-      const about = order as Parameters<typeof noteCase>[1];
+    // `noteCase` needs only the payment's id.
+    const about = { platformId, id: orderId, transaction: { id: transactionId } } as Parameters<typeof noteCase>[1];
+    for (const kind of kinds)
       await noteCase(t.gateway.payments.database, about, { kind, said: 'said', stands: 'stands' });
-    }
     const plan = {
       orders: [{ id: orderId, dueInMs: null }],
       cases: [{ orderId, by: 'Ada', reason: 'a test', movedOut: 1_004n, movedIn: null }],
       journals: [{ kind: 'difference', transactionId, legs }],
     } satisfies Plan;
-    const cases = async () =>
-      (
-        await client.query(
-          'select kind, closed_at is null as is_open from rail_case where order_id = $1 order by kind::text',
-          [orderId],
-        )
-      ).rows;
+    const text = 'select kind, closed_at is null as is_open from rail_case where order_id = $1 order by kind::text';
+    const cases = async () => (await client.query(text, [orderId])).rows;
     return { transactionId, orderId, plan, cases };
   }
 
@@ -116,10 +105,8 @@ describe('the difference in a payment that a person settles', () => {
 
   test('is not booked once its case is closed', async () => {
     const { plan, orderId, transactionId } = await settling('OTHER_AMOUNT');
-    await client.query(
-      `update rail_case set closed_at = now(), closed_by = 'Grace', closed_reason = 'a test' where order_id = $1`,
-      [orderId],
-    );
+    const closed = `closed_at = now(), closed_by = 'Grace', closed_reason = 'a test'`;
+    await client.query(`update rail_case set ${closed} where order_id = $1`, [orderId]);
     expect(await outcomeOf(plan)).toEqual({ code: 'CONFLICT', id: transactionId, status: 'CLOSED' });
   });
 

@@ -16,7 +16,6 @@ async function rows(text: string, values: unknown[] = []): Promise<Data[]> {
   return (await t.owner.query(text, values)).rows;
 }
 
-/** Returns the text of a decision or of a section of the specification, up to the next heading. */
 function partOf(paper: string, heading: string): string {
   const [, after = ''] = paper.split(`\n${heading}\n`);
   const [part = ''] = after.split(/\n#{2,3} /);
@@ -24,7 +23,7 @@ function partOf(paper: string, heading: string): string {
   return part;
 }
 
-/** Returns the cells of the table rows whose first cell is a status or empty. */
+/** Returns the cells of the table rows, without the head. */
 function tableIn(part: string): string[][] {
   const lines = part.split('\n').filter((line) => line.startsWith('|'));
   return lines
@@ -96,10 +95,8 @@ describe('the outcome stored under an idempotency key', () => {
       const claim = { operation: 'test', key: code, hash: 'aa' };
       const plan = { claim, result: { type: 'Quote', id: randomUUID() } };
       await rows('select conclude_plan($1, $2, $3)', [t.platform.platformId, plan, { code }]);
-      const stored = await rows('select refusal from idempotency_record where platform_id = $1 and key = $2', [
-        t.platform.platformId,
-        code,
-      ]);
+      const text = 'select refusal from idempotency_record where platform_id = $1 and key = $2';
+      const stored = await rows(text, [t.platform.platformId, code]);
       expect([code, stored]).toEqual([code, unstored.includes(status) ? [] : [{ refusal: { code } }]]);
     }
   });

@@ -6,7 +6,7 @@ import { commitGroupsOn, type Outcome } from '../../src/domain/ledger/commit.ts'
 import type { Journal, Leg, NewRow, Plan, PlatformPlan } from '../../src/domain/ledger/plan.ts';
 import type { Account } from '../../src/infra/database/rows.ts';
 import { pay, quote, succeed, usdToEur } from '../setup/acts.ts';
-import { testClient, testGateway, uuidIn } from '../setup/gateway.ts';
+import { type Data, testClient, testGateway, uuidIn } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 
 // Plans that share a transaction are divided into batches, which are checked one by one and applied together
@@ -16,8 +16,8 @@ import { makeScene, type Scene } from '../setup/scene.ts';
 /** The number of lists of plans to try. TOGETHER_RUNS overrides it. */
 const runs = Number(process.env.TOGETHER_RUNS ?? 150);
 
-const plan = (of: Plan): PlatformPlan => ({ platformId: platform, plan: of });
 type Group = PlatformPlan[];
+const group = (plan: Plan): Group => [{ platformId: platform, plan }];
 
 const leg = (account: string, amount: bigint): Leg => ({ account, currency: 'USD', amount });
 const clearing = (amount: bigint): Leg => ({ system: 'CLEARING', currency: 'USD', amount });
@@ -59,9 +59,8 @@ for (const [at, subjectId] of [scenes[0].customerId, `Platform:${platform}`].ent
 /** A payment that both policies have counted. */
 const counted = uuidIn((await pay(t.platform, scenes[0], 20)).id);
 const check = { accountId: uuidIn(scenes[0].outsideUsd), dueInMs: 1 };
-await commitGroupsOn(sql, [much, [plan({ insert: { account_check: [check] } })]]);
+await commitGroupsOn(sql, [much, group({ insert: { account_check: [check] } })]);
 
-/** Returns the rows for a new payment and its rail order. */
 function paymentRows(
   type: 'OUTGOING' | 'INCOMING',
   { customerId }: Scene,
@@ -81,105 +80,85 @@ function paymentRows(
   };
 }
 
-/** Pays out, as transferOut does; if `limited`, under policies. */
 function payout(of: number, amount: bigint, key: string | undefined, limited: boolean): Group {
   const scene = sceneAt(of);
   const [from, to] = [uuidIn(scene.usd), uuidIn(scene.outsideUsd)];
   const id = randomUUID();
-  return [
-    plan({
-      ...(key !== undefined && { claim: { operation: 'together', key, hash: amount % 2n === 0n ? 'aa' : 'bb' } }),
-      requireActive: { customers: [uuidIn(scene.customerId)], accounts: [to] },
-      ...(limited && {
-        spend: {
-          ...{ transactionId: id, kind: 'TRANSFER_OUT', amount, currency: 'USD' },
-          ...{ accountId: scene.outsideUsd, country: 'US', umaAddress: null },
-          subjects: [platform, uuidIn(scene.customerId)],
-        },
-      }),
-      insert: paymentRows('OUTGOING', scene, { id, amount, from, to }),
-      journals: [{ kind: 'debit', transactionId: id, legs: [leg(from, -amount), clearing(amount)] }],
-      result: { type: 'Transaction', id },
+  return group({
+    ...(key !== undefined && { claim: { operation: 'together', key, hash: amount % 2n === 0n ? 'aa' : 'bb' } }),
+    requireActive: { customers: [uuidIn(scene.customerId)], accounts: [to] },
+    ...(limited && {
+      spend: {
+        ...{ transactionId: id, kind: 'TRANSFER_OUT', amount, currency: 'USD' },
+        ...{ accountId: scene.outsideUsd, country: 'US', umaAddress: null },
+        subjects: [platform, uuidIn(scene.customerId)],
+      },
     }),
-  ];
+    insert: paymentRows('OUTGOING', scene, { id, amount, from, to }),
+    journals: [{ kind: 'debit', transactionId: id, legs: [leg(from, -amount), clearing(amount)] }],
+    result: { type: 'Transaction', id },
+  });
 }
 
-/**
- * Collects money that arrives later. If `asks`, the account must have capacity; otherwise its capacity is not checked,
- * as for a payment from another customer.
- */
+/** Collects money that arrives later. Only if `asks`, the account's capacity is checked. */
 function collection(of: number, amount: bigint, asks: boolean): Group {
   const scene = sceneAt(of);
   const [from, to] = [uuidIn(scene.outsideUsd), uuidIn(scene.usd)];
   const id = randomUUID();
-  return [
-    plan({
-      ...(asks && { capacity: [{ account: to, amount }] }),
-      insert: paymentRows('INCOMING', scene, { id, amount, from, to }),
-      result: { type: 'Transaction', id },
-    }),
-  ];
+  return group({
+    ...(asks && { capacity: [{ account: to, amount }] }),
+    insert: paymentRows('INCOMING', scene, { id, amount, from, to }),
+    result: { type: 'Transaction', id },
+  });
 }
 
-/** Ends a payment as settlement does: it is delivered, or it fails and is refunded. */
 function outcome(of: number, fails: boolean): Group {
   const { id, order } = payments[of] ?? { id: '', order: '' };
   const back = uuidIn(scenes[0].usd);
-  return [
-    plan({
-      orders: [{ id: order, dueInMs: null }],
-      transactions: [
-        {
-          ...{ id, from: ['PENDING', 'PROCESSING'], to: fails ? 'FAILED' : 'COMPLETED', reason: 'so the rail says' },
-          set: fails
-            ? { failureReason: 'QUOTE_EXECUTION_FAILED', refundReference: `REFUND-${id}`, refundAmount: 10n }
-            : {},
-        },
-      ],
-      journals: [
-        fails
-          ? { kind: 'refund', transactionId: id, legs: [clearing(-10n), { ...leg(back, 10n), exempt: true }] }
-          : { kind: 'delivery', transactionId: id, legs: [clearing(-10n), outside(10n)] },
-      ],
-    }),
-  ];
+  return group({
+    orders: [{ id: order, dueInMs: null }],
+    transactions: [
+      {
+        ...{ id, from: ['PENDING', 'PROCESSING'], to: fails ? 'FAILED' : 'COMPLETED', reason: 'so the rail says' },
+        set: fails
+          ? { failureReason: 'QUOTE_EXECUTION_FAILED', refundReference: `REFUND-${id}`, refundAmount: 10n }
+          : {},
+      },
+    ],
+    journals: [
+      fails
+        ? { kind: 'refund', transactionId: id, legs: [clearing(-10n), { ...leg(back, 10n), exempt: true }] }
+        : { kind: 'delivery', transactionId: id, legs: [clearing(-10n), outside(10n)] },
+    ],
+  });
 }
 
-/** Ends a payment without delivering it. */
 const undelivered = (id: string): NonNullable<Plan['transactions']> => [
   { id, from: ['PENDING'], to: 'FAILED', reason: 'so the rail says', set: { failureReason: 'OFFRAMP_FAILED' } },
 ];
 
-/**
- * Ends a payment that was on its way here, with its order or because the platform rejects it. This makes room for
- * another payment.
- */
-const uncollected = (ofRail: boolean): Group => [
-  plan({
+/** Ends a payment that was on its way here, which makes room for another one. */
+const uncollected = (ofRail: boolean): Group =>
+  group({
     ...(ofRail && { orders: [{ id: coming.order, dueInMs: null }] }),
     transactions: undelivered(coming.id),
-  }),
-];
+  });
 
-/** Ends a payment that policies have counted, so that it no longer counts. */
-const uncounted = (): Group => [plan({ transactions: undelivered(counted) })];
+const uncounted = (): Group => group({ transactions: undelivered(counted) });
 
 /** The rail makes its final report on a payment, which does not change the payment. */
-const abandoned = (): Group => [plan({ orders: [{ id: coming.order, dueInMs: null }] })];
+const abandoned = (): Group => group({ orders: [{ id: coming.order, dueInMs: null }] });
 
-/** Executes a quote. */
 function execution(of: number): Group {
   const { id, transaction } = quotes[of] ?? { id: '', transaction: '' };
   const move = { from: ['PENDING'], to: 'PROCESSING', reason: 'executed' } as const;
   const legs = [leg(uuidIn(scenes[0].usd), -200n), clearing(200n)];
-  return [
-    plan({
-      quotes: [{ id, expiry: 'before', ...move }],
-      transactions: [{ id: transaction, expectedInMs: 500, set: {}, ...move }],
-      journals: [{ kind: 'debit', transactionId: transaction, legs }],
-      result: { type: 'Quote', id },
-    }),
-  ];
+  return group({
+    quotes: [{ id, expiry: 'before', ...move }],
+    transactions: [{ id: transaction, expectedInMs: 500, set: {}, ...move }],
+    journals: [{ kind: 'debit', transactionId: transaction, legs }],
+    result: { type: 'Quote', id },
+  });
 }
 
 /** A deposit for a quote: it executes the quote or, if the quote has expired, is credited. */
@@ -189,66 +168,53 @@ function paidIn(of: number, amount: bigint): Group {
   const legs = [outside(-amount), leg(account, amount)];
   const arrived: Journal = { kind: 'deposit', transactionId: transaction, legs };
   const fails = { from: ['PENDING'], to: 'FAILED', reason: 'it came late' } as const;
-  const [executed] = execution(of);
-  return [
-    plan({
-      ...executed?.plan,
-      journals: [arrived, { kind: 'debit', transactionId: transaction, legs: [leg(account, -200n), clearing(200n)] }],
-      otherwise: {
-        quotes: [{ id, ...fails }],
-        transactions: [{ id: transaction, set: { failureReason: 'QUOTE_EXPIRED' }, ...fails }],
-        journals: [arrived],
-        otherwise: { expired: [{ id }], journals: [arrived] },
-      },
-    }),
-  ];
+  return group({
+    ...execution(of)[0]?.plan,
+    journals: [arrived, { kind: 'debit', transactionId: transaction, legs: [leg(account, -200n), clearing(200n)] }],
+    otherwise: {
+      quotes: [{ id, ...fails }],
+      transactions: [{ id: transaction, set: { failureReason: 'QUOTE_EXPIRED' }, ...fails }],
+      journals: [arrived],
+      otherwise: { expired: [{ id }], journals: [arrived] },
+    },
+  });
 }
 
-/** Ends a quote without changing its transaction. */
-const cancelled = (of: number): Group => [
-  plan({ quotes: [{ id: quotes[of]?.id ?? '', from: ['PENDING'], to: 'FAILED', reason: 'cancelled' }] }),
-];
+const cancelled = (of: number): Group =>
+  group({ quotes: [{ id: quotes[of]?.id ?? '', from: ['PENDING'], to: 'FAILED', reason: 'cancelled' }] });
 
-/** Marks an expired quote as EXPIRED. */
 function expiry(of: number): Group {
   const { id, transaction } = quotes[of] ?? { id: '', transaction: '' };
   const ends = { from: ['PENDING'], to: 'EXPIRED', reason: 'its time is over' } as const;
-  return [
-    plan({
-      quotes: [{ id, expiry: 'after', ...ends }],
-      transactions: [{ id: transaction, set: { failureReason: 'QUOTE_EXPIRED' }, ...ends }],
-    }),
-  ];
+  const transactions = [{ id: transaction, set: { failureReason: 'QUOTE_EXPIRED' as const }, ...ends }];
+  return group({ quotes: [{ id, expiry: 'after', ...ends }], transactions });
 }
 
-/** Moves money from one internal account to the other. */
 function move(of: number, amount: bigint): Group {
   const [from, to] = of === 0 ? scenes : [scenes[1], scenes[0]];
-  return [
-    plan({ journals: [{ kind: 'transfer', legs: [leg(uuidIn(from.usd), -amount), leg(uuidIn(to.usd), amount)] }] }),
-  ];
+  return group({
+    journals: [{ kind: 'transfer', legs: [leg(uuidIn(from.usd), -amount), leg(uuidIn(to.usd), amount)] }],
+  });
 }
 
-const deleted = (of: number): Group => [
-  plan({ customers: [{ id: uuidIn(sceneAt(of).customerId), set: { isDeleted: true } }] }),
-];
+const deleted = (of: number): Group =>
+  group({ customers: [{ id: uuidIn(sceneAt(of).customerId), set: { isDeleted: true } }] });
 function closed(of: number): Group {
   const id = uuidIn(sceneAt(of).outsideUsd);
-  return [plan({ accounts: [{ id, from: ['ACTIVE'], to: 'INACTIVE', reason: 'closed', set: {} }] })];
+  return group({ accounts: [{ id, from: ['ACTIVE'], to: 'INACTIVE', reason: 'closed', set: {} }] });
 }
 
 /** Registers a customer with one of two UMA addresses, or gives one of the addresses to an existing customer. */
 const named = (of: number, who: 'new' | 0 | 1): Group => {
   const umaAddress = `$together-${of}@example.com`;
-  if (who !== 'new') return [plan({ customers: [{ id: uuidIn(scenes[who].customerId), set: { umaAddress } }] })];
+  if (who !== 'new') return group({ customers: [{ id: uuidIn(scenes[who].customerId), set: { umaAddress } }] });
   const id = randomUUID();
   const known = { platformId: platform, id, platformCustomerId: id } as const;
   const kinds = { customerType: 'INDIVIDUAL', kycStatus: 'APPROVED' } as const;
   const customer = { ...known, ...kinds, umaAddress, isDeleted: false, beneficialOwners: [] };
-  return [plan({ insert: { customer: [customer] } })];
+  return group({ insert: { customer: [customer] } });
 };
 
-/** Registers an external account, which the same owner can have only once. */
 function registered(of: number): Group {
   const id = randomUUID();
   const account: NewRow<Account> = {
@@ -262,29 +228,28 @@ function registered(of: number): Group {
     accountInfo: {},
     identifier: 'together',
   };
-  return [plan({ insert: { account: [account] }, result: { type: 'Account', id } })];
+  return group({ insert: { account: [account] }, result: { type: 'Account', id } });
 }
 
 /** The rail checks an external account again or does not, possibly together with a transfer. */
 const checked = (dueInMs: number | null, moves: boolean, of: number): Group => [
-  plan({ checks: [{ accountId: uuidIn(scenes[0].outsideUsd), dueInMs }] }),
+  ...group({ checks: [{ accountId: uuidIn(scenes[0].outsideUsd), dueInMs }] }),
   ...(moves ? move(of, 1n) : []),
 ];
 
-/** An outcome and a transfer that are either both committed or neither. */
 const endAndMove = (of: number, fails: boolean, to: number, much: bigint): Group => [
   ...outcome(of, fails),
   ...move(to, much),
 ];
 
-/** Changes nothing, and returns an account. */
-const seen = (of: number): Group => [plan({ result: { type: 'Account', id: uuidIn(sceneAt(of).usd) } })];
+const seen = (of: number): Group => group({ result: { type: 'Account', id: uuidIn(sceneAt(of).usd) } });
 
 const either = fc.integer({ min: 0, max: 1 });
 const third = fc.integer({ min: 0, max: 2 });
 const amount = fc.bigInt({ min: 1n, max: 400n });
 const key = fc.option(fc.constantFrom('a', 'b'), { nil: undefined });
 const half = fc.constantFrom(5n, 4_600_000_000_000_000n);
+const due = fc.constantFrom(1, 86_400_000, null);
 const whom = fc.constantFrom('new' as const, 0 as const, 1 as const);
 const ends = fc.constantFrom(
   () => uncollected(true),
@@ -308,15 +273,11 @@ const anyGroup = fc.oneof(
   { weight: 1, arbitrary: either.map((of) => () => closed(of)) },
   { weight: 1, arbitrary: fc.tuple(either, whom).map((a) => () => named(...a)) },
   { weight: 1, arbitrary: either.map((of) => () => registered(of)) },
-  {
-    weight: 2,
-    arbitrary: fc.tuple(fc.constantFrom(1, 86_400_000, null), fc.boolean(), either).map((a) => () => checked(...a)),
-  },
+  { weight: 2, arbitrary: fc.tuple(due, fc.boolean(), either).map((a) => () => checked(...a)) },
   { weight: 1, arbitrary: either.map((of) => () => seen(of)) },
   { weight: 2, arbitrary: fc.tuple(third, fc.boolean(), either, amount).map((a) => () => endAndMove(...a)) },
 );
 
-/** Reads the content of the database, apart from times and generated values. */
 async function stateNow(): Promise<unknown> {
   const { rows } = await sql.query(`select
     (select jsonb_agg(jsonb_build_array(a.id, a.posted, a.version, a.status) order by a.id) from account a) as accounts,
@@ -337,25 +298,17 @@ async function stateNow(): Promise<unknown> {
   return rows[0];
 }
 
-const told = (outcome: Outcome) =>
-  outcome.kind === 'done' && outcome.row
-    ? {
-        ...outcome,
-        row: {
-          id: outcome.row.id,
-          ...('status' in outcome.row && { status: outcome.row.status }),
-          ...('version' in outcome.row && { version: outcome.row.version }),
-        },
-      }
-    : outcome.kind === 'refused' && outcome.refusal.code === 'LIMIT_EXCEEDED'
-      ? // When a limit is free again depends on when it was used.
-        {
-          ...outcome,
-          refusal: { ...outcome.refusal, freeAt: null, limit: { ...outcome.refusal.limit, renewsAt: null } },
-        }
-      : outcome;
+function told(outcome: Outcome) {
+  if (outcome.kind === 'done' && outcome.row) {
+    const { id, status, version }: Data = outcome.row;
+    return { ...outcome, row: { id, status, version } };
+  }
+  if (outcome.kind !== 'refused' || outcome.refusal.code !== 'LIMIT_EXCEEDED') return outcome;
+  // When a limit is free again depends on when it was used.
+  const { limit, ...refusal } = outcome.refusal;
+  return { ...outcome, refusal: { ...refusal, freeAt: null, limit: { ...limit, renewsAt: null } } };
+}
 
-/** Returns the outcomes with the resulting rows, or the error, and undoes everything. */
 async function attempt(limited: boolean, act: () => Promise<Outcome[]>): Promise<unknown> {
   await sql.query('begin');
   try {

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { servingUrl } from '../../src/infra/database/embedded/serving-login.ts';
@@ -12,8 +11,6 @@ import { makeScene } from '../setup/scene.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 import { ownReceiver } from '../webhooks/receiver.ts';
 
-// Tests an instance's log. The log lines themselves are searched for data from requests.
-
 const lines: string[] = [];
 const stream = { write: (line: string) => void lines.push(line) };
 const parsed = (): Data[] => lines.map((line) => JSON.parse(line));
@@ -21,12 +18,13 @@ const lineWith = (message: string) =>
   vi.waitFor(() => expect(parsed().find(({ msg }) => msg === message)).toBeDefined());
 
 const t = await testGateway({ ROLE: 'serve' });
-const config = {
-  ...readConfig({ NODE_ENV: 'test', PORT: '0', ROLE: 'serve', ACCESS_LOG: 'on', DATABASE_URL: t.databaseUrl }),
-  NODE_ENV: 'production' as const,
+const configOf = (environment: Readonly<Record<string, string>>) => ({
+  ...readConfig({ NODE_ENV: 'test', PORT: '0', ACCESS_LOG: 'on', DATABASE_URL: t.databaseUrl, ...environment }),
   SECRET_KEY: Buffer.from(secretKey, 'hex'),
-};
-const logging = await startGateway({ databaseUrl: servingUrl(t.databaseUrl), config, log: openLog('info', stream) });
+});
+const start = (config: ReturnType<typeof configOf>) =>
+  startGateway({ databaseUrl: servingUrl(t.databaseUrl), config, log: openLog('info', stream) });
+const logging = await start({ ...configOf({ ROLE: 'serve' }), NODE_ENV: 'production' });
 afterAll(() => logging.stop());
 beforeEach(() => {
   lines.length = 0;
@@ -34,9 +32,7 @@ beforeEach(() => {
 
 const platform = () => connect(logging.url ?? '', t.platform.platformId, t.platform.authorization);
 
-/**
- * Runs `work` while a function of the database is missing, which causes an error that is not a refusal by the domain.
- */
+/** Without a function of the database, errors are not refusals by the domain. */
 async function whileBroken(work: () => Promise<void>): Promise<void> {
   await t.owner.query('alter function commit_batches(jsonb) rename to commit_batches_away');
   try {
@@ -119,14 +115,8 @@ test('the access log has each request once, without its query, credentials or bo
   await post('/graphql?hidden-query', customer);
   await lineWith('request');
   const [line] = parsed().filter(({ msg }) => msg === 'request');
-  expect(line).toMatchObject({
-    method: 'POST',
-    path: '/graphql',
-    status: expect.any(Number),
-    ms: expect.any(Number),
-    address: '127.0.0.1',
-    requestId: expect.any(String),
-  });
+  const measured = { status: expect.any(Number), ms: expect.any(Number), requestId: expect.any(String) };
+  expect(line).toMatchObject({ method: 'POST', path: '/graphql', address: '127.0.0.1', ...measured });
   await post('/graphql', { query: '{ viewer { kind } }' });
   await expect.poll(() => parsed().filter(({ msg }) => msg === 'request')).toHaveLength(2);
   expect(parsed()[1]).toMatchObject({ status: 200, platform: t.platform.platformId, operation: 'query viewer' });
@@ -136,15 +126,7 @@ test('the access log has each request once, without its query, credentials or bo
 });
 
 test('a webhook is found through the request that caused it, and the request through the webhook', async () => {
-  const config = {
-    ...readConfig({ NODE_ENV: 'test', PORT: '0', ACCESS_LOG: 'on', SANDBOX_PACE_MS: '20' }),
-    SECRET_KEY: randomBytes(32),
-  };
-  const gateway = await startGateway({
-    databaseUrl: servingUrl(t.databaseUrl),
-    config,
-    log: openLog('info', stream),
-  });
+  const gateway = await start(configOf({ SANDBOX_PACE_MS: '20' }));
   const receiver = await ownReceiver();
   const client = connect(gateway.url ?? '', t.platform.platformId, t.platform.authorization);
   const scene = await makeScene(client);
@@ -161,11 +143,8 @@ test('a webhook is found through the request that caused it, and the request thr
     ...{ transaction: webhook?.body.transaction.id, event: webhook?.body.eventId },
     requestId: expect.stringMatching(/^WebhookDelivery:[0-9a-f-]{36}:1$/),
   });
-  expect(lineOf('the-execution')).toMatchObject({
-    msg: 'request',
-    operation: 'mutation executeQuote',
-    made: [quoted.id],
-  });
+  const execution = { msg: 'request', operation: 'mutation executeQuote', made: [quoted.id] };
+  expect(lineOf('the-execution')).toMatchObject(execution);
   await gateway.stop();
 });
 

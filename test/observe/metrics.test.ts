@@ -1,12 +1,11 @@
 import { readFileSync } from 'node:fs';
-import pg from 'pg';
 import { expect, test, vi } from 'vitest';
 import { stepLock } from '../../src/domain/events/sequencer.ts';
 import { servingUrl } from '../../src/infra/database/embedded/serving-login.ts';
 import { alertsIn, rulesFiles } from '../alerts/prometheus.ts';
 import { stagedFaults } from '../alerts/staged-faults.ts';
 import { act, execute, moving, quote, succeed, usdToEur } from '../setup/acts.ts';
-import { startTestGateway, testGateway } from '../setup/gateway.ts';
+import { ownClient, startTestGateway, testGateway } from '../setup/gateway.ts';
 import { runOps } from '../setup/ops.ts';
 import { makeScene } from '../setup/scene.ts';
 
@@ -15,7 +14,6 @@ const scene = await makeScene(t.platform, 1_000_000n);
 
 const scrape = async () => (await fetch(`${t.gateway.metricsUrl}/metrics`)).text();
 
-/** Returns the value of a series, given its text, such as `name{label="value"}`; undefined if there is none. */
 async function seriesOf(series: string): Promise<number | undefined> {
   const line = (await scrape()).split('\n').find((candidate) => candidate.startsWith(`${series} `));
   return line === undefined ? undefined : Number(line.slice(series.length + 1));
@@ -31,77 +29,56 @@ test('the port that serves the APIs does not serve metrics', async () => {
   expect([live.status, ready.status]).toEqual([200, 200]);
 });
 
-test.each<[string, string, () => Promise<unknown>]>([
-  [
-    'a successful command',
-    'payments_commands_total{operation="transferOut",outcome="done"}',
-    () => succeed(t.platform, 'transferOut', transfer(100)),
-  ],
-  [
-    'a repeat',
-    'payments_commands_total{operation="transferOut",outcome="replayed"}',
-    async () => {
-      await succeed(t.platform, 'transferOut', transfer(100, 'again'));
-      await succeed(t.platform, 'transferOut', transfer(100, 'again'));
-    },
-  ],
+const rest = (path: string) =>
+  fetch(`${t.url}/2025-10-13${path}`, { headers: { authorization: t.platform.authorization } });
+const commands = (operation: string, outcome: string) => ['commands_total', { operation, outcome }] as const;
+const requests = (api: string, operation: string, code: string) =>
+  ['request_seconds_count', { api, operation, code }] as const;
+const againTransfer = () => succeed(t.platform, 'transferOut', transfer(100, 'again'));
+const newToken = { name: 'a', permissions: ['VIEW'] };
+
+test.each<[string, ReturnType<typeof commands | typeof requests>, () => Promise<unknown>]>([
+  ['a successful command', commands('transferOut', 'done'), () => succeed(t.platform, 'transferOut', transfer(100))],
+  ['a repeat', commands('transferOut', 'replayed'), () => againTransfer().then(againTransfer)],
   [
     'a refusal, by its code',
-    'payments_commands_total{operation="transferOut",outcome="INSUFFICIENT_BALANCE"}',
+    commands('transferOut', 'INSUFFICIENT_BALANCE'),
     () => act(t.platform, 'transferOut', transfer(900_000_000)),
   ],
   [
     'an execution',
-    'payments_commands_total{operation="executeQuote",outcome="done"}',
-    async () => {
-      await execute(t.platform, (await quote(t.platform, usdToEur(scene))).id);
-    },
+    commands('executeQuote', 'done'),
+    async () => execute(t.platform, (await quote(t.platform, usdToEur(scene))).id),
   ],
-  [
-    'a plain record',
-    'payments_commands_total{operation="createApiToken",outcome="done"}',
-    () => succeed(t.platform, 'createApiToken', { name: 'a', permissions: ['VIEW'] }),
-  ],
-  [
-    'a query',
-    'payments_request_seconds_count{api="graphql",operation="query customers",code="ok"}',
-    () => t.platform.ask('{ customers { totalCount } }'),
-  ],
+  ['a plain record', commands('createApiToken', 'done'), () => succeed(t.platform, 'createApiToken', newToken)],
+  ['a query', requests('graphql', 'query customers', 'ok'), () => t.platform.ask('{ customers { totalCount } }')],
   [
     'an error of a query, by its code',
-    'payments_request_seconds_count{api="graphql",operation="query customers",code="INVALID_INPUT"}',
+    requests('graphql', 'query customers', 'INVALID_INPUT'),
     () => t.platform.send('{ customers(after: "nonsense") { totalCount } }'),
   ],
   [
     'a request of REST, by the path of its endpoint',
-    'payments_request_seconds_count{operation="GET /2025-10-13/customers/:customerId",code="200",api="rest"}',
+    requests('rest', 'GET /2025-10-13/customers/:customerId', '200'),
     () => rest(`/customers/${scene.customerId}`),
   ],
   [
     'a request for an unknown path, without the path',
-    'payments_request_seconds_count{operation="GET none",code="404",api="rest"}',
+    requests('rest', 'GET none', '404'),
     () => rest('/of-a-stranger/4711'),
   ],
-])('counts %s', async (_name, series, work) => {
-  const [name = '', labels = ''] = series.slice(0, -1).split('{');
-  const text = await scrape();
+])('counts %s', async (_name, [metric, labels], work) => {
   // The library decides the order of labels.
-  const parts = labels.split(',');
-  const find = (all: string) =>
-    all.split('\n').find((line) => line.startsWith(`${name}{`) && parts.every((part) => line.includes(part)));
-  const before = Number(find(text)?.split(' ').at(-1) ?? 0);
+  const parts = Object.entries(labels).map(([label, value]) => `${label}="${value}"`);
+  const counted = async () => {
+    const lines = (await scrape()).split('\n').filter((line) => line.startsWith(`payments_${metric}{`));
+    const series = lines.find((line) => parts.every((part) => line.includes(part)));
+    return Number(series?.split(' ').at(-1) ?? 0);
+  };
+  const before = await counted();
   await work();
-  expect(
-    Number(
-      find(await scrape())
-        ?.split(' ')
-        .at(-1) ?? 0,
-    ),
-  ).toBe(before + 1);
+  expect(await counted()).toBe(before + 1);
 });
-
-const rest = (path: string) =>
-  fetch(`${t.url}/2025-10-13${path}`, { headers: { authorization: t.platform.authorization } });
 
 test('no label contains an id, and the number of series does not grow with the requests', async () => {
   const series = async () => (await scrape()).split('\n').filter((line) => line.startsWith('payments_')).length;
@@ -144,8 +121,7 @@ test('a statement that waits for a connection is visible, and its request counts
 });
 
 test("the login's oldest transaction is visible", async () => {
-  const holder = new pg.Client({ connectionString: servingUrl(t.databaseUrl) });
-  await holder.connect();
+  const holder = await ownClient(servingUrl(t.databaseUrl));
   await holder.query('begin isolation level repeatable read');
   const { rows } = await holder.query('select extract(epoch from clock_timestamp() - now())::float8 as age');
   expect(await seriesOf('payments_database_oldest_snapshot_seconds')).toBeGreaterThan(rows[0].age);
@@ -154,21 +130,18 @@ test("the login's oldest transaction is visible", async () => {
   await holder.query('begin; create temporary table mine ()');
   const written = await holder.query('select extract(epoch from clock_timestamp() - now())::float8 as age');
   expect(await seriesOf('payments_database_oldest_snapshot_seconds')).toBeGreaterThan(written.rows[0].age);
-  await holder.end();
 });
 
 test('lock waits are visible whichever table is locked, and so are retained log and used transaction numbers', async () => {
   expect(await seriesOf('payments_database_blocked_sessions')).toBe(0);
-  const [holder, waiting] = [new pg.Client(t.databaseUrl), new pg.Client(t.databaseUrl)];
-  for (const client of [holder, waiting]) await client.connect();
+  const [holder, waiting] = [await ownClient(t.databaseUrl), await ownClient(t.databaseUrl)];
   // The queries behind the metrics read this table too.
   await holder.query('begin; lock table rail_order');
   const waits = waiting.query('select from rail_order');
   const blocked = () => seriesOf('payments_database_blocked_sessions');
   await vi.waitFor(async () => expect(await blocked()).toBeGreaterThan(0), 60_000);
-  await holder.end();
+  await holder.query('rollback');
   await waits;
-  await waiting.end();
   await vi.waitFor(async () => expect(await seriesOf('payments_database_up')).toBe(1), 60_000);
   expect(await seriesOf('payments_database_slot_kept_bytes')).toBeGreaterThanOrEqual(0);
   expect(await seriesOf('payments_database_transaction_numbers_used_ratio')).toBeLessThan(0.5);

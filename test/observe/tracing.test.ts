@@ -20,9 +20,7 @@ interface Collected {
 }
 
 const spans: Collected[] = [];
-/** The credentials that came with each request. */
 const credentials = new Set<string | undefined>();
-/** A minimal OpenTelemetry collector for this test. */
 const collector = createServer(async (request, response) => {
   credentials.add(request.headers.authorization);
   const { resourceSpans } = (await json(request)) as Data;
@@ -37,14 +35,12 @@ const collector = createServer(async (request, response) => {
 const endpoint = `http://127.0.0.1:${await listen(collector)}`;
 afterAll(() => collector.close());
 
-/** Returns the spans below a span, at any depth. */
 function inside(span: Collected): Collected[] {
   return spans
     .filter(({ parentSpanId, traceId }) => parentSpanId === span.spanId && traceId === span.traceId)
     .flatMap((child) => [child, ...inside(child)]);
 }
 
-/** Settings for a gateway that sends all its spans. */
 const sampled = {
   OTEL_EXPORTER_OTLP_HEADERS: { authorization: 'Bearer secret' },
   OTEL_SERVICE_NAME: 'gateway under test',

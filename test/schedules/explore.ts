@@ -1,12 +1,10 @@
 import { expect } from 'vitest';
 import { audit } from '../../src/domain/ledger/audit.ts';
+import { Random } from '../faults/random.ts';
 import type { Race } from './races.ts';
 import type { Choose, Played } from './scheduler.ts';
 import type { World } from './world.ts';
 
-/** Plays the schedules of a race: all of them, or one for each given seed. */
-
-/** How many schedules were played, and the different orders in which the actors ran. */
 export interface Explored {
   readonly schedules: number;
   readonly orders: Set<string>;
@@ -14,10 +12,7 @@ export interface Explored {
   readonly isAll: boolean;
 }
 
-/**
- * Plays every order of the steps of a race, depth first, up to a number of schedules.
- * @throws Error with the choices of the schedule that failed
- */
+/** Plays every order of the steps, depth first. @throws Error with the choices of the schedule that failed */
 export async function exploreAll(world: World, race: Race, most: number): Promise<Explored> {
   const orders = new Set<string>();
   let next: readonly number[] | undefined = [];
@@ -31,32 +26,25 @@ export async function exploreAll(world: World, race: Race, most: number): Promis
   return { schedules, orders, isAll: next === undefined };
 }
 
-/** Returns the choices of the next schedule, or undefined after the last. */
 function followingOf({ choices }: Played): readonly number[] | undefined {
   const last = choices.findLastIndex(({ of, taken }) => taken + 1 < of);
   if (last === -1) return undefined;
   return [...choices.slice(0, last).map(({ taken }) => taken), (choices[last]?.taken ?? 0) + 1];
 }
 
-/** Plays one schedule of a race for each seed. The seed decides every choice of its schedule. */
 export async function exploreSeeds(world: World, race: Race, seeds: Iterable<number>): Promise<Explored> {
   const orders = new Set<string>();
   let schedules = 0;
   for (const seed of seeds) {
-    const random = randomOf(seed);
-    const played = await playOne(world, race, `SCHEDULE_SEED=${seed}`, (_, { length }) =>
-      Math.floor(random() * length),
-    );
+    const random = new Random(seed);
+    const played = await playOne(world, race, `SCHEDULE_SEED=${seed}`, (_, { length }) => random.below(length));
     orders.add(played.steps.join());
     schedules += 1;
   }
   return { schedules, orders, isAll: false };
 }
 
-/**
- * Plays one schedule, and checks its result.
- * @throws Error with the order of the steps, and how to play it again
- */
+/** @throws Error with the order of the steps, and how to play it again */
 export async function playOne(
   world: World,
   race: Race,
@@ -83,32 +71,19 @@ export async function playOne(
   }
 }
 
-/** Generates random numbers from 0 to 1 from a seed (mulberry32). */
-function randomOf(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
-/** The number of the last event that was checked. */
 const checkedTo = new WeakMap<World, bigint>();
 
-/** Checks that the feed has no gap, and contains each change of these payments once and in order. */
 async function checkFeed(world: World, transactions: readonly string[]): Promise<void> {
   const { client, caller } = world;
   while ((await client.query('select sequence_outbox(2000) as count')).rows[0].count > 0);
-  const { rows } = await client.query<{ head: string; count: string; last: string | null }>(
-    `select (select sequence from feed_head where platform_id = $1) as head, count(*) as count, max(sequence) as last
+  const from = checkedTo.get(world) ?? 0n;
+  const { rows } = await client.query<{ head: string; count: string }>(
+    `select (select sequence from feed_head where platform_id = $1) as head, count(*) as count
      from event where platform_id = $1 and sequence > $2`,
-    [caller.platformId, checkedTo.get(world) ?? 0n],
+    [caller.platformId, from],
   );
-  const [feed] = rows;
-  const head = BigInt(feed?.head ?? 0);
-  expect(BigInt(feed?.count ?? 0), 'the events since the last schedule').toBe(head - (checkedTo.get(world) ?? 0n));
+  const head = BigInt(rows[0]?.head ?? 0);
+  expect(BigInt(rows[0]?.count ?? 0), 'the events since the last schedule').toBe(head - from);
   checkedTo.set(world, head);
 
   const { rows: told } = await client.query<{ told: string[]; status: string }>(
@@ -130,7 +105,6 @@ async function checkFeed(world: World, transactions: readonly string[]): Promise
   }
 }
 
-/** Checks the whole ledger: money, statuses, journals and the feed of all schedules. */
 export async function checkLedger(world: World): Promise<void> {
   expect(await audit({ url: world.databaseUrl })).toEqual([]);
 }

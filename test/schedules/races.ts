@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import { Refusal } from '../../src/core/refusal.ts';
 import { approveTransaction } from '../../src/domain/approvals/approvals.ts';
@@ -17,7 +18,6 @@ export interface Race {
   prepare(world: World): Promise<Started>;
 }
 
-/** A race that is ready to begin, and the conditions that must hold at its end. */
 export interface Started {
   readonly actors: readonly Actor[];
   /** The payments of this race, as uuids. */
@@ -39,7 +39,6 @@ function outcomeOf(result: unknown): string {
   return (result as { readonly replayed: boolean }).replayed ? 'replayed' : 'done';
 }
 
-/** Returns the position of a step, or infinity if it was not taken. */
 function at({ steps }: Played, step: string): number {
   const position = steps.indexOf(step);
   return position === -1 ? Number.POSITIVE_INFINITY : position;
@@ -47,34 +46,21 @@ function at({ steps }: Played, step: string): number {
 
 const clockStep = `clock: ${longerThanAll} s pass`;
 
-const clock = (world: World, number: number, seconds = longerThanAll): Actor => ({
-  name: 'clock',
-  number,
-  act: () => world.pass(number, seconds),
-});
+const actor = (name: string, number: number, act: () => Promise<unknown>): Actor => ({ name, number, act });
 
-const executor = (world: World, number: number, quoteId: string, key = world.newKey()): Actor => ({
-  name: `executor ${number}`,
-  number,
-  act: () => executeQuote(world.payments(number), world.caller, { quoteId }, key),
-});
+const clock = (world: World, number: number, seconds = longerThanAll) =>
+  actor('clock', number, () => world.pass(number, seconds));
 
-const expiry = (world: World, number: number): Actor => ({
-  name: 'expiry',
-  number,
-  act: () => expireQuotes(world.payments(number), 10),
-});
+const executor = (world: World, number: number, quoteId: string, key = randomUUID()) =>
+  actor(`executor ${number}`, number, () => executeQuote(world.payments(number), world.caller, { quoteId }, key));
 
-const worker = (world: World, number: number): Actor => ({
-  name: `worker ${number}`,
-  number,
-  act: () => settleDueOrders(world.payments(number), 10),
-});
+const expiry = (world: World, number: number) =>
+  actor('expiry', number, () => expireQuotes(world.payments(number), 10));
 
-async function newQuote(
-  world: World,
-  isDeposit = false,
-): Promise<{ readonly id: string; readonly transaction: string }> {
+const worker = (world: World, number: number) =>
+  actor(`worker ${number}`, number, () => settleDueOrders(world.payments(number), 10));
+
+async function newQuote(world: World, isDeposit = false) {
   const { usd, outsideEur, customerId } = world.scene;
   const { row } = await createQuote(world.payments(0), world.caller, {
     source: isDeposit
@@ -88,12 +74,11 @@ async function newQuote(
   return { id: `Quote:${row.id}`, transaction: row.transactionId };
 }
 
-/** The state of a payment in the database. */
 interface Books {
   readonly status: string;
   readonly quoteStatus: string | null;
   readonly failureReason: string | null;
-  /** The kinds of the payment's journals, in alphabetical order. */
+  /** In alphabetical order. */
   readonly journals: readonly string[];
 }
 
@@ -112,7 +97,6 @@ async function booksOf(world: World, transaction: string): Promise<Books> {
 
 const executed = { status: 'PROCESSING', quoteStatus: 'PROCESSING', journals: ['debit'] };
 
-/** A race about one quote. Its check gets the state of the quote's payment at the end. */
 const aboutQuote = (
   name: string,
   actorsOf: (world: World, quoteId: string) => readonly Actor[],
@@ -130,7 +114,6 @@ const aboutQuote = (
   },
 });
 
-/** Returns the outcomes of two actors of this kind. */
 const bothOutcomes = ({ results }: Played, actor: string) =>
   [1, 2].map((number) => outcomeOf(results.get(`${actor} ${number}`)));
 
@@ -162,7 +145,7 @@ const twoExecutors = aboutQuote(
 const oneKeyTwice = aboutQuote(
   'one execution, sent three times with the same key',
   (world, id) => {
-    const key = world.newKey();
+    const key = randomUUID();
     return [1, 2, 3].map((number) => executor(world, number, id, key));
   },
   ({ results }, books) => {
@@ -172,11 +155,10 @@ const oneKeyTwice = aboutQuote(
   },
 );
 
-const depositor = (world: World, number: number, quoteId: string): Actor => ({
-  name: `depositor ${number}`,
-  number,
-  act: () => sandboxSend(world.payments(number), world.caller, { quoteId, currencyCode: 'USDC' }, world.newKey()),
-});
+const depositor = (world: World, number: number, quoteId: string) =>
+  actor(`depositor ${number}`, number, () =>
+    sandboxSend(world.payments(number), world.caller, { quoteId, currencyCode: 'USDC' }, randomUUID()),
+  );
 
 const depositAgainstExpiry = aboutQuote(
   'a deposit for a quote against its expiry',
@@ -219,11 +201,7 @@ const approvalAgainstClock: Race = {
     const input = { transactionId: `Transaction:${row.id}` };
     return {
       actors: [
-        {
-          name: 'approval',
-          number: 1,
-          act: () => approveTransaction(world.payments(1), world.caller, input, world.newKey()),
-        },
+        actor('approval', 1, () => approveTransaction(world.payments(1), world.caller, input, randomUUID())),
         worker(world, 2),
         clock(world, 3),
       ],
@@ -235,11 +213,8 @@ const approvalAgainstClock: Race = {
         // The outcome depends on the clock as read under the lock.
         const inTime = at(played, 'approval: locked') < at(played, clockStep);
         expect(outcome).toBe(inTime ? 'done' : 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL');
-        if (inTime) {
-          expect(books.status).toBe('COMPLETED');
-          return;
-        }
-        expect(books).toMatchObject({ status: 'FAILED', failureReason: 'PAYMENT_APPROVAL_TIMED_OUT', journals: [] });
+        const timedOut = { status: 'FAILED', failureReason: 'PAYMENT_APPROVAL_TIMED_OUT', journals: [] };
+        expect(books).toMatchObject(inTime ? { status: 'COMPLETED' } : timedOut);
       },
     };
   },
@@ -270,18 +245,16 @@ const leases = (withClock: boolean): Race => ({
 });
 
 /** Three concurrent executions: the second and the third wait in the lane of the first, and share a transaction. */
-const lane = (world: World, number: number, quoteIds: readonly string[]): Actor => ({
-  name: `lane ${number}`,
-  number,
-  act: () =>
+const lane = (world: World, number: number, quoteIds: readonly string[]) =>
+  actor(`lane ${number}`, number, () =>
     Promise.all(
       quoteIds.map((id) =>
-        executeQuote(world.payments(number), world.caller, { quoteId: id }, world.newKey()).catch(
-          (error: unknown) => error,
-        ),
+        executor(world, number, id)
+          .act()
+          .catch((error: unknown) => error),
       ),
     ),
-});
+  );
 
 const sharedTransactions: Race = {
   name: 'plans that share a transaction, against the same plans in reverse',
@@ -303,11 +276,11 @@ const sharedTransactions: Race = {
   },
 };
 
-const sequencer = (world: World, number: number): Actor => ({
-  name: `sequencer ${number}`,
-  number,
-  act: async () => [await world.sequencer(number).step(), await world.sequencer(number).step()],
-});
+const sequencer = (world: World, number: number) =>
+  actor(`sequencer ${number}`, number, async () => [
+    await world.sequencer(number).step(),
+    await world.sequencer(number).step(),
+  ]);
 
 const sequencers = aboutQuote(
   'two sequencers and an execution',

@@ -6,7 +6,7 @@ import pg from 'pg';
  * the real functions. Only connections with `schedules` first in their search path use them.
  */
 
-/** Where an actor stops in relation to a function: before or after it, while its transaction is open. */
+/** Where an actor stops, while its transaction is open. */
 const points: readonly { readonly of: string; readonly after: string }[] = [
   { of: 'lock_plans(jsonb)', after: 'locked' },
   { of: 'check_group(jsonb, jsonb)', after: 'checked' },
@@ -15,7 +15,6 @@ const points: readonly { readonly of: string; readonly after: string }[] = [
   { of: 'sequence_outbox(integer)', after: 'sequenced' },
 ];
 
-/** The notice of an actor that stops, followed by the number of the stop and the name of the point. */
 export const stopNotice = /^stopped (\d+) at (\w+)$/;
 
 /**
@@ -49,7 +48,6 @@ const schema = `
   end
   $$;`;
 
-/** Prepares a database for this many actors. */
 export async function prepareDatabase(client: pg.Client, actors: number): Promise<void> {
   await client.query(schema);
   for (let actor = 1; actor <= actors; actor += 1) await client.query(`create sequence schedules.stop_${actor}`);
@@ -87,17 +85,13 @@ async function stoppingFunction(client: pg.Client, signature: string, point: str
     as $$ #variable_conflict use_column\n ${declared} begin ${body} end $$`;
 }
 
-/** Connects as the tables' owner, who sees the actors' clock. */
 export async function connectOwner(url: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url, options: '-c search_path=schedules,public,pg_catalog' });
   await client.connect();
   return client;
 }
 
-/**
- * Returns the parameters of an actor's connection, with the rights of background work. 0 stands for the preparation of
- * a schedule.
- */
+/** The actor 0 prepares schedules. */
 export function connectionOf(url: string, actor: number) {
   const settings = [
     'search_path=schedules,public,pg_catalog',
@@ -109,7 +103,6 @@ export function connectionOf(url: string, actor: number) {
   return { url, role: 'gateway_work', settings } as const;
 }
 
-/** Returns the number of the actor whose connection this is. */
 export function actorOf(client: pg.ClientBase): number | undefined {
   const { options } = (client as pg.Client & { connectionParameters: { options?: string } }).connectionParameters;
   const [, actor] = /schedules\.actor=(\d+)/.exec(options ?? '') ?? [];

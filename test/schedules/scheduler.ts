@@ -10,12 +10,11 @@ import { actorLock, actorOf, stopNotice } from './scheduled-database.ts';
 /** The work of one actor. Its result is data, even if it is a refusal, which the checks of the race examine. */
 export interface Actor {
   readonly name: string;
-  /** The number of the actor's connection, from 1. */
+  /** From 1. */
   readonly number: number;
   readonly act: () => Promise<unknown>;
 }
 
-/** The result of a schedule. */
 export interface Played {
   /** The steps in order: the name of an actor, and where it had stopped. */
   readonly steps: readonly string[];
@@ -24,16 +23,12 @@ export interface Played {
   readonly results: ReadonlyMap<string, unknown>;
 }
 
-/**
- * Chooses the next of the runnable actors, given the number of the decision. If only one can run there is no decision,
- * unless `decidesAlways`.
- */
+/** Chooses one of the runnable actors. If only one can run there is no decision, unless `decidesAlways`. */
 export type Choose = (decision: number, ready: readonly string[]) => number;
 
 /** The failure of a schedule in which no actor can run, or one never returns. */
 export class NoProgress extends Error {}
 
-/** An actor in a schedule. */
 interface Player {
   readonly actor: Actor;
   /** Statements that have not been sent yet. */
@@ -76,10 +71,7 @@ export class Scheduler {
     await this.#control.end();
   }
 
-  /**
-   * Plays one schedule to its end.
-   * @throws NoProgress if actors wait for each other, or one does not return
-   */
+  /** @throws NoProgress if actors wait for each other, or one does not return */
   async play(actors: readonly Actor[], choose: Choose, decidesAlways = false): Promise<Played> {
     const steps: string[] = [];
     const choices: { of: number; taken: number }[] = [];
@@ -99,14 +91,12 @@ export class Scheduler {
         }
         throw new Error('no actor can run, and none is running');
       }
-      const taken =
-        ready.length === 1 && !decidesAlways
-          ? 0
-          : choose(
-              choices.length,
-              ready.map(({ actor }) => actor.name),
-            );
-      if (ready.length > 1 || decidesAlways) choices.push({ of: ready.length, taken });
+      let taken = 0;
+      if (ready.length > 1 || decidesAlways) {
+        const names = ready.map(({ actor }) => actor.name);
+        taken = choose(choices.length, names);
+        choices.push({ of: ready.length, taken });
+      }
       const player = ready[taken] ?? only;
       steps.push(`${player.actor.name}: ${player.stop?.point ?? player.held[0]?.name}`);
       await this.#step(player);
@@ -124,7 +114,6 @@ export class Scheduler {
     actor.act().then(end, end);
   }
 
-  /** Lets an actor continue from its current step. */
   async #step(player: Player): Promise<void> {
     const { stop, actor } = player;
     if (!stop) {
@@ -132,8 +121,7 @@ export class Scheduler {
       return;
     }
     player.stop = undefined;
-    // The actor has passed its previous stop, so the lock of that stop is free. Its next stop will wait for the lock
-    // taken here.
+    // Its previous stop's lock is free now. Its next stop will wait for the lock taken here.
     await this.#control.query(
       `select pg_advisory_lock(${actorLock(actor.number, stop.number + 1)}), pg_advisory_unlock(${actorLock(actor.number, stop.number)})`,
     );
@@ -141,8 +129,7 @@ export class Scheduler {
 
   /**
    * Waits until every actor has stopped or ended, or waits for a lock of a stopped one. If all of them wait, a lock is
-   * about to be granted, or the database ends one to resolve a deadlock.
-   * @throws NoProgress if none of that happens
+   * about to be granted, or the database resolves a deadlock. @throws NoProgress if none of that happens
    */
   async #settle(steps: readonly string[]): Promise<void> {
     const deadline = performance.now() + stepMs;
@@ -164,16 +151,13 @@ export class Scheduler {
     }
   }
 
-  /** Waits for a change in any actor, up to a timeout, and returns whether there was one. */
   async #change(ms: number): Promise<boolean> {
     const before = this.#changes;
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      this.#onChange = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, ms);
+    this.#onChange = resolve;
+    await promise;
+    clearTimeout(timer);
     this.#onChange = undefined;
     return this.#changes !== before;
   }

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import type { Caller } from '../../src/domain/access/caller.ts';
 import type { Payments } from '../../src/domain/commands/command.ts';
@@ -12,10 +11,8 @@ import { makeScene, type Scene } from '../setup/scene.ts';
 import { connectionOf, connectOwner, prepareDatabase } from './scheduled-database.ts';
 import { Scheduler } from './scheduler.ts';
 
-/** The maximum number of actors in a race. */
 const maxActors = 4;
 
-/** The database, the platform and the customer of all schedules, and the connections of the actors. */
 export class World {
   readonly scheduler: Scheduler;
   readonly scene: Scene;
@@ -71,7 +68,6 @@ export class World {
     return new World(gateway, await Scheduler.open(gateway.databaseUrl, maxActors), client, scene);
   }
 
-  /** Ends everything. The auditor then checks the ledger of all schedules. */
   async close(): Promise<void> {
     await this.scheduler.close();
     for (const sequencer of this.#sequencers.values()) await sequencer.close();
@@ -81,18 +77,13 @@ export class World {
     await this.#gateway.stop();
   }
 
-  /**
-   * Abandons a world that a planted bug has broken. The server of the test run is removed later, with everything in it.
-   */
+  /** The server of the test run is removed later, with the broken world in it. */
   async abandon(): Promise<void> {
     await this.scheduler.close();
     await this.client.end();
   }
 
-  /**
-   * Changes the text of a function of this database, as a bug would.
-   * @throws Error unless the function has the text exactly once
-   */
+  /** Changes a function of this database, as a bug would. @throws Error unless it has the text exactly once */
   async plant(signature: string, find: string, put: string): Promise<void> {
     const { rows } = await this.client.query<{ text: string }>('select pg_get_functiondef($1::regprocedure) as text', [
       `public.${signature}`,
@@ -123,7 +114,6 @@ export class World {
     return known;
   }
 
-  /** Advances the clock, with a statement that the actor sends. */
   async pass(actor: number, seconds: number): Promise<void> {
     let clock = this.#clocks.get(actor);
     if (!clock) {
@@ -135,17 +125,11 @@ export class World {
     await clock.query({ name: `${seconds} s pass`, text });
   }
 
-  /** Settles every order that is due, and waits until that is done. */
   async settleAll(): Promise<void> {
     while ((await settleDueOrders(this.payments(0), 100)) > 0);
   }
 
-  /** Expires every quote that is due. */
   async expireAll(): Promise<void> {
     while ((await expireQuotes(this.payments(0), 100)).done > 0);
-  }
-
-  newKey(): string {
-    return randomUUID();
   }
 }

@@ -14,27 +14,14 @@ import { answer, ownReceiver, verify } from '../webhooks/receiver.ts';
 
 const t = await testGateway({ PAYMENT_APPROVAL_MS: 60_000 });
 
-/** A running command, and its output so far. */
-interface Running {
-  readonly out: readonly string[];
-  readonly err: readonly string[];
-  /** Waits for a line that matches, and returns it. */
-  line(wanted: RegExp): Promise<string>;
-  /** Interrupts the command as Ctrl-C does. */
-  stop(): void;
-  /** Resolves with the command's exit code. */
-  readonly done: Promise<number>;
-}
-
-/** Starts a command with the credentials of a platform. */
-function start(args: readonly string[], platform: TestPlatform, environment: Record<string, string> = {}): Running {
+function start(args: readonly string[], platform: TestPlatform, environment: Record<string, string> = {}) {
   const [, credentials = ''] = platform.authorization.split(' ');
   const [id = '', secret = ''] = Buffer.from(credentials, 'base64').toString().split(':');
   const settings = { PAYMENTS_URL: t.url, PAYMENTS_CLIENT_ID: id, PAYMENTS_CLIENT_SECRET: secret, ...environment };
   return startIn(settings, args);
 }
 
-function startIn(environment: Record<string, string>, args: readonly string[]): Running {
+function startIn(environment: Record<string, string>, args: readonly string[]) {
   const control = new AbortController();
   const [out, err]: [string[], string[]] = [[], []];
   const looks = new Set<() => void>();
@@ -48,38 +35,32 @@ function startIn(environment: Record<string, string>, args: readonly string[]): 
   return {
     out,
     err,
-    line(wanted) {
-      const line = new Promise<string>((resolve) => {
-        const look = () => {
-          const found = [...out, ...err].find((one) => wanted.test(one));
-          if (found !== undefined) resolve(found);
-        };
-        looks.add(look);
-        look();
-      });
+    line(wanted: RegExp): Promise<string> {
+      const { promise, resolve } = Promise.withResolvers<string>();
+      const look = () => {
+        const found = [...out, ...err].find((one) => wanted.test(one));
+        if (found !== undefined) resolve(found);
+      };
+      looks.add(look);
+      look();
       const never = done.then((code) => {
         throw new Error(`it ended with ${code}, and never printed ${wanted}:\n${[...out, ...err].join('\n')}`);
       });
-      return Promise.race([line, never]);
+      return Promise.race([promise, never]);
     },
+    /** Interrupts the command as Ctrl-C does. */
     stop: () => control.abort(),
     done,
   };
 }
 
-/** Runs a command until it exits. */
 async function run(args: readonly string[], platform = t.platform, environment?: Record<string, string>) {
   const running = start(args, platform, environment);
   return { code: await running.done, out: running.out.join('\n'), err: running.err.join('\n') };
 }
 
-/** Runs a command that must succeed, and returns its JSON output. */
-async function json(
-  args: readonly string[],
-  platform = t.platform,
-  environment?: Record<string, string>,
-): Promise<Data> {
-  const { code, out, err } = await run(['--json', ...args], platform, environment);
+async function json(args: readonly string[], platform = t.platform): Promise<Data> {
+  const { code, out, err } = await run(['--json', ...args], platform);
   expect({ code, err, out }).toMatchObject({ code: 0, err: '' });
   return JSON.parse(out);
 }

@@ -1,9 +1,9 @@
-import pg from 'pg';
+import type pg from 'pg';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { announce, ended, pay } from '../setup/acts.ts';
 import { setClockBack } from '../setup/clock-jumps.ts';
 import { testDatabase } from '../setup/database.ts';
-import { startTestGateway, testClient, testGateway } from '../setup/gateway.ts';
+import { startTestGateway, testClient, testGateway, whileLocked } from '../setup/gateway.ts';
 import { balanceOf, makeScene } from '../setup/scene.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 import { startReceiver } from '../webhooks/receiver.ts';
@@ -13,7 +13,6 @@ const database = await testDatabase();
 const sql = await testClient({ databaseUrl: database.url });
 // A worker has already run. It has begun the feed's epoch, which contains the worker's reading of the clock.
 await sql.query('select follow_server()');
-/** A gateway that only serves, without workers. */
 const serving = await testGateway({ ROLE: 'serve', SECRET_KEY: key }, database.url);
 const platform = await serving.newPlatform('timekeeper');
 const scene = await makeScene(platform, 10_000n);
@@ -29,10 +28,8 @@ test('work due before the clock is set back by an hour is done now, and not an h
   const working = await startTestGateway({ ROLE: 'work', SECRET_KEY: key }, database.url);
   expect(await ended(platform, transaction.id)).toMatchObject({ status: 'COMPLETED' });
   // Nobody approves the incoming payment, so it times out, just as it would have without the step.
-  expect(await ended(platform, incoming.id)).toMatchObject({
-    status: 'FAILED',
-    failureReason: 'PAYMENT_APPROVAL_TIMED_OUT',
-  });
+  const timedOut = { status: 'FAILED', failureReason: 'PAYMENT_APPROVAL_TIMED_OUT' };
+  expect(await ended(platform, incoming.id)).toMatchObject(timedOut);
   expect(await balanceOf(platform, scene.usd)).toBe(9_900n);
   await receiver.until((received) => received.some(({ body }) => body.transaction?.id === transaction.id));
   await working.stop();
@@ -54,12 +51,10 @@ test('a correct clock changes nothing', async () => {
   expect(answers).toEqual([{ back: null }, { back: null }, { back: null }]);
   expect((await sql.query('select id, due_at, created_at from rail_order order by id')).rows).toEqual(before);
   // Another session may be holding the lock.
-  const other = new pg.Client({ connectionString: database.url });
-  await other.connect();
-  await other.query('begin');
-  await other.query('select from feed_epoch for update');
-  expect((await sql.query('select follow_clock() as back')).rows).toEqual([{ back: null }]);
-  await other.end();
+  const holding = ['select from feed_epoch for update'] as const;
+  await whileLocked(database.url, holding, async () =>
+    expect((await sql.query('select follow_clock() as back')).rows).toEqual([{ back: null }]),
+  );
 });
 
 describe('a step back of the clock', () => {
@@ -67,10 +62,7 @@ describe('a step back of the clock', () => {
   beforeEach(() => sql.query('begin'));
   afterEach(() => sql.query('rollback'));
 
-  /**
-   * Sets the clock back by this much right after a statement. Returns the step that the service detects, in
-   * milliseconds.
-   */
+  /** Sets the clock back right after a statement. Returns the step that the service detects, in milliseconds. */
   async function setBack(by: string, first = 'select'): Promise<number | null> {
     // Sent in one message, so that almost no time passes in between.
     const changes = [first, `update feed_epoch set seen_at = clock_timestamp() + interval '${by}'`];
@@ -78,40 +70,24 @@ describe('a step back of the clock', () => {
     return (answers as pg.QueryResult[]).at(-1)?.rows[0].step;
   }
 
-  const row = 'platform_id, account_id, due_at) values (uuid_v7(), uuid_v7(),';
-  const waiting: Readonly<Record<string, readonly [column: string, insert: (due: string) => string]>> = {
-    rail_order: [
-      'due_at',
-      (due) => `insert into rail_order (platform_id, id, transaction_id, kind, created_at, due_at, attempts)
-        values (uuid_v7(), uuid_v7(), uuid_v7(), 'PAYOUT', clock_timestamp() + interval '1 hour', ${due}, 0)`,
-    ],
-    account_check: ['due_at', (due) => `insert into account_check (${row} ${due})`],
-    identity_check: [
-      'due_at',
-      (due) => `insert into identity_check (${row.replace('account_id', 'customer_id')} ${due})`,
-    ],
-    rail_webhook: [
-      'due_at',
-      (due) => `insert into rail_webhook (platform_id, webhook_id, body, due_at) values (uuid_v7(), 'w', '', ${due})`,
-    ],
-    rail_deposit: [
-      'due_at',
-      (
-        due,
-      ) => `insert into rail_deposit (platform_id, id, reference, held_at, began_at, amount, currency, account_id, status, due_at)
-        values (uuid_v7(), uuid_v7(), 'r', 'h', now(), 1, 'USD', uuid_v7(), 'RECEIVED', ${due})`,
-    ],
-    rail_connection: [
-      'deposits_due_at',
-      (due) => `insert into rail_connection (platform_id, sealed, deposits_due_at) values (uuid_v7(), '', ${due})`,
-    ],
+  /** A row of each table with waiting rows, as SQL. */
+  const waiting: Readonly<Record<string, string>> = {
+    rail_order: `(platform_id, id, transaction_id, kind, created_at, due_at, attempts)
+      values (uuid_v7(), uuid_v7(), uuid_v7(), 'PAYOUT', clock_timestamp() + interval '1 hour', $due, 0)`,
+    account_check: '(platform_id, account_id, due_at) values (uuid_v7(), uuid_v7(), $due)',
+    identity_check: '(platform_id, customer_id, due_at) values (uuid_v7(), uuid_v7(), $due)',
+    rail_webhook: `(platform_id, webhook_id, body, due_at) values (uuid_v7(), 'w', '', $due)`,
+    rail_deposit: `(platform_id, id, reference, held_at, began_at, amount, currency, account_id, status, due_at)
+      values (uuid_v7(), uuid_v7(), 'r', 'h', now(), 1, 'USD', uuid_v7(), 'RECEIVED', $due)`,
+    rail_connection: `(platform_id, sealed, deposits_due_at) values (uuid_v7(), '', $due)`,
   };
 
   /** Inserts a row that is due after this interval. Returns by how many minutes a step back of the clock moves it. */
   async function movedBy(table: string, after: string, step: string): Promise<number> {
-    const [column, insert] = waiting[table] ?? ['', () => ''];
+    const row = waiting[table]?.replace('$due', `now() + interval '${after}'`);
+    const column = table === 'rail_connection' ? 'deposits_due_at' : 'due_at';
     await sql.query('set local session_replication_role = replica');
-    await setBack(step, insert(`now() + interval '${after}'`));
+    await setBack(step, `insert into ${table} ${row}`);
     const { rows } = await sql.query(
       `select extract(epoch from now() + interval '${after}' - ${column}) / 60 as moved from ${table} t
        where not exists (select from platform p where p.id = t.platform_id)`,

@@ -25,26 +25,21 @@ test('settlement and expiry have no due time without orders or quotes, and other
 
 test('a loop woken during its pause handles all announcements in one round, and then pauses again', async () => {
   const rounds: number[] = [];
-  let begun = () => {};
-  const nextRound = () =>
-    new Promise<void>((resolve) => {
-      begun = resolve;
-    });
-  const first = nextRound();
+  let next = Promise.withResolvers<void>();
   const loop = startLoop(
     'test',
     pino({ level: 'silent' }),
     async () => {
       rounds.push(performance.now());
-      begun();
+      next.resolve();
       return 60_000;
     },
     100,
   );
-  await first;
-  const second = nextRound();
+  await next.promise;
+  next = Promise.withResolvers();
   for (let i = 0; i < 5; i++) loop.wake();
-  await second;
+  await next.promise;
   await loop.stop();
   expect(rounds).toHaveLength(2);
   const [one = 0, two = 0] = rounds;

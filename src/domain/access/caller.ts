@@ -11,29 +11,20 @@ export type Bound =
 
 /** The party on whose behalf a command runs (a viewer with a token, or the platform itself), with its permissions. */
 export interface Caller extends Tenant {
-  /** A platform's server, or an app of the platform. */
   readonly kind: 'PLATFORM' | 'CLIENT';
   readonly permissions: readonly Permission[];
   /** Extra rights that the platform grants to a customer's app; empty for other callers. */
   readonly grants: readonly ClientGrant[];
-  /** The uuid of the caller's token; null for the platform itself. */
   readonly tokenId: string | null;
-  /**
-   * The uuids of the caller's token and of the API tokens that created it, directly or indirectly. The policies of all
-   * these tokens limit the caller.
-   */
+  /** The uuids of the caller's token and of its direct and indirect creators, whose policies limit the caller. */
   readonly makers: readonly string[];
   readonly bound: Bound;
-  /**
-   * The namespace of an app's idempotency keys. It keeps the platform's other apps from colliding with these keys or
-   * probing for them.
-   */
+  /** The namespace of an app's idempotency keys, which keeps the platform's other apps from using or probing them. */
   readonly keySpace?: string | undefined;
   /** The operator who acts on behalf of the platform, and the subject of the act. `runIdempotent` records both. */
   readonly operator?: (Operator & Pick<ActFacts, 'subject' | 'after'>) | undefined;
 }
 
-/** Returns the public id of the caller's token, as stored with payments; null for the platform itself. */
 export function tokenOf({ kind, tokenId }: Caller): string | null {
   return tokenId === null ? null : publicId(kind === 'CLIENT' ? 'ClientToken' : 'ApiToken', tokenId);
 }

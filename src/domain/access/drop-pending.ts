@@ -1,12 +1,8 @@
 import { type Queryable, statement } from '../../infra/database/statement.ts';
 
-/** The maximum number of deliveries per statement, small enough to stay well within the statement timeout. */
 const batchSize = 5_000;
 
-/**
- * Bypasses Prisma: it would pass the status as a parameter, and Postgres could not use the partial index
- * (docs/prisma.md).
- */
+/** Not through Prisma: with the status as a parameter, Postgres could not use the partial index (docs/prisma.md). */
 const dropStatement = statement<object>(
   'drop_pending_deliveries',
   `update webhook_delivery set status = 'FAILED', next_attempt_at = null, leased_until = null

@@ -85,7 +85,6 @@ export function authorize(caller: Pick<Caller, 'kind' | 'permissions' | 'grants'
   }
 }
 
-/** Refuses a client token that lacks this grant. @throws Refusal FORBIDDEN */
 function requireGrant({ grants }: Pick<Caller, 'grants'>, grant: ClientGrant): void {
   if (!grants.includes(grant)) {
     const message = `this client token lacks the grant ${grant}, which the platform can include when it creates a token`;
@@ -93,17 +92,15 @@ function requireGrant({ grants }: Pick<Caller, 'grants'>, grant: ClientGrant): v
   }
 }
 
-/** Returns whether an operation may return a record that already existed, and therefore needs VIEW. */
 export function showsExisting(name: Operation): boolean {
   return 'showsExisting' in operations[name];
 }
 
-/** Returns whether an operation changes a record named in its input, and therefore accepts an expected version. */
 export function changesRecord(name: Operation): boolean {
   return 'changes' in operations[name];
 }
 
-/** Refuses a caller who has none of these permissions. @throws Refusal FORBIDDEN */
+/** @throws Refusal FORBIDDEN for a caller who has none of these permissions */
 export function requirePermission(
   { permissions }: Pick<Caller, 'permissions'>,
   ...either: readonly Permission[]

@@ -9,15 +9,11 @@ export interface Operator {
   readonly reason?: string | undefined;
 }
 
-/**
- * Returns whether two operator names belong to the same person, ignoring case, accents, widths, spaces and punctuation.
- * The database ignores only case and spaces (same_person).
- */
+/** Ignores case, accents, widths, spaces and punctuation; the database ignores only case and spaces (same_person). */
 export function isSamePerson(one: string, other: string): boolean {
   return lettersOf(one) === lettersOf(other);
 }
 
-/** Returns the letters and digits of a name in their plain form, or the name itself if it has none. */
 function lettersOf(name: string): string {
   const letters = name
     .normalize('NFKD')
@@ -26,15 +22,14 @@ function lettersOf(name: string): string {
   return letters === '' ? name : letters;
 }
 
-/** The error for an operator's command that had no effect. Its message tells the operator why. */
+/** The error for an operator's command that had no effect; its message says why. */
 export class RefusedByHand extends Error {}
 
 export interface ActFacts {
-  /** Null for acts that concern no platform. */
   readonly platformId: string | null;
   /** The public id of the row, such as `Customer:…`. */
   readonly subject?: string | undefined;
-  /** The state before and after, if any. Contains no secrets. */
+  /** Contains no secrets. */
   readonly before?: Prisma.InputJsonObject | undefined;
   readonly after?: Prisma.InputJsonObject | undefined;
 }

@@ -3,9 +3,8 @@ import { Permission } from '../../infra/database/generated/client/client.ts';
 import type { Caller } from './caller.ts';
 
 /**
- * Returns the caller for actions that the service takes on behalf of a platform without a token: setting up the
- * platform, and carrying out decisions that the platform sends in its responses to webhooks. This caller has full
- * access to the platform, so no API may import this file (.dependency-cruiser.cjs). API callers are always viewers.
+ * Returns the caller for actions on behalf of a platform without a token: setting it up, and carrying out its responses
+ * to webhooks. This caller has full access, so no API may import this file (.dependency-cruiser.cjs).
  */
 export function platformItself({ platformId, environment }: Tenant, operator?: Caller['operator']): Caller {
   return {

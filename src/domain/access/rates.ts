@@ -16,22 +16,19 @@ export interface Rates {
 /** Changes to a platform's own limits. Null restores the limit from the settings. */
 export type RateChanges = { readonly [limit in keyof Rates]?: Rate | null };
 
-/** The prefixes of the `platform` columns that override the limits from the settings. */
 const prefixes = { platform: 'rate', apiToken: 'apiTokenRate', clientToken: 'clientTokenRate' } as const;
 const limits = Object.keys(prefixes) as (keyof Rates)[];
 
-/** The columns with these prefixes; null means that the settings apply. */
+/** Null means that the settings apply. */
 export type RateColumns = {
   readonly [Column in `${(typeof prefixes)[keyof Rates]}${'Limit' | 'Burst'}`]: number | null;
 };
 
-/** The same columns as a select list, for a table with the alias `p`. */
 export const rateColumns = limits
   .flatMap((limit) => [`${prefixes[limit]}Limit`, `${prefixes[limit]}Burst`])
   .map((column) => `p.${columnName(column)}`)
   .join(', ');
 
-/** Returns a platform's own limits; null if the limits from the settings apply. */
 export function ownRates(row: RateColumns): Rates {
   const rateOf = (limit: keyof Rates): Rate | null => {
     const [perSecond, burst] = [row[`${prefixes[limit]}Limit`], row[`${prefixes[limit]}Burst`]];
@@ -52,13 +49,9 @@ export function changedColumns(changes: RateChanges): Partial<RateColumns> {
   return Object.fromEntries(columns);
 }
 
-/** The maximum rate and burst. */
 const most = 1_000_000;
 
-/**
- * Parses a limit such as `100/500`: 100 per second, in bursts of up to 500. `100` alone allows bursts of up to 200.
- * @returns undefined for any other form, or numbers outside 1 to 1000000
- */
+/** Parses `100/500`: 100 per second, in bursts of up to 500. `100` alone allows bursts of up to 200. */
 export function parseRate(text: string): Rate | undefined {
   const [, first, second] = /^(\d{1,7})(?:\/(\d{1,7}))?$/.exec(text) ?? [];
   if (first === undefined) return undefined;

@@ -25,15 +25,11 @@ type Effect<Answer> = (transaction: Transaction) => Promise<{ readonly result: S
 
 export type Declared<Answer> = {
   readonly operation: Operation;
-  /** Whether null in the input clears a field. Absent fields always stay unchanged. */
   readonly nullClears?: true;
   readonly repeat: (result: StoredResult) => Promise<Answer>;
 } & (
   | { readonly effect: Effect<Answer> }
-  /**
-   * Fetches the data that the effect needs from other services. It runs before the transaction begins, so it may take a
-   * long time. It is skipped for a repeat.
-   */
+  /** Fetches what the effect needs from other services, before the transaction begins. Skipped for a repeat. */
   | { readonly prepare: () => Promise<Effect<Answer>> }
 );
 
@@ -91,7 +87,6 @@ async function run<Answer>(database: Database, caller: Caller, command: Command<
   return 'first' in outcome ? await answerRepeat(outcome.first, command) : { ...outcome.answer, replayed: false };
 }
 
-/** Runs the effect under its key, or returns the record of the first call with the key. */
 async function runClaimed<Answer>(
   transaction: Transaction,
   caller: Caller,
@@ -116,10 +111,7 @@ async function runClaimed<Answer>(
   return { answer };
 }
 
-/**
- * Claims a key, unless a call with it has already finished.
- * @throws Refusal CONFLICT if the call that first claimed it does not finish within the lock timeout
- */
+/** @throws Refusal CONFLICT if the call that first claimed the key does not finish within the lock timeout */
 async function claimKey(client: Transaction['client'], key: Key): Promise<boolean> {
   try {
     return (await claimStatement(client, ...key)).length > 0;
@@ -134,7 +126,6 @@ async function answerRepeat<Answer>(first: FirstCall | undefined, { repeat }: Pi
   return { ...(await repeat(trustedJson<StoredResult>(first.result ?? {}))), replayed: true };
 }
 
-/** Counts a command in the metrics by its outcome: done, replayed, or its refusal. */
 export async function countCommand<Result extends { readonly replayed: boolean }>(
   operation: Operation,
   running: Promise<Result>,

@@ -3,7 +3,6 @@ import { isWithin, type Range } from '../../core/address-ranges.ts';
 import type { Caller } from './caller.ts';
 import type { Rates } from './rates.ts';
 
-/** Returns whether a viewer may do everything that another viewer of the same subject may. */
 export function mayDoAllThat(viewer: Viewer, other: Viewer): boolean {
   return (
     other.permissions.every((permission) => viewer.permissions.includes(permission)) &&
@@ -13,18 +12,15 @@ export function mayDoAllThat(viewer: Viewer, other: Viewer): boolean {
 
 /** A caller that holds a token: a platform's server with an API token, or an app with a client token. */
 export interface Viewer extends Caller {
-  /** The uuid of the token: an API token for a server, a client token for an app. */
   readonly tokenId: string;
   /** The public id of the record that the token is bound to. A newer token for the same record may replace this one. */
   readonly subject: string;
-  /** When the token expires; null if it ends only by revocation. */
   readonly expiresAt: Date | null;
-  /** The address ranges from which the token is accepted; empty for all. */
   readonly addresses: readonly Range[];
   readonly trustedDocumentsOnly: boolean;
-  /** The hashes of the registered documents that the token may send; empty if the token is not limited to a list. */
+  /** The hashes of the registered documents that the token may send; empty if it is not limited to a list. */
   readonly documents: readonly string[];
-  /** The platform's own rate limits; null if the limits from the settings apply. */
+  /** Null if the limits from the settings apply. */
   readonly rates: Rates;
 }
 

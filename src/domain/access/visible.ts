@@ -1,5 +1,5 @@
 import DataLoader from 'dataloader';
-import { matchesNothing } from '../../core/conditions.ts';
+import { equal, matchesNothing } from '../../core/conditions.ts';
 import { oncePer } from '../../core/once-per.ts';
 import { asPlatform } from '../../infra/database/connections/platform-scope.ts';
 import type { Prisma } from '../../infra/database/generated/client/client.ts';
@@ -8,13 +8,9 @@ import { type Queryable, type Statement, statement } from '../../infra/database/
 import type { Caller } from './caller.ts';
 import type { Viewer } from './viewer.ts';
 
-/** The fields of a caller that determine what it can see. */
 export type Scope = Pick<Caller, 'platformId' | 'bound'>;
 
-/**
- * For each kind of bound, the row field that must match the caller's bound: the row's customer, or the transaction of
- * its payment. Null if a caller with that bound sees no rows.
- */
+/** The row field that must match a caller's bound; null if a caller with that bound sees no rows. */
 interface Rule<Field extends string = string> {
   readonly CUSTOMER: Field | null;
   readonly PAYMENT: Field | null;
@@ -34,7 +30,6 @@ const rules = {
   ofPlatform: { CUSTOMER: null, PAYMENT: null },
 } as const satisfies Record<string, Rule>;
 
-/** A kind of record, of which a caller sees all, some or none. */
 export type Noun = keyof typeof rules;
 
 export const visibleQuotes = (scope: Scope): Prisma.QuoteWhereInput => where(rules.quote, scope);
@@ -43,54 +38,41 @@ export const visibleCustomers = (scope: Scope): Prisma.CustomerWhereInput => whe
 export const visibleAccounts = (scope: Scope): Prisma.AccountWhereInput => where(rules.account, scope);
 export const visibleEvents = (scope: Scope): Prisma.EventWhereInput => where(rules.event, scope);
 
-/**
- * Returns the condition for the lookups that a caller may see. It matches none for a caller who may not look up
- * receivers.
- */
 export function visibleLookups(caller: Caller): Prisma.LookupWhereInput {
   return seesLookups(caller) ? where(rules.lookup, caller) : { AND: [matchesNothing] };
 }
 
-/** Returns whether the caller sees lookups: servers do, and apps that may look up receivers. */
 export function seesLookups({ kind, grants }: Pick<Caller, 'kind' | 'grants'>): boolean {
   return kind === 'PLATFORM' || grants.includes('LOOK_UP_RECEIVERS');
 }
 
-/** Returns the condition for the platform that a caller may see: its own, even for apps (decision 73). */
+/** A caller may see its own platform; so may apps (decision 73). */
 export function ownPlatform({ platformId }: Pick<Scope, 'platformId'>): Prisma.PlatformWhereInput {
   return { id: platformId };
 }
 
-/** Returns the condition for records that only a platform itself sees. */
 export function visibleToPlatform(scope: Scope): { readonly platformId: string } {
   return where(rules.ofPlatform, scope);
 }
 
-/** Returns the condition for the API tokens that a viewer may see: with MANAGE, all tokens that are not revoked. */
+/** With MANAGE, a viewer sees all tokens that are not revoked. */
 export function visibleApiTokens(viewer: Viewer): Prisma.ApiTokenWhereInput {
   const seen = viewer.permissions.includes('MANAGE') ? visibleToPlatform(viewer) : matchesNothing;
   return { AND: [seen, { revokedAt: null }] };
 }
 
-/** Returns the condition for the client tokens that a viewer may see: with MANAGE, all tokens, even revoked ones. */
 export function visibleClientTokens(viewer: Viewer): Prisma.ClientTokenWhereInput {
   return viewer.permissions.includes('MANAGE') ? visibleToPlatform(viewer) : matchesNothing;
 }
 
-/**
- * Returns the condition for the policies that a viewer may see: with MANAGE, all policies; otherwise, the policies of
- * customers and of the platform.
- */
+/** With MANAGE, a viewer sees all policies; otherwise, those of customers and of the platform. */
 export function visiblePolicies({ platformId, bound, permissions }: Viewer): Prisma.PolicyWhereInput {
   if (bound.kind === 'CUSTOMER') return { platformId, subjectId: bound.customerId };
   if (bound.kind === 'PAYMENT') return { AND: [matchesNothing] };
   return { platformId, ...(!permissions.includes('MANAGE') && { subjectType: { in: ['Customer', 'Platform'] } }) };
 }
 
-/**
- * Returns whether the caller may see the policy that refused its payment. An app sees only its own policies and those
- * of its customer.
- */
+/** An app sees only its own policies and those of its customer. */
 export function maySeePolicyOf(caller: Caller, subjectId: string): boolean {
   const { bound, permissions, tokenId } = caller;
   if (!permissions.includes('VIEW')) return false;
@@ -103,14 +85,12 @@ export function maySeeEvent(scope: Scope, event: Event): boolean {
   return event.platformId === scope.platformId && maySee('event', scope, event);
 }
 
-/** Returns whether the caller may see a row of its own platform that has already been read. */
 export function maySee(noun: Noun, { bound }: Pick<Scope, 'bound'>, row: Readonly<Record<string, unknown>>): boolean {
   if (bound.kind === 'PLATFORM') return true;
   const field = rules[noun][bound.kind];
   return field !== null && row[field] === idOf(bound);
 }
 
-/** Returns whether callers with such a bound can see any records of this kind. */
 export function seesAny(noun: Noun, { bound }: Pick<Scope, 'bound'>): boolean {
   return bound.kind === 'PLATFORM' || rules[noun][bound.kind] !== null;
 }
@@ -119,11 +99,6 @@ function where<Field extends string>(rule: Rule<Field>, { platformId, bound }: S
   if (bound.kind === 'PLATFORM') return { platformId };
   const field = rule[bound.kind];
   return { platformId, ...(field === null ? matchesNothing : equal(field, idOf(bound))) };
-}
-
-/** Returns an object with one field, typed by its name. (The compiler would widen a computed name to `string`.) */
-function equal<Field extends string>(field: Field, value: string): { readonly [F in Field]?: string } {
-  return { [field]: value } as { readonly [F in Field]?: string };
 }
 
 function idOf(bound: Exclude<Caller['bound'], { kind: 'PLATFORM' }>): string {
@@ -173,10 +148,7 @@ export function sharedForCallers<Row>(statement: Statement<Row>) {
     loaderOf(on).load({ caller, values });
 }
 
-/**
- * Different requests make their calls in different ticks, so the batch waits for setImmediate, which runs once all
- * sockets have been read.
- */
+/** Different requests make their calls in different ticks, so the batch waits until all sockets have been read. */
 const perTurn = {
   cache: false,
   maxBatchSize: 100,

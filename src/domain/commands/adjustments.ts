@@ -1,6 +1,6 @@
 import { maxAmount } from '../../core/checks.ts';
 import { formatMajor, requiredCurrency } from '../../core/currencies.ts';
-import { accountNameIn, publicId, uuidOf } from '../../core/ids.ts';
+import { publicId, uuidOf } from '../../core/ids.ts';
 import type { Database } from '../../infra/database/database.ts';
 import type { Prisma } from '../../infra/database/generated/client/client.ts';
 import { retryLostRaces } from '../../infra/database/retry.ts';
@@ -13,7 +13,6 @@ import { planRefusal } from './plan-refusals.ts';
 
 /** Balance corrections by operators: one operator proposes, another approves (decision 81). Not offered by any API. */
 
-/** How long a proposal can be approved, in milliseconds: seven days. */
 const openMs = 7 * 86_400_000;
 
 const withAccount = {
@@ -22,21 +21,14 @@ const withAccount = {
 
 export type Adjustment = Prisma.AdjustmentGetPayload<{ include: typeof withAccount }>;
 
-/**
- * Stores a proposal without moving money. `amount` is in the smallest unit of the currency: positive for a credit,
- * negative for a debit.
- * @throws RefusedByHand
- */
+/** Stores a proposal without moving money. A positive `amount` is a credit. @throws RefusedByHand */
 export async function proposeAdjustment(
   database: Database,
   { accountId, amount, currency }: { readonly accountId: string; readonly amount: bigint; readonly currency: string },
   operator: Operator & { readonly reason: string },
 ): Promise<Adjustment> {
-  const name = accountNameIn(accountId);
-  const account =
-    name?.kind === 'INTERNAL'
-      ? await database.prisma.account.findFirst({ where: { id: name.id, kind: 'INTERNAL' } })
-      : undefined;
+  const id = uuidOf(accountId, 'InternalAccount');
+  const account = id && (await database.prisma.account.findFirst({ where: { id, kind: 'INTERNAL' } }));
   if (!account) throw new RefusedByHand(`there is no internal account ${accountId}`);
   if (account.currency !== currency) {
     throw new RefusedByHand(`${accountId} is in ${account.currency}, not in ${currency}`);
@@ -57,10 +49,7 @@ export async function proposeAdjustment(
   });
 }
 
-/**
- * Approves a proposal, which moves the money. Anyone but the proposer can approve it, once, before it expires.
- * @throws RefusedByHand
- */
+/** Anyone but the proposer can approve a proposal, once, before it expires. @throws RefusedByHand */
 export async function approveAdjustment(database: Database, id: string, operator: Operator): Promise<Adjustment> {
   const found = await findAdjustment(database, id);
   const { platformId, account } = found;
@@ -72,7 +61,6 @@ export async function approveAdjustment(database: Database, id: string, operator
   throw new RefusedByHand(`nothing done: ${planRefusal(refusal, {}, owner, false).message}`);
 }
 
-/** Commits the journal, the approval and the act. A refusal by the database leaves everything unchanged. */
 async function approve(act: Transaction, found: Adjustment, operator: Operator): Promise<PlanRefusal | undefined> {
   const { platformId, id, accountId, currency, amount } = found;
   const outcome = await commitPlanOn(act.client, platformId, {
@@ -92,12 +80,7 @@ export async function rejectAdjustment(database: Database, id: string, operator:
     const { now } = await readClock(act.client);
     const { count } = await act.prisma.adjustment.updateMany({
       where: { platformId: found.platformId, id: found.id, status: 'PROPOSED' },
-      data: {
-        status: 'REJECTED',
-        decidedBy: operator.by,
-        decidedReason: operator.reason ?? null,
-        decidedAt: now,
-      },
+      data: { status: 'REJECTED', decidedBy: operator.by, decidedReason: operator.reason ?? null, decidedAt: now },
     });
     if (count === 0) {
       const { status } = await requireOne(act.prisma, found);
@@ -108,7 +91,6 @@ export async function rejectAdjustment(database: Database, id: string, operator:
   return requireOne(database.prisma, found);
 }
 
-/** Returns the latest 1,000 adjustments, newest first: all of them, or only those that can still be approved. */
 export async function listAdjustments(database: Database, { all }: { readonly all: boolean }): Promise<Adjustment[]> {
   const { now } = await readClock(database.pool);
   return database.prisma.adjustment.findMany({
@@ -139,14 +121,9 @@ function record(
   return recordAct(act, operator, { platformId, subject: publicId('Adjustment', id), ...facts });
 }
 
-function factsOf(adjustment: Pick<Adjustment, 'accountId' | 'amount' | 'currency' | 'reason' | 'proposedBy'>) {
-  const { accountId, amount, currency, reason, proposedBy } = adjustment;
-  return {
-    account: publicId('InternalAccount', accountId),
-    amount: formatMajor(amount, requiredCurrency(currency)),
-    reason,
-    proposedBy,
-  };
+function factsOf({ accountId, amount, currency, reason, proposedBy }: Adjustment) {
+  const account = publicId('InternalAccount', accountId);
+  return { account, amount: formatMajor(amount, requiredCurrency(currency)), reason, proposedBy };
 }
 
 function conflictWords(status: string): string {

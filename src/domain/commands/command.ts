@@ -45,22 +45,16 @@ export interface Payments {
 /** What a rolled-back command would have done. */
 export interface Validated {
   readonly row: SnapshotRows[ResultType];
-  /**
-   * The limits of all policies that would count the payment and that the caller may see, with the payment already
-   * counted.
-   */
+  /** The limits that the caller may see, of all policies that would count the payment, with it already counted. */
   readonly limits: readonly LimitState[];
-  /** The deadline for its approval; null if it needs none. */
   readonly approvalDueAt: Date | null;
 }
 
-/** Returns the rail for a tenant's environment, or undefined if no rail is connected. */
 export function connectedRail({ rails }: Pick<Payments, 'rails'>, tenant: Tenant): Rail | undefined {
   const rail = rails[tenant.environment];
   return rail?.forPlatform?.(tenant.platformId) ?? rail;
 }
 
-/** The abilities that commands need from a rail, each with the wording for a refusal if the rail lacks it. */
 const abilities = {
   rate: 'does not convert currencies',
   payOut: 'does not pay out',
@@ -72,10 +66,7 @@ const abilities = {
 
 export type RailWith<Ability extends keyof typeof abilities> = Rail & Required<Pick<Rail, Ability>>;
 
-/**
- * Returns a tenant's rail, which has the abilities that the command needs.
- * @throws Refusal SERVICE_UNAVAILABLE if no rail is connected, or it lacks one of the abilities
- */
+/** @throws Refusal SERVICE_UNAVAILABLE if no rail is connected, or it lacks one of the abilities */
 export function railOf<Ability extends keyof typeof abilities>(
   payments: Payments,
   tenant: Tenant,
@@ -87,52 +78,38 @@ export function railOf<Ability extends keyof typeof abilities>(
   if (missing) {
     throw new Refusal('SERVICE_UNAVAILABLE', `the rail of ${tenant.environment} platforms ${abilities[missing]}`);
   }
-  // The check above has ensured that the rail has every required ability.
+  // The check above has ensured it.
   return rail as RailWith<Ability>;
 }
 
-/**
- * Returns a tenant's simulation of the outside world.
- * @throws Refusal FORBIDDEN if the tenant's rail simulates nothing
- */
+/** @throws Refusal FORBIDDEN if the tenant's rail simulates nothing */
 export function simulationOf(payments: Payments, tenant: Tenant): Simulation {
   const simulation = connectedRail(payments, tenant)?.simulation;
   if (!simulation) throw new Refusal('FORBIDDEN', 'this is possible only for sandbox platforms');
   return simulation;
 }
 
-/** The result of a successful command: the row as the command left it, and whether this repeats an earlier result. */
+/** The row as the command left it, and whether this repeats an earlier result. */
 export interface CommandResult<Row> {
   readonly row: Row;
   readonly replayed: boolean;
 }
 
-/** A command's plan, excluding its claim. `result` is the uuid of the row to return. */
+/** `result` is the uuid of the row to return. */
 export type CommandPlan = Omit<Plan, 'claim' | 'result'> & { readonly result: string };
 
 export interface Command<Type extends ResultType> extends RefusalOptions {
-  /** The operation, which determines the permission and the scope of idempotency keys. */
   readonly operation: Operation;
   readonly type: Type;
   /** The input, excluding the key. A repeat must match it. Its `expectedVersion` refers to the row of the result. */
   readonly input: object;
   readonly idempotencyKey: string | null | undefined;
-  /**
-   * The input field that holds an amount, and how to find its currency, which is needed to compare decimals with
-   * integers.
-   */
+  /** The input field that holds an amount, and its currency, which is needed to compare decimals with integers. */
   readonly amount?: { readonly field: string; readonly currency: () => Promise<string | undefined> };
-  /** Whether null in the input clears a field. Absent fields always stay unchanged. */
   readonly nullClears?: true;
-  /**
-   * Validates the input, reads what it needs, and builds the plan.
-   * @throws Refusal for an input that cannot be carried out
-   */
+  /** @throws Refusal for an input that cannot be carried out */
   readonly plan: () => Promise<CommandPlan>;
-  /**
-   * Whether `plan` only reads the database, so that it is harmless to call it again for a repeat. If so, the key is not
-   * looked up first, which saves most calls a round trip.
-   */
+  /** Whether `plan` only reads the database and may run again for a repeat. If so, the key is not looked up first. */
   readonly readsOnly?: true;
 }
 
@@ -221,7 +198,6 @@ async function run<Type extends ResultType>(payments: Payments, caller: Caller, 
   }
 }
 
-/** Completes a command's plan with its result row, and the version of that row that the caller expects. */
 function withRow(
   { type, input }: Pick<Command<ResultType>, 'type' | 'input'>,
   { result: id, ...plan }: CommandPlan,
@@ -231,10 +207,7 @@ function withRow(
   return { ...plan, result, ...(version != null && { expected: { ...result, version } }) };
 }
 
-/**
- * Carries out a plan or, if a policy demands an approval, the variant that waits for it. The database checks the
- * policies each time.
- */
+/** Carries out a plan or, if a policy demands an approval, the variant that waits for it. */
 async function orWaiting<Done extends { readonly outcome: Outcome }>(
   plan: Plan,
   carryOut: (plan: Plan, dueAt: Date | null) => Promise<Done>,
@@ -245,27 +218,18 @@ async function orWaiting<Done extends { readonly outcome: Outcome }>(
   return carryOut(waitingPlan(plan, refusal), new Date(refusal.dueAt));
 }
 
+/** Makes the decimal and the integer form of the same amount equal. Reads the currency only for a decimal. */
 async function claimFor(caller: Caller, command: Command<ResultType>): Promise<Claim | undefined> {
-  return claimOf(caller, { ...command, input: await comparableInput(command) });
-}
-
-/**
- * Returns the input in a comparable form, in which the decimal and the integer form of the same amount are equal. Reads
- * the currency only for a decimal.
- */
-async function comparableInput({
-  input,
-  amount,
-  idempotencyKey,
-}: Pick<Command<ResultType>, 'input' | 'amount' | 'idempotencyKey'>) {
+  const { input, amount, idempotencyKey } = command;
   const given = amount && (input as Readonly<Record<string, GivenAmount | null | undefined>>)[amount.field];
-  if (!idempotencyKey || !amount || typeof given !== 'object' || given === null) return input;
+  if (!idempotencyKey || !amount || typeof given !== 'object' || given === null) return claimOf(caller, command);
   // An account that cannot be found is refused when the command is planned.
   const currency = await amount.currency().catch((error: unknown) => {
     if (error instanceof Refusal) return undefined;
     throw error;
   });
-  return { ...input, [amount.field]: comparableAmount(given, currencyOf(currency ?? '')) };
+  const comparable = comparableAmount(given, currencyOf(currency ?? ''));
+  return claimOf(caller, { ...command, input: { ...input, [amount.field]: comparable } });
 }
 
 const waits: Readonly<Record<LockTimeout['for'], string>> = {
@@ -275,7 +239,6 @@ const waits: Readonly<Record<LockTimeout['for'], string>> = {
 };
 
 function idOf(type: ResultType, row: SnapshotRows[ResultType]): string {
-  // The row has the type `type`.
   return type === 'Account' ? accountPublicId((row as Account).kind, row.id) : publicId(type, row.id);
 }
 
@@ -287,7 +250,7 @@ function toResult<Type extends ResultType>(outcome: Outcome, command: Command<Ty
       throw planRefusal(outcome.refusal, command, caller, outcome.replayed);
     case 'done':
       if (!outcome.row) throw new Error(`${command.operation} has no result`);
-      // The row has the type named in the plan, which is the command's type.
+      // The row has the command's type.
       return { row: outcome.row as SnapshotRows[Type], replayed: outcome.replayed };
   }
 }
@@ -303,6 +266,8 @@ export function waitingPlan(plan: Plan, { dueAt, dueInMs, reserves }: ApprovalRe
   if (!spend) throw new Error('only a payment can wait for an approval');
   const { transactionId: id } = spend;
   const reason = 'awaits approval';
+  const approvalDueAt = new Date(dueAt);
+  const waits = { status: 'CREATED', statusReason: reason, approvalDueAt, expectedSettlementAt: null } as const;
   const [row, arrival] = insert.transaction ?? [];
   const awaitsDeposit = insert.quote !== undefined && quotes === undefined;
   const [
@@ -314,17 +279,7 @@ export function waitingPlan(plan: Plan, { dueAt, dueInMs, reserves }: ApprovalRe
     spend: { ...spend, waits: true },
     insert: {
       ...(insert.quote && { quote: insert.quote }),
-      ...(row && {
-        transaction: [
-          {
-            ...row,
-            status: 'CREATED',
-            statusReason: reason,
-            approvalDueAt: new Date(dueAt),
-            expectedSettlementAt: null,
-          },
-        ],
-      }),
+      ...(row && { transaction: [{ ...row, ...waits }] }),
       ...(order && !awaitsDeposit && { rail_order: [{ ...order, dueInMs }] }),
     },
     transactions: row

@@ -58,7 +58,6 @@ export interface TransactionFilter extends ChangeFilter {
   readonly type?: Given<readonly TransactionType[]>;
   readonly failureReason?: Given<readonly FailureReason[]>;
   readonly reference?: Given<string>;
-  /** The account on either side. */
   readonly accountId?: Given<string>;
   readonly currency?: Given<string>;
   readonly amount?: Given<AmountRange>;
@@ -77,7 +76,7 @@ export interface CustomerFilter extends ChangeFilter {
   readonly platformCustomerId?: Given<string>;
   readonly customerType?: Given<CustomerType>;
   readonly kycStatus?: Given<readonly KycStatus[]>;
-  /** The beginning of the full or legal name, case-insensitive. */
+  /** The beginning of the full or legal name. */
   readonly name?: Given<string>;
   readonly umaAddress?: Given<string>;
   readonly isIncludingDeleted?: Given<boolean>;
@@ -94,7 +93,6 @@ export interface AccountFilter {
   readonly beneficiaryVerificationStatus?: Given<readonly BeneficiaryVerificationStatus[]>;
 }
 
-/** Returns the condition for the quotes that the caller may see and that match a filter. */
 export function whereQuotes(caller: Scope, filter: Given<QuoteFilter>): Prisma.QuoteWhereInput {
   if (!filter) return visibleQuotes(caller);
   return {
@@ -113,7 +111,6 @@ export function whereQuotes(caller: Scope, filter: Given<QuoteFilter>): Prisma.Q
   };
 }
 
-/** Returns the condition for the transactions that a caller may see and that match a filter. */
 export function whereTransactions(caller: Scope, filter: Given<TransactionFilter>): Prisma.TransactionWhereInput {
   if (!filter) return visibleTransactions(caller);
   return {
@@ -149,7 +146,6 @@ export function whereTransactions(caller: Scope, filter: Given<TransactionFilter
   };
 }
 
-/** Returns the condition for the customers that a caller may see and that match a filter. */
 export function whereCustomers(caller: Scope, filter: Given<CustomerFilter>): Prisma.CustomerWhereInput {
   return {
     AND: [
@@ -166,10 +162,7 @@ export function whereCustomers(caller: Scope, filter: Given<CustomerFilter>): Pr
   };
 }
 
-/**
- * Returns the condition for the accounts that a caller may see and that match a filter. By default, deleted accounts do
- * not match.
- */
+/** By default, deleted accounts do not match. */
 export function whereAccounts(caller: Scope, filter: Given<AccountFilter>): Prisma.AccountWhereInput {
   if (!filter) return { AND: [visibleAccounts(caller), { isDeleted: false }] };
   return {
@@ -204,7 +197,6 @@ const notBegun: Prisma.TransactionWhereInput = {
   OR: [{ status: 'PENDING' }, { status: 'EXPIRED', failureReason: 'QUOTE_EXPIRED' }],
 };
 
-/** Returns the condition for payments whose sent or received amount is in this currency and range. */
 function ofAmount({ currency, min, max }: AmountRange): Prisma.TransactionWhereInput | object {
   const range = { ...(min != null && { gte: min }), ...(max != null && { lte: max }) };
   return byText(currency, (code) => ({
@@ -215,18 +207,13 @@ function ofAmount({ currency, min, max }: AmountRange): Prisma.TransactionWhereI
   }));
 }
 
-/** Returns a condition on a payment's customer, which matches no row if the caller cannot see customers of payments. */
+/** Matches no row if the caller cannot see customers of payments. */
 function ofCustomer<Where>(caller: Scope, where: Where): Where | typeof matchesNothing {
   return seesAny('customer', caller) ? where : matchesNothing;
 }
 
-/**
- * Returns a condition on an account, which matches no row if the id is malformed or names a different kind of account.
- */
-function byAccount<Where>(
-  id: Given<string>,
-  where: (name: AccountName) => Where,
-): Where | typeof matchesNothing | object {
+/** Matches no row if the id is malformed or names a different kind of account. */
+function byAccount(id: Given<string>, where: (name: AccountName) => object): object {
   if (id === null || id === undefined) return {};
   const name = accountNameIn(id);
   return name === undefined ? matchesNothing : where(name);
@@ -235,11 +222,11 @@ function byAccount<Where>(
 const fromAccount = ({ id, kind }: AccountName) => ({ sourceAccountId: id, sourceAccount: { kind } });
 const toAccount = ({ id, kind }: AccountName) => ({ destinationAccountId: id, destinationAccount: { kind } });
 
-function byIdentifier<A, B>(
+function byIdentifier(
   identifier: Given<string>,
-  byName: (name: AccountName) => A,
-  byUma: (address: string) => B,
-): A | B | object {
+  byName: (name: AccountName) => object,
+  byUma: (address: string) => object,
+): object {
   if (identifier?.startsWith('$')) return byText(identifier, (address) => byUma(address.toLowerCase()));
   return byAccount(identifier, byName);
 }

@@ -13,7 +13,6 @@ export interface Freezing {
   readonly reason: string;
 }
 
-/** The outcome: whether anything changed, and since when the customer or account has been (or had been) frozen. */
 export interface Frozen {
   readonly changed: boolean;
   readonly since: Date | null;
@@ -24,18 +23,14 @@ const frozenStatement = statement<{ found: { readonly since: string | null; read
   'select set_frozen($1, $2, $3, $4, $5) as found',
 );
 
-/**
- * Freezes or unfreezes a customer (`Customer:…`). Waits for payments that have locked the customer's rows, and applies
- * to all later payments.
- * @throws RefusedByHand
- */
+/** Waits for payments that have locked the customer's rows, and applies to all later payments. @throws RefusedByHand */
 export async function freezeCustomer(database: Database, id: string, freezing: Freezing): Promise<Frozen> {
   const uuid = uuidOf(id, 'Customer');
   if (uuid === undefined) throw new RefusedByHand(`${id} is not a customer id (Customer:…)`);
   return setFrozen(database, id, { kind: 'CUSTOMER', id: uuid }, freezing);
 }
 
-/** Freezes or unfreezes an account (`InternalAccount:…` or `ExternalAccount:…`). @throws RefusedByHand */
+/** @throws RefusedByHand */
 export async function freezeAccount(database: Database, id: string, freezing: Freezing): Promise<Frozen> {
   const name = accountNameIn(id);
   if (!name) throw new RefusedByHand(`${id} is not an account id (InternalAccount:… or ExternalAccount:…)`);

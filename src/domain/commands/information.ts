@@ -7,7 +7,6 @@ import type { Queryable } from '../../infra/database/statement.ts';
 import { readClock } from '../../infra/database/transaction.ts';
 import type { RequiredField } from '../../rails/rail.ts';
 
-/** A named fact about a party to a UMA payment (decision 48). */
 export interface InformationField {
   readonly name: string;
   readonly value: string;
@@ -17,7 +16,6 @@ export type Information = Readonly<Record<string, string>>;
 
 export const maxFacts = 30;
 
-/** Returns the reason for refusing a fact's value, worded as the end of a sentence. `now` is the database's clock. */
 type Check = (value: string, now: Date) => string | undefined;
 
 const anyText: Check = () => undefined;
@@ -49,17 +47,11 @@ const checks: ReadonlyMap<string, Check> = new Map([
   ['IDENTIFIER', anyText],
 ]);
 
-/** Reads the database's clock if a fact depends on it. */
 export async function clockFor(on: Queryable, given: readonly InformationField[] | null | undefined): Promise<Date> {
   return given?.some(({ name }) => name === 'BIRTH_DATE') ? (await readClock(on)).now : new Date(0);
 }
 
-/**
- * Validates all facts, and returns them as a map. Names must be in upper case and unique; values must not be empty, and
- * must have the form that the name requires.
- * @param now the database's clock (`clockFor`)
- * @throws Refusal INVALID_INPUT with the path of the fact
- */
+/** Returns the facts as a map. `now`: see `clockFor`. @throws Refusal INVALID_INPUT with the path of the fact */
 export function checkInformation(given: readonly InformationField[] | null | undefined, path: FieldPath, now: Date) {
   const fields = (given ?? []).map(({ name, value }) => ({ name, value: canonicalText(value) }));
   if (fields.length > maxFacts) throw invalid(`at most ${maxFacts} facts can be given`, path);

@@ -9,9 +9,8 @@ export const maxEntries = 20;
 const maxKeyLength = 40;
 
 /**
- * Validates all entries of the given metadata, and returns the value for its column: null if there are no entries,
- * undefined if no metadata is given. Only platforms may set metadata, so that their servers can rely on it.
- * @throws Refusal INVALID_INPUT with the path of the entry; FORBIDDEN for an app
+ * Returns the value for the column: null without entries, undefined if no metadata is given. Only platforms may set it,
+ * so that their servers can rely on it. @throws Refusal INVALID_INPUT with the entry's path; FORBIDDEN for an app
  */
 export function checkMetadata(caller: Pick<Caller, 'kind'>, given: Metadata | null | undefined, path: FieldPath) {
   if (!given) return undefined;

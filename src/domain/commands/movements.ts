@@ -22,10 +22,7 @@ export interface Flow {
   readonly lockedSent?: bigint | undefined;
 }
 
-/**
- * Returns the amounts and accounts of an outgoing payment, excluding the platform's fees. `lock` is the rail's rate
- * lock.
- */
+/** Excludes the platform's fees. `lock` is the rail's rate lock. */
 export function flowOf(transaction: Transaction, sourceAccountId: string | null, lock: RateLock | undefined): Flow {
   const { id, sentAmount, sentCurrency, receivedAmount } = transaction;
   if (sentAmount === null || sentCurrency === null || receivedAmount === null || sourceAccountId === null) {
@@ -54,9 +51,7 @@ function move(from: Place, to: Place, { currency, amount }: Money): [debit: Leg,
   ];
 }
 
-/**
- * Debits the source: the fees are booked as earned, the rest is converted, and the amount to deliver waits in CLEARING.
- */
+/** The fees are booked as earned, the rest is converted, and the amount to deliver waits in CLEARING. */
 export function debit(flow: Flow): Journal {
   return {
     kind: 'debit',
@@ -125,10 +120,7 @@ export function transfer(accountId: string, currency: string, amount: bigint, tr
   return { kind: 'transfer', transactionId, legs: move({ account: accountId }, outside, { currency, amount }) };
 }
 
-/**
- * Takes a payment's money from its source while the payment awaits approval, as a debit does. Even for a transfer to an
- * internal account, the money waits in CLEARING.
- */
+/** Takes the money of a payment that awaits approval. Even a transfer's money waits in CLEARING. */
 export function reservation(journal: Journal): Journal {
   const legs = journal.legs.map((leg) =>
     'system' in leg && leg.system === 'OUTSIDE' ? { ...leg, system: 'CLEARING' as const } : leg,
@@ -244,7 +236,6 @@ export function storedLock({ reference, sent, received, rate, fees }: RateLock):
   return { reference, sent: String(sent), received: String(received), rate, fees: String(fees) };
 }
 
-/** Returns a quote's stored rate lock, or undefined if the quote has none. */
 export function lockOf(stored: Prisma.JsonValue | undefined): RateLock | undefined {
   if (stored === null || stored === undefined) return undefined;
   const { reference, sent, received, rate, fees } = trustedJson<StoredLock>(stored);

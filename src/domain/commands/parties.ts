@@ -5,7 +5,6 @@ import { type Queryable, statement } from '../../infra/database/statement.ts';
 import type { RailAccount } from '../../rails/rail-parts.ts';
 import { type Scope, sharedForCallers, visibleRow } from '../access/visible.ts';
 
-/** A command's accounts, and new ids for the rows that it will insert. */
 export interface TransferParties {
   readonly source: Account | undefined;
   readonly destination: Account | undefined;
@@ -13,7 +12,6 @@ export interface TransferParties {
   readonly ids: readonly string[];
 }
 
-/** The accounts named by a command, and the number of new ids it needs. */
 interface Named {
   readonly source?: AccountName | undefined;
   readonly destination?: AccountName | undefined;
@@ -30,16 +28,13 @@ export interface PlatformFeeTerms {
 /** A quote's parties: its accounts, and the customer who is named in it or owns the source or the destination. */
 export interface Parties extends TransferParties {
   readonly customer: Customer | undefined;
-  /** The platform's own fees in the sending currency. */
   readonly platformFee: PlatformFeeTerms;
 }
 
-/** Returns the SQL after `from` that selects the account named by a call, if the caller may see it. */
 const namedAccount = (name: 'source' | 'destination') =>
   `public.account a where ${visibleRow('account', 'a')} and a.id = named.${name}`;
 
 // The ids come from an array: with generate_series, Postgres would plan the statements again for each call.
-/** Reads the accounts that a call names, and creates as many ids as it needs. */
 const transferPartiesSql = `
   (select account_snapshot(a) from ${namedAccount('source')}) as source,
   (select account_snapshot(a) from ${namedAccount('destination')}) as destination,
@@ -81,20 +76,14 @@ const partiesStatement = sharedForCallers(
   ),
 );
 
-/**
- * Reads a command's accounts in one statement. An account is undefined if the caller may not see it, or if it is of a
- * different kind.
- */
+/** An account is undefined if the caller may not see it, or if it is of a different kind. */
 export async function readTransferParties(on: Queryable, caller: Scope, names: Named): Promise<TransferParties> {
   const { source, destination, ids } = names;
   const row = await transferPartiesStatement(on, caller, source?.id ?? null, destination?.id ?? null, ids);
   return transferPartiesOf(row, names);
 }
 
-/**
- * Reads a command's parties in one statement. A party is undefined if the caller may not see it, or if it is of a
- * different kind.
- */
+/** A party is undefined if the caller may not see it, or if it is of a different kind. */
 export async function readParties(
   on: Queryable,
   caller: Scope,
@@ -111,7 +100,6 @@ const platformFeeStatement = statement<PlatformFeeRow>(
   'select fixed_fee::text, variable_fee_rate::text from platform_fee where platform_id = $1 and sending_currency = $2',
 );
 
-/** Returns a platform's fee for payments in a currency, or undefined. */
 export async function readPlatformFee(on: Queryable, { platformId }: Scope, currency: string) {
   const [row] = await platformFeeStatement(on, platformId, currency);
   return feeOf(row);
@@ -121,7 +109,6 @@ function feeOf(row: PlatformFeeRow | undefined): PlatformFeeTerms {
   return { fixedFee: BigInt(row?.fixedFee ?? 0), variableFeeRate: row?.variableFeeRate ?? '0' };
 }
 
-/** Returns the currency of an account; undefined if the caller can see no account with that id. */
 export async function currencyOfNamed(on: Queryable, caller: Scope, id: string): Promise<string | undefined> {
   const { source } = await readTransferParties(on, caller, { source: accountNameIn(id), ids: 0 });
   return source?.currency;
@@ -136,17 +123,13 @@ function transferPartiesOf({ source, destination, ids }: TransferPartiesRow, nam
   };
 }
 
-/**
- * Returns one of the ids that were created together with the parties.
- * @throws Error if there are fewer
- */
 export function idAt(parties: Pick<TransferParties, 'ids'>, position: number): string {
   const id = parties.ids[position];
   if (id === undefined) throw new Error(`no id at ${position}`);
   return id;
 }
 
-/** Parses an account's public id. @throws Refusal ACCOUNT_NOT_FOUND for a malformed id */
+/** @throws Refusal ACCOUNT_NOT_FOUND for a malformed id */
 export function accountName(id: string, path: FieldPath): AccountName {
   return accountNameIn(id) ?? accountNotFound(path);
 }
@@ -156,7 +139,7 @@ export function accountNotFound(path: FieldPath): never {
   throw new Refusal('ACCOUNT_NOT_FOUND', 'no such account', path);
 }
 
-/** Returns the uuid in a customer's public id. @throws Refusal USER_NOT_FOUND for a malformed id */
+/** @throws Refusal USER_NOT_FOUND for a malformed id */
 export function customerUuid(id: string, path: FieldPath): string {
   return uuidOf(id, 'Customer') ?? customerNotFound(path);
 }
@@ -166,19 +149,16 @@ export function customerNotFound(path: FieldPath): never {
   throw new Refusal('USER_NOT_FOUND', 'no such customer', path);
 }
 
-/** An account that takes part in a payment, with the fields needed for the payment's outcome. */
 export type Party = Pick<
   Account,
   'id' | 'kind' | 'customerId' | 'currency' | 'accountType' | 'identifier' | 'accountInfo'
 >;
 
-/** Converts an external account to the rail's form; undefined for an internal account. */
 export function toRailAccount(account: Party): RailAccount | undefined {
   return account.kind === 'EXTERNAL' && account.accountType !== null && account.identifier !== null
     ? {
         type: account.accountType,
         identifier: account.identifier,
-        // Stored in this form by createExternalAccount.
         details: trustedJson<Readonly<Record<string, string>>>(account.accountInfo),
       }
     : undefined;

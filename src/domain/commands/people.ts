@@ -14,15 +14,11 @@ export interface Address {
 }
 
 type Text = string | null | undefined;
-/** Validates one field's value, whose type depends on the field. */
 type Check = (value: never, path: FieldPath, now: Date) => unknown;
 
 const text = (maxLength: number) => (value: Text, path: FieldPath) => checkText(value, path, maxLength);
 
-/**
- * The checks for facts about a person, a company or an address, keyed by field name. A field has the same name in every
- * input.
- */
+/** A field has the same name in every input. */
 const checks: Readonly<Record<string, Check>> = {
   fullName: text(longest.name),
   legalName: text(longest.name),
@@ -43,36 +39,26 @@ const checks: Readonly<Record<string, Check>> = {
   country: checkCountry,
 };
 
-/**
- * Validates all facts about a person, a company or an address, and returns them as stored.
- * @param now the database's clock
- * @throws Refusal INVALID_INPUT with the path of each wrong field
- */
+/** Returns the facts as stored. `now` is the database's clock. @throws Refusal INVALID_INPUT with each wrong path */
 export function checkFacts<Given extends object>(given: Given, path: FieldPath, now: Date): Given {
   const fields = Object.entries(checks).filter(([name]) => Reflect.has(given, name));
   const values = checkAll(
     ...fields.map(
       ([name, check]) =>
         () =>
-          // Both APIs give each fact the type that its check expects.
           check(Reflect.get(given, name) as never, [...path, name], now),
     ),
   );
   return { ...given, ...Object.fromEntries(fields.map(([name], position) => [name, values[position]])) };
 }
 
-/**
- * Refuses a date that cannot be a living person's date of birth.
- * @param now the database's clock
- * @throws Refusal INVALID_INPUT
- */
 function checkBirth(day: Text, path: FieldPath, now: Date): Text {
   const fault = day === null || day === undefined ? undefined : birthFault(day, now);
   if (fault !== undefined) throw invalid(`a date of birth ${fault}`, { path, value: day });
   return day;
 }
 
-/** Refuses an unknown country code. @throws Refusal INVALID_INPUT */
+/** @throws Refusal INVALID_INPUT */
 export function checkCountry<Given extends string | null | undefined>(country: Given, path: FieldPath): Given {
   const fault = country === null || country === undefined ? undefined : countryFault(country);
   if (fault !== undefined) throw invalid(`a country ${fault}`, { path, value: country });

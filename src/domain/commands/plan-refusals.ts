@@ -13,11 +13,11 @@ import type { LimitState, PlanRefusal } from '../ledger/commit.ts';
 
 /** How a command presents the database's refusal of its plan. */
 export interface RefusalOptions {
-  /** The path of the cause in the input, for codes that are not in `paths`. */
+  /** The path for codes that are not in `paths`. */
   readonly path?: FieldPath;
   /** The path of the cause in the input; if several are possible, a function of the id in the refusal. */
   readonly paths?: Partial<Record<PlanRefusal['code'], FieldPath | ((id: string) => FieldPath)>>;
-  /** The code and reason if a status does not allow the operation: CONFLICT and a general reason by default. */
+  /** CONFLICT and a general reason by default. */
   readonly conflict?: { readonly code?: RefusalCode; readonly reason?: string };
 }
 
@@ -39,10 +39,14 @@ export function planRefusal(refusal: PlanRefusal, options: RefusalOptions, calle
   return new Refusal(code, message, { path, ...facts }, replayed);
 }
 
-const notIndependent =
-  'a payment cannot be approved by the token that requested it, by a token that created that one or was created by it, or by a token that the same policy limits';
-
 export const lookupExpired = 'the lookup has expired; look the receiver up again';
+const plainMessages = {
+  QUOTE_NOT_FOUND: 'no such quote',
+  TRANSACTION_NOT_FOUND: 'no such transaction',
+  FORBIDDEN:
+    'a payment cannot be approved by the token that requested it, by a token that created that one or was created by it, or by a token that the same policy limits',
+  LOOKUP_REQUEST_NOT_FOUND: lookupExpired,
+} as const;
 
 interface RefusalParts {
   readonly code: RefusalCode;
@@ -57,13 +61,10 @@ function fullRefusal(
   const { code } = refusal;
   switch (code) {
     case 'QUOTE_NOT_FOUND':
-      return { code, message: 'no such quote' };
     case 'TRANSACTION_NOT_FOUND':
-      return { code, message: 'no such transaction' };
     case 'FORBIDDEN':
-      return { code, message: notIndependent };
     case 'LOOKUP_REQUEST_NOT_FOUND':
-      return { code, message: lookupExpired };
+      return { code, message: plainMessages[code] };
     case 'QUOTE_EXPIRED': {
       const expiresAt = new Date(refusal.expiresAt).toISOString();
       return { code, message: `the quote expired at ${expiresAt}; create a new one`, facts: { expiresAt } };
@@ -88,12 +89,10 @@ function fullRefusal(
     }
     case 'CUSTOMER_FROZEN':
       return { code, message: 'the customer is frozen', facts: { customerId: publicId('Customer', refusal.id) } };
-    case 'ACCOUNT_FROZEN':
-      return {
-        code,
-        message: 'the account is frozen',
-        facts: { accountId: accountPublicId(refusal.kind, refusal.id) },
-      };
+    case 'ACCOUNT_FROZEN': {
+      const accountId = accountPublicId(refusal.kind, refusal.id);
+      return { code, message: 'the account is frozen', facts: { accountId } };
+    }
     case 'LIMIT_EXCEEDED':
       return limitParts(refusal);
     case 'INVALID_BANK_ACCOUNT': {
@@ -125,7 +124,6 @@ function conflictParts(
 
 type LimitExceeded = Extract<PlanRefusal, { code: 'LIMIT_EXCEEDED' }>;
 
-/** The details of the refusal LIMIT_EXCEEDED, for a caller who may see the policy. */
 export interface ExceededLimit extends Pick<LimitExceeded, 'rule' | 'limit' | 'freeAt'> {
   readonly subjectId: string;
 }
@@ -165,7 +163,6 @@ const periods: Readonly<Record<LimitState['period'], string>> = {
 /** The only refusal that callers may get about a customer whom they cannot see. */
 const stranger: RefusalParts = { code: 'USER_NOT_READY', message: 'a customer in this payment cannot move money' };
 
-/** Returns the refusal without details for a caller who may not see its subject; otherwise undefined. */
 function limitedRefusal(refusal: PlanRefusal, caller: Caller): RefusalParts | undefined {
   const { code } = refusal;
   switch (code) {
@@ -198,11 +195,8 @@ function limitedRefusal(refusal: PlanRefusal, caller: Caller): RefusalParts | un
     case 'AMOUNT_OUT_OF_RANGE': {
       if (seesAny('account', caller)) return undefined;
       const { limit, currency } = refusal;
-      return {
-        code,
-        message: `the receiving account may hold at most ${inMajor(limit, currency)}`,
-        facts: { limit, currency },
-      };
+      const message = `the receiving account may hold at most ${inMajor(limit, currency)}`;
+      return { code, message, facts: { limit, currency } };
     }
     default:
       return undefined;
@@ -211,7 +205,6 @@ function limitedRefusal(refusal: PlanRefusal, caller: Caller): RefusalParts | un
 
 type CustomerInUse = Extract<PlanRefusal, { code: 'CUSTOMER_IN_USE' }>;
 
-/** The obstacles to deleting a customer: the details of the refusal CUSTOMER_IN_USE. */
 export interface CustomerUse {
   readonly balances: readonly { readonly accountId: string; readonly amount: string; readonly currency: string }[];
   readonly paymentsUnderWay: number;
@@ -240,12 +233,11 @@ function inUse({ balances, payments }: CustomerInUse): string {
   return `the customer cannot be deleted: ${reasons.join(', and ')}`;
 }
 
-/** Explains why an account cannot take an amount. Its balance is not revealed, because the payer may not own it. */
+/** The balance is not revealed, because the payer may not own the account. */
 export function fullAccount({ id, limit, currency }: Extract<PlanRefusal, { code: 'AMOUNT_OUT_OF_RANGE' }>): string {
   return `${publicId('InternalAccount', id)} may hold at most ${inMajor(limit, currency)}, and this would exceed it`;
 }
 
-/** Formats an amount in smallest units (digits) of a stored currency as readable major units, such as "125.50 USD". */
 export function inMajor(digits: string, currency: string): string {
   const known = currencyOf(currency);
   return known ? formatMajor(BigInt(digits), known) : `${digits} ${currency}`;

@@ -13,12 +13,10 @@ import type { Payments } from './command.ts';
 export interface Receipt {
   readonly operation: Operation;
   readonly idempotencyKey: string;
-  /** NONE: nothing has been done or refused under the key. */
   readonly outcome: 'NONE' | 'SUCCEEDED' | 'REFUSED';
-  /** When the key was first used; null if it never was. */
   readonly createdAt: Date | null;
   readonly code: RefusalCode | null;
-  /** The record that the call created or changed, by type and uuid; null for a record without an id. */
+  /** Null for a record without an id. */
   readonly result: { readonly type: ResultType | NonNullable<StoredResult['type']>; readonly row: ResultRow } | null;
 }
 
@@ -38,19 +36,14 @@ const receiptStatement = statement<{
 
 /** Reads the receipt for a key. There is none while the first call is still running. */
 export async function readReceipt(
-  payments: Payments,
+  { database }: Payments,
   caller: Caller,
   operation: Operation,
   idempotencyKey: string,
 ): Promise<Receipt> {
   // Malformed keys are never stored, and Postgres would reject some of them as parameters.
   const [row] = isIdempotencyKey(idempotencyKey)
-    ? await receiptStatement(
-        payments.database.pool,
-        caller.platformId,
-        keyedOperation(caller, operation),
-        idempotencyKey,
-      )
+    ? await receiptStatement(database.pool, caller.platformId, keyedOperation(caller, operation), idempotencyKey)
     : [];
   if (!row) return { operation, idempotencyKey, outcome: 'NONE', createdAt: null, code: null, result: null };
   return {

@@ -1,12 +1,12 @@
+import { type AccountType, accountTypes } from '../../core/account-types.ts';
 import { accountPublicId } from '../../core/ids.ts';
-import type { ExternalAccountType, PaymentKind } from '../../infra/database/generated/client/client.ts';
+import type { PaymentKind } from '../../infra/database/generated/client/client.ts';
 import type { Account } from '../../infra/database/rows.ts';
 import type { Caller } from '../access/caller.ts';
 import type { Spend } from '../ledger/plan.ts';
 
-/** The payment that a command begins, and its receiving account, if any. */
 interface Begun extends Pick<Spend, 'transactionId' | 'amount' | 'currency' | 'until'> {
-  /** The sending customer; null if the platform itself pays. */
+  /** Null if the platform itself pays. */
   readonly customerId: string | null;
   readonly to: Account | null | undefined;
   readonly umaAddress?: string | null | undefined;
@@ -23,22 +23,8 @@ export function spendOf(caller: Caller, kind: PaymentKind, payment: Begun): Spen
   };
 }
 
-/**
- * The country of each account type that exists in only one country. An IBAN begins with its country; a wallet has none.
- */
-const countries: { readonly [Type in ExternalAccountType]?: string } = {
-  US_ACCOUNT: 'US',
-  CLABE: 'MX',
-  PIX: 'BR',
-  UPI: 'IN',
-  NGN_ACCOUNT: 'NG',
-  CAD_ACCOUNT: 'CA',
-  GBP_ACCOUNT: 'GB',
-  PHP_ACCOUNT: 'PH',
-  SGD_ACCOUNT: 'SG',
-};
-
 function countryOf({ accountType, identifier }: Account): string | null {
   if (accountType === null) return null;
-  return accountType === 'IBAN' ? (identifier?.slice(0, 2) ?? null) : (countries[accountType] ?? null);
+  const { country }: AccountType = accountTypes[accountType];
+  return accountType === 'IBAN' ? (identifier?.slice(0, 2) ?? null) : (country ?? null);
 }

@@ -7,9 +7,7 @@ export const serviceDomain = 'uma.money';
 /** Matches a domain name in ASCII: at least two labels, the last of which is not a number. */
 const domainName = /^(?=.{3,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+(?!\d+$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 
-/**
- * Matches letters, digits, hyphens and dots of any script. `domainToASCII` would also decode and truncate other text.
- */
+/** `domainToASCII` would also decode and truncate other text. */
 const writtenName = /^[\p{L}\p{M}\p{N}.\-\u3002\uff0e\uff61]+$/u;
 
 /** Reserved top-level domains, and local network names that ICANN never delegates (RFC 6761, 6762, 7686, 9476). */
@@ -21,10 +19,7 @@ const machines: ReadonlySet<string> = new Set([
 /** Domains reserved for tests and examples (RFC 2606, RFC 6761). */
 const fictional = ['test', 'example', 'example.com', 'example.net', 'example.org'] as const;
 
-/**
- * Returns a domain name in canonical form: lower-case ASCII, with internationalized names in Punycode. Returns
- * undefined for anything else, such as a bare host, an IP address, a port or a local network name.
- */
+/** Returns a domain name in lower-case ASCII (Punycode); undefined for a bare host, IP address, port or local name. */
 export function normalDomain(domain: string): string | undefined {
   if (!writtenName.test(domain)) return undefined;
   const ascii = domainToASCII(domain);
@@ -32,7 +27,6 @@ export function normalDomain(domain: string): string | undefined {
   return domainName.test(ascii) && !machines.has(last) ? ascii : undefined;
 }
 
-/** Returns whether a domain is reserved for tests and examples, which only the sandbox uses. */
 export function isFictional(domain: string): boolean {
   return fictional.some((one) => isBelow(domain, one));
 }
@@ -68,9 +62,8 @@ export function checkUmaAddress(address: string, path: FieldPath): string {
 const addressPath: FieldPath = ['umaAddress'];
 
 /**
- * Validates the new UMA address of a customer, and returns its stored form. Its domain must be the platform's own: with
- * an address in another domain, the customer would receive payments meant for others (decision 61).
- * @param current the customer's current address, which is always accepted
+ * Validates a customer's new address, which must be in the platform's own domain: in another one, the customer would
+ * receive payments meant for others (decision 61). The current address is always accepted.
  * @throws Refusal INVALID_UMA_ADDRESS
  */
 export function checkCustomerAddress(umaDomain: string, address: string, current?: string): string {

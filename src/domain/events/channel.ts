@@ -22,10 +22,7 @@ export class Channel<T> implements AsyncIterableIterator<T> {
   #ended = false;
   #error: unknown;
 
-  /**
-   * @param limit the maximum number of messages that wait for the reader
-   * @param onOverflow called when the reader falls too far behind, because it may have stopped reading
-   */
+  /** @param onOverflow called when the reader falls too far behind, because it may have stopped reading */
   constructor(limit: number, onClose: () => void, onOverflow: () => void = () => undefined) {
     this.#limit = limit;
     this.#onClose = onClose;
@@ -51,15 +48,12 @@ export class Channel<T> implements AsyncIterableIterator<T> {
     }
   }
 
-  /**
-   * Waits until the reader has taken all messages or the channel has ended. A writer of many messages calls this
-   * after each page.
-   */
+  /** Waits until the reader has taken all messages or the channel has ended. */
   async drained(): Promise<void> {
     if (this.#ended || this.#queue.length === 0) return;
-    await new Promise<void>((resolve) => {
-      this.#drained = resolve;
-    });
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#drained = resolve;
+    await promise;
   }
 
   end(): void {

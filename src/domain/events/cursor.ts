@@ -16,18 +16,12 @@ export const feedStart: FeedPosition = { sequence: 0n, epoch: null };
 
 const feed = 'feed';
 
-/**
- * Returns the cursor for a position in a platform's feed, as used by subscriptions, `events`, timelines and
- * `viewer.feedCursor`.
- */
+/** Used by subscriptions, `events`, timelines and `viewer.feedCursor`. */
 export function feedCursor(cursors: Cursors, platformId: string, { sequence, epoch }: FeedPosition): string {
   return cursors.write(feed, platformId, epoch === null ? `${sequence}` : `${sequence}:${epoch}`);
 }
 
-/**
- * Parses a cursor; undefined if it is malformed or belongs to another platform. Its position may not exist
- * (`hasPosition`).
- */
+/** Returns undefined for a malformed cursor, or another platform's. The position may not exist (`hasPosition`). */
 export function positionOf(cursors: Cursors, platformId: string, cursor: string): FeedPosition | undefined {
   const text = cursors.read(feed, platformId, cursor);
   return text === undefined ? undefined : feedPosition(text);
@@ -52,9 +46,8 @@ export class EventsUndone extends Error {
 export const readAfterHeader = 'payments-read-after';
 
 /**
- * Parses the header field. Returns the read token of the write that the reads must include; undefined for `latest` and
- * for a feed cursor, because the reads then include everything, as they do without the header.
- * @throws Refusal INVALID_INPUT for anything else
+ * Returns the read token of the write that the reads must include; undefined for `latest` and for a feed cursor: reads
+ * then include everything, as without the header. @throws Refusal INVALID_INPUT for anything else
  */
 export function readAfterOf(cursors: Cursors, platformId: string, text: string): string | undefined {
   if (isReadToken(text)) return text;

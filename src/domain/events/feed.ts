@@ -9,7 +9,7 @@ import { ReferredRows } from '../../infra/database/predicates.ts';
 import { singleFlight } from '../../infra/instruments/single-flight.ts';
 import { Channel } from './channel.ts';
 import { EventsUndone, type FeedPosition } from './cursor.ts';
-import { FeedReads, type Page, pageSize, replayConnections } from './reads.ts';
+import { FeedReads, feedHead, hasPosition, type Page, pageSize, replayConnections } from './reads.ts';
 import { maxBytes, newestEvents, RecentEvents } from './recent.ts';
 import { type FollowedNoun, latestEventsOf, PreviousEvents } from './row-events.ts';
 import { type EventFilter, type Hub, offer, type Subscriber, SubscriberIndex } from './subscribers.ts';
@@ -28,7 +28,6 @@ export class Replays {
     this.#reads = reads;
   }
 
-  /** Brings a subscriber up to the hub's position, and makes it live. */
   async catchUp(hub: Hub, subscriber: Subscriber): Promise<void> {
     const { channel } = subscriber;
     while (subscriber.position < hub.head && !channel.ended) {
@@ -63,7 +62,6 @@ export class Replays {
   }
 }
 
-/** Offers a page to a subscriber in portions, without waiting for a slow reader. */
 async function deliver({ events, upTo }: Page, subscriber: Subscriber): Promise<void> {
   const { channel } = subscriber;
   const patience = delay(turnMs, undefined, { ref: false });
@@ -81,7 +79,6 @@ async function deliver({ events, upTo }: Page, subscriber: Subscriber): Promise<
   if (upTo > subscriber.position) subscriber.position = upTo;
 }
 
-/** How long a new listener may take to connect before a retry, in milliseconds. */
 const listenTimeoutMs = 5_000;
 /** The number of polls that find events without a notification before the listener's connection counts as lost. */
 const maxMissedPolls = 3;
@@ -96,7 +93,6 @@ export class FeedListener {
   readonly #connection: OwnConnection;
   /** Connects only once if several polls request it at the same time, so that a failure is counted once. */
   readonly #reconnect: () => Promise<void>;
-  /** The number of polls that have found something new since the last notification. */
   #missedPolls = 0;
 
   /** @param onAnnounced called with the platforms whose feeds have new events, at least once per sequencer step */
@@ -122,7 +118,6 @@ export class FeedListener {
     await this.#connection.get();
   }
 
-  /** Counts a poll that found events without a notification. */
   missed(): void {
     this.#missedPolls += 1;
   }
@@ -162,7 +157,6 @@ const latestMs = 2_000;
  */
 export class Feed {
   readonly previous: PreviousEvents;
-  /** The rows that the filters of list subscriptions refer to. */
   readonly referred: ReferredRows;
   readonly #log: Logger;
   readonly #pool: Database['pool'];
@@ -205,7 +199,6 @@ export class Feed {
     return count;
   }
 
-  /** Whether the feed receives notifications, instead of only polling. */
   get listening(): boolean {
     return this.#listener.listening;
   }
@@ -218,8 +211,8 @@ export class Feed {
   }
 
   /**
-   * Subscribes to the events after the sequence `after` that match the filter, first to stored events and then to live
-   * events, until the reader returns. A reader that falls too far behind, or whose events cannot be read, is dropped.
+   * Subscribes to the events after the sequence `after` that match the filter, until the reader returns. A reader that
+   * falls too far behind, or whose events cannot be read, is dropped.
    * @param onDrop called when the reader is dropped, because the reader itself may be stuck
    */
   async subscribe(platformId: string, after: bigint, filter: EventFilter, onDrop?: () => void) {
@@ -242,10 +235,7 @@ export class Feed {
     return channel;
   }
 
-  /**
-   * Returns whether the events in memory show that all events after a feed position are later than `time`. False if
-   * only the database can tell.
-   */
+  /** Whether the events in memory show that all events after a position are later than `time`; false if in doubt. */
   isRecent(platformId: string, { sequence, epoch }: FeedPosition, time: Date): boolean {
     const hub = this.#hubs.get(platformId);
     if (!hub) return false;
@@ -259,9 +249,8 @@ export class Feed {
   }
 
   /**
-   * Returns the latest event of each row, all at the same moment, keyed by the ids that the feed uses for the rows.
-   * Waits until the events have reached the rows' versions. Omits rows whose events do not arrive in time because no
-   * sequencer is running.
+   * Returns the latest event of each row, all at the same moment, once they have reached the rows' versions. Omits
+   * those that do not arrive in time because no sequencer is running.
    */
   async latest(platformId: string, noun: FollowedNoun, versions: ReadonlyMap<string, number>) {
     const deadline = Date.now() + latestMs;
@@ -275,23 +264,18 @@ export class Feed {
   }
 
   async waitForChange(ms: number): Promise<void> {
-    await new Promise<void>((resolve) => {
-      const done = () => {
-        clearTimeout(timer);
-        this.#waiters.delete(done);
-        resolve();
-      };
-      const timer = setTimeout(done, ms);
-      this.#waiters.add(done);
-    });
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, ms);
+    this.#waiters.add(resolve);
+    await promise;
+    clearTimeout(timer);
+    this.#waiters.delete(resolve);
   }
 
-  /** Opens a platform's hub, once for all subscribers that arrive in the meantime. */
   async #openHub(platformId: string): Promise<Hub> {
     const opening =
       this.#opening.get(platformId) ??
-      this.#reads
-        .head(platformId)
+      feedHead(this.#reads, platformId)
         .then(({ sequence, epoch }) => ({
           ...{ platformId, head: sequence, epoch, target: sequence, reading: undefined },
           subscribers: new Set<Subscriber>(),
@@ -310,7 +294,7 @@ export class Feed {
     hub.recent.clear();
   }
 
-  /** Reads a platform's new events and dispatches them. Reads run one at a time, which preserves the feed's order. */
+  /** Reads run one at a time, which preserves the feed's order. */
   #read(platformId: string, hub: Hub): void {
     hub.reading ??= FaultStates.of(this.#log)
       .watch('feed', this.#readToTarget(platformId, hub))
@@ -333,17 +317,13 @@ export class Feed {
     }
   }
 
-  /**
-   * Returns whether the feed continues, in a new epoch, after the last event that this hub has dispatched. If not, the
-   * database was restored to an earlier moment, and the hub is abandoned.
-   */
+  /** If the feed does not continue after the last dispatched event, the database was restored: abandons the hub. */
   async #continues(hub: Hub): Promise<boolean> {
-    const continues = await this.#reads.has(hub.platformId, { sequence: hub.head, epoch: hub.epoch });
+    const continues = await hasPosition(this.#reads.pool, hub.platformId, { sequence: hub.head, epoch: hub.epoch });
     if (!continues) this.#abandon(hub);
     return continues;
   }
 
-  /** Ends all subscriptions of a hub whose latest events were lost in a restore. */
   #abandon(hub: Hub): void {
     const { platformId, subscribers } = hub;
     this.#log.warn(
@@ -373,8 +353,7 @@ export class Feed {
     let isCounted = false;
     for (const [platformId, hub] of this.#hubs) {
       const before = hub.head;
-      this.#reads
-        .head(platformId)
+      feedHead(this.#reads, platformId)
         .then(({ sequence, epoch }) => {
           // The end of a feed moves backwards only if the whole database was restored.
           const isUndone = sequence < before || (sequence === before && before === hub.head && epoch !== hub.epoch);

@@ -8,15 +8,10 @@ import { type FeedPosition, feedStart } from './cursor.ts';
 import { newestEvents } from './recent.ts';
 import type { EventFilter, Subject } from './subscribers.ts';
 
-/** The maximum number of events that one read returns. */
 export const pageSize = 500;
-/**
- * The maximum number of feed positions that one page covers. Without it, a replay of rare types would read millions
- * of rows.
- */
+/** The number of feed positions that a page covers: otherwise, a replay of rare types would read millions of rows. */
 const pageSpan = 10_000;
 
-/** The number of replay pages that this process reads concurrently. */
 export const replayConnections = 3;
 /** Live reads are short, and run one at a time per platform. */
 const liveConnections = 2;
@@ -59,7 +54,6 @@ const headStatement = statement<FeedPosition>(
   'select sequence, epoch from feed_head where platform_id = $1',
 );
 
-/** Returns the end of a platform's feed: the position of its last event. */
 export async function feedHead({ pool }: Pick<Database, 'pool'>, platformId: string): Promise<FeedPosition> {
   const [row] = await asPlatform(platformId, () => headStatement(pool, platformId));
   return row ?? feedStart;
@@ -71,9 +65,7 @@ const hasPositionStatement = statement<{ found: boolean }>(
      where platform_id = $1 and sequence = $2 and epoch is not distinct from $3::int) as found`,
 );
 
-/**
- * Returns whether a position exists in a platform's feed: false if its event was lost when the database was restored.
- */
+/** False if the position's event was lost when the database was restored. */
 export async function hasPosition(on: Queryable, platformId: string, { sequence, epoch }: FeedPosition) {
   if (sequence === feedStart.sequence) return epoch === feedStart.epoch;
   const [row] = await asPlatform(platformId, () => hasPositionStatement(on, platformId, sequence.toString(), epoch));
@@ -90,41 +82,30 @@ export interface Page {
 export class FeedReads {
   /** The number of events read from the database since the process started, by purpose. */
   readonly count = { live: 0, replay: 0 };
-  readonly #live: pg.Pool;
+  /** For live reads. */
+  readonly pool: pg.Pool;
   readonly #replays: pg.Pool;
 
   constructor(database: Pick<Database, 'openPool'>) {
-    this.#live = database.openPool('feed-live', liveConnections);
+    this.pool = database.openPool('feed-live', liveConnections);
     this.#replays = database.openPool('feed-replay', replayConnections);
-  }
-
-  head(platformId: string): Promise<FeedPosition> {
-    return feedHead({ pool: this.#live }, platformId);
-  }
-
-  has(platformId: string, position: FeedPosition): Promise<boolean> {
-    return hasPosition(this.#live, platformId, position);
   }
 
   async live(platformId: string, after: bigint, upTo: bigint): Promise<Event[]> {
     const events = await asPlatform(platformId, () =>
-      liveEvents(this.#live, platformId, after.toString(), upTo.toString()),
+      liveEvents(this.pool, platformId, after.toString(), upTo.toString()),
     );
     this.count.live += events.length;
     return events;
   }
 
-  /** Reads the newest events up to a feed position, without gaps. */
   async newest(platformId: string, upTo: bigint): Promise<Event[]> {
     const events = await asPlatform(platformId, () => lastEvents(this.#replays, platformId, upTo.toString()));
     this.count.replay += events.length;
     return events;
   }
 
-  /**
-   * Reads a page for a replay: the next events that have the filter's subject and types. They include all wanted
-   * events.
-   */
+  /** Reads the next events that have the filter's subject and types, which include all wanted events. */
   async page(platformId: string, after: bigint, end: bigint, { subject, types }: EventFilter): Promise<Page> {
     // There is an index on subjects, but none on types.
     const spanEnd = after + BigInt(pageSpan);
@@ -141,6 +122,6 @@ export class FeedReads {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#live.end(), this.#replays.end()]);
+    await Promise.all([this.pool.end(), this.#replays.end()]);
   }
 }

@@ -1,23 +1,15 @@
 import type { Event } from '../../infra/database/generated/client/client.ts';
 
-/** The maximum number of events of one platform kept in memory. */
 export const newestEvents = 2_000;
-/**
- * The maximum total size of all platforms' events, in bytes of JSON. As objects, they take two to four times as much
- * memory.
- */
+/** For all platforms, in bytes of JSON. As objects, events take two to four times as much memory. */
 export const maxBytes = 32 * 1024 * 1024;
 
-/** The memory that the events of all platforms use, and its maximum. */
 export interface RecentMemory {
   readonly limit: number;
   used: number;
 }
 
-/**
- * The newest events of a platform's feed, kept in memory without gaps for readers that were briefly disconnected: even
- * if many reconnect at once, they read nothing from the database. `clear` releases its memory.
- */
+/** The newest events of a feed, without gaps, for briefly disconnected readers. `clear` releases the memory. */
 export class RecentEvents {
   readonly #memory: RecentMemory;
   #events: Event[] = [];
@@ -50,7 +42,6 @@ export class RecentEvents {
     for (const event of events) this.add(event);
   }
 
-  /** Returns the event with this sequence; undefined if it is not in memory. */
   at(sequence: bigint): Event | undefined {
     const first = this.#events[this.#start];
     return first && sequence >= first.sequence

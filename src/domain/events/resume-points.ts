@@ -59,9 +59,8 @@ const beginStatement = statement<{ key: Buffer }>(
 );
 
 /**
- * Stores acknowledgements from any of the client's connections. An abandoned connection may reach this service after
- * the client's newer connection, and take over the key. The events sent on a connection therefore do not show what the
- * client has received.
+ * Stores acknowledgements from any of the client's connections: an abandoned one may arrive after a newer one and take
+ * over the key, so the events sent on a connection do not show what the client has received.
  */
 const writeStatement = statement<{ key: Buffer }>(
   'write_resume_points',
@@ -92,13 +91,10 @@ const limitStatement = statement<{ key: Buffer }>(
 const writeMs = 1_000;
 /** The interval at which a stream without events is marked as seen, in milliseconds. */
 const seenMs = 900_000;
-/**
- * How long concurrently opened streams are collected into one statement, in milliseconds, and the maximum number of
- * streams per statement.
- */
+/** Streams opened within this time, in milliseconds, share a statement. */
 const collectMs = 3;
 const maxBatch = 500;
-/** A subject's keys are counted whenever the subject has begun this fraction of the maximum number of keys. */
+/** A subject's keys are counted each time it has begun this fraction of the maximum. */
 const countedPart = 0.1;
 
 /** The resume points of this process's streams. Streams that open together share a statement, and so do updates. */
@@ -109,7 +105,6 @@ export class ResumePoints {
   readonly #opening: DataLoader<ResumePoint, Found | undefined>;
   readonly #beginning: DataLoader<ResumePoint, true>;
   readonly #timers: readonly NodeJS.Timeout[];
-  /** The number of keys that each subject has begun since the last count. */
   readonly #begun = boundedCache<number>(10_000);
   #changed = new Set<ResumePoint>();
   #writing: Promise<void> = Promise.resolve();
@@ -139,7 +134,6 @@ export class ResumePoints {
     return point;
   }
 
-  /** Finds the state of the earlier stream that had a point's key, and makes the point the key's owner. */
   find(point: ResumePoint): Promise<Found | undefined> {
     return this.#opening.load(point);
   }
@@ -231,15 +225,13 @@ export class ResumePoints {
     const { pool } = this.#database;
     for (let from = 0; from < points.length; from += maxBatch) {
       const batch = points.slice(from, from + maxBatch);
-      const [ended, others] = [batch.filter(isEnded), batch.filter((point) => !isEnded(point))];
-      const written = others.map((point) => point.written);
+      const { ended = [], others = [] } = Object.groupBy(batch, ({ state }) =>
+        state === 'ended' ? 'ended' : 'others',
+      );
+      const written = ([0, 1, 2] as const).map((column) => others.map((point) => point.written[column]));
       await asPlatform(platformId, async () => {
         if (ended.length > 0) await endStatement(pool, platformId, ...columns(ended));
-        if (others.length > 0) {
-          const [positions, epochs] = [written.map(([position]) => position), written.map(([, epoch]) => epoch)];
-          const sent = written.map(([, , until]) => until);
-          await writeStatement(pool, platformId, ...columns(others), positions, epochs, sent);
-        }
+        if (others.length > 0) await writeStatement(pool, platformId, ...columns(others), ...written);
       });
     }
   }
@@ -247,10 +239,7 @@ export class ResumePoints {
 
 type State = 'open' | 'closed' | 'ended';
 
-/**
- * A client's progress in a stream that it resumes by a key. It is stored, so that any instance can resume the stream.
- * After a crash, it may be slightly out of date.
- */
+/** A client's progress in a stream that it resumes by a key. After a crash, it may be slightly out of date. */
 export class ResumePoint {
   readonly key: ResumeKey;
   readonly streamId = randomUUID();
@@ -269,7 +258,6 @@ export class ResumePoint {
     this.key = key;
   }
 
-  /** The position after which the stream resumes; undefined if it starts over. */
   get resumeAfter(): FeedPosition | undefined {
     return this.#found?.position ?? undefined;
   }
@@ -279,7 +267,7 @@ export class ResumePoint {
   }
 
   mayRepeat(sequence: bigint): boolean {
-    return this.#found !== undefined && this.isResumed && sequence <= this.#found.sent;
+    return this.isResumed && this.#found !== undefined && sequence <= this.#found.sent;
   }
 
   async open(): Promise<void> {
@@ -292,7 +280,7 @@ export class ResumePoint {
 
   /**
    * Stores the start of a stream that does not resume. If the client acknowledges nothing, the stream continues after
-   * this sequence when it is opened again. If the sequence is null, the stream starts over.
+   * this sequence when it is opened again; if that is null, it starts over.
    */
   async begin(position: bigint | null): Promise<void> {
     if (this.#isBegun) return;
@@ -329,10 +317,7 @@ export class ResumePoint {
     return asText(this.#begun);
   }
 
-  /**
-   * The stored state: the position up to which the client has received everything, and the sequence up to which it may
-   * have received events, if known.
-   */
+  /** The state to store. `sent` is known once no other connection of the client can have received more. */
   get written(): readonly [position: string | null, epoch: number | null, sent: string | null] {
     const isKnown = this.#state !== 'open' && this.#isNewest;
     const { sequence = null, epoch = null } = this.#acknowledged ?? {};
@@ -344,15 +329,11 @@ function asText(sequence: bigint | null): string | null {
   return sequence === null ? null : String(sequence);
 }
 
-function isEnded({ state }: ResumePoint): boolean {
-  return state === 'ended';
-}
-
 function byPlatform(points: Iterable<ResumePoint>): Map<string, ResumePoint[]> {
   return Map.groupBy(points, ({ key }) => key.platformId);
 }
 
-/** Returns the last point for each key, because a statement can insert a row only once. */
+/** A statement can insert a row only once, so this keeps the last point for each key. */
 function distinct(points: readonly ResumePoint[]): Iterable<ResumePoint> {
   return new Map(points.map((point) => [point.key.digest.toString('hex'), point])).values();
 }

@@ -5,7 +5,7 @@ import type { Feed } from './feed.ts';
 import type { EventFilter, Subject } from './subscribers.ts';
 
 const halfDayMs = 12 * 60 * 60 * 1000;
-/** The maximum number of old events to scan for one of the requested types. Beyond it, the cursor counts as too old. */
+/** Beyond this number of old events, the cursor counts as too old. */
 const maxSearched = 100_000;
 
 const isOld = (alias: string) => `${alias}.occurred_at < clock_timestamp() - $3::int * interval '1 day'`;

@@ -7,13 +7,11 @@ import type { Subject } from './subscribers.ts';
 
 /** The events of one row. Each version of the row has exactly one event. */
 
-/** The nouns for which every change has an event. */
 export type FollowedNoun = 'Transaction' | 'Quote' | 'Account' | 'Customer';
 
 /** How to find the events of a noun's rows: by one of the feed's indexed ids, and by type. */
 export const eventsOfNoun = {
   Transaction: { of: 'transaction', types: ['OUTGOING_PAYMENT', 'INCOMING_PAYMENT'] },
-  // A quote has one transaction.
   Quote: { of: 'transaction', types: ['QUOTE_STATUS'] },
   Account: { of: 'account', types: ['ACCOUNT_STATUS', 'EXTERNAL_ACCOUNT_STATUS', 'ACCOUNT_CHANGE'] },
   Customer: { of: 'customer', types: ['KYC_STATUS', 'CUSTOMER_CHANGE'] },
@@ -23,7 +21,6 @@ const nounsByType = new Map<EventType, FollowedNoun>(
   Object.entries(eventsOfNoun).flatMap(([noun, { types }]) => types.map((type) => [type, noun as FollowedNoun])),
 );
 
-/** Returns the noun of the row that changed; undefined for an event about something else. */
 export function nounOf({ type }: Pick<Event, 'type'>): FollowedNoun | undefined {
   return nounsByType.get(type);
 }
@@ -58,10 +55,7 @@ const latestOf: Readonly<Record<FollowedNoun, ReturnType<typeof latestStatement>
 
 const endOfFeed = 2n ** 62n;
 
-/**
- * Reads the latest event of each row in one statement, so that all of them reflect the same moment.
- * @param ids the ids that `subjectIdOf` returns, without duplicates
- */
+/** Reads the events in one statement, so that they reflect the same moment. `ids` are distinct `subjectIdOf`s. */
 export async function latestEventsOf(pool: Queryable, platformId: string, noun: FollowedNoun, ids: readonly string[]) {
   const found = await asPlatform(platformId, () =>
     latestOf[noun](pool, platformId, ids, Array(ids.length).fill(String(endOfFeed))),
@@ -69,13 +63,9 @@ export async function latestEventsOf(pool: Queryable, platformId: string, noun: 
   return new Map(found.map((event) => [event.subjectId, event]));
 }
 
-/** The maximum number of events whose predecessors are read in one statement. */
 const maxBatch = 200;
 
-/**
- * Finds the previous event of the same row for each event. Several are read in one statement, and each is read once for
- * all subscribers.
- */
+/** Finds the previous event of each event's row. Several are read in one statement, each once for all subscribers. */
 export class PreviousEvents {
   readonly #known = new WeakMap<Event, Promise<Event | undefined>>();
   readonly #loader: DataLoader<Event, Event | undefined>;
@@ -84,7 +74,6 @@ export class PreviousEvents {
     this.#loader = new DataLoader((events) => readPrevious(pool, events), { cache: false, maxBatchSize: maxBatch });
   }
 
-  /** Returns the event of the previous version; undefined for the row's first event. */
   of(event: Event): Promise<Event | undefined> {
     const known = this.#known.get(event);
     if (known) return known;

@@ -5,9 +5,7 @@ import type { Database } from '../../infra/database/database.ts';
 
 /** The advisory lock of the current step ("feed" in ASCII). */
 export const stepLock = 0x66656564;
-/** The maximum number of changes that one step sequences. */
 const batchSize = 2_000;
-/** How long a new connection may take, in milliseconds. */
 const connectMs = 5_000;
 
 /** The message in the log and in `doctor` until an operator has marked the restore. */
@@ -15,22 +13,17 @@ export const unmarkedRestore =
   'the database was restored, or a standby was promoted: follow the operating guide, then run `npm run ops -- restored --yes`';
 
 /**
- * One statement in its own transaction, sent as one message. If the process is then paused or cut off, it holds no
- * lock, because Postgres finishes the statement without it. The end of the transaction releases the lock, even behind a
- * connection pooler.
+ * One statement in its own transaction, sent as one message: if the process is paused or cut off, Postgres finishes it
+ * and releases the lock, even behind a connection pooler.
  */
 const step = `select case when pg_try_advisory_xact_lock(${stepLock}) then sequence_outbox(${batchSize}) end as count`;
 
-/**
- * Numbers every committed change in its platform's feed. All processes do this, without a leader, because each step
- * takes a lock.
- */
+/** Numbers every committed change in its platform's feed. Every process does this; each step takes a lock. */
 export class Sequencer {
   readonly #log: Logger | undefined;
   /** A separate connection, because it might have to wait for one from the pool. */
   readonly #connection: OwnConnection;
 
-  /** @param log gets a warning if the connection now leads to a different server */
   constructor(database: Database, log?: Logger) {
     this.#log = log;
     const limits = { connectionTimeoutMillis: connectMs, query_timeout: database.answerTimeoutMs };
@@ -38,18 +31,14 @@ export class Sequencer {
     this.#connection = new OwnConnection(config, (client) => this.#followServer(client));
   }
 
-  /**
-   * Sequences waiting changes, up to `batchSize`.
-   * @returns their number; undefined while another process runs a step
-   */
+  /** @returns the number of sequenced changes; undefined while another process runs a step */
   async step(): Promise<number | undefined> {
     const client = await this.#connection.get();
     try {
       const { rows } = await client.query<{ count: number | null }>(step);
       return rows[0]?.count ?? undefined;
     } catch (error) {
-      // After any error, the next step uses a new connection, because this one may be waiting for a result that never
-      // arrives.
+      // This connection may be waiting for a result that never arrives, so the next step uses a new one.
       this.#connection.drop();
       throw error;
     }
@@ -59,10 +48,7 @@ export class Sequencer {
     return this.#connection.close();
   }
 
-  /**
-   * Begins a new epoch of the feed if the connection leads to a different server than before. Nothing is numbered on a
-   * connection before this check, and a restore or a failover breaks all connections.
-   */
+  /** Begins a new epoch if the connection leads to a new server: a restore or failover breaks all connections. */
   async #followServer(client: pg.Client): Promise<void> {
     const { rows } = await client.query<{ waits: boolean }>('select follow_server() as waits');
     if (rows[0]?.waits) this.#log?.warn(unmarkedRestore);

@@ -2,17 +2,13 @@ import type { Event, EventType } from '../../infra/database/generated/client/cli
 import type { Channel } from './channel.ts';
 import type { RecentEvents } from './recent.ts';
 
-/**
- * The objects whose events a subscriber reads, without duplicates. The database has an index on each of these
- * columns.
- */
+/** The objects whose events a subscriber reads, without duplicates, by indexed columns. */
 export type Subject = { readonly of: 'customer' | 'transaction' | 'account'; readonly ids: readonly string[] };
 
 export interface EventFilter {
   readonly wants: (event: Event) => boolean;
-  /** The subject of all wanted events, so that catching up reads only these. */
   readonly subject?: Subject | undefined;
-  /** The types of all wanted events, so that catching up reads only these. */
+  /** The subject and the types of all wanted events, so that catching up reads only these. */
   readonly types?: readonly EventType[] | undefined;
 }
 
@@ -50,7 +46,6 @@ export class SubscriberIndex {
   }
 }
 
-/** The key of the subscribers without a subject. */
 const anyEvent = '';
 
 function keysOf({ filter: { subject } }: Subscriber): readonly string[] {

@@ -4,6 +4,7 @@ import type pg from 'pg';
 import { DatabaseClient } from '../../infra/database/connections/hosts.ts';
 import { connectionConfig, type Database } from '../../infra/database/database.ts';
 import { sqlState } from '../../infra/database/faults.ts';
+import type { Prisma } from '../../infra/database/generated/client/client.ts';
 import { statement } from '../../infra/database/statement.ts';
 import { inTransaction, transactionOn } from '../../infra/database/transaction.ts';
 import { ledgerRules } from './ledger-rules.ts';
@@ -12,7 +13,7 @@ import { allRows, type Rule } from './rule.ts';
 
 export interface Breach {
   readonly rule: string;
-  /** The rows that break the rule, at most 20. */
+  /** At most 20. */
   readonly rows: readonly Readonly<Record<string, unknown>>[];
 }
 
@@ -20,44 +21,36 @@ export const auditRules = ledgerRules.length;
 
 type Progress = (line: string) => void;
 
-/**
- * Checks all rows of the ledger against its rules, in one consistent snapshot of the database, and stores nothing.
- * @returns the broken rules with their rows; empty for a sound ledger
- */
+/** Checks all rows in one consistent snapshot, and stores nothing. @returns the broken rules */
 export async function audit({ url }: Pick<Database, 'url'>): Promise<readonly Breach[]> {
   return onSnapshot(url, (client) => checkAllRows(client, () => undefined));
 }
 
 export interface AuditOptions {
-  /**
-   * Whether to check all rows. Otherwise the audit continues from the checkpoint of the last sound audit, if it can.
-   */
+  /** By default, the audit continues from the checkpoint of the last sound audit, if it can. */
   readonly full?: boolean | undefined;
-  /** The address of a standby to read from. */
   readonly replica?: string | undefined;
-  /** How long the standby may take to replay up to the audit's starting position, in milliseconds. For tests only. */
+  /** In milliseconds. For tests only. */
   readonly replayMs?: number;
   readonly onProgress?: Progress;
 }
 
 export interface Audit {
   readonly breaches: readonly Breach[];
-  /** The moment from which the audit continued; null if it checked all rows. */
+  /** Null if the audit checked all rows. */
   readonly coversFrom: Date | null;
   /** The end of the audited period: the audit covers every commit acknowledged before this moment. */
   readonly coversUntil: Date;
-  /** Why the audit checked all rows although an incremental audit was requested; null otherwise. */
+  /** Why the audit checked all rows although the caller did not ask for that; otherwise null. */
   readonly whyAll: string | null;
-  /** Why the result could not be stored; undefined if it was stored. */
   readonly storeError: unknown;
-  /** Whether the next audit can continue from this one. */
   readonly isCheckpoint: boolean;
 }
 
-/** The error for an audit that could not read on a standby. Its message tells the operator why. */
+/** The error for an audit that could not read on a standby; its message says why. */
 export class ReplicaUnfit extends Error {}
 
-/** The number of attempts on a standby, which may cancel an audit. */
+/** A standby may cancel an audit. */
 const attempts = 3;
 
 /**
@@ -89,30 +82,22 @@ async function auditOnce(database: Database, options: AuditOptions): Promise<Aud
     const coversFrom = full || checkpoint.refusal ? null : checkpoint.coversUntil;
     const breaches = await (coversFrom ? checkRowsSince(client, onProgress) : checkAllRows(client, onProgress));
     const covers = { coversFrom, coversUntil: moment.at };
-    const stored = await store(database, client, { breaches, checkpoint, ...covers, onReplica: replica !== undefined });
-    return { breaches, ...covers, whyAll: full ? null : checkpoint.refusal, ...stored };
+    const broken = breaches.map(({ rule }) => rule);
+    const finished = { ...covers, rules: auditRules, broken, onReplica: replica !== undefined };
+    let [isCheckpoint, storeError]: [boolean, unknown] = [false, undefined];
+    try {
+      isCheckpoint = await storeAudit(database, client, finished, checkpoint);
+    } catch (error) {
+      if (isReplayConflict(error)) throw error;
+      // The result is returned even if it cannot be stored, for example because the disk is full.
+      storeError = error;
+    }
+    return { breaches, ...covers, whyAll: full ? null : checkpoint.refusal, isCheckpoint, storeError };
   };
   if (replica === undefined) return onSnapshot(database.url, reads);
   return onSnapshot(replica, reads, (client) => replay(client, moment, replayMs));
 }
 
-interface Reading extends Pick<Audit, 'breaches' | 'coversFrom' | 'coversUntil'> {
-  readonly checkpoint: Checkpoint;
-  readonly onReplica: boolean;
-}
-
-async function store(database: Database, client: pg.Client, { breaches, checkpoint, ...reading }: Reading) {
-  const finished = { ...reading, rules: auditRules, broken: breaches.map(({ rule }) => rule) };
-  try {
-    return { isCheckpoint: await storeAudit(database, client, finished, checkpoint), storeError: undefined };
-  } catch (error) {
-    if (isReplayConflict(error)) throw error;
-    // The result is returned even if it cannot be stored, for example because the disk is full.
-    return { isCheckpoint: false, storeError: error };
-  }
-}
-
-/** A position on the primary: the end of its log, its timeline, and the time. */
 interface Moment {
   readonly lsn: string;
   readonly history: string | null;
@@ -126,7 +111,6 @@ async function momentOf({ pool }: Database): Promise<Moment> {
   return moment;
 }
 
-/** Waits until a standby has replayed everything that the primary had committed by a moment. */
 async function replay(client: pg.Client, { lsn, history }: Moment, withinMs: number): Promise<void> {
   const until = performance.now() + withinMs;
   for (;;) {
@@ -147,14 +131,11 @@ async function replay(client: pg.Client, { lsn, history }: Moment, withinMs: num
   }
 }
 
-/** Returns whether a standby has cancelled a statement or a connection in order to replay the log. */
 function isReplayConflict(error: unknown): boolean {
   return sqlState(error) === '40001' && error instanceof Error && error.message.includes('conflict with recovery');
 }
 
-/**
- * Runs `work` in one consistent snapshot, on its own connection, because it may take longer than any other statement.
- */
+/** On its own connection, because it may take longer than any other statement. */
 async function onSnapshot<T>(
   url: string,
   work: (client: pg.Client) => Promise<T>,
@@ -208,11 +189,10 @@ async function checkRowsSince(client: pg.Client, onProgress: Progress): Promise<
   return ledgerRules.flatMap(({ rule }) => (found.has(rule) ? [{ rule, rows: found.get(rule) ?? [] }] : []));
 }
 
-export interface Checkpoint {
-  /** The audit that wrote it; null if none has. */
+interface Checkpoint {
   readonly runId: string | null;
   readonly coversUntil: Date | null;
-  /** Why the next audit cannot continue from the checkpoint, as a sentence; null if it can. */
+  /** Why the next audit cannot continue from the checkpoint; null if it can. */
   readonly refusal: string | null;
   readonly epochId: number | null;
 }
@@ -240,11 +220,8 @@ interface Found {
   readonly broken: number;
 }
 
-/**
- * Reads the checkpoint, and determines whether an audit can continue from it.
- * @param history the primary's history (read_position); null if the feed's epoch belongs to a different server
- */
-export async function findCheckpoint(client: pg.Client, history: string | null): Promise<Checkpoint> {
+/** @param history the primary's history (read_position); null if the feed's epoch belongs to a different server */
+async function findCheckpoint(client: pg.Client, history: string | null): Promise<Checkpoint> {
   const { rows } = await client.query<Found>(found);
   const [row] = rows;
   if (!row) throw new Error('the checkpoint returned no row');
@@ -266,30 +243,28 @@ function refusalOf(row: Found, history: string | null): string | null {
   return null;
 }
 
-export interface FinishedAudit {
-  readonly rules: number;
-  readonly broken: readonly string[];
-  readonly coversFrom: Date | null;
-  readonly coversUntil: Date;
-  readonly onReplica: boolean;
-}
-
 /** The advisory lock of an audit that stores its result ("audi" in ASCII). */
 const checkpointLock = 0x61756469;
 
 /**
  * Stores an audit on the primary and, if it was sound, the checkpoint of its snapshot, in one transaction.
  * @param client the connection in whose snapshot the audit has read
- * @param before the checkpoint in that snapshot
- * @returns whether this audit is now the checkpoint: false if another audit has stored a checkpoint in the meantime
+ * @returns whether this audit is now the checkpoint: false if another one has stored its own since `before`
  */
-export async function storeAudit(database: Database, client: pg.Client, finished: FinishedAudit, before: Checkpoint) {
+async function storeAudit(
+  database: Database,
+  client: pg.Client,
+  finished: Pick<Prisma.AuditRunCreateInput, 'rules' | 'coversFrom' | 'coversUntil' | 'onReplica'> & {
+    broken: string[];
+  },
+  before: Checkpoint,
+) {
   return inTransaction(database, async ({ client: primary, prisma }) => {
     await primary.query('select pg_advisory_xact_lock($1)', [checkpointLock]);
     const newest = await prisma.auditRun.findFirst({ where: { rulesDigest: { not: null } }, orderBy: { id: 'desc' } });
     const isCheckpoint = finished.broken.length === 0 && (newest?.id ?? null) === before.runId;
     const checkpoint = isCheckpoint ? { rulesDigest, epochId: before.epochId } : {};
-    await prisma.auditRun.create({ data: { ...finished, broken: [...finished.broken], ...checkpoint } });
+    await prisma.auditRun.create({ data: { ...finished, ...checkpoint } });
     if (!isCheckpoint) return false;
     // The primary's connection is idle while the next page is read.
     await primary.query('set local idle_in_transaction_session_timeout = 0');
@@ -299,7 +274,7 @@ export async function storeAudit(database: Database, client: pg.Client, finished
   });
 }
 
-/** Selects where the rows after this audit begin (rows-since.ts), per platform. */
+/** Where the rows after this audit begin (rows-since.ts). */
 const marks = `select p.id, coalesce(f.sequence, 0),
     (select uuid_v7_time(j.id) from journal j where j.platform_id = p.id order by j.id desc limit 1)
   from platform p left join feed_head f on f.platform_id = p.id`;
@@ -322,7 +297,6 @@ const storeBalances = statement<Record<never, never>>(
 
 const pageSize = 10_000;
 
-/** Reads the rows of a query in chunks, in a connection's current transaction, as one array per column. */
 async function* pagesOf(client: pg.Client, query: string): AsyncGenerator<unknown[][]> {
   await client.query(`declare pages cursor for ${query}`);
   for (;;) {

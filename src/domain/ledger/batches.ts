@@ -5,13 +5,8 @@ import type { Alternative, Plan, PlanGroup } from './plan.ts';
  * result. Two groups conflict if one writes a key that the other reads. Groups with a common key in `inOrder` may share
  * a batch, because its checks take the earlier groups into account (commit_batch.sql), but they must keep their order.
  */
-interface ConflictKeys {
-  readonly writes: Set<string>;
-  readonly reads: Set<string>;
-  readonly inOrder: Set<string>;
-}
-
-const noKeys = (): ConflictKeys => ({ writes: new Set(), reads: new Set(), inOrder: new Set() });
+const noKeys = () => ({ writes: new Set<string>(), reads: new Set<string>(), inOrder: new Set<string>() });
+type ConflictKeys = ReturnType<typeof noKeys>;
 
 /**
  * Divides groups of plans that share a transaction into batches. In a batch, all groups are checked one by one before
@@ -40,10 +35,7 @@ export function divideIntoBatches(groups: readonly PlanGroup[]): number[][] {
   return batches;
 }
 
-/**
- * Returns a group's conflict keys. Most keys are both read and written. Rows that many plans read and few plans change
- * (customers, and external accounts that take part) share one key.
- */
+/** Rows that many plans read and few change (customers, and external accounts that take part) share one key. */
 function keysOf(group: PlanGroup): ConflictKeys {
   const keys = noKeys();
   for (const { platformId, plan } of group) {
@@ -53,11 +45,7 @@ function keysOf(group: PlanGroup): ConflictKeys {
   return keys;
 }
 
-/**
- * Checks that an alternative changes only what its plan names. Locks and batches are derived from the plan, before it
- * is known whether the alternative is taken.
- * @throws Error for an alternative that changes more
- */
+/** Locks and batches are derived from the plan, so an alternative may change only what its plan names. */
 function checkAlternative(planKeys: ConflictKeys, alternative: Alternative): void {
   const keys = noKeys();
   addMoves(keys, alternative);
@@ -125,21 +113,15 @@ function addMoves(keys: ConflictKeys, { quotes = [], expired = [], transactions 
     addBoth(keys, rowKey('Transaction', id));
     keys.writes.add('payments under way');
   }
-  for (const { legs } of journals) {
-    for (const leg of legs) {
-      if ('account' in leg) {
-        keys.writes.add(rowKey('Account', leg.account));
-        keys.inOrder.add(rowKey('Account', leg.account));
-      }
-    }
-    keys.writes.add('balances');
+  if (journals.length > 0) keys.writes.add('balances');
+  for (const leg of journals.flatMap(({ legs }) => legs)) {
+    if (!('account' in leg)) continue;
+    keys.writes.add(rowKey('Account', leg.account));
+    keys.inOrder.add(rowKey('Account', leg.account));
   }
 }
 
-/**
- * Returns whether a plan, or its alternative, may end a payment that policies then stop counting
- * (release_payments.sql).
- */
+/** Whether a plan, or its alternative, may end a payment that policies then stop counting (release_payments.sql). */
 function endsUndelivered({ transactions = [], otherwise }: Alternative): boolean {
   return transactions.some(({ to }) => undelivered.has(to)) || (otherwise !== undefined && endsUndelivered(otherwise));
 }

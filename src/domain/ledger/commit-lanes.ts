@@ -4,11 +4,8 @@ import { plansWaiting } from '../../infra/instruments/instruments.ts';
 import { msLeft } from '../../infra/instruments/request-facts.ts';
 import type { Plan, PlatformPlan } from './plan.ts';
 
-/**
- * The error for a plan that was not carried out: its account is locked, or too many plans are ahead of it. Retryable.
- */
+/** A plan was not carried out, because its account is locked or too many plans are ahead of it. Retryable. */
 export class LockTimeout extends Error {
-  /** What the plan waited for: its account, a table locked by another session, or its turn. */
   readonly for: 'account' | 'table' | 'turn';
   constructor(waitedFor: LockTimeout['for'], options?: ErrorOptions) {
     super(`a plan has waited too long for its ${waitedFor}`, options);
@@ -16,17 +13,16 @@ export class LockTimeout extends Error {
   }
 }
 
-/** A plan that waits in its lane, with the callbacks for its outcome. */
 interface Waiting<Outcome> extends PlatformPlan {
   /** The account whose balance it moves, or the first of several. */
   readonly account: string | undefined;
-  /** The latest time at which the plan may begin, by `performance.now()`. */
+  /** By `performance.now()`. */
   readonly deadline: number;
   readonly resolve: (outcome: Outcome) => void;
   readonly reject: (error: unknown) => void;
 }
 
-/** A queue of plans, whose transactions run one after another. */
+/** A queue of plans whose transactions run one after another. */
 interface Lane<Outcome> {
   busy: boolean;
   /** Whether its transaction takes so long that plans on other accounts should use another lane. */
@@ -35,20 +31,17 @@ interface Lane<Outcome> {
   waiting: Waiting<Outcome>[];
 }
 
-/**
- * Carries out plans: several in one transaction, or a single plan in its own transaction, which may throw
- * `LockTimeout`.
- */
+/** `alone` may throw `LockTimeout`. */
 interface Commit<Outcome> {
   together(plans: readonly PlatformPlan[]): Promise<readonly Outcome[]>;
   alone(plan: PlatformPlan): Promise<Outcome>;
 }
 
-/** The maximum number of plans in one transaction. It is limited because the first plan waits for the last. */
+/** Limited because the first plan waits for the last. */
 const maxPlans = 16;
 /** The number of pool connections for each lane. A lane uses one of them; the others are for reading. */
 const connectionsPerLane = 3;
-/** A transaction that takes longer than this, in milliseconds, probably waits for another process's locks. */
+/** In milliseconds: a longer transaction probably waits for another process's locks. */
 const slowMs = 50;
 
 /**

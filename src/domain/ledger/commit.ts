@@ -27,7 +27,6 @@ export interface LimitState {
   readonly leftAmount: string | null;
   readonly usedPayments: number | null;
   readonly leftPayments: number | null;
-  /** When more of the limit becomes available; null if nothing is used. */
   readonly renewsAt: string | null;
 }
 
@@ -42,29 +41,25 @@ export interface ApprovalRequired {
 
 /** The database's refusal of a plan, with the facts that it saw under the lock. */
 export type PlanRefusal =
-  | { readonly code: 'QUOTE_NOT_FOUND' | 'TRANSACTION_NOT_FOUND'; readonly id: string }
+  | { readonly code: 'QUOTE_NOT_FOUND' | 'TRANSACTION_NOT_FOUND' | 'LOOKUP_REQUEST_NOT_FOUND'; readonly id: string }
+  | { readonly code: 'CUSTOMER_FROZEN' | 'ACCOUNT_EXISTS'; readonly id: string }
+  | { readonly code: 'CUSTOMER_DELETED'; readonly id: string }
   /** The approver is not independent of the payment's requester. */
   | { readonly code: 'FORBIDDEN'; readonly id: string }
   | ApprovalRequired
-  | { readonly code: 'LOOKUP_REQUEST_NOT_FOUND'; readonly id: string }
   | { readonly code: 'QUOTE_EXPIRED'; readonly id: string; readonly expiresAt: string }
   /** The row that the plan changes has a different version than its caller expects. */
   | { readonly code: 'OTHER_VERSION'; readonly type: ResultType; readonly id: string; readonly version: number }
-  /**
-   * `type` is the type of the record with this id. It is absent for an order to the rail, because no API exposes
-   * orders.
-   */
+  /** `type` and `id` name a record. `type` is absent for an order to the rail, which no API exposes. */
   | {
       readonly code: 'CONFLICT';
       readonly type?: 'Quote' | 'Transaction' | 'ExternalAccount';
       readonly id: string;
       readonly status: string;
-      /** The deadline, which had passed when the decision arrived. */
       readonly dueAt?: string;
     }
   /** `id` is the customer who has the address; null if that customer belongs to another platform. */
   | { readonly code: 'UMA_ADDRESS_EXISTS'; readonly id: string | null }
-  | { readonly code: 'CUSTOMER_DELETED'; readonly id: string }
   /** The customer holds `balances`, or has `payments` under way, of which `transactions` are the first. */
   | {
       readonly code: 'CUSTOMER_IN_USE';
@@ -73,20 +68,17 @@ export type PlanRefusal =
       readonly payments: number;
       readonly transactions: readonly string[];
     }
-  | { readonly code: 'ACCOUNT_EXISTS'; readonly id: string }
   | { readonly code: 'USER_NOT_READY'; readonly id: string; readonly kycStatus: string; readonly isDeleted: boolean }
-  | { readonly code: 'CUSTOMER_FROZEN'; readonly id: string }
   | {
       readonly code: 'ACCOUNT_FROZEN';
       readonly kind: 'INTERNAL' | 'EXTERNAL';
       readonly id: string;
-      /** Its owner; null if it is the platform's own. */
+      /** Null if the account is the platform's own. */
       readonly customerId: string | null;
     }
   | {
       readonly code: 'INVALID_BANK_ACCOUNT';
       readonly id: string;
-      /** Its owner; null if it is the platform's own. */
       readonly customerId: string | null;
       readonly status: string;
     }
@@ -98,10 +90,7 @@ export type PlanRefusal =
       readonly needed: string;
       readonly currency: string;
     }
-  /**
-   * A policy forbids the payment. `limit` is set for the rule LIMIT (limit_state.sql), `freeAt` if it will be allowed
-   * later.
-   */
+  /** `limit` is set for the rule LIMIT (limit_state.sql), `freeAt` if the payment will be allowed later. */
   | {
       readonly code: 'LIMIT_EXCEEDED';
       readonly id: string;
@@ -111,7 +100,7 @@ export type PlanRefusal =
       readonly limit: LimitState | null;
       readonly freeAt: string | null;
     }
-  /** The account's balance would exceed its limit; `coming` is the total still to be credited. */
+  /** `coming` is the total still to be credited. */
   | {
       readonly code: 'AMOUNT_OUT_OF_RANGE';
       readonly id: string;
@@ -121,7 +110,7 @@ export type PlanRefusal =
       readonly currency: string;
     };
 
-/** An outcome as the database returns and stores it. It has no result if the plan names none. */
+/** It has no result if the plan names none. */
 interface StoredOutcome {
   readonly refusal?: PlanRefusal | null;
   readonly result?: { readonly type: ResultType; readonly row: Record<string, unknown> } | null;
@@ -152,10 +141,7 @@ export function commitPlan(database: Database, platformId: string, plan: Plan): 
   return watched(lanesOf(database).add(platformId, plan));
 }
 
-/**
- * Reports a commit to whatever records its caller's statements, if anything does. Several requests may share a commit,
- * so each records its own duration, including its wait for the others.
- */
+/** Several requests may share a commit, so each records its own duration, including its wait for the others. */
 function watched<T>(committing: Promise<T>): Promise<T> {
   const end = beginStatement('commit_batches', commitText);
   if (end)
@@ -189,9 +175,7 @@ export function waitedForKey(error: unknown): boolean {
   return error instanceof Error && 'where' in error && /\block_claims\(/.test(String(error.where));
 }
 
-/**
- * Returns whether a session has locked a whole table against changes, or waits for such a lock and so blocks others.
- */
+/** Whether a session has locked a whole table against changes, or waits for such a lock and so blocks others. */
 async function isTableLocked(database: Database): Promise<boolean> {
   const [row] = await tableLockStatement(database.pool).catch(() => []);
   return row?.isLocked ?? false;
@@ -205,7 +189,6 @@ const tableLockStatement = statement<{ isLocked: boolean }>(
        and c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p')) as is_locked`,
 );
 
-/** The policies that count a payment: each policy's subject, and its limits with the payment included. */
 const countedStatement = statement<{ readonly subjectId: string; readonly limits: readonly LimitState[] }>(
   'counted_policies',
   `select p.subject_id, limits_of(p.platform_id, p.id) as limits from policy_use u
@@ -213,10 +196,7 @@ const countedStatement = statement<{ readonly subjectId: string; readonly limits
    where u.platform_id = $1 and u.transaction_id = $2 order by p.id`,
 );
 
-/**
- * Carries out a plan on its own, and rolls it back.
- * @returns its outcome, and the policies that would count its payment
- */
+/** Carries out a plan on its own, and rolls it back. Returns also the policies that would count its payment. */
 export async function validatePlan(database: Database, platformId: string, plan: Plan) {
   const commit = prepareCommit([[{ platformId, plan }]]);
   return retryLostRaces(() =>
@@ -228,26 +208,17 @@ export async function validatePlan(database: Database, platformId: string, plan:
   );
 }
 
-/** Commits a plan on one connection, alone or as part of a larger transaction, without a retry. */
 export async function commitPlanOn(on: Queryable, platformId: string, plan: Plan): Promise<Outcome> {
   const [outcome] = await commitGroupsOn(on, [[{ platformId, plan }]]);
   return requireOutcome(outcome);
 }
 
-/**
- * Commits groups on one connection, in one statement. Each group is carried out or refused as a whole, as if the groups
- * were committed one after another.
- * @returns the outcome of each group
- */
+/** Commits groups in one statement, each carried out or refused as a whole, as if they were committed in turn. */
 export async function commitGroupsOn(on: Queryable, groups: readonly PlanGroup[]): Promise<Outcome[]> {
   return prepareCommit(groups)(on);
 }
 
-/**
- * Serializes groups for the database, and returns the function that sends them: a group that cannot be serialized fails
- * before anything is sent.
- * @throws Error when a plan's alternative changes something that the plan does not name
- */
+/** Serializes groups before anything is sent, and returns the function that sends them. */
 function prepareCommit(groups: readonly PlanGroup[]): (on: Queryable) => Promise<Outcome[]> {
   const batches = divideIntoBatches(groups);
   const text = serialize(batches.map((batch) => batch.map((position) => groups[position] ?? [])));
@@ -268,9 +239,8 @@ function requireOutcome(outcome: Outcome | undefined): Outcome {
 }
 
 /**
- * Commits groups of background plans, all in one durable transaction if possible. Each group is carried out or refused
- * as a whole, independently. A group that fails is reported to `onError` with its position. It does not stop the
- * others, which are then committed one by one.
+ * Commits groups of background plans, all in one durable transaction if possible, otherwise one by one. A group that
+ * fails is reported to `onError` with its position, and does not stop the others.
  * @returns for each group the database's refusal, or null; undefined for a group that failed
  */
 export async function commitGroups(
@@ -301,7 +271,6 @@ async function commitTogether(database: Database, groups: readonly PlanGroup[]):
   return outcomes.map((outcome) => (outcome.kind === 'refused' ? outcome.refusal : null));
 }
 
-/** Returns the outcome of the first call with this key; undefined if there was none. */
 export async function firstOutcome(database: Database, platformId: string, claim: Claim): Promise<Outcome | undefined> {
   const [row] = await firstCallStatement(database.pool, platformId, claim.operation, claim.key, claim.hash);
   if (!row) return undefined;
@@ -327,7 +296,6 @@ function serialize(batches: readonly (readonly PlanGroup[])[]): string {
   return JSON.stringify(plans, (_key, value: unknown) => (typeof value === 'bigint' ? value.toString() : value));
 }
 
-/** Renames a plan's fields to the column names that the database functions use. */
 function inColumns({
   claim,
   requireActive,

@@ -2,14 +2,11 @@ import { maxBalance } from '../../core/checks.ts';
 import type { Rule, Scope } from './rule.ts';
 
 /**
- * The auditor's rules about payments: on every account, a payment's journals must add up to the sums that its row and
- * status require. They detect money that was booked to the wrong account, even though every journal balances.
+ * A payment's journals must add up, on every account, to the sums that its row and status require. This detects money
+ * that was booked to the wrong account, even though every journal balances.
  */
 
-/**
- * Sums the postings of each payment. `deposited`: the amount of its deposits. `deposits`: the number of their journals.
- * `share`: the amount that has been paid out of FEES as the platform's part of the fees.
- */
+/** `share` is the amount paid out of FEES as the platform's part, `deposits` the number of deposit journals. */
 const booked = ({ journalsOfPayments }: Scope) => `booked as materialized (
   select j.platform_id, j.transaction_id, p.account_id, p.system, p.currency, sum(p.amount) as amount,
     coalesce(-sum(p.amount) filter (where j.kind = 'deposit' and p.system = 'OUTSIDE'), 0) as deposited,
@@ -76,7 +73,6 @@ const payment = ({ payments }: Scope) => `payment as materialized (
   ) t
 )`;
 
-/** Computes the required sums for each payment's legs, on accounts and on system accounts. */
 const expected = `expected as (
   select p.platform_id, p.id, e.account_id, e.system, e.currency, e.amount
   from payment p cross join lateral (values

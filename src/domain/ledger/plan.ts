@@ -19,20 +19,14 @@ import type {
  */
 export interface Plan {
   readonly claim?: Claim | undefined;
-  /**
-   * The preconditions of a plan: these customers may move money and are not frozen, these external accounts are ACTIVE
-   * and not frozen, these internal accounts are not frozen, and these lookups have not expired.
-   */
+  /** What must hold: customers may move money, external accounts are ACTIVE, nothing is frozen, lookups are valid. */
   readonly requireActive?: {
     readonly customers?: readonly string[];
     readonly accounts?: readonly string[];
     readonly unfrozen?: readonly string[];
     readonly lookups?: readonly string[];
   };
-  /**
-   * The internal accounts that the payment will credit later, with the amounts. The plan is refused if a balance would
-   * exceed its limit.
-   */
+  /** The internal accounts that the payment will credit later. Refused if a balance would exceed its limit. */
   readonly capacity?: readonly { readonly account: string; readonly amount: bigint }[] | undefined;
   /** The payment that the plan begins. Policies allow or refuse it, and count it. */
   readonly spend?: Spend;
@@ -53,7 +47,7 @@ export interface Plan {
   /** Customers to change. A customer who is deleted must hold no money and have no payment under way. */
   readonly customers?: readonly { readonly id: string; readonly set: Partial<Omit<Customer, 'platformId' | 'id'>> }[];
   readonly accounts?: readonly AccountMove[];
-  /** When the rail checks an external account again, in milliseconds from now; null if its last answer was final. */
+  /** In milliseconds from now; null if the rail's last answer was final. */
   readonly checks?: readonly { readonly accountId: string; readonly dueInMs: number | null }[];
   readonly journals?: readonly Journal[];
   /** The approval of a balance correction, which the plan's only journal carries out (decision 81). */
@@ -65,24 +59,20 @@ export interface Plan {
    * `begins`: the order waited for an approval, and its age counts from now on.
    */
   readonly orders?: readonly { readonly id: string; readonly dueInMs: number | null; readonly begins?: boolean }[];
-  /** The version that a row changed by the plan must still have. */
+  /** The version that a changed row must still have. */
   readonly expected?: { readonly type: ResultType; readonly id: string; readonly version: number };
   /** The row to return to the caller, in its state after the plan. */
   readonly result?: { readonly type: ResultType; readonly id: string };
-  /** The plan to carry out instead if this one is refused because a quote has expired. */
+  /** What to carry out instead if this plan is refused because a quote has expired. */
   readonly otherwise?: Alternative;
 }
 
-/** A payment as seen by policies (check_policy.sql). */
 export interface Spend {
   readonly transactionId: string;
   readonly kind: PaymentKind;
-  /**
-   * The uuids of all subjects that may limit the payment: the platform, the sending customer, the token, and the
-   * token's makers.
-   */
+  /** The uuids of those whose policies may limit the payment: platform, sending customer, token, token's makers. */
   readonly subjects: readonly string[];
-  /** The amount sent, in the smallest unit of its currency. */
+  /** In smallest units. */
   readonly amount: bigint;
   readonly currency: string;
   /** The receiver: an account's public id, with the country of an external account if it is known, or a UMA address. */
@@ -91,17 +81,12 @@ export interface Spend {
   readonly umaAddress: string | null;
   /** The quote's expiry, after which no approval is possible. */
   readonly until?: Date | undefined;
-  /** Whether the payment waits for an approval. */
   readonly waits?: true;
 }
 
-/**
- * The plan to carry out if the database, holding the quote's lock, finds that the original plan is too late for its
- * quote. It changes nothing that the original plan does not name. It may itself be too late, and may have an
- * alternative in turn.
- */
+/** Carried out if the quote turns out to have expired. Changes nothing that the plan does not name. */
 export interface Alternative extends Pick<Plan, 'quotes' | 'transactions' | 'journals'> {
-  /** Quotes that must be EXPIRED and not paid yet. They are locked but not changed. */
+  /** Quotes that must be EXPIRED and not paid yet, which are locked but not changed. */
   readonly expired?: readonly { readonly id: string }[];
   readonly otherwise?: Alternative;
 }
@@ -124,7 +109,7 @@ export type NewRow<T> = Omit<T, Stamped | Nullable<T>> & Partial<Pick<T, Exclude
 
 export type NewOrder = Pick<RailOrder, 'platformId' | 'id' | 'transactionId' | 'kind'> &
   Partial<Pick<RailOrder, 'scenario' | 'rateLock'>> & {
-    /** When the rail is first queried, in milliseconds from now; at once if omitted. */
+    /** In milliseconds from now; at once if omitted. */
     readonly dueInMs?: number;
   };
 
@@ -160,18 +145,13 @@ export interface TransactionMove {
   >;
   /** Whether the refund that `set` starts waits in suspense, so that it has no settlement time yet. */
   readonly refundWaits?: boolean | undefined;
-  /**
-   * Whether the move pays a refund that waits in suspense. The plan is refused if none waits. `to` is the current
-   * status.
-   */
+  /** Whether the move pays a refund that waits in suspense; refused if none waits. `to` is the current status. */
   readonly paysRefund?: boolean | undefined;
   /** When settlement is expected, in milliseconds from now. */
   readonly expectedInMs?: number | undefined;
-  /** The time that its platform has to approve or reject it, in milliseconds from now. */
+  /** The time that its platform has to decide, in milliseconds from now. */
   readonly approvalInMs?: number | undefined;
-  /**
-   * Set if the change must happen before the approval deadline, by the database's clock once the transaction is locked.
-   */
+  /** Whether the change must happen before the approval deadline, by the database's clock under the lock. */
   readonly approval?: 'before';
   /** The token that approves another token's request, and the tokens that created it (may_approve.sql). */
   readonly makers?: readonly string[];
@@ -198,7 +178,6 @@ export interface AccountMove {
   >;
 }
 
-/** The approval of a proposed adjustment by a person other than its proposer. */
 export interface Approval {
   readonly id: string;
   readonly by: string;
@@ -210,7 +189,7 @@ export interface SettledCase {
   readonly orderId: string;
   readonly by: string;
   readonly reason: string;
-  /** The amounts that the provider debited from and credited to the platform's account; null where none was due. */
+  /** Null where no amount was due. */
   readonly movedOut: bigint | null;
   readonly movedIn: bigint | null;
 }
@@ -235,7 +214,6 @@ export interface Journal {
   readonly legs: readonly Leg[];
 }
 
-/** An amount in the smallest unit of its currency. */
 export interface Money {
   readonly currency: string;
   readonly amount: bigint;
@@ -258,10 +236,7 @@ export type Place =
 /** One leg of a movement: a positive amount is a credit, a negative one a debit. */
 export type Leg = Money & Place;
 
-/**
- * Merges plans into one that does everything they do, in order. Nothing is lost: lists are concatenated.
- * @throws Error if two of them have a claim, a result or an alternative, because a plan can have only one of each
- */
+/** Merges plans in order; lists are concatenated. @throws Error if two have a claim, a result or an alternative */
 export function mergePlans(...plans: readonly Plan[]): Plan {
   return plans.reduce(merge, {});
 }

@@ -49,10 +49,7 @@ export const rowsSince: Scope = {
   marks: 'audit_mark',
 };
 
-/**
- * The payments that have changed since the checkpoint, or can still change: those with newer events, journals or rows,
- * and those that are not terminal.
- */
+/** Those with newer events, journals or rows, and those that are not terminal. */
 const paymentsSince = `seen as materialized (
     select e.platform_id, e.transaction_id as id from since s
       join stored_event e on e.platform_id = s.platform_id and e.sequence > s.sequence where e.transaction_id is not null
@@ -73,7 +70,7 @@ const paymentsSince = `seen as materialized (
   union select platform_id, transaction_id from rail_order where due_at is not null
   order by 1, 2`;
 
-/** Selects where the new rows of each platform begin: at its first rows if the platform is not in the checkpoint. */
+/** New rows begin at the first row for a platform that is not in the checkpoint. */
 const beginnings = `select array_agg(platform_id) as platforms, array_agg(sequence::text) as sequences, array_agg(first_journal) as journals
   from (
     select p.id as platform_id, coalesce(m.sequence, 0) as sequence, case when m.journal_at is null
@@ -86,9 +83,7 @@ const beginnings = `select array_agg(platform_id) as platforms, array_agg(sequen
     left join (select platform_id, min(occurred_at) as oldest from outbox group by platform_id) o on o.platform_id = p.id
   ) beginnings`;
 
-/**
- * The number of payments checked at once. Postgres underestimates this number, and would join larger chunks row by row.
- */
+/** Postgres underestimates this number, and would join larger chunks row by row. */
 const chunkSize = 500;
 
 export class RowsSince {
@@ -100,10 +95,7 @@ export class RowsSince {
     this.#beginnings = beginnings;
   }
 
-  /**
-   * Finds where the new rows begin. From then on, the transaction reads by key, because reading a whole table never
-   * pays off.
-   */
+  /** From here on, the transaction reads by key, because reading a whole table never pays off. */
   static async find(client: pg.Client): Promise<RowsSince> {
     await client.query('set local enable_seqscan = off');
     const { rows } = await client.query<Record<'platforms' | 'sequences' | 'journals', string[] | null>>(beginnings);
@@ -111,16 +103,12 @@ export class RowsSince {
     return new RowsSince(client, [platforms ?? [], sequences ?? [], journals ?? []]);
   }
 
-  /** Runs a query over the new rows or, for rules about payments, over the payments of one chunk. */
   async run(query: string, { platforms, ids }: Chunk = { platforms: [], ids: [] }): Promise<Record<string, unknown>[]> {
     const text = `with ${parameters} ${query}`;
     return (await this.#client.query({ text, values: [...this.#beginnings, platforms, ids] })).rows;
   }
 
-  /**
-   * Returns the payments that have changed since the checkpoint or may still change, in chunks.
-   * @param onChunk called before each chunk with the number of payments up to its end, and the total
-   */
+  /** @param onChunk called before each chunk with the number of payments up to its end, and the total */
   async *payments(onChunk: (done: number, all: number) => void): AsyncGenerator<Chunk> {
     const text = `declare payments_since scroll cursor for with ${parameters}, ${paymentsSince}`;
     await this.#client.query({ text, values: [...this.#beginnings, [], []] });

@@ -3,9 +3,7 @@ export interface Scope {
   readonly payments: string;
   readonly journalsOfPayments: string;
   readonly quotes: string;
-  /** Events as stored, including all events of the payments. */
   readonly eventsOfPayments: string;
-  /** The provider deposits that the payments have credited. */
   readonly deposits: string;
   readonly journals: string;
   /** The legs of these journals, and legs without a journal. */
@@ -20,11 +18,9 @@ export interface Scope {
 
 export interface Rule {
   readonly rule: string;
-  /**
-   * Whether the rule concerns single payments and their rows, so that it can be checked for a few payments at a time.
-   */
+  /** Whether the rule can be checked for a few payments at a time. */
   readonly ofPayments?: true;
-  /** Returns the query for the rows of a scope that break the rule: none in a sound ledger. */
+  /** The rows of a scope that break the rule. */
   readonly offenders: (scope: Scope) => string;
 }
 

@@ -3,11 +3,8 @@ import { boundedCache } from '../../../core/bounded-cache.ts';
 import type { Rate } from '../rates.ts';
 import { type Clock, RateLimited, secondsUntil, TokenBucket } from './rate-limits.ts';
 
-/**
- * The maximum number of addresses whose failures are counted. Beyond it, the least recently seen address is dropped.
- */
+/** Beyond this number of addresses, the least recently seen is dropped. */
 const maxAddresses = 20_000;
-/** The minimum time between two log lines about a slowed-down address, in milliseconds. */
 const logMs = 60_000;
 
 interface Attempts {
@@ -35,8 +32,7 @@ export class CredentialBrake {
   }
 
   /**
-   * Begins an attempt with unknown credentials. It counts as a failure until `succeed` is called, so that concurrent
-   * attempts are counted, too.
+   * Begins an attempt with unknown credentials, which counts as a failure until it succeeds.
    * @throws RateLimited when this address has sent too many wrong credentials
    */
   begin(address: string): { succeed(): void } {

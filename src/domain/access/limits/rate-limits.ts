@@ -17,21 +17,19 @@ export class TokenBucket {
     this.#at = now;
   }
 
-  /** Adds the tokens gained since the last refill, up to the burst size. The rate may have changed since then. */
+  /** The rate may have changed since the last refill. */
   refill({ perSecond, burst }: Rate, now: number): void {
     this.tokens = Math.min(burst, this.tokens + ((now - this.#at) * perSecond) / 1_000);
     this.#at = now;
   }
 }
 
-/** Returns the number of seconds until a bucket has `wanted` tokens. */
 export function secondsUntil(wanted: number, tokens: number, { perSecond }: Rate): number {
   return Math.max(0, (wanted - tokens) / perSecond);
 }
 
 /** The error for a request that exceeds a rate limit. The request had no effect. */
 export class RateLimited extends Error {
-  /** The number of whole seconds after which the same request may succeed. */
   readonly retryAfter: number;
 
   constructor(message: string, retryAfter: number) {
@@ -42,38 +40,27 @@ export class RateLimited extends Error {
 }
 
 interface Quota {
-  readonly name: 'platform' | 'api-token' | 'client-token';
+  readonly limit: keyof Rates;
   readonly rate: Rate;
   readonly bucket: TokenBucket;
 }
 
 export interface RateDecision {
   readonly refusal: RateLimited | undefined;
-  /** The limits that the request counts against; empty if none applies. */
   readonly quotas: readonly Quota[];
 }
 
-/**
- * The maximum number of buckets of each kind. Beyond it, the least recently used bucket is dropped. If it is needed
- * again, it starts full.
- */
-const maxBuckets = { platform: 10_000, token: 20_000 } as const;
-
-/**
- * Limits request rates with token buckets (docs/limits.md): one for each platform, API token and client token. The
- * buckets are in memory, so each instance counts separately.
- */
+/** Token buckets (docs/limits.md) for platforms, API tokens and client tokens, counted by each instance separately. */
 export class RateLimits {
   readonly #rates: Rates;
   readonly #now: Clock;
-  readonly #platforms = boundedCache<TokenBucket>(maxBuckets.platform);
-  /**
-   * Separate from the buckets of client tokens, so that a platform with many apps does not evict buckets of API tokens.
-   */
-  readonly #apiTokens = boundedCache<TokenBucket>(maxBuckets.token);
-  readonly #clientTokens = boundedCache<TokenBucket>(maxBuckets.token);
+  /** Separate, so that a platform with many apps does not evict buckets of API tokens. An evicted bucket refills. */
+  readonly #buckets = {
+    platform: boundedCache<TokenBucket>(10_000),
+    apiToken: boundedCache<TokenBucket>(20_000),
+    clientToken: boundedCache<TokenBucket>(20_000),
+  };
 
-  /** @param rates the default limits, for platforms without their own */
   constructor(rates: Rates, now: Clock) {
     this.#rates = rates;
     this.#now = now;
@@ -85,9 +72,8 @@ export class RateLimits {
   }
 
   /**
-   * Charges a request that turns out to be as expensive as several requests. If too few tokens are left, the request is
-   * refused and not charged. A charge larger than a bucket's capacity is accepted if the bucket is full, and empties
-   * it.
+   * Charges a request that turns out to be as expensive as several requests. If too few tokens are left, it is refused
+   * and not charged. A charge larger than a bucket's capacity is accepted if the bucket is full, and empties it.
    */
   countMore(viewer: Viewer, requests: number): RateDecision {
     const quotas = this.#quotasOf(viewer);
@@ -98,19 +84,14 @@ export class RateLimits {
 
   #quotasOf({ kind, platformId, tokenId, rates: own }: Viewer): Quota[] {
     const now = this.#now();
-    const quotas: Quota[] = [];
-    const isApp = kind === 'CLIENT';
-    const tokenRate = isApp ? (own.clientToken ?? this.#rates.clientToken) : (own.apiToken ?? this.#rates.apiToken);
-    if (tokenRate) {
-      const bucket = filledBucket(isApp ? this.#clientTokens : this.#apiTokens, tokenId, tokenRate, now);
-      quotas.push({ name: isApp ? 'client-token' : 'api-token', rate: tokenRate, bucket });
-    }
-    const platformRate = own.platform ?? this.#rates.platform;
-    if (platformRate) {
-      const bucket = filledBucket(this.#platforms, platformId, platformRate, now);
-      quotas.push({ name: 'platform', rate: platformRate, bucket });
-    }
-    return quotas;
+    const limits = [
+      [kind === 'CLIENT' ? 'clientToken' : 'apiToken', tokenId] as const,
+      ['platform', platformId] as const,
+    ];
+    return limits.flatMap(([limit, id]) => {
+      const rate = own[limit] ?? this.#rates[limit];
+      return rate ? [{ limit, rate, bucket: filledBucket(this.#buckets[limit], id, rate, now) }] : [];
+    });
   }
 }
 
@@ -131,19 +112,19 @@ function filledBucket(buckets: LRUCache<string, TokenBucket>, key: string, rate:
   return bucket;
 }
 
-const owners = {
-  platform: 'this platform',
-  'api-token': 'this API token',
-  'client-token': 'this client token',
+/** The name of each limit in header fields, and its owner in refusals. */
+const names = {
+  platform: ['platform', 'this platform'],
+  apiToken: ['api-token', 'this API token'],
+  clientToken: ['client-token', 'this client token'],
 } as const;
 
 function refusalOf(lacking: readonly Quota[], wantedOf: (rate: Rate) => number): RateLimited {
   const waits = lacking.map(({ bucket, rate }) => secondsUntil(wantedOf(rate), bucket.tokens, rate));
   const longest = waits.indexOf(Math.max(...waits));
-  // At least one bucket is short of tokens; otherwise the request would not have been refused.
-  const { name, rate } = lacking[longest] as Quota;
+  const { limit, rate } = lacking[longest] as Quota;
   return new RateLimited(
-    `${owners[name]} has made too many requests: at most ${rate.perSecond} a second, in bursts of up to ${rate.burst}`,
+    `${names[limit][1]} has made too many requests: at most ${rate.perSecond} a second, in bursts of up to ${rate.burst}`,
     waits[longest] ?? 0,
   );
 }
@@ -155,16 +136,16 @@ function refusalOf(lacking: readonly Quota[], wantedOf: (rate: Rate) => number):
  */
 export function rateLimitFields([first, second]: readonly Quota[]): { policy: string; state: string } | undefined {
   if (!first) return undefined;
-  const { name, rate, bucket } = second && second.bucket.tokens < first.bucket.tokens ? second : first;
+  const { limit, rate, bucket } = second && second.bucket.tokens < first.bucket.tokens ? second : first;
   const { tokens } = bucket;
   return {
     policy: second ? `${policyOf(first)}, ${policyOf(second)}` : policyOf(first),
-    state: `"${name}";r=${Math.max(0, Math.floor(tokens))};t=${Math.ceil((rate.burst - tokens) / rate.perSecond)}`,
+    state: `"${names[limit][0]}";r=${Math.max(0, Math.floor(tokens))};t=${Math.ceil((rate.burst - tokens) / rate.perSecond)}`,
   };
 }
 
-function policyOf({ name, rate }: Quota): string {
-  return `"${name}";q=${rate.burst};w=${Math.ceil(rate.burst / rate.perSecond)}`;
+function policyOf({ limit, rate }: Quota): string {
+  return `"${names[limit][0]}";q=${rate.burst};w=${Math.ceil(rate.burst / rate.perSecond)}`;
 }
 
 /** The number of resources (sockets, streams) that each API token and each client token may hold at once. */
@@ -181,7 +162,6 @@ export class TokenCap {
   readonly #cap: Cap;
   readonly #open = new Map<string, number>();
 
-  /** @param things the plural name of the counted resources, as used in refusals */
   constructor(things: string, cap: Cap) {
     this.#things = things;
     this.#cap = cap;
@@ -191,10 +171,7 @@ export class TokenCap {
     return kind === 'CLIENT' ? this.#cap.clientToken : this.#cap.apiToken;
   }
 
-  /**
-   * Opens a resource on behalf of a token.
-   * @returns an idempotent function that releases the resource, or an error if the token has reached its cap
-   */
+  /** @returns an idempotent function that releases the resource, or an error if the token has reached its cap */
   open(viewer: Viewer): (() => void) | RateLimited {
     const { kind, tokenId } = viewer;
     const most = this.mostOf(viewer);

@@ -3,31 +3,24 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { boundedCache } from '../../../core/bounded-cache.ts';
 import type { Clock } from './rate-limits.ts';
 
-/** The number of refusals to one source that are sent immediately, and the number per second after that. */
+/** The number of refusals to one source that are sent at once, and the number per second after that. */
 const refusalRate = { atOnce: 50, perSecond: 20 } as const;
-/** The longest that a refusal is delayed, in milliseconds: less than clients usually wait for a response. */
+/** In milliseconds: less than clients usually wait for a response. */
 const maxWaitMs = 12_000;
-/**
- * The length of the last part of that delay, in milliseconds. Refusals that would wait longer are spread over this
- * part.
- */
+/** Refusals that would wait longer are spread over this last part of the delay, in milliseconds. */
 const spreadMs = 3_000;
 /** The golden ratio: the fractional parts of its multiples are evenly distributed, however many there are. */
 const goldenRatio = (Math.sqrt(5) - 1) / 2;
-/** The maximum number of sources whose refusals are counted. */
 const maxSources = 10_000;
 
 interface Source {
-  /** When the next refusal would be due at an even pace. */
   due: number;
-  /** The number of refusals that would have had to wait longer than the maximum. */
   longest: number;
 }
 
 /**
- * Slows down refusals to a source that keeps sending requests despite them. A refusal is cheap, but a client that sends
- * its next request as soon as it is refused could receive tens of thousands of refusals per second, and slow down
- * everybody else.
+ * Slows down refusals to a source that keeps sending requests: a client that does not wait could otherwise receive tens
+ * of thousands of refusals per second, and slow down everybody else.
  */
 export class RefusalPace {
   readonly #now: Clock;
@@ -50,9 +43,8 @@ export class RefusalPace {
   }
 
   /**
-   * Returns how long to delay the next refusal to a source, in milliseconds. The first refusals are not delayed. When
-   * requests arrive together, their refusals are sent at different times; otherwise all the clients would retry at the
-   * same moment.
+   * Returns how long to delay the next refusal, in milliseconds. Refusals of simultaneous requests are spread out:
+   * their clients would otherwise retry at the same moment.
    */
   next(key: string): number {
     const now = this.#now();

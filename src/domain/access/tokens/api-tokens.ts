@@ -8,18 +8,12 @@ import { statement } from '../../../infra/database/statement.ts';
 import { ownRates, type RateColumns } from '../rates.ts';
 import type { Viewer } from '../viewer.ts';
 
-/**
- * Returns the SHA-256 hash of a secret. One round is enough, because secrets are 256 random bits (except the fixed one
- * of the local sandbox).
- */
+/** One round of SHA-256 is enough, because secrets are 256 random bits (except the fixed one of the local sandbox). */
 export function hashSecret(secret: string): Buffer {
   return hash('sha256', secret, 'buffer');
 }
 
-/**
- * Generates a clientId and a secret. A clientId contains no colon, because a colon separates the two in Basic
- * credentials.
- */
+/** A clientId contains no colon, because a colon separates it from the secret in Basic credentials. */
 export function newCredentials(): { clientId: string; secret: string } {
   return { clientId: randomBytes(12).toString('base64url'), secret: randomBytes(32).toString('base64url') };
 }
@@ -44,10 +38,7 @@ const usedStatement = statement<object>(
 
 const unknownHash = Buffer.alloc(32);
 
-/**
- * Returns the viewer for `Basic base64(clientId:secret)`, or undefined if the credentials are not valid. Unknown tokens
- * and wrong secrets get the same refusal after the same time.
- */
+/** Returns the viewer for valid `Basic` credentials. Unknown tokens and wrong secrets take the same time. */
 export async function authenticateServer({ pool }: Database, authorization: string): Promise<Viewer | undefined> {
   const credentials = basicCredentials(authorization);
   if (!credentials) return undefined;

@@ -18,7 +18,6 @@ interface Row extends RateColumns, Omit<ClientToken, 'createdAt' | 'createdById'
   makers: string[];
 }
 
-/** Finds a valid token. As everywhere, the database's clock decides whether it has expired. */
 const tokenStatement = statement<Row>(
   'client_token',
   `select t.id, t.platform_id, p.environment, t.permissions::text[] as permissions, t.grants::text[] as grants, t.expires_at,
@@ -38,20 +37,17 @@ const minKeyLength = 32;
 const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
- * Signs and authenticates the tokens of web and mobile apps: JSON Web Tokens (RFC 7519). Only this service verifies
- * them, so one symmetric key is enough. Because of the signature, forged tokens never reach the database. A token's
- * scope, expiry and revocation are stored in its row.
+ * Signs and authenticates the tokens of apps: JSON Web Tokens (RFC 7519) that only this service verifies, so one
+ * symmetric key is enough. Forged tokens never reach the database.
  */
 export class ClientTokens {
   readonly #database: Database;
-  /** The keys by id. A token's header contains the id of its key. */
   readonly #keys: ReadonlyMap<string, Uint8Array>;
   readonly #signingId: string | undefined;
 
   /**
    * @param key the signing key. Without it, no token can be minted, and no token is valid.
    * @param fallbacks other keys whose tokens are valid, too: the previous keys and the next key
-   * @throws RangeError if a key is too short to be safe from guessing
    */
   constructor(database: Database, key: string | undefined, fallbacks: readonly string[] = []) {
     const keys = key === undefined ? [] : [key, ...fallbacks];
@@ -65,10 +61,7 @@ export class ClientTokens {
     );
   }
 
-  /**
-   * Returns the signed JWT of a token whose row has been stored.
-   * @throws Refusal SERVICE_UNAVAILABLE without a key
-   */
+  /** @throws Refusal SERVICE_UNAVAILABLE without a key */
   async sign(row: Pick<ClientToken, 'id' | 'platformId' | 'permissions' | 'createdAt' | 'expiresAt'>, subject: string) {
     const { header, key } = this.#signing();
     return new SignJWT({ platform: row.platformId, scope: row.permissions.join(' ') })
@@ -81,10 +74,7 @@ export class ClientTokens {
       .sign(key);
   }
 
-  /**
-   * Checks that tokens can be minted, before anything is stored.
-   * @throws Refusal SERVICE_UNAVAILABLE without a key
-   */
+  /** Checks that tokens can be minted. @throws Refusal SERVICE_UNAVAILABLE without a key */
   requireKey(): void {
     this.#signing();
   }
@@ -115,10 +105,7 @@ function tokenIn(authorization: string): string | undefined {
   return /^bearer +([\w-]{1,2000}\.[\w-]{1,2000}\.[\w-]{1,200})$/i.exec(authorization)?.[1];
 }
 
-/**
- * Verifies a token's signature, but not its expiry, which is checked against the database's clock.
- * @returns the primary key of the token's row, or undefined if this service did not sign the token
- */
+/** Returns the primary key of a token that this service signed. The database's clock decides whether it has expired. */
 async function verifySignature(token: string, keys: ReadonlyMap<string, Uint8Array>) {
   try {
     const key = keys.get(String(decodeProtectedHeader(token).kid));

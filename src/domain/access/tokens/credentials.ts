@@ -6,12 +6,8 @@ import { isAcceptedFrom, type Viewer } from '../viewer.ts';
 import { authenticateServer } from './api-tokens.ts';
 import type { ClientTokens } from './client-tokens.ts';
 
-/** The maximum number of verified credentials that are remembered, and their lifetime in milliseconds. */
 const proven = { max: 20_000, ttlMs: 3_600_000 } as const;
-/**
- * The same limits for cached authentications. The lifetime is short, so that a revoked token is refused within a
- * second.
- */
+/** The lifetime is short, so that a revoked token is refused within a second. */
 const authenticated = { max: 20_000, ttlMs: 900 } as const;
 
 /** Authenticates an Authorization header of either kind: a server's `Basic` or an app's `Bearer`. */
@@ -20,9 +16,7 @@ export class Credentials {
   readonly #apps: ClientTokens;
   readonly #brake: CredentialBrake;
   readonly #viewers = boundedCache<Viewer>(authenticated.max, authenticated.ttlMs);
-  /**
-   * Digests of verified headers. The brake lets these pass, even while someone at the same address guesses credentials.
-   */
+  /** The brake lets verified headers pass, even while someone at the same address guesses credentials. */
   readonly #proven = boundedCache<true>(proven.max, proven.ttlMs);
 
   constructor(database: Database, apps: ClientTokens, brake: CredentialBrake) {
@@ -32,10 +26,8 @@ export class Credentials {
   }
 
   /**
-   * Authenticates a client's credentials, and counts wrong credentials against its address. Credentials also count as
-   * wrong if their token is not accepted from that address.
-   * @returns the viewer, or undefined for missing or wrong credentials, without telling why
-   * @throws RateLimited if this address has sent too many wrong credentials, and these have not been verified before
+   * Authenticates credentials, and counts wrong ones against their address, also if the token is not accepted from it.
+   * @throws RateLimited after too many wrong credentials, unless these have been verified before
    */
   async authenticateFrom(address: string, authorization: string | undefined): Promise<Viewer | undefined> {
     if (authorization === undefined || authorization === '') return undefined;
@@ -58,10 +50,7 @@ export class Credentials {
     }
   }
 
-  /**
-   * Authenticates credentials that `authenticateFrom` has accepted before. Returns undefined for missing, malformed,
-   * unknown, expired or revoked credentials, without saying which.
-   */
+  /** Authenticates credentials that `authenticateFrom` has accepted before; undefined for any that are not valid. */
   async authenticate(authorization: string | null | undefined): Promise<Viewer | undefined> {
     if (!authorization) return undefined;
     const cached = this.cached(authorization);
@@ -73,7 +62,7 @@ export class Credentials {
     return viewer;
   }
 
-  /** Returns the viewer for credentials whose authentication is still cached, without querying the database. */
+  /** Returns the viewer if the authentication is still cached, without querying the database. */
   cached(authorization: string | undefined): Viewer | undefined {
     return authorization === undefined ? undefined : this.#viewers.get(digestOf(authorization));
   }

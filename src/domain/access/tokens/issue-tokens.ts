@@ -20,7 +20,7 @@ import { type ClientTokens, subjectOf } from './client-tokens.ts';
 import { boundsOf, isDeletedOwner, lockMaker, lockTokens, rangesIn, registered } from './token-bounds.ts';
 import { storeApiToken } from './token-records.ts';
 
-/** The maximum lifetime of a client token, in seconds: one day. */
+/** In seconds: one day. */
 export const maxClientSeconds = 86_400;
 
 /** The input for a new client token. Exactly one of the three ids must be given. */
@@ -29,9 +29,7 @@ export interface NewClientToken {
   readonly quoteId?: string | null | undefined;
   readonly transactionId?: string | null | undefined;
   readonly permissions: readonly Permission[];
-  /** Extra rights of a customer's app. */
   readonly grants?: readonly ClientGrant[] | null | undefined;
-  /** Whether the token may send only registered documents, regardless of the platform's setting. */
   readonly trustedDocumentsOnly?: boolean | null | undefined;
   /** The hashes of the registered documents that the token is limited to. Defaults to its creator's list, if any. */
   readonly documents?: readonly string[] | null | undefined;
@@ -40,27 +38,19 @@ export interface NewClientToken {
 
 const at = pathsIn<NewClientToken>();
 
-/** Finds the record that a token is to be bound to, along with its customer. */
 type Finder = (
   prisma: Prisma.TransactionClient,
   caller: Caller,
   id: string,
 ) => Promise<{ readonly customerId: string | null } | null>;
 
-/**
- * The records that a client token can be bound to, each with its id type, the error code for an unknown id, and the
- * query.
- */
 const targets = {
   customerId: {
     type: 'Customer',
     code: 'USER_NOT_FOUND',
     find: async ({ customer }, caller, id) => {
-      const found = await customer.findFirst({
-        where: { AND: [visibleCustomers(caller), { id }] },
-        select: { id: true },
-      });
-      return found && { customerId: found.id };
+      const where = { AND: [visibleCustomers(caller), { id }] };
+      return (await customer.findFirst({ where, select: { id: true } })) && { customerId: id };
     },
   },
   quoteId: {
@@ -118,19 +108,12 @@ export async function createClientToken(
   };
 }
 
-interface Target {
-  readonly name: keyof typeof targets;
-  readonly uuid: string;
-}
-
-function targetOf(input: NewClientToken): Target {
+function targetOf(input: NewClientToken) {
   const given = (Object.keys(targets) as (keyof typeof targets)[]).filter((name) => input[name] != null);
   const [name] = given;
   if (name === undefined || given.length > 1) {
-    throw invalid(
-      'a client token must be bound to exactly one customer, quote or transaction',
-      at(given[1] ?? 'customerId'),
-    );
+    const message = 'a client token must be bound to exactly one customer, quote or transaction';
+    throw invalid(message, at(given[1] ?? 'customerId'));
   }
   const { type, code } = targets[name];
   const uuid = uuidOf(input[name] ?? '', type);
@@ -141,7 +124,7 @@ function targetOf(input: NewClientToken): Target {
 async function storeClientToken(
   transaction: Transaction,
   caller: Caller,
-  { name, uuid }: Target,
+  { name, uuid }: ReturnType<typeof targetOf>,
   input: NewClientToken,
 ): Promise<ClientToken> {
   const { client, prisma } = transaction;
@@ -174,10 +157,7 @@ async function storeClientToken(
   });
 }
 
-/**
- * Issues a token once per idempotency key. Only the token's id is stored with the key, never its secret. The response
- * therefore cannot be repeated, and a repeated request is refused.
- */
+/** Issues a token once per idempotency key. Its secret is not stored, so a repeated request is refused. */
 function issueOnce<Row extends { readonly id: string }>(
   database: Database,
   caller: Caller,
@@ -199,28 +179,19 @@ function issueOnce<Row extends { readonly id: string }>(
     repeat: async ({ row }) => {
       if (!row) throw new Error('the stored result of a token command has no row');
       const existingId = publicId(type, row.id);
-      throw new Refusal(
-        'CONFLICT',
-        `this idempotency key has already created ${existingId}; its secret was shown once and is not stored`,
-        { path: keyPath, existingId },
-      );
+      const message = `this idempotency key has already created ${existingId}; its secret was shown once and is not stored`;
+      throw new Refusal('CONFLICT', message, { path: keyPath, existingId });
     },
   });
 }
 
-/**
- * Refuses permissions that the caller lacks, and an empty list.
- * @throws Refusal INVALID_INPUT, FORBIDDEN
- */
+/** @throws Refusal INVALID_INPUT, FORBIDDEN */
 function checkPermissions(caller: Caller, permissions: readonly Permission[]): void {
   if (permissions.length === 0) throw invalid('a token needs at least one permission', at('permissions'));
   const missing = permissions.find((permission) => !caller.permissions.includes(permission));
   if (missing) {
-    throw new Refusal(
-      'FORBIDDEN',
-      `this token lacks the permission ${missing}, so it cannot grant it`,
-      at('permissions'),
-    );
+    const message = `this token lacks the permission ${missing}, so it cannot grant it`;
+    throw new Refusal('FORBIDDEN', message, at('permissions'));
   }
 }
 
@@ -236,9 +207,7 @@ export interface NewServerToken {
 }
 
 /**
- * Issues a token for a server. The secret is returned here and stored nowhere. The token expires no later than the
- * token that creates it, is accepted only from addresses that its creator is accepted from, and may send only documents
- * that its creator may send.
+ * Issues a token for a server. The secret is returned here and stored nowhere.
  * @throws Refusal INVALID_INPUT, FORBIDDEN (the caller lacks a permission, or its token is no longer valid), CONFLICT
  *   (the idempotency key has already created a token)
  */
@@ -272,15 +241,13 @@ export async function issueApiToken(
   return { apiToken: row, secret: credentials.secret, replayed };
 }
 
-/** The longest period during which a token and its replacement are both valid, in hours: 30 days. */
+/** In hours: 30 days. */
 export const maxOverlapHours = 720;
 
 /**
  * Replaces a token with a new one that has the same name, permissions, addresses, documents and lifetime, as far as the
- * caller's own token permits. The old token expires at the end of the overlap, or earlier. Everything that limits the
- * old token also limits the new one.
- * @throws Refusal as issueApiToken does, TOKEN_NOT_FOUND, CONFLICT (the token is no longer valid or has already been
- *   replaced)
+ * caller's own token permits. Everything that limits the old token also limits the new one.
+ * @throws Refusal as issueApiToken does, TOKEN_NOT_FOUND, CONFLICT (the token has ended or has a successor)
  */
 export async function rotateApiToken(
   database: Database,
@@ -293,7 +260,6 @@ export async function rotateApiToken(
     throw invalid(`the overlap must be 0 to ${maxOverlapHours} hours`, ['overlapHours']);
   const id = uuidOf(input.tokenId, 'ApiToken');
   const credentials = newCredentials();
-  let overlapEndsAt: Date | undefined;
   const { row, replayed } = await issueOnce(
     database,
     caller,
@@ -317,16 +283,14 @@ export async function rotateApiToken(
       // A changed expiry is announced again.
       if (!old.expiresAt || old.expiresAt > end)
         await prisma.apiToken.updateMany({ where, data: { expiresAt: end, warnedAt: null } });
-      overlapEndsAt = old.expiresAt && old.expiresAt < end ? old.expiresAt : end;
       const { name, permissions, addresses, documents } = old;
-      return storeApiToken(prisma, caller.platformId, {
+      const apiToken = await storeApiToken(prisma, caller.platformId, {
         ...{ name, permissions, createdById, replacesId: old.id },
         ...credentials,
         ...(await boundsOf(transaction, caller, { expiresAt, addresses, documents }, now, 'shorten')),
       });
+      return { id: apiToken.id, apiToken, overlapEndsAt: old.expiresAt && old.expiresAt < end ? old.expiresAt : end };
     },
   );
-  // A repeated request is refused, because the secret is not stored.
-  if (!overlapEndsAt) throw new Error('a token was rotated, but no expiry was set for the old one');
-  return { apiToken: row, secret: credentials.secret, overlapEndsAt, replayed };
+  return { apiToken: row.apiToken, secret: credentials.secret, overlapEndsAt: row.overlapEndsAt, replayed };
 }

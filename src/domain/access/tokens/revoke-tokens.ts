@@ -11,7 +11,6 @@ import { lockTokens } from './token-bounds.ts';
 
 export interface RevokeApiToken extends Expecting {
   readonly tokenId: string;
-  /** Whether to also end the tokens and webhook endpoints that the token created, directly or indirectly. */
   readonly revokeDescendants: boolean;
 }
 
@@ -29,12 +28,8 @@ export interface Ended {
  */
 const revokeStatement = forCaller(
   statement<
-    Omit<Ended, 'disabledEndpoints'> & {
-      isKnown: boolean;
-      wasValid: boolean;
-      isLastManager: boolean;
-      endpoints: string[];
-    }
+    Omit<Ended, 'disabledEndpoints'> &
+      Record<'isKnown' | 'wasValid' | 'isLastManager', boolean> & { endpoints: string[] }
   >(
     'revoke_api_token',
     `with recursive family as (
@@ -73,10 +68,8 @@ const revokeStatement = forCaller(
 );
 
 /**
- * Revokes a server's token and, unless the input says otherwise, everything that it created: tokens are revoked, and
- * webhook endpoints are disabled. Within seconds, all requests with these tokens are refused, and their open
- * connections are closed. Revoking a token again is not an error.
- * @returns how many other tokens were revoked and how many endpoints were disabled with it
+ * Revokes a server's token and, if requested, everything that it created. Within seconds, requests with these tokens
+ * are refused, and their open connections are closed. Revoking a token again is not an error.
  * @throws Refusal TOKEN_NOT_FOUND, CONFLICT (no token with MANAGE would be left)
  */
 export const revokeApiToken = recordCommand((_database, caller, input: RevokeApiToken) => ({
@@ -110,10 +103,7 @@ async function revokeFamily(on: Queryable, caller: Caller, id: string, input: Re
   return { endedApiTokens, endedClientTokens, disabledEndpoints: endpoints.length };
 }
 
-/**
- * Revokes an app's token, as `revokeApiToken` revokes a server's. An app's token has no descendants.
- * @throws Refusal TOKEN_NOT_FOUND
- */
+/** Revokes an app's token, which has no descendants. @throws Refusal TOKEN_NOT_FOUND */
 export const revokeClientToken = recordCommand(
   (_database, caller, input: { readonly tokenId: string } & Expecting) => ({
     operation: 'revokeClientToken',
@@ -132,7 +122,7 @@ export const revokeClientToken = recordCommand(
   }),
 );
 
-/** Returns a token's version, which changes only once, on revocation. */
+/** A token changes only once, on revocation. */
 export function tokenVersion(isRevoked: boolean): number {
   return isRevoked ? 2 : 1;
 }

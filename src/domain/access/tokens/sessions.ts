@@ -4,7 +4,6 @@ import type { Database } from '../../../infra/database/database.ts';
 import { statement } from '../../../infra/database/statement.ts';
 import type { Viewer } from '../viewer.ts';
 
-/** The rights of a token that can change during its lifetime, through a setting of its platform or by hand. */
 type Rights = Pick<Viewer, 'permissions' | 'grants' | 'trustedDocumentsOnly'>;
 
 const rightsStatement = statement<Rights & { id: string }>(
@@ -12,10 +11,7 @@ const rightsStatement = statement<Rights & { id: string }>(
   'select id, permissions, grants, trusted_documents_only from find_token_rights($1, $2)',
 );
 
-/**
- * The interval at which the tokens of open connections are checked, in milliseconds. When a token is no longer valid,
- * its connections are closed within a second.
- */
+/** In milliseconds: the connections of a token that is no longer valid are closed within a second. */
 const sweepMs = 900;
 
 /** The reasons for closing a connection: its token is no longer valid, or no longer permits an open operation. */
@@ -24,10 +20,9 @@ export const endings = {
   narrowed: { code: 'FORBIDDEN', message: 'the token no longer permits an open operation' },
 } as const;
 
-/** Returns whether a token would still permit its holder to begin an operation that is already open. */
 export type CouldBegin = (viewer: Viewer) => Promise<boolean>;
 
-/** A connection that stays open: a WebSocket or an event stream. */
+/** A WebSocket or an event stream. */
 export interface Connection {
   readonly forbid: (why: (typeof endings)[keyof typeof endings]) => void;
   /** Asks the client to connect elsewhere, because the server is stopping. */
@@ -38,14 +33,10 @@ export interface Connection {
 
 export interface Session {
   readonly viewer: Viewer;
-  /**
-   * Replaces the token with a newer token that has the same subject and permits all open operations.
-   * @returns false if the newer token does not qualify; the connection then keeps its token
-   */
+  /** Replaces the token with a newer one of the same subject; false if that one does not permit all open operations. */
   renew(viewer: Viewer): Promise<boolean>;
   /**
-   * Registers a long-running operation, such as a subscription. The connection is closed once its token would no longer
-   * permit the operation to begin.
+   * Registers an operation, such as a subscription, whose connection is closed once its token no longer permits it.
    * @returns a function that unregisters the operation, or undefined if the current token does not permit it
    */
   begin(couldBegin: CouldBegin): Promise<(() => void) | undefined>;
@@ -101,10 +92,7 @@ export class Sessions {
     };
   }
 
-  /**
-   * Asks all clients to connect elsewhere, one by one over `spreadMs` milliseconds, so that they do not all reconnect
-   * at once.
-   */
+  /** Asks clients to connect elsewhere, over `spreadMs` milliseconds so that they do not all reconnect at once. */
   async leave(spreadMs: number): Promise<void> {
     clearInterval(this.#timer);
     this.#stopping = true;
@@ -131,22 +119,13 @@ export class Sessions {
   }
 
   async #forbidEnded(): Promise<void> {
-    const checkedViewers = new Map<string, Viewer>();
-    for (const { viewer } of this.#open) checkedViewers.set(viewer.tokenId, viewer);
-    const viewers = [...checkedViewers.values()];
-    const rights = new Map(
-      (
-        await rightsStatement(
-          this.#database.pool,
-          viewers.map((viewer) => viewer.platformId),
-          viewers.map((viewer) => viewer.tokenId),
-        )
-      ).map(({ id, ...now }) => [id, now]),
-    );
+    const platformOf = new Map(Array.from(this.#open, ({ viewer }) => [viewer.tokenId, viewer.platformId]));
+    const rows = await rightsStatement(this.#database.pool, [...platformOf.values()], [...platformOf.keys()]);
+    const rights = new Map(rows.map(({ id, ...now }) => [id, now]));
     for (const open of [...this.#open]) {
       const { viewer, connection } = open;
       // A token that a connection received while the query was running has not been checked by that query.
-      if (!checkedViewers.has(viewer.tokenId)) continue;
+      if (!platformOf.has(viewer.tokenId)) continue;
       const now = rights.get(viewer.tokenId);
       if (!now) connection.forbid(endings.ended);
       else if (!(await renew(open, { ...viewer, ...now }, viewer)) && open.viewer === viewer)
@@ -155,10 +134,7 @@ export class Sessions {
   }
 }
 
-/**
- * Gives a connection its new token, unless that token does not permit an open operation.
- * @param replaced the viewer to replace; if the connection has since been given a newer viewer, it keeps that one
- */
+/** @param replaced the viewer to replace; a connection that has been given a newer viewer since keeps that one */
 async function renew(open: Open, viewer: Viewer, replaced?: Viewer): Promise<boolean> {
   if (viewer.platformId !== open.viewer.platformId || viewer.subject !== open.viewer.subject) return false;
   // Operations that begin during the loop are checked, too, because a set's iterator visits added members.

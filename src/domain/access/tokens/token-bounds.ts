@@ -7,10 +7,7 @@ import type { Caller } from '../caller.ts';
 
 // A token's expiry, addresses and documents stay within those of the token that creates it.
 
-/**
- * Validates address ranges.
- * @throws Refusal INVALID_INPUT for a malformed range, or an IPv6 range narrower than a /64 network
- */
+/** @throws Refusal INVALID_INPUT for a malformed range, or an IPv6 range narrower than a /64 network */
 export function rangesIn(addresses: readonly string[]): string[] {
   return addresses.map((text, position) => {
     const path = ['addresses', position];
@@ -21,10 +18,8 @@ export function rangesIn(addresses: readonly string[]): string[] {
       return text.trim();
     } catch (error) {
       if (error instanceof Refusal) throw error;
-      throw invalid('an address range must have a form such as 203.0.113.0/24 or 2001:db8::/48', {
-        path,
-        value: text,
-      });
+      const message = 'an address range must have a form such as 203.0.113.0/24 or 2001:db8::/48';
+      throw invalid(message, { path, value: text });
     }
   });
 }
@@ -76,10 +71,7 @@ export async function boundsOf(
   };
 }
 
-/**
- * Returns the hashes of the documents requested for a new token, or an empty list if they are omitted.
- * @throws Refusal INVALID_INPUT for an empty list, or a hash that is not registered
- */
+/** @throws Refusal INVALID_INPUT for an empty list, or a hash that is not registered */
 export async function registered(
   { prisma }: Transaction,
   { platformId }: Caller,
@@ -120,29 +112,23 @@ const ownerStatement = statement<{ isDeleted: boolean }>(
 );
 
 /**
- * Ensures that the caller's token is still valid and stays unrevoked until the transaction ends. Called before creating
- * objects that end with the token, because the token may have ended while its authentication was still cached.
+ * Ensures that the caller's token is valid and stays unrevoked until the transaction ends, because it may have ended
+ * while its authentication was still cached. @throws Refusal FORBIDDEN
  * @returns the uuid of the API token, or null for the platform itself
- * @throws Refusal FORBIDDEN
  */
 export async function lockMaker(on: Queryable, { platformId, tokenId }: Caller): Promise<string | null> {
   if (tokenId === null) return null;
   await shareStatement(on, platformId);
   const [alive] = await aliveStatement(on, platformId, tokenId);
-  if (!alive)
-    throw new Refusal(
-      'FORBIDDEN',
-      'this token has expired or been revoked, so it cannot create tokens or webhook endpoints',
-    );
-  return tokenId;
+  if (alive) return tokenId;
+  const message = 'this token has expired or been revoked, so it cannot create tokens or webhook endpoints';
+  throw new Refusal('FORBIDDEN', message);
 }
 
-/** Blocks the creation of tokens and the revocation of API tokens of the platform until the transaction ends. */
 export async function lockTokens(on: Queryable, { platformId }: Tenant): Promise<void> {
   await lockStatement(on, platformId);
 }
 
-/** Returns whether a new token's customer is deleted. This cannot change until the transaction ends. */
 export async function isDeletedOwner(on: Queryable, { platformId }: Tenant, customerId: string): Promise<boolean> {
   const [owner] = await ownerStatement(on, platformId, customerId);
   return owner?.isDeleted ?? true;

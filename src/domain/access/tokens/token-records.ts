@@ -9,14 +9,10 @@ import { hashSecret } from './api-tokens.ts';
 export interface ApiTokenFilter extends ChangeFilter {
   readonly name?: Given<string>;
   readonly permission?: Given<Permission>;
-  /** The public id of the token that created this token. */
   readonly createdById?: Given<string>;
 }
 
-/**
- * Returns the condition for the API tokens that match a filter. A token changes only when it is revoked, and revoked
- * tokens are not visible. So every visible token was last changed when it was created.
- */
+/** A token changes only when it is revoked, and revoked tokens are not visible, so `updatedAt` is `createdAt`. */
 export function whereApiTokens(filter: ApiTokenFilter): Prisma.ApiTokenWhereInput {
   return {
     AND: [
@@ -29,15 +25,11 @@ export function whereApiTokens(filter: ApiTokenFilter): Prisma.ApiTokenWhereInpu
   };
 }
 
-/**
- * Returns a condition on `createdAt`, the time in the record. The time in the id may be a millisecond earlier, because
- * the two read the clock separately.
- */
+/** The time in the id may be a millisecond earlier than `createdAt`, because the two read the clock separately. */
 function createdBetween(after: Given<Date>, before: Given<Date>): Prisma.ApiTokenWhereInput {
   return { createdAt: { ...(after && { gte: after }), ...(before && { lte: before }) } };
 }
 
-/** Converts a row to its token's record (decision 27), which excludes the secret. */
 export function apiTokenRecord(row: ApiToken & { readonly replacedBy?: { readonly id: string } | null }) {
   return {
     id: publicId('ApiToken', row.id),
@@ -55,13 +47,12 @@ export function apiTokenRecord(row: ApiToken & { readonly replacedBy?: { readonl
   };
 }
 
-/** A new API token to be stored. Only the hash of its secret is stored. */
 export interface NewApiToken {
   readonly clientId: string;
   readonly secret: string;
   readonly name: string;
   readonly permissions: readonly Permission[];
-  /** The uuid of the API token that creates it, or null if no token does. */
+  /** Null if no token creates it. */
   readonly createdById: string | null;
   readonly expiresAt?: Date | null;
   readonly addresses?: readonly string[];
@@ -69,7 +60,6 @@ export interface NewApiToken {
   readonly replacesId?: string;
 }
 
-/** Stores a platform's new token, with only the hash of its secret. */
 export function storeApiToken(
   prisma: Prisma.TransactionClient,
   platformId: string,
@@ -90,9 +80,7 @@ export function storeApiToken(
 }
 
 export interface ClientTokenFilter {
-  /** Whether it has neither expired nor been revoked. */
   readonly active?: Given<boolean>;
-  /** The public id of the customer that it is bound to, directly or through a quote or transaction. */
   readonly customerId?: Given<string>;
 }
 
@@ -110,7 +98,6 @@ export function whereClientTokens(filter: ClientTokenFilter): Prisma.ClientToken
   };
 }
 
-/** Converts a row to its token's record, which excludes the token itself. Exactly one of the three ids is set. */
 export function clientTokenRecord(row: ClientToken) {
   const { customerId, quoteId, transactionId, createdById, revokedAt } = row;
   return {
@@ -143,10 +130,7 @@ const warnStatement = statement<object>(
    from warned returning 1`,
 );
 
-/**
- * Announces the tokens that expire within a week: each of them once, and at most `limit` per call.
- * @returns the number of tokens announced
- */
+/** Announces the tokens that expire within a week, each once. Returns the number of tokens announced. */
 export async function warnOfExpiry({ pool }: Database, limit: number): Promise<number> {
   return (await warnStatement(pool, limit)).length;
 }
