@@ -31,10 +31,7 @@ export function failure(
 /** Creates the error for a request that violates GraphQL over HTTP. All media types use its status unless `spec`. */
 export function badRequest(
   message: string,
-  more: {
-    readonly code?: string;
-    readonly details?: object;
-  } & Partial<HttpStatus> = {},
+  more: { readonly code?: string; readonly details?: object } & Partial<HttpStatus> = {},
 ): GraphQLError {
   const { code = 'BAD_REQUEST', details, ...http } = more;
   return new GraphQLError(message, { extensions: { code, ...details, http: { status: 400, ...http } } });

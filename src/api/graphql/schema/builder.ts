@@ -69,11 +69,7 @@ export const builder = new SchemaBuilder<SchemaConfig>({
     nodeTypeOptions: { description: 'An object with a public id. It can be read with `node`.' },
     pageInfoTypeOptions: { description: 'The position of a page in its list.' },
   },
-  prisma: {
-    client: ({ payments }) => unbatched(payments.database.prisma),
-    dmmf: getDatamodel(),
-    onUnusedQuery: null,
-  },
+  prisma: { client: ({ payments }) => unbatched(payments.database.prisma), dmmf: getDatamodel(), onUnusedQuery: null },
 });
 
 builder.queryType({

@@ -70,9 +70,7 @@ export const TransactionFilter = builder.inputType('TransactionFilter', {
   description: 'Conditions on transactions. A transaction must match all given conditions.',
   fields: (t) => ({
     customerId: t.id(found('index', 'Transactions of this customer: Customer:…')),
-    platformCustomerId: t.string({
-      description: 'Transactions of the customer with this `platformCustomerId`.',
-    }),
+    platformCustomerId: t.string({ description: 'Transactions of the customer with this `platformCustomerId`.' }),
     senderAccountIdentifier: t.string({
       description: 'Transactions with this source: an account id or a UMA address.',
     }),
@@ -107,10 +105,7 @@ export const CustomerFilter = builder.inputType('CustomerFilter', {
   description: 'Conditions on customers. A customer must match all given conditions.',
   fields: (t) => ({
     platformCustomerId: t.string(found('index', 'The customer with exactly this `platformCustomerId`.')),
-    customerType: t.field({
-      type: CustomerType,
-      description: 'Only people or only companies.',
-    }),
+    customerType: t.field({ type: CustomerType, description: 'Only people or only companies.' }),
     kycStatus: t.field({
       type: [KycStatus],
       ...found('index', 'Customers whose identity check has any of these statuses.'),
@@ -119,10 +114,7 @@ export const CustomerFilter = builder.inputType('CustomerFilter', {
     umaAddress: t.string(found('one', 'The customer with this UMA address, case-insensitively.')),
     ...createdIn(t, 'Customers'),
     ...updatedIn(t, 'Customers'),
-    isIncludingDeleted: t.boolean({
-      defaultValue: false,
-      ...found('any', 'Whether to include deleted customers.'),
-    }),
+    isIncludingDeleted: t.boolean({ defaultValue: false, ...found('any', 'Whether to include deleted customers.') }),
   }),
 });
 
@@ -167,9 +159,7 @@ export const ApiTokenFilter = builder.inputType('ApiTokenFilter', {
 export const ClientTokenFilter = builder.inputType('ClientTokenFilter', {
   description: 'Conditions on client tokens. A token must match all given conditions.',
   fields: (t) => ({
-    active: t.boolean({
-      description: 'True returns only valid tokens, false only expired and revoked ones.',
-    }),
+    active: t.boolean({ description: 'True returns only valid tokens, false only expired and revoked ones.' }),
     customerId: t.id(found('index', 'Client tokens bound to this customer, or to one of its quotes or transactions.')),
   }),
 });

@@ -184,10 +184,7 @@ const Field = builder
     fields: (t) => ({
       name: t.exposeString('name', { description: "The field's name in the input." }),
       description: t.string({ description: 'A description of the field.', resolve: ({ field }) => field.description }),
-      required: t.boolean({
-        description: 'Whether the field is required.',
-        resolve: ({ field }) => !field.optional,
-      }),
+      required: t.boolean({ description: 'Whether the field is required.', resolve: ({ field }) => !field.optional }),
       allowedValues: t.stringList({
         nullable: true,
         description: 'The values that the field accepts; null if it is not limited to a fixed set.',

@@ -254,11 +254,7 @@ mutation('createExternalAccount', {
       viewer.environment,
       result.row.createdAt,
     );
-    return {
-      account: result.row,
-      warnings: asRefusedFields(warnings, argumentOf),
-      replayed: result.replayed,
-    };
+    return { account: result.row, warnings: asRefusedFields(warnings, argumentOf), replayed: result.replayed };
   },
 });
 

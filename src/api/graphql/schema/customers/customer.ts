@@ -243,9 +243,7 @@ mutation('updateCustomer', {
     'Changes a customer. Omitted fields stay as they are, and the type cannot be changed. In the sandbox, the identity check is decided again when the name changes.',
   input: (t) => ({
     customerId: t.id({ required: true, description: 'The customer to change: Customer:…' }),
-    umaAddress: t.string({
-      description: "The customer's new UMA address, $name@domain, in the platform's domain.",
-    }),
+    umaAddress: t.string({ description: "The customer's new UMA address, $name@domain, in the platform's domain." }),
     details: t.field({
       type: CustomerChangesInput,
       description: "The details to change. Set only the field that matches the customer's type. Null clears a detail.",

@@ -94,11 +94,7 @@ const members: { readonly [K in Kind]: Member<FieldOf<K>> } = {
     description: 'Pay in over the second-layer Bitcoin network, to the address or with the invoice.',
     fields: { address, invoice: 'The BOLT 11 invoice to pay, instead of the address.', assetType },
   },
-  SOLANA_WALLET: {
-    type: 'SolanaWalletInstruction',
-    description: 'Pay in on Solana.',
-    fields: { address, assetType },
-  },
+  SOLANA_WALLET: { type: 'SolanaWalletInstruction', description: 'Pay in on Solana.', fields: { address, assetType } },
   TRON_WALLET: { type: 'TronWalletInstruction', description: 'Pay in on Tron.', fields: { address, assetType } },
   POLYGON_WALLET: {
     type: 'PolygonWalletInstruction',

@@ -78,10 +78,7 @@ const ExchangeRateType = builder.objectRef<ExchangeRate>('ExchangeRate').impleme
       type: 'Decimal',
       description: 'Units of the sending currency per unit of the receiving currency, in major units and without fees.',
     }),
-    sendingAmount: t.expose('sendingAmount', {
-      type: 'Money',
-      description: 'The amount to send, fees included.',
-    }),
+    sendingAmount: t.expose('sendingAmount', { type: 'Money', description: 'The amount to send, fees included.' }),
     receivingAmount: t.expose('receivingAmount', { type: 'Money', description: 'The amount that would arrive.' }),
     fees: t.expose('fees', { type: 'Money', description: 'All fees, in the sending currency.' }),
     minSendingAmount: t.expose('minSendingAmount', {

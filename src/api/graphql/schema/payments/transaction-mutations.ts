@@ -89,11 +89,7 @@ mutation('transferInternal', {
   }),
   isKeyRequired: true,
   success: {
-    row: {
-      as: 'transaction',
-      type: Transaction,
-      description: "The source's OUTGOING payment, which is COMPLETED.",
-    },
+    row: { as: 'transaction', type: Transaction, description: "The source's OUTGOING payment, which is COMPLETED." },
   },
   refusals: ['InsufficientFundsError', 'LimitExceededError'],
   validates: true,
@@ -221,10 +217,7 @@ mutation('sandboxSend', {
       required: true,
       description: "The currency of the deposit, which must be the quote's sending currency.",
     }),
-    amount: t.field({
-      type: AmountInput,
-      description: "The deposit amount; by default, exactly the quote's amount.",
-    }),
+    amount: t.field({ type: AmountInput, description: "The deposit amount; by default, exactly the quote's amount." }),
     sandboxScenario: t.field({ type: SandboxScenarioInput, description: 'How the payment turns out.' }),
   }),
   success: { row: { as: 'transaction', type: Transaction, description: 'The payment that the deposit funds.' } },
@@ -240,10 +233,7 @@ mutation('sandboxSetExternalAccountStatus', {
     "Sandbox only: changes an external account's status or verification, as its bank would. Possible changes: PENDING to ACTIVE, UNDER_REVIEW or INACTIVE; ACTIVE to UNDER_REVIEW or INACTIVE; UNDER_REVIEW to ACTIVE or INACTIVE; INACTIVE to ACTIVE. Any other change is refused with CONFLICT.",
   input: (t) => ({
     accountId: t.id({ required: true, description: 'The account to change: ExternalAccount:…' }),
-    status: t.field({
-      type: ExternalAccountStatus,
-      description: "The account's new status; no change if omitted.",
-    }),
+    status: t.field({ type: ExternalAccountStatus, description: "The account's new status; no change if omitted." }),
     beneficiaryVerificationStatus: t.field({
       type: BeneficiaryVerificationStatus,
       description: "The new status of the owner's verification; no change if omitted. For bank accounts only.",

@@ -69,10 +69,7 @@ export const Platform = builder.prismaNode('Platform', {
       description: 'Which tokens are limited to registered documents.',
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the platform was created.' }),
-    updatedAt: t.expose('updatedAt', {
-      type: 'DateTime',
-      description: "When the platform's settings last changed.",
-    }),
+    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: "When the platform's settings last changed." }),
     version: t.exposeInt('version', { description: "Increases with each change to the platform's settings." }),
   }),
 });

@@ -286,10 +286,7 @@ function ends(
   until: typeof StreamEnd.$inferType,
 ): Pick<RowStream<'Transaction'>, 'isLast' | 'hasEnded' | 'endLater'> {
   if (until === 'TERMINAL')
-    return {
-      isLast: (event) => event.terminal,
-      hasEnded: ({ status }) => terminalTransactionStatuses.has(status),
-    };
+    return { isLast: (event) => event.terminal, hasEnded: ({ status }) => terminalTransactionStatuses.has(status) };
   return {
     hasEnded: (row) => isFinal(database, row),
     endLater: ({ platformId, id }, following) =>
