@@ -1,5 +1,6 @@
+import type { EnumRef } from '@pothos/core';
 import type { GraphQLInputFieldExtensions } from 'graphql';
-import { builder, type InputBuilder } from './builder.ts';
+import { builder, type InputBuilder, type Types } from './builder.ts';
 import {
   AccountKind,
   BeneficiaryVerificationStatus,
@@ -23,6 +24,14 @@ import {
 /** Describes a filter field that needs no search to find its rows. Filtering by any other field costs more. */
 export const found = (foundBy: GraphQLInputFieldExtensions['foundBy'], description: string) =>
   ({ description, extensions: { foundBy } }) as const;
+
+/** Describes a filter by a list of values, served by an index: a row matches if it has any of them. */
+function anyOf<Type extends EnumRef<Types, unknown>>(
+  type: Type,
+  description: string,
+): { readonly type: [Type] } & ReturnType<typeof found> {
+  return { type: [type], ...found('index', description) };
+}
 
 const createdIn = (t: InputBuilder, rows: string) => ({
   createdAfter: t.field({ type: 'DateTime', ...found('created', `${rows} created at this time or later.`) }),
@@ -61,7 +70,7 @@ export const QuoteFilter = builder.inputType('QuoteFilter', {
       description: 'Quotes whose sender is the customer with this UMA address, case-insensitively.',
     }),
     receivingUmaAddress: t.string(found('index', 'Quotes that pay to this UMA address, case-insensitively.')),
-    status: t.field({ type: [QuoteStatus], ...found('index', 'Quotes with any of these statuses.') }),
+    status: t.field(anyOf(QuoteStatus, 'Quotes with any of these statuses.')),
     ...createdIn(t, 'Quotes'),
   }),
 });
@@ -77,12 +86,9 @@ export const TransactionFilter = builder.inputType('TransactionFilter', {
     receiverAccountIdentifier: t.string({
       description: 'Transactions with this destination: an account id or a UMA address.',
     }),
-    status: t.field({ type: [TransactionStatus], ...found('index', 'Transactions with any of these statuses.') }),
-    type: t.field({ type: [TransactionType], ...found('index', 'Transactions in any of these directions.') }),
-    failureReason: t.field({
-      type: [FailureReason],
-      ...found('index', 'Transactions that failed for any of these reasons.'),
-    }),
+    status: t.field(anyOf(TransactionStatus, 'Transactions with any of these statuses.')),
+    type: t.field(anyOf(TransactionType, 'Transactions in any of these directions.')),
+    failureReason: t.field(anyOf(FailureReason, 'Transactions that failed for any of these reasons.')),
     reference: t.string(found('one', 'Transactions with exactly this reconciliation reference.')),
     accountId: t.id(found('index', 'Transactions from or to this account: InternalAccount:… or ExternalAccount:…')),
     currency: t.field({
@@ -90,12 +96,12 @@ export const TransactionFilter = builder.inputType('TransactionFilter', {
       description: 'Transactions whose sent or received amount is in the currency with this code.',
     }),
     amount: t.field({ type: AmountRange, description: 'Transactions whose sent or received amount is in this range.' }),
-    executed: t.boolean({
-      ...found(
+    executed: t.boolean(
+      found(
         'index',
         'True leaves out the payments of quotes that were never executed or funded (PENDING, later EXPIRED); false returns only those.',
       ),
-    }),
+    ),
     ...createdIn(t, 'Transactions'),
     ...updatedIn(t, 'Transactions'),
   }),
@@ -106,10 +112,7 @@ export const CustomerFilter = builder.inputType('CustomerFilter', {
   fields: (t) => ({
     platformCustomerId: t.string(found('index', 'The customer with exactly this `platformCustomerId`.')),
     customerType: t.field({ type: CustomerType, description: 'Only people or only companies.' }),
-    kycStatus: t.field({
-      type: [KycStatus],
-      ...found('index', 'Customers whose identity check has any of these statuses.'),
-    }),
+    kycStatus: t.field(anyOf(KycStatus, 'Customers whose identity check has any of these statuses.')),
     name: t.string({ description: 'Customers whose full or legal name begins with this text, case-insensitively.' }),
     umaAddress: t.string(found('one', 'The customer with this UMA address, case-insensitively.')),
     ...createdIn(t, 'Customers'),
@@ -131,18 +134,11 @@ export const AccountFilter = builder.inputType('AccountFilter', {
       defaultValue: false,
       ...found('any', 'Whether to include deleted external accounts.'),
     }),
-    status: t.field({
-      type: [ExternalAccountStatus],
-      ...found('index', 'External accounts with any of these statuses.'),
-    }),
-    accountType: t.field({
-      type: [ExternalAccountType],
-      ...found('index', 'External accounts of any of these types.'),
-    }),
-    beneficiaryVerificationStatus: t.field({
-      type: [BeneficiaryVerificationStatus],
-      ...found('index', "External accounts whose owner's verification has any of these statuses."),
-    }),
+    status: t.field(anyOf(ExternalAccountStatus, 'External accounts with any of these statuses.')),
+    accountType: t.field(anyOf(ExternalAccountType, 'External accounts of any of these types.')),
+    beneficiaryVerificationStatus: t.field(
+      anyOf(BeneficiaryVerificationStatus, "External accounts whose owner's verification has any of these statuses."),
+    ),
   }),
 });
 

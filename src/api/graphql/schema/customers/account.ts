@@ -181,12 +181,10 @@ builder.prismaObjectFields(ExternalAccount, (t) => ({
 }));
 
 export const accounts = listOf(Account, {
-  name: 'Account',
   visible: visibleAccounts,
   filter: AccountFilter,
   where: whereAccounts,
-  page: 'A page of accounts.',
-  edge: 'An account on a page.',
+  words: ['An account', 'accounts'],
   variants: [InternalAccount, ExternalAccount],
 });
 

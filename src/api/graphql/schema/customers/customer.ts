@@ -111,13 +111,11 @@ builder.prismaObjectFields(Customer, (t) => ({
 }));
 
 export const customers = listOf(Customer, {
-  name: 'Customer',
   visible: visibleCustomers,
   filter: CustomerFilter,
   where: whereCustomers,
   isOrdered: true,
-  page: 'A page of customers.',
-  edge: 'A customer on a page.',
+  words: ['A customer', 'customers'],
 });
 
 builder.queryFields((t) => ({

@@ -70,9 +70,7 @@ const toDescription = 'The end of the period, exclusive, so that consecutive per
 
 const ledgerEntries = {
   connection: connectionOf(LedgerEntry, {
-    name: 'LedgerEntry',
-    page: 'A page of ledger entries.',
-    edge: 'A ledger entry on a page.',
+    words: ['A ledger entry', 'ledger entries'],
   }),
   read: entriesRead,
   args: (t) => ({

@@ -84,12 +84,10 @@ builder.prismaObjectFields(Quote, (t) => ({
 }));
 
 export const quotes = listOf(Quote, {
-  name: 'Quote',
   visible: visibleQuotes,
   filter: QuoteFilter,
   where: whereQuotes,
-  page: 'A page of quotes.',
-  edge: 'A quote on a page.',
+  words: ['A quote', 'quotes'],
 });
 
 builder.queryFields((t) => ({

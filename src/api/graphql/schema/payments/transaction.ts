@@ -133,13 +133,11 @@ builder.prismaObjectFields(Transaction, (t) => ({
 }));
 
 export const transactions = listOf(Transaction, {
-  name: 'Transaction',
   visible: visibleTransactions,
   filter: TransactionFilter,
   where: whereTransactions,
   isOrdered: true,
-  page: 'A page of transactions.',
-  edge: 'A transaction on a page.',
+  words: ['A transaction', 'transactions'],
 });
 
 builder.queryFields((t) => ({

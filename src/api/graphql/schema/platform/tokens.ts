@@ -81,12 +81,10 @@ builder.prismaObjectField(ApiToken, 'replacedBy', (t) =>
 );
 
 const apiTokens = listOf(ApiToken, {
-  name: 'ApiToken',
   visible: visibleApiTokens,
   filter: ApiTokenFilter,
   where: (_viewer, filter: Given<ApiTokenFilterOf>) => whereApiTokens(filter ?? {}),
-  page: 'A page of API tokens.',
-  edge: 'An API token on a page.',
+  words: ['An API token', 'API tokens'],
 });
 
 builder.queryField('apiTokens', (t) =>
@@ -283,12 +281,10 @@ export const ClientToken = builder.prismaNode('ClientToken', {
 });
 
 const clientTokens = listOf(ClientToken, {
-  name: 'ClientToken',
   visible: visibleClientTokens,
   filter: ClientTokenFilter,
   where: (_viewer, filter: Given<ClientTokenFilterOf>) => whereClientTokens(filter ?? {}),
-  page: 'A page of client tokens.',
-  edge: 'A client token on a page.',
+  words: ['A client token', 'client tokens'],
 });
 
 builder.queryField('clientTokens', (t) =>

@@ -180,13 +180,11 @@ const messageOf = oncePer((event: EventRow, cursors: Cursors) => ({
 }));
 
 const events = listOf(Event, {
-  name: 'Event',
   visible: visibleEvents,
   where: whereEvents,
   key: feedOrder,
   cursors: 'feed',
-  page: 'A page of the feed.',
-  edge: 'An event on a page.',
+  words: ['An event', 'the feed'],
   args: (t) => ({
     ...pageArgs(t),
     filter: t({ type: EventFilter, description: 'Returns only events that match this filter.' }),

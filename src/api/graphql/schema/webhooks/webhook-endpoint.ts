@@ -43,12 +43,10 @@ const WebhookDelivery = builder.prismaNode('WebhookDelivery', {
 });
 
 const deliveries = listOf(WebhookDelivery, {
-  name: 'WebhookDelivery',
   visible: visibleToPlatform,
   filter: WebhookDeliveryFilter,
   where: whereDeliveries,
-  page: 'A page of webhook deliveries.',
-  edge: 'A webhook delivery on a page.',
+  words: ['A webhook delivery', 'webhook deliveries'],
 });
 
 const WebhookEndpoint = builder.prismaNode('WebhookEndpoint', {
@@ -89,10 +87,8 @@ const WebhookEndpoint = builder.prismaNode('WebhookEndpoint', {
 });
 
 const endpoints = listOf(WebhookEndpoint, {
-  name: 'WebhookEndpoint',
   visible: visibleToPlatform,
-  page: 'A page of webhook endpoints.',
-  edge: 'A webhook endpoint on a page.',
+  words: ['A webhook endpoint', 'webhook endpoints'],
   totalCount: 'The number of webhook endpoints, on all pages.',
 });
 
