@@ -1,6 +1,6 @@
 import type { EnumRef } from '@pothos/core';
 import type { GraphQLInputFieldExtensions } from 'graphql';
-import { builder, type InputBuilder, type Types } from './builder.ts';
+import { builder, type InputBuilder, required, type Types } from './builder.ts';
 import {
   AccountKind,
   BeneficiaryVerificationStatus,
@@ -46,7 +46,7 @@ const updatedIn = (t: InputBuilder, rows: string) => ({
 const AmountRange = builder.inputType('AmountRange', {
   description: 'A range of amounts in one currency, with inclusive bounds.',
   fields: (t) => ({
-    currency: t.field({ type: 'CurrencyCode', required: true, description: 'The currency code of the amounts.' }),
+    currency: t.field(required('CurrencyCode', 'The currency code of the amounts.')),
     min: t.field({
       type: 'BigInt',
       description: "The minimum amount, in the currency's smallest unit. If omitted, there is no lower bound.",

@@ -12,7 +12,7 @@ import {
 } from '../../../../domain/accounts/external-accounts.ts';
 import { whereAccounts } from '../../../../domain/commands/filters.ts';
 import { alsoInDatabase } from '../../reading/computed.ts';
-import { builder } from '../builder.ts';
+import { builder, required } from '../builder.ts';
 import { BeneficiaryVerificationStatus, ExternalAccountStatus } from '../enums.ts';
 import { AccountFilter } from '../filters.ts';
 import { listOf } from '../list.ts';
@@ -197,16 +197,10 @@ mutation('createExternalAccount', {
   description:
     'Registers a bank account or wallet that money can be sent to or pulled from. In the sandbox it is ACTIVE immediately, unless its magic suffix says otherwise. A client token that is bound to a customer needs the grant ADD_BENEFICIARIES, and registers accounts for that customer.',
   input: (t) => ({
-    currency: t.field({
-      type: 'CurrencyCode',
-      required: true,
-      description: "The account's currency, as an ISO 4217 or asset code.",
-    }),
-    accountInfo: t.field({
-      type: ExternalAccountInfoInput,
-      required: true,
-      description: 'The details of the account. Set only the field that matches its type.',
-    }),
+    currency: t.field(required('CurrencyCode', "The account's currency, as an ISO 4217 or asset code.")),
+    accountInfo: t.field(
+      required(ExternalAccountInfoInput, 'The details of the account. Set only the field that matches its type.'),
+    ),
     beneficiary: t.field({
       type: BeneficiaryInput,
       description: "The account's owner: required for bank accounts, not allowed for wallets.",

@@ -8,7 +8,7 @@ import {
   updateCustomer,
 } from '../../../../domain/customers/customers.ts';
 import type { Customer as CustomerRow } from '../../../../infra/database/rows.ts';
-import { builder, enumOf, type InputBuilder } from '../builder.ts';
+import { builder, enumOf, type InputBuilder, required } from '../builder.ts';
 import { CustomerType, KycStatus } from '../enums.ts';
 import { CustomerFilter } from '../filters.ts';
 import { listOf } from '../list.ts';
@@ -137,7 +137,7 @@ const BeneficialOwnerInput = builder.inputType('BeneficialOwnerInput', {
   description: 'A person who owns or controls a company.',
   fields: (t) => ({
     fullName: t.string({ required: true, description: "The person's full name." }),
-    individualType: t.field({ type: IndividualType, required: true, description: "The person's role in the company." }),
+    individualType: t.field(required(IndividualType, "The person's role in the company.")),
     emailAddress: t.string({ description: "The person's email address." }),
     phoneNumber: t.string({ description: "The person's phone number in E.164 format, such as +14155550123." }),
     taxId: t.string({ description: "The person's tax number." }),
@@ -221,11 +221,9 @@ mutation('createCustomer', {
     umaAddress: t.string({
       description: "The customer's UMA address, $name@domain, in the platform's domain. Generated if omitted.",
     }),
-    details: t.field({
-      type: CustomerDetailsInput,
-      required: true,
-      description: 'The details of the customer. Set only the field that matches its type.',
-    }),
+    details: t.field(
+      required(CustomerDetailsInput, 'The details of the customer. Set only the field that matches its type.'),
+    ),
     metadata: t.field({ type: [MetadataInput], description: newMetadata }),
   }),
   success: { row: { as: 'customer', type: Customer, description: 'The new customer.' } },

@@ -5,7 +5,7 @@ import { maxFacts } from '../../../../domain/commands/information.ts';
 import { cancelQuote, executeQuote } from '../../../../domain/quotes/execute-quote.ts';
 import type { CreateQuote } from '../../../../domain/quotes/quote-destination.ts';
 import { createQuote } from '../../../../domain/quotes/quotes.ts';
-import { builder } from '../builder.ts';
+import { builder, required } from '../builder.ts';
 import { PaymentInstruction } from '../customers/payment-instruction.ts';
 import { LockedCurrencySide, QuoteStatus } from '../enums.ts';
 import { QuoteFilter } from '../filters.ts';
@@ -110,11 +110,7 @@ const RealtimeFundingSourceInput = builder.inputType('RealtimeFundingSourceInput
   description: "An external deposit as the source: the quote's `paymentInstructions` say where to send it.",
   fields: (t) => ({
     customerId: t.id({ required: true, description: 'The customer who makes the deposit: Customer:…' }),
-    currency: t.field({
-      type: 'CurrencyCode',
-      required: true,
-      description: 'The currency of the deposit, such as USDC or BTC.',
-    }),
+    currency: t.field(required('CurrencyCode', 'The currency of the deposit, such as USDC or BTC.')),
   }),
 });
 
@@ -164,26 +160,12 @@ mutation('createQuote', {
   description:
     'Creates a quote: locks a rate and fees for a few minutes. No money moves until the quote is executed or funded by a deposit, which must happen before `expiresAt`.',
   input: (t) => ({
-    source: t.field({
-      type: PaymentSourceInput,
-      required: true,
-      description: 'Where the money comes from: set exactly one field.',
-    }),
-    destination: t.field({
-      type: PaymentDestinationInput,
-      required: true,
-      description: 'Where the money goes: set exactly one field.',
-    }),
-    lockedCurrencySide: t.field({
-      type: LockedCurrencySide,
-      required: true,
-      description: 'The side whose amount is fixed; the other is computed.',
-    }),
-    lockedCurrencyAmount: t.field({
-      type: AmountInput,
-      required: true,
-      description: `The fixed amount: 1 to ${maxAmount} smallest units of its currency.`,
-    }),
+    source: t.field(required(PaymentSourceInput, 'Where the money comes from: set exactly one field.')),
+    destination: t.field(required(PaymentDestinationInput, 'Where the money goes: set exactly one field.')),
+    lockedCurrencySide: t.field(required(LockedCurrencySide, 'The side whose amount is fixed; the other is computed.')),
+    lockedCurrencyAmount: t.field(
+      required(AmountInput, `The fixed amount: 1 to ${maxAmount} smallest units of its currency.`),
+    ),
     lookupId: t.id({ description: "The receiver's lookup, required for a UMA destination: Lookup:…" }),
     immediatelyExecute: t.boolean({
       defaultValue: false,

@@ -10,7 +10,7 @@ import {
 } from '../../../../domain/policies/policies.ts';
 import { executedRead } from '../../reading/derive.ts';
 import { limitsOf, policyOf } from '../../reading/kinds.ts';
-import { builder } from '../builder.ts';
+import { builder, required } from '../builder.ts';
 import { PaymentKind, PolicyPeriod, PolicyRelease, PolicyRule } from '../enums.ts';
 import { mutation } from '../mutation.ts';
 import { Customer } from '../nouns.ts';
@@ -178,11 +178,7 @@ builder.objectField(Viewer, 'policies', (t) =>
 const PolicyLimitInput = builder.inputType('PolicyLimitInput', {
   description: 'A limit of a policy: an amount in a currency, or a number of payments.',
   fields: (t) => ({
-    period: t.field({
-      type: PolicyPeriod,
-      required: true,
-      description: 'The period over which payments are added up.',
-    }),
+    period: t.field(required(PolicyPeriod, 'The period over which payments are added up.')),
     currency: t.field({ type: 'CurrencyCode', description: 'The currency of the amount.' }),
     amount: t.field({
       type: AmountInput,
@@ -198,8 +194,8 @@ const PolicyLimitInput = builder.inputType('PolicyLimitInput', {
 const ApprovalThresholdInput = builder.inputType('ApprovalThresholdInput', {
   description: 'The largest amount in a currency that needs no approval.',
   fields: (t) => ({
-    currency: t.field({ type: 'CurrencyCode', required: true, description: 'The currency that is sent.' }),
-    amount: t.field({ type: AmountInput, required: true, description: 'The amount that is sent, fees included.' }),
+    currency: t.field(required('CurrencyCode', 'The currency that is sent.')),
+    amount: t.field(required(AmountInput, 'The amount that is sent, fees included.')),
   }),
 });
 

@@ -3,7 +3,7 @@ import { whereDeliveries } from '../../../webhooks/delivery/deliveries.ts';
 import { createEndpoint, deleteEndpoint, rotateSecret, updateEndpoint } from '../../../webhooks/endpoints/endpoints.ts';
 import { replay, resend } from '../../../webhooks/endpoints/replay.ts';
 import { sendTest } from '../../../webhooks/endpoints/test-event.ts';
-import { builder } from '../builder.ts';
+import { builder, required } from '../builder.ts';
 import { EventType, WebhookDeliveryStatus, WebhookEndpointStatus } from '../enums.ts';
 import { WebhookDeliveryFilter } from '../filters.ts';
 import { listOf } from '../list.ts';
@@ -220,11 +220,7 @@ mutation('replayWebhookEvents', {
   description: 'Sends past events to a webhook endpoint again, each with its original webhook id.',
   input: (t) => ({
     endpointId: t.id({ required: true, description: endpointIdDescription }),
-    events: t.field({
-      type: ReplayedEventsInput,
-      required: true,
-      description: 'The events to replay: set exactly one field.',
-    }),
+    events: t.field(required(ReplayedEventsInput, 'The events to replay: set exactly one field.')),
   }),
   success: { count: { type: 'Int', description: 'The number of events that will be sent.' } },
   resolve: ({ endpointId, events: { eventId, between } }, { webhooks, viewer }, key) =>
