@@ -7,7 +7,7 @@ import { ListOrder, SortOrder } from './enums.ts';
 import type { RowList } from './words.ts';
 
 type ArgBuilder = ArgBuilderOf<Types>;
-type RowType<Row> = ObjectRef<Types, Row> | InterfaceRef<Types, Row>;
+export type RowType<Row> = ObjectRef<Types, Row> | InterfaceRef<Types, Row>;
 
 /** Returns the paging arguments, which every list has. */
 export const pageArgs = (t: ArgBuilder) => ({

@@ -224,29 +224,14 @@ mutation('createExternalAccount', {
         "Warnings that do not prevent the registration: how SEPA or ACH will show the owner's name and, in the sandbox, details that production would refuse, such as wrong check digits. Empty if there are none.",
     },
   },
-  resolve: async (given, { payments, viewer }, key, argumentOf) => {
-    const { accountInfo, beneficiary, ...input } = given;
-    const { accountType, details } = readAccountInfo(accountInfo);
+  resolve: async ({ accountInfo, beneficiary, ...given }, { payments, viewer }, key, argumentOf) => {
     const owner = beneficiary ? readBeneficiary(beneficiary) : null;
-    const result = await createExternalAccount(
-      payments,
-      viewer,
-      {
-        ...input,
-        defaultUmaDepositAccount: input.defaultUmaDepositAccount ?? false,
-        metadata: metadataOf(input.metadata),
-        accountType,
-        details,
-        beneficiary: owner,
-      },
-      key,
-    );
-    const warnings = accountWarnings(
-      { accountType, details, beneficiary: owner },
-      viewer.environment,
-      result.row.createdAt,
-    );
-    return { account: result.row, warnings: asRefusedFields(warnings, argumentOf), replayed: result.replayed };
+    const account = { ...readAccountInfo(accountInfo), beneficiary: owner };
+    const defaultUmaDepositAccount = given.defaultUmaDepositAccount ?? false;
+    const input = { ...given, ...account, defaultUmaDepositAccount, metadata: metadataOf(given.metadata) };
+    const { row, replayed } = await createExternalAccount(payments, viewer, input, key);
+    const warnings = accountWarnings(account, viewer.environment, row.createdAt);
+    return { account: row, warnings: asRefusedFields(warnings, argumentOf), replayed };
   },
 });
 

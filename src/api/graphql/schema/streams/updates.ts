@@ -1,12 +1,4 @@
-import type {
-  ArgBuilder,
-  EnumRef,
-  FieldMap,
-  InputFieldMap,
-  InputShapeFromFields,
-  InterfaceRef,
-  ObjectRef,
-} from '@pothos/core';
+import type { ArgBuilder, EnumRef, FieldMap, InputFieldMap, InputShapeFromFields } from '@pothos/core';
 import { money } from '../../../../core/currencies.ts';
 import type { Channel } from '../../../../domain/events/channel.ts';
 import { eventsOfNoun, type FollowedNoun } from '../../../../domain/events/row-events.ts';
@@ -24,6 +16,7 @@ import { invalidInput } from '../../failure.ts';
 import { readAround } from '../../reading/planned.ts';
 import { builder, enumOf, type Types } from '../builder.ts';
 import { ExternalAccountStatus, KycStatus, QuoteStatus, TransactionStatus } from '../enums.ts';
+import type { RowType } from '../list.ts';
 import { Account, Customer, Quote, Transaction } from '../nouns.ts';
 import {
   type After,
@@ -54,7 +47,7 @@ interface Followed<Noun extends FollowedNoun, Args extends InputFieldMap> {
 /** Adds the stream of a noun's rows, and the type of its messages. */
 function follow<Noun extends FollowedNoun, Row, Args extends InputFieldMap>(
   noun: Noun,
-  type: ObjectRef<Types, Row> | InterfaceRef<Types, Row>,
+  type: RowType<Row>,
   { description, message, fields, args, open }: Followed<Noun, Args>,
 ): void {
   const word = noun.toLowerCase();
