@@ -17,7 +17,7 @@ import { BeneficiaryVerificationStatus, ExternalAccountStatus } from '../enums.t
 import { AccountFilter } from '../filters.ts';
 import { listOf } from '../list.ts';
 import { mutation } from '../mutation.ts';
-import { Account, Customer, ExternalAccount, InternalAccount } from '../nouns.ts';
+import { Account, ExternalAccount, InternalAccount } from '../nouns.ts';
 import { asRefusedFields, RefusedFieldType } from '../refusals.ts';
 import { changedMetadata, MetadataEntry, MetadataInput, metadataOf, newMetadata, noted } from '../values/metadata.ts';
 import { AddressInput, AddressType, owner } from '../values/people.ts';
@@ -123,7 +123,6 @@ builder.prismaInterfaceFields(Account, (t) => ({
   currency: t.currency('currency', { description: "The account's currency." }),
   owner: t.field(owner),
   customer: t.relation('customer', {
-    type: Customer,
     nullable: true,
     description: 'The customer who owns the account; null if the platform itself does.',
   }),

@@ -11,7 +11,7 @@ import { LockedCurrencySide, QuoteStatus } from '../enums.ts';
 import { QuoteFilter } from '../filters.ts';
 import { listOf } from '../list.ts';
 import { mutation } from '../mutation.ts';
-import { Customer, Quote, Transaction } from '../nouns.ts';
+import { Customer, Quote } from '../nouns.ts';
 import { InformationFieldInput } from '../values/information.ts';
 import { MetadataEntry, MetadataInput, metadataOf, newMetadata, noted } from '../values/metadata.ts';
 import { AmountInput, givenAmount } from '../values/money.ts';
@@ -70,7 +70,6 @@ builder.prismaObjectFields(Quote, (t) => ({
   }),
   // A caller who may see a quote may see its payment (visible.ts).
   transaction: t.relation('transaction', {
-    type: Transaction,
     description: "The quote's payment, created together with it.",
   }),
   paymentInstructions: t.json('paymentInstructions', [PaymentInstruction], {

@@ -14,7 +14,7 @@ import { builder } from '../builder.ts';
 import { FailureReason, JournalKind, LedgerParty, TransactionStatus, TransactionType } from '../enums.ts';
 import { TransactionFilter } from '../filters.ts';
 import { listOf } from '../list.ts';
-import { Customer, InternalAccount, Quote, Transaction } from '../nouns.ts';
+import { Customer, InternalAccount, Transaction } from '../nouns.ts';
 import { InformationField } from '../values/information.ts';
 import { MetadataEntry, noted } from '../values/metadata.ts';
 import { owner } from '../values/people.ts';
@@ -116,7 +116,6 @@ builder.prismaObjectFields(Transaction, (t) => ({
       "The customer whose payment this is. Null if it is the platform's own, or if the viewer may not see the customer: `owner` says which.",
   }),
   quote: t.relation('quote', {
-    type: Quote,
     nullable: true,
     description: "The payment's quote; null for transfers without one.",
   }),

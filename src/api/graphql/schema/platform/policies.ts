@@ -284,7 +284,6 @@ mutation('setPolicy', {
     }),
   }),
   success: { policy: { type: Policy, description: 'The policy.' } },
-  refusals: ['NotFoundError'],
   resolve: ({ limits, approval, ...input }, { payments, viewer }, key) =>
     setPolicy(
       payments.database,
@@ -313,7 +312,6 @@ mutation('deletePolicy', {
   success: {
     deletedId: { type: 'ID', nullable: true, description: 'The id of the deleted policy; null if there was none.' },
   },
-  refusals: ['NotFoundError'],
   resolve: (input, { payments, viewer }, key) => deletePolicy(payments.database, viewer, input, key),
 });
 

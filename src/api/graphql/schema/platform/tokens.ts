@@ -20,7 +20,6 @@ import { ClientGrant, Permission } from '../enums.ts';
 import { ApiTokenFilter, ClientTokenFilter } from '../filters.ts';
 import { listOf } from '../list.ts';
 import { mutation } from '../mutation.ts';
-import { Customer, Quote, Transaction } from '../nouns.ts';
 import { node } from '../words.ts';
 
 /**
@@ -69,16 +68,12 @@ export const ApiToken = builder.prismaNode('ApiToken', {
       nullable: true,
       description: 'The token that this one replaces (see rotateApiToken); null if it replaces none.',
     }),
+    replacedBy: t.relation('replacedBy', {
+      nullable: true,
+      description: 'The token that replaces this one, or null. A replaced token remains valid until its `expiresAt`.',
+    }),
   }),
 });
-
-builder.prismaObjectField(ApiToken, 'replacedBy', (t) =>
-  t.relation('replacedBy', {
-    type: ApiToken,
-    nullable: true,
-    description: 'The token that replaces this one, or null. A replaced token remains valid until its `expiresAt`.',
-  }),
-);
 
 const apiTokens = listOf(ApiToken, {
   visible: visibleApiTokens,
@@ -243,17 +238,14 @@ export const ClientToken = builder.prismaNode('ClientToken', {
       description: "Whether the token is neither expired (by the service's clock) nor revoked.",
     }),
     customer: t.relation('customer', {
-      type: Customer,
       nullable: true,
       description: 'The customer that the token is bound to; null if it is bound to a quote or transaction.',
     }),
     quote: t.relation('quote', {
-      type: Quote,
       nullable: true,
       description: 'The quote that the token is bound to; null if it is bound to something else.',
     }),
     transaction: t.relation('transaction', {
-      type: Transaction,
       nullable: true,
       description: 'The transaction that the token is bound to; null if it is bound to something else.',
     }),
