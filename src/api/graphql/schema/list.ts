@@ -9,7 +9,6 @@ import type { RowList } from './words.ts';
 type ArgBuilder = ArgBuilderOf<Types>;
 export type RowType<Row> = ObjectRef<Types, Row> | InterfaceRef<Types, Row>;
 
-/** Returns the paging arguments, which every list has. */
 export const pageArgs = (t: ArgBuilder) => ({
   first: t.int({
     description: 'The number of items from the start, 0 to 100. The default is 20, unless `last` is given.',
@@ -24,7 +23,6 @@ export const pageArgs = (t: ArgBuilder) => ({
   }),
 });
 
-/** Returns a list's arguments: page, filter and order. */
 export const listArgs = <Filter>(t: ArgBuilder, filter: InputObjectRef<Types, Filter>) => ({
   ...pageArgs(t),
   filter: t({ type: filter, description: 'Returns only items that match this filter.' }),
@@ -98,7 +96,6 @@ export function listOf<Row, Filter = never>(type: RowType<Row>, options: ListOpt
       list: cursors,
       model: type.name as Model,
       key: ({ orderBy }) => (isOrdered && orderBy === 'UPDATED' ? byChange : key),
-      // The arguments defined below.
       where: (viewer, args) => ({ AND: [visible(viewer), where(viewer, args.filter as Filter)] }),
     },
     args:

@@ -259,7 +259,6 @@ export function mutation<Fields extends InputFieldMap, Success extends Replayabl
   );
 }
 
-/** Returns a mutation's resolver, which runs the command and returns a refusal as data. */
 function resolverOf<Input, Success>(
   name: Operation,
   resolve: (input: Input, context: Context, key: IdempotencyKey, argumentOf: ArgumentOf) => Promise<Success>,

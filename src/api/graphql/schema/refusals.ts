@@ -180,8 +180,6 @@ export function memberNameOf(value: object): MemberName | undefined {
   return 'refusal' in value && value.refusal instanceof Refusal ? codes[value.refusal.code][0] : undefined;
 }
 
-/** Defines the fields of refusals that have details, such as the available balance or the time of expiry. */
-
 /** Returns an amount in a refusal's details (digits of smallest units); null if the refusal does not show it. */
 function moneyFact({ refusal }: UserError, fact: 'spendable' | 'needed') {
   const { [fact]: digits, currency } = refusal.details;

@@ -38,9 +38,7 @@ import { stockNode, stockPage, stockRow, stockRows } from '../reading/stock.ts';
 
 type Visible = (viewer: Viewer) => object;
 
-/** The name of any column. */
 type Name<Row> = keyof Row & string;
-/** The name of a column with values of a type. */
 type Column<Row, Value> = { [Name in keyof Row]-?: [Row[Name]] extends [Value] ? Name : never }[keyof Row] & string;
 
 /** A column, a column of a row that a relation leads to, or a member of JSON. */
@@ -238,7 +236,6 @@ const words = {
         [parts[0]]: key,
         [parts[1]]: value,
       }));
-      // Names are ASCII.
       return isSorted ? entries.sort((a, b) => (String(a[parts[0]]) < String(b[parts[0]]) ? -1 : 1)) : entries;
     });
   },

@@ -123,11 +123,9 @@ export const ExternalAccountInfoInput = builder.inputRef<AccountInfoInput>('Exte
   fields: (t) =>
     Object.fromEntries(
       inputs.map(({ type, ref }) => [type.graphql.input, t.field({ type: ref, description: type.description })]),
-      // Generated, as above.
     ) as never,
 });
 
-/** Returns the account type and the details from a `@oneOf` input. */
 export function readAccountInfo(input: AccountInfoInput) {
   for (const { accountType, type } of inputs) {
     const details = input[type.graphql.input];
@@ -135,8 +133,6 @@ export function readAccountInfo(input: AccountInfoInput) {
   }
   throw new Error('a @oneOf input has one field');
 }
-
-/** The forms for new external accounts, generated from the domain's table of account types. */
 
 const formField = ([name, field]: [string, AccountField]) => ({
   name,

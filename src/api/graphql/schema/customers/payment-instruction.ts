@@ -115,7 +115,6 @@ for (const [kind, { description, fields }] of Object.entries<Member<string>>(mem
       Object.fromEntries(
         Object.entries(fields).map(([name, fieldDescription]) => [
           name,
-          // The type of `members` ensures that the shape has each field.
           t.json(name as keyof Shape, enums[name] ?? 'String', { description: fieldDescription }),
         ]),
       ),

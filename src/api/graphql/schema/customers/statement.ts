@@ -8,8 +8,6 @@ import { quotes } from '../payments/quote.ts';
 import { LedgerEntry, TransactionTotal, transactions } from '../payments/transaction.ts';
 import { accounts } from './account.ts';
 
-/** Account statements: payments, ledger entries with running balances, and the balances and totals for a period. */
-
 const onEitherSide = ['transactionsFrom', 'transactionsTo'] as const;
 
 const totalsArgs = { type: TransactionFilter, description: 'Counts only payments that match this filter.' } as const;

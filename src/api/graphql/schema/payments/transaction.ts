@@ -70,7 +70,6 @@ builder.prismaObjectFields(Transaction, (t) => ({
   }),
 }));
 
-/** Defines a transaction's amounts, price and refund. */
 builder.prismaObjectFields(Transaction, (t) => ({
   sentAmount: t.money('sentAmount', 'sentCurrency', {
     nullable: true,
@@ -99,10 +98,7 @@ builder.prismaObjectFields(Transaction, (t) => ({
     nullable: true,
     description: 'Where the money went if it was not delivered, or was returned after delivery; null otherwise.',
   }),
-}));
 
-/** Defines a transaction's parties, quote, reference and note. */
-builder.prismaObjectFields(Transaction, (t) => ({
   source: t.sameRow(PaymentSource, {
     nullIf: 'sourceKind',
     needsOthers: true,
@@ -144,8 +140,6 @@ builder.queryFields((t) => ({
   transactions: t.page(transactions, { description: 'The transactions of the platform and its customers.' }),
 }));
 
-/** Defines the totals of payments, by status, direction and currency. */
-
 interface Total {
   readonly status: Status;
   readonly type: Type;
@@ -173,8 +167,6 @@ builder.queryField('transactionTotals', (t) =>
     args: { filter: t.arg({ type: TransactionFilter, description: 'Counts only payments that match this filter.' }) },
   }),
 );
-
-/** Defines the history of a payment: every status that it went through, and its ledger entries. */
 
 const TransactionEvent = builder.prismaObject('Event', {
   variant: 'TransactionEvent',

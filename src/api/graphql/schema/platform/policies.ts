@@ -21,8 +21,6 @@ import { Platform } from './platform.ts';
 import { ApiToken, ClientToken } from './tokens.ts';
 import { Viewer } from './viewer.ts';
 
-/** Policies: which payments a token, a customer or the platform may make, and how much of each limit remains. */
-
 /** A limit, as read by a statement or as part of a refusal, with `renewsAt` as a Date. */
 export type Limit = Omit<LimitState, 'renewsAt'> & { readonly renewsAt: Date | null };
 

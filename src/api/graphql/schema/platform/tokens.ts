@@ -227,8 +227,6 @@ mutation('revokeClientToken', {
   resolve: (input, { payments, viewer }, key) => revokeClientToken(payments.database, viewer, input, key),
 });
 
-/** Issued client tokens: their properties, never the tokens themselves. */
-
 export const ClientToken = builder.prismaNode('ClientToken', {
   ...node(visibleClientTokens, 'The public id of the token, for revokeClientToken: ClientToken:…'),
   description:

@@ -35,8 +35,6 @@ import { made, node } from '../words.ts';
 import { afterDescription, filterOf, placeOf, watchMany } from './stream.ts';
 import { visibleId } from './visible-ids.ts';
 
-/** The feed: every change, as a list and as a stream. */
-
 const referred = ['Transaction', 'Quote', 'Customer'] as const;
 type Referred = (typeof referred)[number];
 

@@ -25,8 +25,6 @@ import { made, type RowList } from '../words.ts';
 import { afterDescription } from './stream.ts';
 import { type ListArguments, type ListChange, type ListMessage, maxWaitMs, watchList } from './watch-list.ts';
 
-/** Defines the streams of lists: a page, and the changes to it. */
-
 const ListOperationType = enumOf('ListOperation', 'How a change affects a live list.', {
   ENTER: 'The row is now in the list and was not before: it is new, or did not match the filter.',
   UPDATE: 'The row was in the list, still is, and has changed.',
@@ -98,7 +96,6 @@ function changesType<Filter>(
       }),
       edge: t.field({
         ...edge.options,
-        // A row of the model, as above.
         resolve: ({ node }, _args, { payments }) => ({ cursor: edge.cursorOf(payments, node as never), node }),
       }),
       cursor: t.exposeString('cursor', { description: "The change's position in the feed." }),

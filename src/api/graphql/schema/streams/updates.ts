@@ -35,7 +35,6 @@ type Updates<Noun extends FollowedNoun> = AsyncIterableIterator<RowUpdate<Noun>>
 
 interface Followed<Noun extends FollowedNoun, Args extends InputFieldMap> {
   readonly description: string;
-  /** The description of a message. */
   readonly message: string;
   /** A message's fields, other than the row, its position and its time. */
   readonly fields: (t: FieldBuilder<Noun>) => FieldMap;

@@ -148,7 +148,6 @@ function rowsFollower<Noun extends FollowedNoun>(
     return mapChannel(channel, show, firsts);
   }
 
-  /** Watches a row whose end creates no event. */
   function awaitEnd(channel: Channel<Event>, row: SnapshotRows[Noun]): void {
     const id = subjectId(row);
     const state = open.get(id);

@@ -43,7 +43,6 @@ function textParsers<T>(read: (text: string) => T | undefined, ...wrong: Constru
   return parsers<T>(parse, [Kind.STRING]);
 }
 
-/** Returns a function that returns text unchanged if it passes a test, and otherwise undefined. */
 const textThat = (passes: (text: string) => boolean) => (text: string) => (passes(text) ? text : undefined);
 
 builder.scalarType('BigInt', {
