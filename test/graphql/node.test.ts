@@ -118,9 +118,7 @@ test('nodes answers in the order of the ids, with null for each unknown one', as
   const ids = [...types.map((type) => ours[type]), ...strange, ours.Quote];
   const answer = await send('query ($ids: [ID!]!) { nodes(ids: $ids) { id } }', { ids });
   expect(answer).toEqual({
-    data: {
-      nodes: [...types.map((type) => ({ id: ours[type] })), ...strange.map(() => null), { id: ours.Quote }],
-    },
+    data: { nodes: [...types.map((type) => ({ id: ours[type] })), ...strange.map(() => null), { id: ours.Quote }] },
   });
 });
 

@@ -68,9 +68,7 @@ describe('one statement reads the rows of', () => {
       ExternalAccount: scene.outsideUsd,
       Quote: quoteId,
     };
-    const data = await inOne(`query ($id: ID!) { node(id: $id) { ${selection} } }`, {
-      id: ids[type],
-    });
+    const data = await inOne(`query ($id: ID!) { node(id: $id) { ${selection} } }`, { id: ids[type] });
     expect(data.node.id).toBe(ids[type]);
   });
 
@@ -152,10 +150,7 @@ describe('the statement for the rows also answers', () => {
          transactions(first: 1, after: $transaction) { totalCount pageInfo { hasPreviousPage } edges { node { id } } }
          accounts(first: 1, after: $account) { pageInfo { hasPreviousPage } edges { node { id } } }
          quotes { totalCount edges { node { id } } } } } } }`,
-      {
-        transaction: customer.transactions.edges[0].cursor,
-        account: customer.accounts.edges[0].cursor,
-      },
+      { transaction: customer.transactions.edges[0].cursor, account: customer.accounts.edges[0].cursor },
     );
     const [newest] = data.customers.edges;
     expect(newest.node.transactions).toMatchObject({ totalCount: 4, pageInfo: { hasPreviousPage: true } });

@@ -2,8 +2,8 @@ import pg from 'pg';
 import { expect } from 'vitest';
 import type { Database } from '../../src/infra/database/database.ts';
 import { feedEnd, lookUp, umaAddressOf } from '../setup/acts.ts';
-import type { Data, TestGateway, TestPlatform } from '../setup/gateway.ts';
-import { externalAccount, makeScene, type Scene } from '../setup/scene.ts';
+import { type Data, type TestGateway, type TestPlatform, uuidIn } from '../setup/gateway.ts';
+import { externalAccount, makeScene, type Scene, usAccount } from '../setup/scene.ts';
 
 /** Two customers of a platform who pay each other and others. Only one sequence of commands at a time uses them. */
 export interface Pair {
@@ -33,11 +33,6 @@ const balancesQuery = `fragment balance on InternalAccount { id balance { amount
     usd: accounts(filter: { kind: INTERNAL, platformOwned: false, currency: "USD" }) { edges { node { ...balance } } }
     eur: accounts(filter: { kind: INTERNAL, platformOwned: false, currency: "EUR" }) { edges { node { ...balance } } }
   }`;
-
-/** Returns the uuid in a public id. */
-function uuidIn(id: string): string {
-  return id.slice(id.indexOf(':') + 1);
-}
 
 let worlds = 0;
 
@@ -96,15 +91,8 @@ export class World {
   async pair(funds: bigint): Promise<Pair> {
     const a = await makeScene(this.platform, funds);
     const b = await makeScene(this.platform, 0n);
-    const umaOfB = await umaAddressOf(this.platform, b.customerId);
-    return {
-      a,
-      b,
-      closed: await externalAccount(this.platform, a.customerId, 'USD', {
-        usAccount: { accountNumber: '77700003', routingNumber: '021000021', accountCategory: 'CHECKING' },
-      }),
-      umaOfB,
-    };
+    const closed = await externalAccount(this.platform, a.customerId, 'USD', usAccount('77700003'));
+    return { a, b, closed, umaOfB: await umaAddressOf(this.platform, b.customerId) };
   }
 
   /** Looks up a receiver again, because a lookup expires after ten minutes and a run may take longer. */
@@ -145,11 +133,7 @@ export class World {
     const held = new Map<string, bigint>(
       [...usd.edges, ...eur.edges].map(({ node }: Data) => [node.id, BigInt(node.balance.amount)]),
     );
-    const of = (id: string): bigint => {
-      const amount = held.get(id);
-      if (amount === undefined) throw new Error(`${id} is not among the accounts`);
-      return amount;
-    };
+    const of = (id: string) => held.get(id) ?? expect.fail(`${id} is not among the accounts`);
     return { aUsd: of(a.usd), aEur: of(a.eur), bUsd: of(b.usd), bEur: of(b.eur) };
   }
 

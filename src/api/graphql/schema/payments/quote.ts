@@ -69,9 +69,7 @@ builder.prismaObjectFields(Quote, (t) => ({
       'The customer who sends the money. Null if the platform itself does, or if the viewer may not see the customer: `owner` says which.',
   }),
   // A caller who may see a quote may see its payment (visible.ts).
-  transaction: t.relation('transaction', {
-    description: "The quote's payment, created together with it.",
-  }),
+  transaction: t.relation('transaction', { description: "The quote's payment, created together with it." }),
   paymentInstructions: t.json('paymentInstructions', [PaymentInstruction], {
     description: 'The ways to fund the quote. Use any one of them. Empty if the quote is paid from an account.',
   }),

@@ -111,10 +111,7 @@ builder.prismaObjectFields(Transaction, (t) => ({
     description:
       "The customer whose payment this is. Null if it is the platform's own, or if the viewer may not see the customer: `owner` says which.",
   }),
-  quote: t.relation('quote', {
-    nullable: true,
-    description: "The payment's quote; null for transfers without one.",
-  }),
+  quote: t.relation('quote', { nullable: true, description: "The payment's quote; null for transfers without one." }),
   reconciliationReference: t.nullWhile(['status', 'CREATED'], 'reference', {
     description: 'The reference by which both sides identify the payment; null while it is CREATED.',
   }),
