@@ -27,13 +27,7 @@ builder.prismaObjectField(Customer, 'transactionTotals', (t) =>
   }),
 );
 
-interface Sum {
-  readonly count: number;
-  readonly amount: bigint;
-  readonly currency: string;
-}
-
-const StatementSum = builder.objectRef<Sum>('StatementSum').implement({
+const StatementSum = builder.objectRef<{ count: number; amount: bigint; currency: string }>('StatementSum').implement({
   description: "The totals of a statement's ledger entries in one direction.",
   fields: (t) => ({
     count: t.exposeInt('count', { description: 'The number of entries.' }),
@@ -41,12 +35,7 @@ const StatementSum = builder.objectRef<Sum>('StatementSum').implement({
   }),
 });
 
-interface Statement {
-  readonly periodFrom: Date;
-  readonly periodTo: Date;
-}
-
-const AccountStatement = builder.objectRef<Statement>('AccountStatement').implement({
+const AccountStatement = builder.objectRef<{ periodFrom: Date; periodTo: Date }>('AccountStatement').implement({
   description:
     'A statement of an internal account for a period. The opening balance plus credits minus debits equals the closing balance. `ledgerEntries` lists the entries of the same period.',
   fields: (t) => ({

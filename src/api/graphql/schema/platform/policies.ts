@@ -41,21 +41,16 @@ export const PolicyLimit = builder.objectRef<Limit>('PolicyLimit').implement({
       nullable: true,
       description: 'The total still allowed in the period; null if the limit is on the number of payments.',
     }),
-    payments: t.exposeInt('payments', {
-      nullable: true,
+    payments: t.optional('payments', 'Int', {
       description: 'The largest number of payments in the period; null if the limit is on an amount.',
     }),
-    usedPayments: t.exposeInt('usedPayments', {
-      nullable: true,
+    usedPayments: t.optional('usedPayments', 'Int', {
       description: 'The number of payments already counted in the period; null if the limit is on an amount.',
     }),
-    leftPayments: t.exposeInt('leftPayments', {
-      nullable: true,
+    leftPayments: t.optional('leftPayments', 'Int', {
       description: 'The number of payments still allowed in the period; null if the limit is on an amount.',
     }),
-    renewsAt: t.expose('renewsAt', {
-      type: 'DateTime',
-      nullable: true,
+    renewsAt: t.optional('renewsAt', 'DateTime', {
       description:
         'When more of the limit becomes available: at the end of the calendar period, or when the oldest payment leaves a rolling period. Null if nothing is used.',
     }),
@@ -124,13 +119,11 @@ const Policy = builder.prismaNode('Policy', {
     receiverUmaAddresses: t.exposeStringList('receiverUmaAddresses', {
       description: 'The UMA addresses to which the policy allows payments.',
     }),
-    hoursFrom: t.exposeString('hoursFrom', {
-      nullable: true,
+    hoursFrom: t.optional('hoursFrom', 'String', {
       description:
         'The time of day from which the policy allows payments, HH:MM in its time zone; null if it allows them all day.',
     }),
-    hoursTo: t.exposeString('hoursTo', {
-      nullable: true,
+    hoursTo: t.optional('hoursTo', 'String', {
       description:
         'The time of day at which the policy stops allowing payments; if it is earlier than `hoursFrom`, it is on the next day.',
     }),

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { accountNameIn, uuidOf } from '../../../../core/ids.ts';
 import { oncePer } from '../../../../core/once-per.ts';
 import type { Viewer } from '../../../../domain/access/viewer.ts';
@@ -84,8 +85,7 @@ function listStream(
   const { feed, payments } = context;
   const ready = first ? [first] : [];
   let unshown = 0;
-  let isOver = false;
-  let endWait: () => void = () => undefined;
+  const over = new AbortController();
   const at = (event: Event) => placeOf(event, payments.cursors, event.platformId);
 
   /** Returns how an event affects the list; undefined if it concerns other rows. */
@@ -120,17 +120,11 @@ function listStream(
 
   /** Waits for the end of the current slot of `waitMs`: all watchers of a list share slots, and therefore messages. */
   const restOfSlot = () =>
-    new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, waitMs - (Date.now() % waitMs));
-      endWait = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
+    delay(waitMs - (Date.now() % waitMs), undefined, { signal: over.signal }).catch(() => undefined);
 
   return {
     async next() {
-      while (!isOver) {
+      while (!over.signal.aborted) {
         const message = ready.shift();
         if (message) return { done: false, value: message };
         const result = await channel.next();
@@ -144,8 +138,7 @@ function listStream(
       return { done: true, value: undefined };
     },
     async return() {
-      isOver = true;
-      endWait();
+      over.abort();
       await channel.return();
       return { done: true, value: undefined };
     },
