@@ -98,12 +98,10 @@ const BeneficiaryInput = builder.inputType('BeneficiaryInput', {
   }),
 });
 
-/** Converts the input to the domain's form. A @oneOf input has exactly one field. */
-function readBeneficiary({ individual, business }: typeof BeneficiaryInput.$inferInput): Beneficiary {
-  if (individual) return { beneficiaryType: 'INDIVIDUAL', ...individual };
-  if (business) return { beneficiaryType: 'BUSINESS', ...business };
-  throw new Error('a @oneOf input has one field');
-}
+const beneficiaryOf = (input: typeof BeneficiaryInput.$inferInput): Beneficiary =>
+  input.individual
+    ? { beneficiaryType: 'INDIVIDUAL', ...input.individual }
+    : { beneficiaryType: 'BUSINESS', ...input.business };
 
 builder.prismaInterfaceFields(Account, (t) => ({
   displayName: t.string({
@@ -224,7 +222,7 @@ mutation('createExternalAccount', {
     },
   },
   resolve: async ({ accountInfo, beneficiary, ...given }, { payments, viewer }, key, argumentOf) => {
-    const owner = beneficiary ? readBeneficiary(beneficiary) : null;
+    const owner = beneficiary ? beneficiaryOf(beneficiary) : null;
     const account = { ...readAccountInfo(accountInfo), beneficiary: owner };
     const defaultUmaDepositAccount = given.defaultUmaDepositAccount ?? false;
     const input = { ...given, ...account, defaultUmaDepositAccount, metadata: metadataOf(given.metadata) };

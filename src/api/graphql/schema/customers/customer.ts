@@ -198,20 +198,13 @@ type DetailsInput = typeof CustomerChangesInput.$inferInput;
 /** Converts the input to the domain's form. A @oneOf input has exactly one field. */
 function detailsOf(input: DetailsInput): Details {
   if (input.individual) return { customerType: 'INDIVIDUAL', ...input.individual };
-  if (input.business) {
-    const { beneficialOwners, ...business } = input.business;
-    const owners = beneficialOwners?.map(({ percentageOwnership: share, ...owner }) => ({
-      ...owner,
-      // The specification requires a JSON number.
-      percentageOwnership: typeof share === 'string' ? Number(share) : share,
-    }));
-    return {
-      customerType: 'BUSINESS',
-      ...business,
-      ...(beneficialOwners !== undefined && { beneficialOwners: owners }),
-    };
-  }
-  throw new Error('a @oneOf input has one field');
+  const { beneficialOwners, ...business } = input.business;
+  const owners = beneficialOwners?.map(({ percentageOwnership: share, ...owner }) => ({
+    ...owner,
+    // The specification requires a JSON number.
+    percentageOwnership: typeof share === 'string' ? Number(share) : share,
+  }));
+  return { customerType: 'BUSINESS', ...business, ...(beneficialOwners !== undefined && { beneficialOwners: owners }) };
 }
 
 mutation('createCustomer', {

@@ -180,17 +180,14 @@ mutation('createQuote', {
   refusals: ['InsufficientFundsError', 'LimitExceededError'],
   validates: true,
   resolve: ({ source, destination, ...input }, { payments, viewer }, key) => {
-    const from: CreateQuote['source'] | undefined = source.account
-      ? { kind: 'ACCOUNT', accountId: source.account.accountId }
-      : source.realtimeFunding && { kind: 'REALTIME_FUNDING', ...source.realtimeFunding };
-    const to: CreateQuote['destination'] | undefined = destination.account
-      ? { kind: 'ACCOUNT', accountId: destination.account.accountId }
-      : destination.uma && { kind: 'UMA_ADDRESS', ...destination.uma };
-    if (!from || !to) throw new Error('a @oneOf input has one field');
     const request: CreateQuote = {
       ...input,
-      source: from,
-      destination: to,
+      source: source.account
+        ? { kind: 'ACCOUNT', ...source.account }
+        : { kind: 'REALTIME_FUNDING', ...source.realtimeFunding },
+      destination: destination.account
+        ? { kind: 'ACCOUNT', ...destination.account }
+        : { kind: 'UMA_ADDRESS', ...destination.uma },
       lockedCurrencyAmount: givenAmount(input.lockedCurrencyAmount),
       immediatelyExecute: input.immediatelyExecute ?? false,
       metadata: metadataOf(input.metadata),
