@@ -24,32 +24,20 @@ import { Viewer } from './viewer.ts';
 /** A limit, as read by a statement or as part of a refusal, with `renewsAt` as a Date. */
 export type Limit = Omit<LimitState, 'renewsAt'> & { readonly renewsAt: Date | null };
 
+const ofAmounts = (what: string) =>
+  ({ nullable: true, description: `${what}; null if the limit is on the number of payments.` }) as const;
+const ofPayments = (what: string) => ({ description: `${what}; null if the limit is on an amount.` });
+
 export const PolicyLimit = builder.objectRef<Limit>('PolicyLimit').implement({
   description: 'A policy limit on an amount in one currency or on the number of payments, with its current usage.',
   fields: (t) => ({
     period: t.expose('period', { type: PolicyPeriod, description: 'The period over which payments are added up.' }),
-    amount: t.money('amount', 'currency', {
-      nullable: true,
-      description:
-        'The largest total that may be sent in the period, fees included; null if the limit is on the number of payments.',
-    }),
-    usedAmount: t.money('usedAmount', 'currency', {
-      nullable: true,
-      description: 'The total already counted in the period; null if the limit is on the number of payments.',
-    }),
-    leftAmount: t.money('leftAmount', 'currency', {
-      nullable: true,
-      description: 'The total still allowed in the period; null if the limit is on the number of payments.',
-    }),
-    payments: t.optional('payments', 'Int', {
-      description: 'The largest number of payments in the period; null if the limit is on an amount.',
-    }),
-    usedPayments: t.optional('usedPayments', 'Int', {
-      description: 'The number of payments already counted in the period; null if the limit is on an amount.',
-    }),
-    leftPayments: t.optional('leftPayments', 'Int', {
-      description: 'The number of payments still allowed in the period; null if the limit is on an amount.',
-    }),
+    amount: t.money('amount', 'currency', ofAmounts('The largest total that may be sent in the period, fees included')),
+    usedAmount: t.money('usedAmount', 'currency', ofAmounts('The total already counted in the period')),
+    leftAmount: t.money('leftAmount', 'currency', ofAmounts('The total still allowed in the period')),
+    payments: t.optional('payments', 'Int', ofPayments('The largest number of payments in the period')),
+    usedPayments: t.optional('usedPayments', 'Int', ofPayments('The number of payments already counted in the period')),
+    leftPayments: t.optional('leftPayments', 'Int', ofPayments('The number of payments still allowed in the period')),
     renewsAt: t.optional('renewsAt', 'DateTime', {
       description:
         'When more of the limit becomes available: at the end of the calendar period, or when the oldest payment leaves a rolling period. Null if nothing is used.',
