@@ -160,10 +160,7 @@ builder.objectField(memberTypes.UnavailableError, 'retryAfter', (t) =>
   }),
 );
 
-/**
- * Turns a refusal into a value of a mutation's union.
- * @param argumentOf converts a path in the command's input to one in the mutation's arguments
- */
+/** Turns a refusal into a value of a mutation's union. `argumentOf` converts its paths to those of the arguments. */
 export function asUserError(refusal: Refusal, argumentOf: (path: Path) => Path): UserError {
   const { path } = refusal.details;
   const fields = asRefusedFields(invalidFieldsOf(refusal), argumentOf);

@@ -187,9 +187,7 @@ function ofRow(t: Builder, type: unknown, made: MadeRead, options: Options, reso
 /** The resolver that graphql-js uses in a stock execution. */
 type StockResolver = (row: Row, args: Row, context: Context, info: GraphQLResolveInfo) => unknown;
 
-/**
- * Creates a field that a statement reads even below an available row and, without `resolve`, even in stock execution.
- */
+/** Creates a field that a statement reads even below an available row and, without `resolve`, in a stock execution. */
 function ofOthers(t: Builder, type: unknown, made: MadeRead, options: Options, resolve?: StockResolver) {
   return t.field({ ...options, type, resolve, extensions: { made, isOnlyPlanned: true } });
 }

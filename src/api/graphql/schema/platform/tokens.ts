@@ -22,11 +22,6 @@ import { listOf } from '../list.ts';
 import { mutation } from '../mutation.ts';
 import { node } from '../words.ts';
 
-/**
- * API tokens for servers, with or without an expiry, and short-lived client tokens for apps, each for one customer or
- * payment.
- */
-
 const ownDocuments =
   'The hashes of the registered documents that the token is restricted to, over GraphQL and as tools at /mcp; empty if it has no list of its own. A token with a list cannot use REST.';
 

@@ -42,10 +42,7 @@ type Referred = (typeof referred)[number];
 const idIn = ({ transactionId, quoteId, customerId }: EventRow, model: Referred) =>
   ({ Transaction: transactionId, Quote: quoteId, Customer: customerId })[model];
 
-/**
- * The options for a field that returns a model's row: as of the change if the event is about that row, otherwise the
- * current version of the row that the event refers to.
- */
+/** The options of a field with a row: as of the change if the event is about that row, otherwise its current state. */
 const concerned = (model: Referred, visible: (viewer: Viewer) => object) => ({
   nullable: true as const,
   ...made(changedOrNow(model, model.toLowerCase(), visible)),

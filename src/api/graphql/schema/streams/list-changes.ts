@@ -146,10 +146,7 @@ const columnsOf = oncePer(
     new Map(Object.values(type.getFields()).map((field) => [field.name, columnsOfField(schema, field)])),
 );
 
-/**
- * Returns the names of a type's fields that differ between two rows of its table. A field differs if any column that it
- * reads does.
- */
+/** Returns the names of a type's fields that read a column in which two rows of its table differ. */
 function changedFields(
   schema: GraphQLSchema,
   type: GraphQLObjectType,

@@ -102,10 +102,7 @@ function listStream(
     return { op: is ? (was ? 'UPDATE' : 'ENTER') : 'LEAVE', ...at(event), node: now, before };
   }
 
-  /**
-   * Returns the messages for some events: a single message if the subscriber collects changes, otherwise one for each
-   * change.
-   */
+  /** Returns the messages for some events: a single one if the subscriber collects changes, otherwise one for each. */
   async function messagesOf(events: readonly Event[]): Promise<ListMessage[]> {
     const all = await Promise.all(events.map(async (event) => ({ event, change: await changeOf(event) })));
     return (waitMs > 0 ? [all] : all.map((one) => [one])).flatMap((group) => {
@@ -239,7 +236,6 @@ function equalIn(where: object, field: string): string | undefined {
     if (name === field && typeof condition === 'string') return condition;
     if (name !== 'AND') continue;
     for (const part of [condition].flat()) {
-      // The parts of `AND` are conditions.
       const found = equalIn(part as object, field);
       if (found !== undefined) return found;
     }
