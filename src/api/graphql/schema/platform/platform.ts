@@ -103,8 +103,5 @@ mutation('updatePlatform', {
   }),
   success: { platform: { type: Platform, description: 'The platform with its new settings.' } },
   namesNothing: true,
-  resolve: async (settings, { payments, viewer }, key) => {
-    const { platform, replayed } = await updatePlatform(payments, viewer, settings, key);
-    return { platform, replayed };
-  },
+  resolve: (settings, { payments, viewer }, key) => updatePlatform(payments, viewer, settings, key),
 });
