@@ -116,10 +116,7 @@ const readFrom: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   PlatformCurrency: accepted,
   Event: { subject: 'snapshot', webhookBody: '', deliveries: 'webhook_delivery event_sequence id' },
   WebhookEndpoint: { tokenId: 'token_id ApiToken' },
-  WebhookDelivery: {
-    attempts: 'webhook_attempt delivery_id number',
-    endpoint: 'webhook_endpoint endpoint_id',
-  },
+  WebhookDelivery: { attempts: 'webhook_attempt delivery_id number', endpoint: 'webhook_endpoint endpoint_id' },
   ClientToken: { active: '' },
   Policy: { limits: '' },
 };

@@ -8,15 +8,9 @@ const t = await testGateway({ SANDBOX_PACE_MS: 600_000 });
 const ours = await makeThings(t.platform);
 const theirs = await makeThings(await t.newPlatform('foreign'));
 
-/** One object of each kind that has an id. */
-interface Things {
-  readonly Quote: string;
-  readonly Transaction: string;
-  readonly Customer: string;
-  readonly InternalAccount: string;
-  readonly ExternalAccount: string;
-}
 const types = ['Quote', 'Transaction', 'Customer', 'InternalAccount', 'ExternalAccount'] as const;
+/** The id of one object of each type. */
+type Things = Readonly<Record<(typeof types)[number], string>>;
 
 async function makeThings(platform: TestPlatform): Promise<Things> {
   const scene: Scene = await makeScene(platform, 10_000n);
@@ -118,9 +112,7 @@ test('nodes answers in the order of the ids, with null for each unknown one', as
   const ids = [...types.map((type) => ours[type]), ...strange, ours.Quote];
   const answer = await send('query ($ids: [ID!]!) { nodes(ids: $ids) { id } }', { ids });
   expect(answer).toEqual({
-    data: {
-      nodes: [...types.map((type) => ({ id: ours[type] })), ...strange.map(() => null), { id: ours.Quote }],
-    },
+    data: { nodes: [...types.map((type) => ({ id: ours[type] })), ...strange.map(() => null), { id: ours.Quote }] },
   });
 });
 

@@ -154,17 +154,7 @@ test('no name clashes with what the generators of Apollo iOS and Kotlin reserve 
     `Any Bool Class Companion DataDict DocumentType Double Enum Error Float Fragments FragmentContainer Interface Int Nothing
     Object ParentType Protocol Schema Selection Self String Type Union Unit`.split(/\s+/),
   );
-  const reservedFields = new Set([
-    '_',
-    '__data',
-    'fragments',
-    'Fragments',
-    'self',
-    'Self',
-    'init',
-    'hashCode',
-    'toString',
-  ]);
+  const reservedFields = new Set('_ __data fragments Fragments self Self init hashCode toString'.split(' '));
   const own = ownTypes().filter(({ name }) => !isSpecifiedScalarType({ name } as never));
   const clashes = own.filter(
     ({ name }) => reservedTypes.has(name) || own.some((other) => isSameFile(name, other.name)),

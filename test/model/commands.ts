@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import { releaseSuspense } from '../../src/domain/settlement/suspense.ts';
-import { act, moving } from '../setup/acts.ts';
+import { act, lookUp, moving } from '../setup/acts.ts';
 import { tester } from '../setup/gateway.ts';
 import {
   type AccountStatus,
@@ -87,7 +87,8 @@ const makeQuote = fc
           ? { uma: { umaAddress: umaOfB, currency: 'USD' } }
           : { account: { accountId: kind === 'other' ? b.eur : a.outsideEur } },
         ...(isUma && {
-          lookupId: await real.world.lookup(umaOfB),
+          // Looked up for each quote, because a lookup expires after ten minutes and a run may take longer.
+          lookupId: (await lookUp(real.world.platform, umaOfB)).id,
           senderCustomerInfo: [{ name: 'FULL_NAME', value: 'Grace Hopper' }],
         }),
         lockedCurrencySide: 'SENDING',

@@ -12,13 +12,14 @@ export interface Real {
   readonly pair: Pair;
 }
 
-/** A command, which runs against the service and changes the model accordingly. */
-
 type Command = fc.AsyncCommand<Model, Real>;
 
 let calls = 0;
 
-/** Builds a command. After each run, all balances are compared, and the ledger must balance. */
+/**
+ * Builds a command, which runs against the service and changes the model accordingly. After each run, all balances are
+ * compared, and the ledger must balance.
+ */
 export function command(
   name: string,
   possible: (model: Model) => boolean,
@@ -29,25 +30,17 @@ export function command(
     toString: () => name,
     async run(model, real) {
       await run(model, real);
-      await expectBalances(model, real, `after ${name}`);
+      expect(await real.world.conserved(real.pair), `after ${name}`).toEqual(model.balances);
     },
   };
-}
-
-async function expectBalances({ balances }: Model, { world, pair }: Real, when: string): Promise<void> {
-  expect(await world.conserved(pair), when).toEqual(balances);
 }
 
 /** Sends a mutation under a new key, and expects its success, or the refusal with `code`. */
 export async function send(model: Model, real: Real, name: Operation, input: object, code?: string): Promise<Data> {
   calls += 1;
   const keyed = { ...input, idempotencyKey: `${real.pair.a.customerId}-${calls}` };
-  const selection =
-    name.endsWith('Account') || name.endsWith('Status')
-      ? ''
-      : name.endsWith('Quote')
-        ? quoteSelection
-        : 'transaction { id }';
+  const isAboutAccount = /(Account|Status)$/.test(name);
+  const selection = isAboutAccount ? '' : name.endsWith('Quote') ? quoteSelection : 'transaction { id }';
   const result = await act(real.world.platform, name, keyed, selection);
   model.last = { name, input: keyed, code };
   expect(result.code, `${name}: ${result.message}`).toBe(code);

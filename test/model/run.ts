@@ -7,7 +7,7 @@ import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { commands, decide } from './commands.ts';
 import { type Model, modelOf } from './model.ts';
 import type { Real } from './play.ts';
-import { clockwork, World } from './world.ts';
+import { clockwork, openWorld } from './world.ts';
 
 /**
  * How many sequences run on one gateway with its database. Then a new one is started, before accumulated rows slow it
@@ -73,7 +73,7 @@ interface Share {
 async function runOn(ground: Ground, { sequences, maxCommands, seed, until }: Share): Promise<void> {
   const failures: unknown[] = [];
   const stopped = () => failures.length > 0;
-  const walks = Array.from({ length: lanes }, () => new Lane(ground, stopped));
+  const walks = Array.from({ length: lanes }, () => laneOn(ground, stopped));
   // One after the other, because an instance that has just started has no open connections yet.
   for (const walk of walks) await walk.open();
   await Promise.all(
@@ -99,56 +99,47 @@ async function runOn(ground: Ground, { sequences, maxCommands, seed, until }: Sh
   if (failures.length > 0) throw failures[0];
 }
 
-/** Runs sequences one after the other, with a new world after every few of them. */
-class Lane {
-  readonly #ground: Ground;
-  /** Whether another lane has found a difference. This lane then stops, so that the other can shrink its sequence. */
-  readonly #stopped: () => boolean;
-  #broken = false;
-  #runs = 0;
-  #real: Real | undefined;
+/**
+ * Returns a lane, which runs sequences one after the other, with a new world after every few of them. `stopped` says
+ * whether another lane has found a difference: this lane then stops, so that the other can shrink its sequence.
+ */
+function laneOn({ gateway, sql }: Ground, stopped: () => boolean) {
+  let real: Real | undefined;
+  let isBroken = false;
+  let runs = 0;
 
-  constructor(ground: Ground, stopped: () => boolean) {
-    this.#ground = ground;
-    this.#stopped = stopped;
+  /** Opens a new world, and closes the current one, if any. */
+  async function open(): Promise<Real> {
+    await close();
+    const world = await openWorld(gateway, sql);
+    runs = 0;
+    real = { world, pair: await world.pair(0n) };
+    return real;
   }
 
-  async run(sequence: Sequence): Promise<void> {
-    if (this.#stopped()) return;
-    const real = await this.#next();
+  /** Audits everything since the last audit while the other lanes continue, and closes the world. */
+  async function close(): Promise<void> {
+    if (!real) return;
+    expect(await runAudit(gateway.gateway.payments.database)).toMatchObject({ breaches: [], storeError: undefined });
+    await real.world.close();
+    real = undefined;
+  }
+
+  async function run(sequence: Sequence): Promise<void> {
+    if (stopped()) return;
+    const current = real && !isBroken && runs < perWorld ? real : await open();
+    runs += 1;
     try {
-      await play(real, sequence);
+      await play(current, sequence);
     } catch (error) {
       // While a broken sequence is shrunk, each attempt gets a new world, so that what one attempt left behind cannot
       // break the next.
-      this.#broken = true;
+      isBroken = true;
       throw error;
     }
   }
 
-  /** Opens a new world, and closes the current one, if any. */
-  async open(): Promise<Real> {
-    await this.close();
-    const world = await World.open(this.#ground.gateway, this.#ground.sql);
-    this.#real = { world, pair: await world.pair(0n) };
-    this.#runs = 0;
-    return this.#real;
-  }
-
-  /** Audits everything since the last audit while the other lanes continue, and closes the world. */
-  async close(): Promise<void> {
-    if (!this.#real) return;
-    const { database } = this.#ground.gateway.gateway.payments;
-    expect(await runAudit(database)).toMatchObject({ breaches: [], storeError: undefined });
-    await this.#real.world.close();
-    this.#real = undefined;
-  }
-
-  async #next(): Promise<Real> {
-    const real = this.#real && !this.#broken && this.#runs < perWorld ? this.#real : await this.open();
-    this.#runs += 1;
-    return real;
-  }
+  return { open, run, close };
 }
 
 type Sequence = Iterable<fc.AsyncCommand<Model, Real>>;

@@ -1,9 +1,8 @@
 import pg from 'pg';
 import { expect } from 'vitest';
-import type { Database } from '../../src/infra/database/database.ts';
-import { feedEnd, lookUp, umaAddressOf } from '../setup/acts.ts';
-import type { Data, TestGateway, TestPlatform } from '../setup/gateway.ts';
-import { externalAccount, makeScene, type Scene } from '../setup/scene.ts';
+import { feedEnd, umaAddressOf } from '../setup/acts.ts';
+import { type Data, type TestGateway, uuidIn } from '../setup/gateway.ts';
+import { externalAccount, makeScene, type Scene, usAccount } from '../setup/scene.ts';
 
 /** Two customers of a platform who pay each other and others. Only one sequence of commands at a time uses them. */
 export interface Pair {
@@ -34,11 +33,6 @@ const balancesQuery = `fragment balance on InternalAccount { id balance { amount
     eur: accounts(filter: { kind: INTERNAL, platformOwned: false, currency: "EUR" }) { edges { node { ...balance } } }
   }`;
 
-/** Returns the uuid in a public id. */
-function uuidIn(id: string): string {
-  return id.slice(id.indexOf(':') + 1);
-}
-
 let worlds = 0;
 
 /** Opens connections that bypass triggers, in order to shift the times of rows. */
@@ -47,121 +41,101 @@ export function clockwork(databaseUrl: string): pg.Pool {
   return new pg.Pool({ connectionString: databaseUrl, max: 8, options });
 }
 
+export type World = Awaited<ReturnType<typeof openWorld>>;
+
 /**
- * A platform on which the model's commands run. It can be queried, its feed is followed, and the times of its rows can
- * be shifted. Its books contain only a few sequences, so that summing them after every command stays fast.
+ * Opens a new platform on which the model's commands run. It can be queried, its feed is followed, and the times of its
+ * rows can be shifted. Its books contain only a few sequences, so that summing them after every command stays fast.
+ * @param sql connections from `clockwork`
  */
-export class World {
-  readonly platform: TestPlatform;
-  /** For operators' commands, which have no API. */
-  readonly database: Database;
-  readonly #latest = new Map<string, Change>();
-  readonly #waiting = new Set<(change: Change) => void>();
-  readonly #sql: pg.Pool;
-  readonly #socket: ReturnType<TestPlatform['socket']>;
-  readonly #stream: AsyncIterableIterator<Data>;
-  readonly #followed: Promise<void>;
-
-  private constructor(platform: TestPlatform, database: Database, sql: pg.Pool, after: string) {
-    this.platform = platform;
-    this.database = database;
-    this.#sql = sql;
-    this.#socket = this.platform.socket();
-    this.#stream = this.#socket.iterate({
-      query:
-        'subscription ($after: String) { transactionUpdates(after: $after) { transaction { id status type description } } }',
-      variables: { after },
-    });
-    // If the stream breaks, the next wait for a change times out and reports it.
-    this.#followed = this.#follow().catch(() => undefined);
+export async function openWorld(on: TestGateway, sql: pg.Pool) {
+  worlds += 1;
+  const platform = await on.newPlatform(`world-${worlds}`);
+  const { platformId } = platform;
+  const latest = new Map<string, Change>();
+  const waiting = new Set<(change: Change) => void>();
+  const socket = platform.socket();
+  const stream: AsyncIterableIterator<Data> = socket.iterate({
+    query:
+      'subscription ($after: String) { transactionUpdates(after: $after) { transaction { id status type description } } }',
+    variables: { after: await feedEnd(platform) },
+  });
+  async function follow(): Promise<void> {
+    for await (const { data } of stream) {
+      const change: Change = data.transactionUpdates.transaction;
+      latest.set(change.id, change);
+      for (const look of [...waiting]) look(change);
+    }
   }
-
-  /**
-   * Opens the world of a new platform.
-   * @param sql connections from `clockwork`
-   */
-  static async open(gateway: TestGateway, sql: pg.Pool): Promise<World> {
-    worlds += 1;
-    const platform = await gateway.newPlatform(`world-${worlds}`);
-    return new World(platform, gateway.gateway.payments.database, sql, await feedEnd(platform));
-  }
-
-  async close(): Promise<void> {
-    await this.#stream.return?.();
-    await this.#socket.dispose();
-    await this.#followed;
-  }
-
-  /** Creates a new pair of customers. The first one has these funds, in smallest units. */
-  async pair(funds: bigint): Promise<Pair> {
-    const a = await makeScene(this.platform, funds);
-    const b = await makeScene(this.platform, 0n);
-    const umaOfB = await umaAddressOf(this.platform, b.customerId);
-    return {
-      a,
-      b,
-      closed: await externalAccount(this.platform, a.customerId, 'USD', {
-        usAccount: { accountNumber: '77700003', routingNumber: '021000021', accountCategory: 'CHECKING' },
-      }),
-      umaOfB,
-    };
-  }
-
-  /** Looks up a receiver again, because a lookup expires after ten minutes and a run may take longer. */
-  async lookup(umaAddress: string): Promise<string> {
-    return (await lookUp(this.platform, umaAddress)).id;
-  }
+  // If the stream breaks, the next wait for a change times out and reports it.
+  const followed = follow().catch(() => undefined);
 
   /** Waits for a change in the feed, past or future, that satisfies the condition. */
-  async until(what: string, wants: (change: Change) => boolean): Promise<Change> {
-    for (const change of this.#latest.values()) if (wants(change)) return change;
+  async function until(what: string, wants: (change: Change) => boolean): Promise<Change> {
+    for (const change of latest.values()) if (wants(change)) return change;
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
-        this.#waiting.delete(look);
+        waiting.delete(look);
         reject(new Error(`waited in vain for ${what}`));
       }, patienceMs);
       const look = (change: Change) => {
         if (!wants(change)) return;
         clearTimeout(timer);
-        this.#waiting.delete(look);
+        waiting.delete(look);
         resolve(change);
       };
-      this.#waiting.add(look);
+      waiting.add(look);
     });
   }
 
-  /** Waits until a transaction ends, and requires the expected status. */
-  async ends(id: string, status: string): Promise<void> {
-    const change = await this.until(
-      `${id} to be ${status}`,
-      (one) => one.id === id && ends.has(one.status) && (status !== 'REFUNDED' || one.status === status),
-    );
-    expect(change.status).toBe(status);
-  }
+  return {
+    platform,
+    /** For operators' commands, which have no API. */
+    database: on.gateway.payments.database,
+    until,
 
-  /** Returns the spendable money of the four accounts, in smallest units. */
-  async balances({ a, b }: Pair): Promise<Balances> {
-    const { usd, eur } = await this.platform.ask(balancesQuery);
-    const held = new Map<string, bigint>(
-      [...usd.edges, ...eur.edges].map(({ node }: Data) => [node.id, BigInt(node.balance.amount)]),
-    );
-    const of = (id: string): bigint => {
-      const amount = held.get(id);
-      if (amount === undefined) throw new Error(`${id} is not among the accounts`);
-      return amount;
-    };
-    return { aUsd: of(a.usd), aEur: of(a.eur), bUsd: of(b.usd), bEur: of(b.eur) };
-  }
+    async close(): Promise<void> {
+      await stream.return?.();
+      await socket.dispose();
+      await followed;
+    },
 
-  /**
-   * Checks in the books that no money of the platform was created or lost: each currency sums to zero over all
-   * postings, and each balance is the sum of its account's postings. Returns the spendable money of the four accounts,
-   * like `balances` but faster, because it runs after every command.
-   */
-  async conserved({ a, b }: Pair): Promise<Balances> {
-    const { rows } = await this.#sql.query<{ broken: string[]; spendable: Record<string, string> }>({
-      name: 'conserved',
-      text: `with legs as (select account_id, currency, amount from posting where platform_id = $1)
+    /** Creates a new pair of customers. The first one has these funds, in smallest units. */
+    async pair(funds: bigint): Promise<Pair> {
+      const a = await makeScene(platform, funds);
+      const b = await makeScene(platform, 0n);
+      const closed = await externalAccount(platform, a.customerId, 'USD', usAccount('77700003'));
+      return { a, b, closed, umaOfB: await umaAddressOf(platform, b.customerId) };
+    },
+
+    /** Waits until a transaction ends, and requires the expected status. */
+    async ends(id: string, status: string): Promise<void> {
+      const change = await until(
+        `${id} to be ${status}`,
+        (one) => one.id === id && ends.has(one.status) && (status !== 'REFUNDED' || one.status === status),
+      );
+      expect(change.status).toBe(status);
+    },
+
+    /** Returns the spendable money of the four accounts, in smallest units. */
+    async balances({ a, b }: Pair): Promise<Balances> {
+      const { usd, eur } = await platform.ask(balancesQuery);
+      const held = new Map<string, bigint>(
+        [...usd.edges, ...eur.edges].map(({ node }: Data) => [node.id, BigInt(node.balance.amount)]),
+      );
+      const of = (id: string) => held.get(id) ?? expect.fail(`${id} is not among the accounts`);
+      return { aUsd: of(a.usd), aEur: of(a.eur), bUsd: of(b.usd), bEur: of(b.eur) };
+    },
+
+    /**
+     * Checks in the books that no money of the platform was created or lost: each currency sums to zero over all
+     * postings, and each balance is the sum of its account's postings. Returns the spendable money of the four accounts,
+     * like `balances` but faster, because it runs after every command.
+     */
+    async conserved({ a, b }: Pair): Promise<Balances> {
+      const { rows } = await sql.query<{ broken: string[]; spendable: Record<string, string> }>({
+        name: 'conserved',
+        text: `with legs as (select account_id, currency, amount from posting where platform_id = $1)
        select array(
            select 'currency ' || currency from legs group by currency having sum(amount) <> 0
            union all
@@ -170,49 +144,42 @@ export class World {
            where a.platform_id = $1 and a.kind = 'INTERNAL' and a.posted <> coalesce(p.amount, 0)
          ) as broken,
          (select jsonb_object_agg(id, posted::text) from account where platform_id = $1 and id = any($2::uuid[])) as spendable`,
-      values: [this.platform.platformId, [a.usd, a.eur, b.usd, b.eur].map(uuidIn)],
-    });
-    expect(rows[0]?.broken).toEqual([]);
-    const of = (id: string) => BigInt(rows[0]?.spendable[uuidIn(id)] ?? -1);
-    return { aUsd: of(a.usd), aEur: of(a.eur), bUsd: of(b.usd), bEur: of(b.eur) };
-  }
+        values: [platformId, [a.usd, a.eur, b.usd, b.eur].map(uuidIn)],
+      });
+      expect(rows[0]?.broken).toEqual([]);
+      const of = (id: string) => BigInt(rows[0]?.spendable[uuidIn(id)] ?? -1);
+      return { aUsd: of(a.usd), aEur: of(a.eur), bUsd: of(b.usd), bEur: of(b.eur) };
+    },
 
-  /** Moves a quote past its expiry. */
-  async passExpiry(quoteId: string): Promise<void> {
-    await this.#sql.query(
-      `update quote set expires_at = clock_timestamp() where platform_id = $1 and id = $2::uuid and status = 'PENDING'`,
-      [this.platform.platformId, uuidIn(quoteId)],
-    );
-  }
+    /** Moves a quote past its expiry. */
+    async passExpiry(quoteId: string): Promise<void> {
+      await sql.query(
+        `update quote set expires_at = clock_timestamp() where platform_id = $1 and id = $2::uuid and status = 'PENDING'`,
+        [platformId, uuidIn(quoteId)],
+      );
+    },
 
-  /** Moves a payment past its approval deadline. */
-  async passApproval(transactionId: string): Promise<void> {
-    const uuid = uuidIn(transactionId);
-    await this.#sql.query(
-      'update transaction set approval_due_at = clock_timestamp() where platform_id = $1 and id = $2',
-      [this.platform.platformId, uuid],
-    );
-    await this.#sql.query(
-      `update rail_order o set due_at = clock_timestamp() where o.platform_id = $1 and o.due_at is not null and o.transaction_id in (
+    /** Moves a payment past its approval deadline. */
+    async passApproval(transactionId: string): Promise<void> {
+      const uuid = uuidIn(transactionId);
+      await sql.query('update transaction set approval_due_at = clock_timestamp() where platform_id = $1 and id = $2', [
+        platformId,
+        uuid,
+      ]);
+      await sql.query(
+        `update rail_order o set due_at = clock_timestamp() where o.platform_id = $1 and o.due_at is not null and o.transaction_id in (
          select $2::uuid union select a.sender_transaction_id from arrival a where a.platform_id = $1 and a.transaction_id = $2)`,
-      [this.platform.platformId, uuid],
-    );
-  }
+        [platformId, uuid],
+      );
+    },
 
-  /** Moves an incoming payment whose pay request has not arrived past that request's deadline. */
-  async passPayRequest(transactionId: string): Promise<void> {
-    await this.#sql.query(
-      `update rail_order set created_at = created_at - interval '1 day', due_at = clock_timestamp()
+    /** Moves an incoming payment whose pay request has not arrived past that request's deadline. */
+    async passPayRequest(transactionId: string): Promise<void> {
+      await sql.query(
+        `update rail_order set created_at = created_at - interval '1 day', due_at = clock_timestamp()
        where platform_id = $1 and transaction_id = $2 and due_at is not null`,
-      [this.platform.platformId, uuidIn(transactionId)],
-    );
-  }
-
-  async #follow(): Promise<void> {
-    for await (const { data } of this.#stream) {
-      const change: Change = data.transactionUpdates.transaction;
-      this.#latest.set(change.id, change);
-      for (const look of [...this.#waiting]) look(change);
-    }
-  }
+        [platformId, uuidIn(transactionId)],
+      );
+    },
+  };
 }

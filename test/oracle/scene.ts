@@ -284,9 +284,8 @@ async function moreOfEverything(platform: TestPlatform, { payers, all }: Custome
   const held = await externalAccount(platform, all[3] ?? '', 'USD', us('9000003204'));
   for (const change of [{ status: 'ACTIVE' }, { status: 'INACTIVE', reason: 'closed' }])
     await setAccountStatus(platform, held, change);
-  await externalAccount(platform, all[3] ?? '', 'USD', us('9000004102'));
-  await externalAccount(platform, all[3] ?? '', 'USD', us('9000005204'));
-  await externalAccount(platform, all[3] ?? '', 'USD', us('9000006202'));
+  for (const number of ['9000004102', '9000005204', '9000006202'])
+    await externalAccount(platform, all[3] ?? '', 'USD', us(number));
   await lookUp(platform, '$success.eur@sandbox.uma.money', { sender: { customerId: one.customerId } });
   await fund(platform, await internalAccount(platform, all[2] ?? '', 'EUR'), 77_700n);
   const { webhookEndpoints } = await platform.ask('{ webhookEndpoints(first: 1) { edges { node { id } } } }');

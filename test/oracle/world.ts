@@ -5,7 +5,6 @@ import { publicId } from '../../src/core/ids.ts';
 import { unlimited } from '../attack/limits.ts';
 import { type Answer, connect, startTestGateway } from '../setup/gateway.ts';
 import { patient } from '../setup/locks.ts';
-import { Statements } from '../setup/statements.ts';
 import { readMaterial } from './material.ts';
 import { type Caller, makeQuietScene } from './scene.ts';
 
@@ -50,8 +49,6 @@ export async function openWorld() {
     schema: buildSchema(readFileSync('schema.graphql', 'utf8')),
     /** By platform. */
     material: [await read(0), await read(1)] as const,
-    /** Statements of the gateway. */
-    statements: new Statements(gateway.gateway.serving.pool),
     /** Queries the service over HTTP; with `isStock`, the gateway with the stock libraries. */
     async ask(
       { query, variables, operationName }: Operation,

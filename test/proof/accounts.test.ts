@@ -123,9 +123,7 @@ test('an account with a typing error is refused and the refusal names the field,
   expect(refusals).toBeGreaterThan(options.numRuns / 10);
 });
 
-test('composition, surrounding spaces and case folding do not change the identity of a text', {
-  timeout,
-}, () => {
+test('composition, surrounding spaces and case folding do not change the identity of a text', { timeout }, () => {
   const texts = fc.string({ unit: 'binary', maxLength: 40 });
   fc.assert(
     fc.property(fc.oneof(texts, fc.string({ unit: 'grapheme', maxLength: 40 })), (text) => {

@@ -99,51 +99,40 @@ function literal(atom: string): Value {
   return { numerator: BigInt(atom.replace('.', '')), denominator: 10n ** BigInt(places) };
 }
 
+const logic: Readonly<Record<string, (values: readonly Value[]) => boolean>> = {
+  and: (values) => values.every((value) => value === true),
+  or: (values) => values.includes(true),
+  not: ([value]) => value !== true,
+  '=>': ([given, claim]) => given !== true || claim === true,
+};
+
+const comparisons: Readonly<Record<string, (difference: bigint) => boolean>> = {
+  '=': (difference) => difference === 0n,
+  distinct: (difference) => difference !== 0n,
+  '<': (difference) => difference < 0n,
+  '<=': (difference) => difference <= 0n,
+  '>': (difference) => difference > 0n,
+  '>=': (difference) => difference >= 0n,
+};
+
+const arithmetic: Readonly<Record<string, (first: Rational, ...others: readonly Rational[]) => Value>> = {
+  '+': (first, ...others) => others.reduce(plus, first),
+  '-': (first, ...others) => (others.length === 0 ? negative(first) : plus(first, negative(others.reduce(plus)))),
+  '*': (first, ...others) => others.reduce(times, first),
+  '/': (first, second = missing('a divisor')) => times(first, inverse(second)),
+  div: (first, second = missing('a divisor')) => integer(floor(times(first, inverse(second)))),
+  to_int: (first) => integer(floor(first)),
+  to_real: (first) => first,
+  is_int: (first) => first.numerator % first.denominator === 0n,
+};
+
 function builtIn(name: string, values: readonly Value[]): Value {
-  switch (name) {
-    case 'and':
-      return values.every((value) => value === true);
-    case 'or':
-      return values.includes(true);
-    case 'not':
-      return values[0] !== true;
-    case '=>':
-      return values[0] !== true || values[1] === true;
-  }
+  const [connective, comparison, operation] = [logic[name], comparisons[name], arithmetic[name]];
+  if (connective) return connective(values);
   const [first = missing('an argument'), ...others] = values.map(number);
-  const second = () => others[0] ?? missing('an argument');
-  switch (name) {
-    case '+':
-      return others.reduce(plus, first);
-    case '-':
-      return others.length === 0 ? negative(first) : others.reduce((sum, each) => plus(sum, negative(each)), first);
-    case '*':
-      return others.reduce(times, first);
-    case '/':
-      return times(first, inverse(second()));
-    case 'div':
-      return integer(floor(times(first, inverse(second()))));
-    case 'to_int':
-      return integer(floor(first));
-    case 'to_real':
-      return first;
-    case 'is_int':
-      return first.numerator % first.denominator === 0n;
-    case '=':
-      return compare(first, second()) === 0n;
-    case 'distinct':
-      return compare(first, second()) !== 0n;
-    case '<':
-      return compare(first, second()) < 0n;
-    case '<=':
-      return compare(first, second()) <= 0n;
-    case '>':
-      return compare(first, second()) > 0n;
-    case '>=':
-      return compare(first, second()) >= 0n;
-    default:
-      throw new Error(`${name} is not defined`);
-  }
+  if (comparison) return comparison(compare(first, others[0] ?? missing('an argument')));
+  if (!operation) throw new Error(`${name} is not defined`);
+  return operation(first, ...others);
 }
 
 function number(value: Value): Rational {

@@ -27,48 +27,37 @@ const fraction = { whole: ['n', 'd'], real: [], given: ['(> d 0)'] };
 
 /** For n and d: each rounding of src/core/fraction.ts does what its name says. */
 export const roundings: readonly Theorem[] = [
-  {
-    ...fraction,
-    name: 'roundDown is the greatest whole number not above the value',
-    claim: '(and (<= (* (round_down n d) d) n) (< n (* (+ (round_down n d) 1) d)))',
-  },
-  {
-    ...fraction,
-    name: 'roundUp is the least whole number not below the value',
-    claim: '(and (< (* (- (round_up n d) 1) d) n) (<= n (* (round_up n d) d)))',
-  },
-  {
-    ...fraction,
-    name: 'roundHalfUp is the nearest whole number, or the greater of two that are equally near',
-    claim: '(and (<= (* 2 (round_half_up n d) d) (+ (* 2 n) d)) (< (+ (* 2 n) d) (* 2 (+ (round_half_up n d) 1) d)))',
-  },
-];
-
-const bridge = { whole: [], real: ['n', 'd', 'w', 'x'] };
-const value = ['(> d 0)', '(= (* x d) n)'];
+  [
+    'roundDown is the greatest whole number not above the value',
+    '(and (<= (* (round_down n d) d) n) (< n (* (+ (round_down n d) 1) d)))',
+  ],
+  [
+    'roundUp is the least whole number not below the value',
+    '(and (< (* (- (round_up n d) 1) d) n) (<= n (* (round_up n d) d)))',
+  ],
+  [
+    'roundHalfUp is the nearest whole number, or the greater of two that are equally near',
+    '(and (<= (* 2 (round_half_up n d) d) (+ (* 2 n) d)) (< (+ (* 2 n) d) (* 2 (+ (round_half_up n d) 1) d)))',
+  ],
+].map(([name = '', claim = '']) => ({ ...fraction, name, claim }));
 
 /**
  * These lead from whole numerators and denominators to exact values, so that the other theorems need only exact values.
  */
 export const bridges: readonly Theorem[] = [
-  {
-    ...bridge,
-    name: 'roundDown, stated in terms of the exact value',
-    given: [...value, '(<= (* w d) n)', '(< n (* (+ w 1) d))'],
-    claim: '(rounded_down w x)',
-  },
-  {
-    ...bridge,
-    name: 'roundUp, stated in terms of the exact value',
-    given: [...value, '(< (* (- w 1) d) n)', '(<= n (* w d))'],
-    claim: '(rounded_up w x)',
-  },
-  {
-    ...bridge,
-    name: 'roundHalfUp, stated in terms of the exact value',
-    given: [...value, '(<= (* 2 w d) (+ (* 2 n) d))', '(< (+ (* 2 n) d) (* 2 (+ w 1) d))'],
-    claim: '(rounded_half_up w x)',
-  },
+  ...(
+    [
+      ['roundDown', 'rounded_down', '(<= (* w d) n)', '(< n (* (+ w 1) d))'],
+      ['roundUp', 'rounded_up', '(< (* (- w 1) d) n)', '(<= n (* w d))'],
+      ['roundHalfUp', 'rounded_half_up', '(<= (* 2 w d) (+ (* 2 n) d))', '(< (+ (* 2 n) d) (* 2 (+ w 1) d))'],
+    ] as const
+  ).map(([round, rounded, ...given]) => ({
+    name: `${round}, stated in terms of the exact value`,
+    whole: [],
+    real: ['n', 'd', 'w', 'x'],
+    given: ['(> d 0)', '(= (* x d) n)', ...given],
+    claim: `(${rounded} w x)`,
+  })),
   ...['rounded_down', 'rounded_up', 'rounded_half_up'].map((rounding) => ({
     name: `${rounding} gives exactly one whole number, and never a smaller one for a greater value`,
     whole: ['v', 'w'],
@@ -255,12 +244,13 @@ export interface WrongRounding {
   /** In pricing.smt2. */
   readonly find: string;
   readonly put: string;
-  readonly source: { readonly file: string; readonly find: string; readonly put: string };
+  /** In `pricingFile`. */
+  readonly source: { readonly find: string; readonly put: string };
   /** The theorem that is then false. */
   readonly breaks: string;
 }
 
-const pricing = 'src/domain/pricing/pricing.ts';
+export const pricingFile = 'src/domain/pricing/pricing.ts';
 const named = (begin: string) => allTheorems.find(({ name }) => name.startsWith(begin))?.name ?? begin;
 
 export const wrongRoundings: readonly WrongRounding[] = [
@@ -269,7 +259,6 @@ export const wrongRoundings: readonly WrongRounding[] = [
     find: '(rounded_half_up receive',
     put: '(rounded_up receive',
     source: {
-      file: pricing,
       find: 'return halfUp(multiply(multiply(whole(send - fixedFees), shareAfterFee), unitsBought));',
       put: 'const exact = multiply(multiply(whole(send - fixedFees), shareAfterFee), unitsBought);\n  return { exact, amount: roundUp(exact) };',
     },
@@ -279,11 +268,7 @@ export const wrongRoundings: readonly WrongRounding[] = [
     wrong: 'the amount to send is rounded half up',
     find: '(rounded_up send',
     put: '(rounded_half_up send',
-    source: {
-      file: pricing,
-      find: 'return { exact, amount: roundUp(exact) };',
-      put: 'return { exact, amount: roundHalfUp(exact) };',
-    },
+    source: { find: 'return { exact, amount: roundUp(exact) };', put: 'return { exact, amount: roundHalfUp(exact) };' },
     breaks: named('RECEIVING: the sent amount pays'),
   },
   {
@@ -291,7 +276,6 @@ export const wrongRoundings: readonly WrongRounding[] = [
     find: '(rounded_half_up amount (* charged rate))',
     put: '(rounded_up amount (* charged rate))',
     source: {
-      file: pricing,
       find: '=> halfUp(multiply(whole(charged), rate));',
       put: '=> ({ exact: multiply(whole(charged), rate), amount: roundUp(multiply(whole(charged), rate)) });',
     },
@@ -301,22 +285,14 @@ export const wrongRoundings: readonly WrongRounding[] = [
     wrong: 'the surplus is never taken as a fee',
     find: '(ite (or (<= surplus 1) (<= (* surplus units_bought) 1)) 0.0 1.0)',
     put: '0.0',
-    source: {
-      file: 'src/domain/pricing/pricing.ts',
-      find: 'if (keepsRateLaw) return fees;',
-      put: 'if (keepsRateLaw || !keepsRateLaw) return fees;',
-    },
+    source: { find: 'if (keepsRateLaw) return fees;', put: 'if (keepsRateLaw || !keepsRateLaw) return fees;' },
     breaks: named('RECEIVING: the rate law'),
   },
   {
     wrong: 'a unit is taken even if it breaks the rate law on one side only',
     find: '(or (<= surplus 1) (<= (* surplus units_bought) 1))',
     put: '(and (<= surplus 1) (<= (* surplus units_bought) 1))',
-    source: {
-      file: 'src/domain/pricing/pricing.ts',
-      find: '!isLess(everything, surplus) || !isLess(',
-      put: '!isLess(everything, surplus) && !isLess(',
-    },
+    source: { find: '!isLess(everything, surplus) || !isLess(', put: '!isLess(everything, surplus) && !isLess(' },
     breaks: named('RECEIVING: a surplus is one unit'),
   },
 ];

@@ -6,7 +6,7 @@ import { toExactDecimal } from '../../src/core/fraction.ts';
 import type { PricingRequest, priceQuote } from '../../src/domain/pricing/pricing.ts';
 import type { Value } from './smt.ts';
 import { pricingModel, type Satisfiable, solve } from './solver.ts';
-import { type QuoteTheorem, quotes, type WrongRounding } from './theorems.ts';
+import { pricingFile, type QuoteTheorem, quotes, type WrongRounding } from './theorems.ts';
 
 /**
  * Wrong roundings. The solver finds a quote that shows the fault, and the source with the same fault then computes that
@@ -73,14 +73,14 @@ export function requestOf({ locked }: QuoteTheorem, values: Readonly<Record<stri
 
 /** Calls `use` with the priceQuote of a copy of the source that has the wrong rounding. */
 export async function withWrongSource<T>(
-  { source: { file, find, put } }: WrongRounding,
+  { source: { find, put } }: WrongRounding,
   use: (wrong: PriceQuote) => T,
 ): Promise<T> {
   const copy = mkdtempSync(join(tmpdir(), 'wrong-rounding-'));
   try {
     for (const folder of ['core', 'domain/pricing', 'infra/database'])
       cpSync(join('src', folder), join(copy, 'src', folder), { recursive: true });
-    writeFileSync(join(copy, file), readFileSync(file, 'utf8').replace(find, put));
+    writeFileSync(join(copy, pricingFile), readFileSync(pricingFile, 'utf8').replace(find, put));
     const { priceQuote } = await import(join(copy, 'src/domain/pricing/pricing.ts'));
     return use(priceQuote);
   } finally {

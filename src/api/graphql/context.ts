@@ -19,9 +19,7 @@ export interface Context {
   readonly retentionDays: number;
   /** Closes the connection of a reader that falls behind, or whose stream fails, so that it reconnects and resumes. */
   readonly closeForRetry: () => void;
-  /**
-   * Whether the client has left or the time is up. If so, no read or mutation begins, but a running command completes.
-   */
+  /** Whether the client has left or the time is up: no read or mutation begins, but a running command completes. */
   isAbandoned: () => boolean;
   /** The maximum number of bytes that one read may add to a response. */
   readonly maxAnswerBytes: number;

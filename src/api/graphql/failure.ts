@@ -14,9 +14,7 @@ export const incompleteStatus: HttpStatus = { status: 400, spec: true };
 /** The status for a request whose document or variables are well-formed but not allowed by the schema or the limits. */
 export const unprocessableStatus: HttpStatus = { status: 422, spec: true };
 
-/**
- * Creates an error for `errors[]` with a code that clients can act on. All refusals outside mutations have this form.
- */
+/** Creates an error for `errors[]` with a code that clients can act on: the form of all refusals outside mutations. */
 export function failure(
   code: string,
   message: string,
@@ -31,10 +29,7 @@ export function failure(
 /** Creates the error for a request that violates GraphQL over HTTP. All media types use its status unless `spec`. */
 export function badRequest(
   message: string,
-  more: {
-    readonly code?: string;
-    readonly details?: object;
-  } & Partial<HttpStatus> = {},
+  more: { readonly code?: string; readonly details?: object } & Partial<HttpStatus> = {},
 ): GraphQLError {
   const { code = 'BAD_REQUEST', details, ...http } = more;
   return new GraphQLError(message, { extensions: { code, ...details, http: { status: 400, ...http } } });

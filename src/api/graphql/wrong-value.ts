@@ -29,8 +29,8 @@ export function wrongValuesRefusal(input: unknown): Refusal | undefined {
 
 /** Returns the error of the first wrong value or overlong list in a field's arguments; undefined if there is none. */
 export function wrongArgument(args: object): GraphQLError | undefined {
-  for (const { path, value } of wrongValuesIn(args)) return invalidInput(value.message, dotted(path));
-  return undefined;
+  const [first] = wrongValuesIn(args);
+  return first && invalidInput(first.value.message, dotted(first.path));
 }
 
 function* wrongValuesIn(value: unknown, path: FieldPath = []): Generator<{ path: FieldPath; value: WrongValue }> {

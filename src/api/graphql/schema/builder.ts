@@ -36,7 +36,6 @@ interface SchemaConfig {
 export type Types = PothosSchemaTypes.ExtendDefaultTypes<SchemaConfig>;
 export type InputBuilder = PothosSchemaTypes.InputFieldBuilder<Types, 'InputObject'>;
 
-/** The schema builder. Each type is defined in the file for its subject. */
 export const builder = new SchemaBuilder<SchemaConfig>({
   plugins: [ReadingPlugin, ScopeAuthPlugin, RelayPlugin, PrismaPlugin],
   defaultFieldNullability: false,
@@ -69,11 +68,7 @@ export const builder = new SchemaBuilder<SchemaConfig>({
     nodeTypeOptions: { description: 'An object with a public id. It can be read with `node`.' },
     pageInfoTypeOptions: { description: 'The position of a page in its list.' },
   },
-  prisma: {
-    client: ({ payments }) => unbatched(payments.database.prisma),
-    dmmf: getDatamodel(),
-    onUnusedQuery: null,
-  },
+  prisma: { client: ({ payments }) => unbatched(payments.database.prisma), dmmf: getDatamodel(), onUnusedQuery: null },
 });
 
 builder.queryType({
@@ -90,6 +85,9 @@ builder.subscriptionType({
     'Everything you can subscribe to, over WebSocket (graphql-transport-ws) or server-sent events. Each change is delivered once and in order.',
   authScopes: { permission: 'VIEW' },
 });
+
+/** The options of a required argument or input field: `t.field(required(Type, 'Its description.'))`. */
+export const required = <Type>(type: Type, description: string) => ({ type, required: true, description }) as const;
 
 /** Adds an enum with the given values and their descriptions. */
 export const enumOf = <Name extends string>(

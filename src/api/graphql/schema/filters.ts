@@ -1,5 +1,6 @@
+import type { EnumRef } from '@pothos/core';
 import type { GraphQLInputFieldExtensions } from 'graphql';
-import { builder, type InputBuilder } from './builder.ts';
+import { builder, type InputBuilder, required, type Types } from './builder.ts';
 import {
   AccountKind,
   BeneficiaryVerificationStatus,
@@ -24,6 +25,14 @@ import {
 export const found = (foundBy: GraphQLInputFieldExtensions['foundBy'], description: string) =>
   ({ description, extensions: { foundBy } }) as const;
 
+/** Describes a filter by a list of values, served by an index: a row matches if it has any of them. */
+function anyOf<Type extends EnumRef<Types, unknown>>(
+  type: Type,
+  description: string,
+): { readonly type: [Type] } & ReturnType<typeof found> {
+  return { type: [type], ...found('index', description) };
+}
+
 const createdIn = (t: InputBuilder, rows: string) => ({
   createdAfter: t.field({ type: 'DateTime', ...found('created', `${rows} created at this time or later.`) }),
   createdBefore: t.field({ type: 'DateTime', ...found('created', `${rows} created at this time or earlier.`) }),
@@ -37,7 +46,7 @@ const updatedIn = (t: InputBuilder, rows: string) => ({
 const AmountRange = builder.inputType('AmountRange', {
   description: 'A range of amounts in one currency, with inclusive bounds.',
   fields: (t) => ({
-    currency: t.field({ type: 'CurrencyCode', required: true, description: 'The currency code of the amounts.' }),
+    currency: t.field(required('CurrencyCode', 'The currency code of the amounts.')),
     min: t.field({
       type: 'BigInt',
       description: "The minimum amount, in the currency's smallest unit. If omitted, there is no lower bound.",
@@ -61,7 +70,7 @@ export const QuoteFilter = builder.inputType('QuoteFilter', {
       description: 'Quotes whose sender is the customer with this UMA address, case-insensitively.',
     }),
     receivingUmaAddress: t.string(found('index', 'Quotes that pay to this UMA address, case-insensitively.')),
-    status: t.field({ type: [QuoteStatus], ...found('index', 'Quotes with any of these statuses.') }),
+    status: t.field(anyOf(QuoteStatus, 'Quotes with any of these statuses.')),
     ...createdIn(t, 'Quotes'),
   }),
 });
@@ -70,21 +79,16 @@ export const TransactionFilter = builder.inputType('TransactionFilter', {
   description: 'Conditions on transactions. A transaction must match all given conditions.',
   fields: (t) => ({
     customerId: t.id(found('index', 'Transactions of this customer: Customer:…')),
-    platformCustomerId: t.string({
-      description: 'Transactions of the customer with this `platformCustomerId`.',
-    }),
+    platformCustomerId: t.string({ description: 'Transactions of the customer with this `platformCustomerId`.' }),
     senderAccountIdentifier: t.string({
       description: 'Transactions with this source: an account id or a UMA address.',
     }),
     receiverAccountIdentifier: t.string({
       description: 'Transactions with this destination: an account id or a UMA address.',
     }),
-    status: t.field({ type: [TransactionStatus], ...found('index', 'Transactions with any of these statuses.') }),
-    type: t.field({ type: [TransactionType], ...found('index', 'Transactions in any of these directions.') }),
-    failureReason: t.field({
-      type: [FailureReason],
-      ...found('index', 'Transactions that failed for any of these reasons.'),
-    }),
+    status: t.field(anyOf(TransactionStatus, 'Transactions with any of these statuses.')),
+    type: t.field(anyOf(TransactionType, 'Transactions in any of these directions.')),
+    failureReason: t.field(anyOf(FailureReason, 'Transactions that failed for any of these reasons.')),
     reference: t.string(found('one', 'Transactions with exactly this reconciliation reference.')),
     accountId: t.id(found('index', 'Transactions from or to this account: InternalAccount:… or ExternalAccount:…')),
     currency: t.field({
@@ -92,12 +96,12 @@ export const TransactionFilter = builder.inputType('TransactionFilter', {
       description: 'Transactions whose sent or received amount is in the currency with this code.',
     }),
     amount: t.field({ type: AmountRange, description: 'Transactions whose sent or received amount is in this range.' }),
-    executed: t.boolean({
-      ...found(
+    executed: t.boolean(
+      found(
         'index',
         'True leaves out the payments of quotes that were never executed or funded (PENDING, later EXPIRED); false returns only those.',
       ),
-    }),
+    ),
     ...createdIn(t, 'Transactions'),
     ...updatedIn(t, 'Transactions'),
   }),
@@ -107,22 +111,13 @@ export const CustomerFilter = builder.inputType('CustomerFilter', {
   description: 'Conditions on customers. A customer must match all given conditions.',
   fields: (t) => ({
     platformCustomerId: t.string(found('index', 'The customer with exactly this `platformCustomerId`.')),
-    customerType: t.field({
-      type: CustomerType,
-      description: 'Only people or only companies.',
-    }),
-    kycStatus: t.field({
-      type: [KycStatus],
-      ...found('index', 'Customers whose identity check has any of these statuses.'),
-    }),
+    customerType: t.field({ type: CustomerType, description: 'Only people or only companies.' }),
+    kycStatus: t.field(anyOf(KycStatus, 'Customers whose identity check has any of these statuses.')),
     name: t.string({ description: 'Customers whose full or legal name begins with this text, case-insensitively.' }),
     umaAddress: t.string(found('one', 'The customer with this UMA address, case-insensitively.')),
     ...createdIn(t, 'Customers'),
     ...updatedIn(t, 'Customers'),
-    isIncludingDeleted: t.boolean({
-      defaultValue: false,
-      ...found('any', 'Whether to include deleted customers.'),
-    }),
+    isIncludingDeleted: t.boolean({ defaultValue: false, ...found('any', 'Whether to include deleted customers.') }),
   }),
 });
 
@@ -139,18 +134,11 @@ export const AccountFilter = builder.inputType('AccountFilter', {
       defaultValue: false,
       ...found('any', 'Whether to include deleted external accounts.'),
     }),
-    status: t.field({
-      type: [ExternalAccountStatus],
-      ...found('index', 'External accounts with any of these statuses.'),
-    }),
-    accountType: t.field({
-      type: [ExternalAccountType],
-      ...found('index', 'External accounts of any of these types.'),
-    }),
-    beneficiaryVerificationStatus: t.field({
-      type: [BeneficiaryVerificationStatus],
-      ...found('index', "External accounts whose owner's verification has any of these statuses."),
-    }),
+    status: t.field(anyOf(ExternalAccountStatus, 'External accounts with any of these statuses.')),
+    accountType: t.field(anyOf(ExternalAccountType, 'External accounts of any of these types.')),
+    beneficiaryVerificationStatus: t.field(
+      anyOf(BeneficiaryVerificationStatus, "External accounts whose owner's verification has any of these statuses."),
+    ),
   }),
 });
 
@@ -167,9 +155,7 @@ export const ApiTokenFilter = builder.inputType('ApiTokenFilter', {
 export const ClientTokenFilter = builder.inputType('ClientTokenFilter', {
   description: 'Conditions on client tokens. A token must match all given conditions.',
   fields: (t) => ({
-    active: t.boolean({
-      description: 'True returns only valid tokens, false only expired and revoked ones.',
-    }),
+    active: t.boolean({ description: 'True returns only valid tokens, false only expired and revoked ones.' }),
     customerId: t.id(found('index', 'Client tokens bound to this customer, or to one of its quotes or transactions.')),
   }),
 });

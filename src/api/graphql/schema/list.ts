@@ -7,8 +7,8 @@ import { ListOrder, SortOrder } from './enums.ts';
 import type { RowList } from './words.ts';
 
 type ArgBuilder = ArgBuilderOf<Types>;
+export type RowType<Row> = ObjectRef<Types, Row> | InterfaceRef<Types, Row>;
 
-/** Returns the paging arguments, which every list has. */
 export const pageArgs = (t: ArgBuilder) => ({
   first: t.int({
     description: 'The number of items from the start, 0 to 100. The default is 20, unless `last` is given.',
@@ -23,7 +23,6 @@ export const pageArgs = (t: ArgBuilder) => ({
   }),
 });
 
-/** Creates a list's arguments: page, filter and order. */
 export const listArgs = <Filter>(t: ArgBuilder, filter: InputObjectRef<Types, Filter>) => ({
   ...pageArgs(t),
   filter: t({ type: filter, description: 'Returns only items that match this filter.' }),
@@ -34,16 +33,12 @@ export const listArgs = <Filter>(t: ArgBuilder, filter: InputObjectRef<Types, Fi
   }),
 });
 
-/** Creates the arguments for a filtered list that can be ordered by creation or by latest change. */
-const orderedListArgs = <Filter>(t: ArgBuilder, filter: InputObjectRef<Types, Filter>) => ({
-  ...listArgs(t, filter),
-  orderBy: t({
-    type: ListOrder,
-    defaultValue: 'CREATED',
-    description:
-      'The sort key. A cursor is valid only for the sort key it was returned for. With UPDATED, items move when they change, so page with ASC and expect changed items to appear again.',
-  }),
-});
+const orderBy = {
+  type: ListOrder,
+  defaultValue: 'CREATED',
+  description:
+    'The sort key. A cursor is valid only for the sort key it was returned for. With UPDATED, items move when they change, so page with ASC and expect changed items to appear again.',
+} as const;
 
 /** A row of a list that is ordered by id. */
 export interface Identified {
@@ -69,9 +64,15 @@ export function edgeOf(type: unknown): ListEdge | undefined {
 const edgeDescription =
   'This object as an edge of its list, ready to be inserted into a cached list. The cursor is for the default order, by creation.';
 
-interface ListOptions<Filter> {
-  /** The name of the rows' type and model. The list's type names and cursors contain it. */
-  readonly name: string;
+interface ConnectionOptions {
+  /** The words for one row and for all rows, such as "A quote" and "quotes". */
+  readonly words: readonly [one: string, all: string];
+  readonly totalCount?: string;
+  /** The types that implement the row type. */
+  readonly variants?: readonly unknown[];
+}
+
+interface ListOptions<Filter> extends ConnectionOptions {
   readonly visible: (viewer: Viewer) => object;
   /** The input that filters the list, and the conditions that it translates to. */
   readonly filter?: InputObjectRef<Types, Filter>;
@@ -80,50 +81,34 @@ interface ListOptions<Filter> {
   readonly isOrdered?: boolean;
   /** The sort key of a list that has only one order, if that order is not by id. */
   readonly key?: PageKey;
-  /** The list's name in its cursors, if it is not `name`. */
+  /** The list's name in its cursors, if it is not the name of the rows' type. */
   readonly cursors?: string;
-  readonly page: string;
-  readonly edge: string;
-  readonly totalCount?: string;
-  /** The types that implement the row type. */
-  readonly variants?: readonly unknown[];
   readonly args?: (t: ArgBuilder) => InputFieldMap;
 }
 
-/** Adds a list of rows with its page and edge types, for use with `t.page`. */
-export function listOf<Row, Filter = never>(
-  type: ObjectRef<Types, Row> | InterfaceRef<Types, Row>,
-  options: ListOptions<Filter>,
-): RowList<Types> {
-  const { name, cursors = name, visible, filter, where = () => ({}), isOrdered, key = byId } = options;
+/** Adds a list of rows with its page and edge types, for use with `t.page`. The type has the name of its model. */
+export function listOf<Row, Filter = never>(type: RowType<Row>, options: ListOptions<Filter>): RowList<Types> {
+  const { cursors = type.name, visible, filter, where = () => ({}), isOrdered, key = byId } = options;
   return {
     connection: connectionOf(type, options, cursors),
     read: {
       kind: 'page',
       list: cursors,
-      // Every list is named after its model.
-      model: name as Model,
+      model: type.name as Model,
       key: ({ orderBy }) => (isOrdered && orderBy === 'UPDATED' ? byChange : key),
-      // The arguments defined below.
       where: (viewer, args) => ({ AND: [visible(viewer), where(viewer, args.filter as Filter)] }),
     },
-    args: options.args ?? ((t) => (filter ? (isOrdered ? orderedListArgs : listArgs)(t, filter) : pageArgs(t))),
+    args:
+      options.args ??
+      ((t) => ({ ...(filter ? listArgs(t, filter) : pageArgs(t)), ...(isOrdered && { orderBy: t(orderBy) }) })),
   };
 }
 
-/** Creates a list's connection type, with its edges and `totalCount`. */
-export function connectionOf<Row>(
-  type: ObjectRef<Types, Row> | InterfaceRef<Types, Row>,
-  {
-    name,
-    page,
-    edge,
-    totalCount = 'The number of items that match, on all pages.',
-    variants = [],
-  }: Pick<ListOptions<never>, 'name' | 'page' | 'edge' | 'totalCount' | 'variants'>,
-  list = name,
-) {
-  const edgeType = builder.edgeObject({ type, name: `${name}Edge`, description: edge });
+/** Adds a list's connection type, with its edges and `totalCount`. */
+export function connectionOf<Row>(type: RowType<Row>, options: ConnectionOptions, list = type.name) {
+  const { words, totalCount = 'The number of items that match, on all pages.', variants = [] } = options;
+  const [one, all] = words;
+  const edgeType = builder.edgeObject({ type, name: `${type.name}Edge`, description: `${one} on a page.` });
   const listEdge: ListEdge = {
     options: { type: edgeType as EdgeRef, description: edgeDescription },
     cursorOf: ({ cursors }, { platformId, id }) => cursors.write(list, platformId, id),
@@ -132,8 +117,8 @@ export function connectionOf<Row>(
   return builder.connectionObject(
     {
       type,
-      name: `${name}Connection`,
-      description: page,
+      name: `${type.name}Connection`,
+      description: `A page of ${all}.`,
       fields: (t) => ({
         totalCount: t.int({ description: totalCount, extensions: { costs: 'all' }, resolve: (of) => of.totalCount }),
       }),

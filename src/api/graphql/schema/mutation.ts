@@ -87,14 +87,19 @@ type IdempotencyKey = string | null | undefined;
 /** Converts a path in the command's input to one in the mutation's arguments. */
 type ArgumentOf = (path: FieldPath) => FieldPath;
 
+type Resolve<Input, Success> = (
+  input: Input,
+  context: Context,
+  key: IdempotencyKey,
+  argumentOf: ArgumentOf,
+) => Promise<Success>;
+
 interface MutationOptions<Fields extends InputFieldMap, Success extends Replayable> {
   readonly description: string;
   /** The input's fields, except `idempotencyKey` and `expectedVersion`, which are added automatically. */
   readonly input: (t: InputBuilder) => Fields;
   /** The fields of the success, except `replayed` and the edges of listed rows, which are added automatically. */
-  readonly success: {
-    readonly [Name in Exclude<keyof Success, 'replayed'>]: SuccessField;
-  };
+  readonly success: { readonly [Name in Exclude<keyof Success, 'replayed'>]: SuccessField };
   /** Whether the mutation supports a dry run: `validateOnly` in the input, and a ValidatedPayment in the union. */
   readonly validates?: true;
   /** The description of the sandbox scenario, if the mutation takes one as a second argument. */
@@ -105,15 +110,13 @@ interface MutationOptions<Fields extends InputFieldMap, Success extends Replayab
   readonly namesNothing?: true;
   /** The possible refusals, in addition to the common ones (input, key, permission, load) and NotFoundError. */
   readonly refusals?: readonly MemberName[];
-  readonly resolve: (
-    input: InputShapeFromFields<Fields> & {
+  readonly resolve: Resolve<
+    InputShapeFromFields<Fields> & {
       readonly expectedVersion?: number | null | undefined;
       readonly sandboxScenario?: typeof SandboxScenarioInput.$inferInput | null | undefined;
     },
-    context: Context,
-    idempotencyKey: IdempotencyKey,
-    argumentOf: ArgumentOf,
-  ) => Promise<Success>;
+    Success
+  >;
 }
 
 interface SuccessField {
@@ -259,11 +262,7 @@ export function mutation<Fields extends InputFieldMap, Success extends Replayabl
   );
 }
 
-/** Returns a mutation's resolver, which runs the command and returns a refusal as data. */
-function resolverOf<Input, Success>(
-  name: Operation,
-  resolve: (input: Input, context: Context, key: IdempotencyKey, argumentOf: ArgumentOf) => Promise<Success>,
-) {
+function resolverOf<Input, Success>(name: Operation, resolve: Resolve<Input, Success>) {
   return async (
     _root: unknown,
     args: {

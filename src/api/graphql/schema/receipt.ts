@@ -3,7 +3,7 @@ import { type Operation, operationNames } from '../../../domain/access/operation
 import { type Receipt, readReceipt } from '../../../domain/commands/receipts.ts';
 import { executedRead } from '../reading/derive.ts';
 import { readNode } from '../reading/planned.ts';
-import { builder, enumOf } from './builder.ts';
+import { builder, enumOf, required } from './builder.ts';
 import { nodeTypes } from './nouns.ts';
 import { RefusalCode } from './refusals.ts';
 
@@ -56,7 +56,7 @@ builder.queryField('mutationReceipt', (t) =>
     description:
       'Whether the mutation with this idempotency key took effect. If this field fails with an error, that says nothing about the mutation.',
     args: {
-      operation: t.arg({ type: MutationName, required: true, description: 'The name of the mutation.' }),
+      operation: t.arg(required(MutationName, 'The name of the mutation.')),
       idempotencyKey: t.arg.string({
         required: true,
         description: 'The idempotency key that the mutation was called with.',

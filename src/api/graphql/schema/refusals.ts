@@ -160,10 +160,7 @@ builder.objectField(memberTypes.UnavailableError, 'retryAfter', (t) =>
   }),
 );
 
-/**
- * Turns a refusal into a value of a mutation's union.
- * @param argumentOf converts a path in the command's input to one in the mutation's arguments
- */
+/** Turns a refusal into a value of a mutation's union. `argumentOf` converts its paths to those of the arguments. */
 export function asUserError(refusal: Refusal, argumentOf: (path: Path) => Path): UserError {
   const { path } = refusal.details;
   const fields = asRefusedFields(invalidFieldsOf(refusal), argumentOf);
@@ -179,8 +176,6 @@ export function asRefusedFields(fields: readonly InvalidField[], argumentOf: (pa
 export function memberNameOf(value: object): MemberName | undefined {
   return 'refusal' in value && value.refusal instanceof Refusal ? codes[value.refusal.code][0] : undefined;
 }
-
-/** Defines the fields of refusals that have details, such as the available balance or the time of expiry. */
 
 /** Returns an amount in a refusal's details (digits of smallest units); null if the refusal does not show it. */
 function moneyFact({ refusal }: UserError, fact: 'spendable' | 'needed') {

@@ -38,16 +38,17 @@ import { stockNode, stockPage, stockRow, stockRows } from '../reading/stock.ts';
 
 type Visible = (viewer: Viewer) => object;
 
-type Column<Row, Value> = {
-  [Name in keyof Row]-?: [Row[Name]] extends [Value] ? Name : never;
-}[keyof Row] &
-  string;
+type Name<Row> = keyof Row & string;
+type Column<Row, Value> = { [Name in keyof Row]-?: [Row[Name]] extends [Value] ? Name : never }[keyof Row] & string;
 
 /** A column, a column of a row that a relation leads to, or a member of JSON. */
 type PathTo<Row, Value> = Column<Row, Value> | readonly [string, string, ...string[]] | Exclude<Path, Steps>;
 
-interface Options {
+interface Described {
   readonly description: string;
+}
+
+interface Options extends Described {
   readonly nullable?: boolean | { readonly list: boolean; readonly items: boolean };
 }
 
@@ -101,52 +102,44 @@ declare global {
       ): FieldRef<Types, Value, Kind>;
       /** The content of a JSON column, in the form written by the domain. */
       json(
-        path: (keyof ParentShape & string) | readonly [keyof ParentShape & string, ...string[]],
+        path: Name<ParentShape> | readonly [Name<ParentShape>, ...string[]],
         type: TypeParam<Types>,
         options: Options,
       ): FieldRef<Types, unknown, Kind>;
       /** The members of a JSON object as a list of names and values: in the object's order, or sorted by name. */
-      entries<Name extends string, Value extends string>(
-        column: keyof ParentShape & string,
-        type: ObjectRef<Types, { [Part in Name | Value]: string }>,
-        parts: readonly [name: Name, value: Value],
+      entries<Key extends string, Value extends string>(
+        column: Name<ParentShape>,
+        type: ObjectRef<Types, { [Part in Key | Value]: string }>,
+        parts: readonly [name: Key, value: Value],
         options: Options & { readonly isSorted?: boolean },
       ): FieldRef<Types, unknown, Kind>;
       /** The same row, presented as another type, whose fields may need other rows; null if a column is null. */
       sameRow(
         type: TypeParam<Types>,
-        options: Options & { readonly nullIf?: keyof ParentShape & string; readonly needsOthers?: true },
+        options: Options & { readonly nullIf?: Name<ParentShape>; readonly needsOthers?: true },
       ): FieldRef<Types, ParentShape, Kind>;
       /** A public id of a type, from a uuid column or from several columns. */
       publicId(
         type: IdType,
-        column: Column<ParentShape, string | null> | readonly (keyof ParentShape & string)[],
+        column: Column<ParentShape, string | null> | readonly Name<ParentShape>[],
         options: Options,
       ): FieldRef<Types, unknown, Kind>;
       /** A column that is nullable in the table, but never null in rows of this type. */
-      required(
-        column: keyof ParentShape & string,
-        type: TypeParam<Types>,
-        options: Options,
-      ): FieldRef<Types, unknown, Kind>;
+      required(column: Name<ParentShape>, type: TypeParam<Types>, options: Options): FieldRef<Types, unknown, Kind>;
       /** A column, or a member of a JSON value, that may be null. */
-      optional(
-        column: keyof ParentShape & string,
-        type: TypeParam<Types>,
-        options: Omit<Options, 'nullable'>,
-      ): FieldRef<Types, unknown, Kind>;
+      optional(column: Name<ParentShape>, type: TypeParam<Types>, options: Described): FieldRef<Types, unknown, Kind>;
       /** Text that is null while another column has a certain value. */
-      nullWhile<Other extends keyof ParentShape & string>(
+      nullWhile<Other extends Name<ParentShape>>(
         other: readonly [column: Other, value: ParentShape[Other] & string],
         column: Column<ParentShape, string>,
-        options: Omit<Options, 'nullable'>,
+        options: Described,
       ): FieldRef<Types, unknown, Kind>;
       /** The row that one or more relations lead to, if the caller may see it. */
       seen(
         relation: string | readonly string[],
         type: TypeParam<Types>,
         visible: Visible,
-        options: Omit<Options, 'nullable'>,
+        options: Described,
       ): FieldRef<Types, never, Kind>;
       /** All rows that a relation leads to. With a second relation, all rows that it leads to from those rows. */
       many(
@@ -178,9 +171,7 @@ type Words = PothosSchemaTypes.RootFieldBuilder<SchemaTypes, Row>;
 /** The arguments of a method declared above. */
 type Given<Name extends keyof Words> = Words[Name] extends (...given: infer Arguments) => unknown ? Arguments : never;
 
-/**
- * The part of a field builder that the methods need. The compiler cannot infer Pothos' types through shared methods.
- */
+/** The part of a field builder that the methods need. The compiler cannot infer Pothos' types through shared methods. */
 interface Builder {
   field(options: object): never;
   /** The model of the type's rows, if this is a builder of the Prisma plug-in. */
@@ -196,9 +187,7 @@ function ofRow(t: Builder, type: unknown, made: MadeRead, options: Options, reso
 /** The resolver that graphql-js uses in a stock execution. */
 type StockResolver = (row: Row, args: Row, context: Context, info: GraphQLResolveInfo) => unknown;
 
-/**
- * Creates a field that a statement reads even below an available row and, without `resolve`, even in stock execution.
- */
+/** Creates a field that a statement reads even below an available row and, without `resolve`, in a stock execution. */
 function ofOthers(t: Builder, type: unknown, made: MadeRead, options: Options, resolve?: StockResolver) {
   return t.field({ ...options, type, resolve, extensions: { made, isOnlyPlanned: true } });
 }
@@ -245,7 +234,6 @@ const words = {
         [parts[0]]: key,
         [parts[1]]: value,
       }));
-      // Names are ASCII.
       return isSorted ? entries.sort((a, b) => (String(a[parts[0]]) < String(b[parts[0]]) ? -1 : 1)) : entries;
     });
   },

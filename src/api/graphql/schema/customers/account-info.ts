@@ -1,7 +1,6 @@
 import type { AccountDetails, AccountField } from '../../../../core/account-fields.ts';
 import { type AccountType, accountTypes } from '../../../../core/account-types.ts';
-import { currencyOf, requiredCurrency } from '../../../../core/currencies.ts';
-import { Refusal } from '../../../../core/refusal.ts';
+import { givenCurrency, requiredCurrency } from '../../../../core/currencies.ts';
 import { maskedNumber } from '../../../../domain/accounts/account-details.ts';
 import type {
   Account,
@@ -40,33 +39,21 @@ const meanings: Readonly<Record<string, string>> = {
   OTHER: 'Any other purpose.',
 };
 
+const allFields = table.flatMap(([, { fields }]) => Object.entries(fields));
+
 const enums = new Map(
-  table
-    .flatMap(([, type]) => Object.values(type.fields))
-    .filter(
-      (field): field is AccountField & { enumName: string; values: readonly string[] } => field.enumName !== undefined,
-    )
-    .map((field) => [
-      field.enumName,
-      enumOf(
-        field.enumName,
-        field.description,
-        Object.fromEntries(field.values.map((value) => [value, meanings[value] ?? ''])),
-      ),
-    ]),
+  allFields.flatMap(([, { enumName, values = [], description }]) => {
+    if (enumName === undefined) return [];
+    const described = Object.fromEntries(values.map((value) => [value, meanings[value] ?? '']));
+    return [[enumName, enumOf(enumName, description, described)] as const];
+  }),
 );
 
 /**
  * The fields that are optional in at least one account type. They are nullable in every type, so that one document can
  * select them for all types.
  */
-const optionalSomewhere = new Set(
-  table.flatMap(([, type]) =>
-    Object.entries(type.fields)
-      .filter(([, field]) => field.optional)
-      .map(([name]) => name),
-  ),
-);
+const optionalSomewhere = new Set(allFields.filter(([, field]) => field.optional).map(([name]) => name));
 
 /** Returns the enum for a field with a closed set of values, given the enum's name in the table. */
 export function accountEnum(name: string) {
@@ -136,11 +123,9 @@ export const ExternalAccountInfoInput = builder.inputRef<AccountInfoInput>('Exte
   fields: (t) =>
     Object.fromEntries(
       inputs.map(({ type, ref }) => [type.graphql.input, t.field({ type: ref, description: type.description })]),
-      // Generated, as above.
     ) as never,
 });
 
-/** Returns the account type and the details from a `@oneOf` input. */
 export function readAccountInfo(input: AccountInfoInput) {
   for (const { accountType, type } of inputs) {
     const details = input[type.graphql.input];
@@ -149,18 +134,33 @@ export function readAccountInfo(input: AccountInfoInput) {
   throw new Error('a @oneOf input has one field');
 }
 
-/** Defines the form fields for new external accounts, generated from the domain's table of account types. */
+const formField = ([name, field]: [string, AccountField]) => ({
+  name,
+  description: field.description,
+  required: !field.optional,
+  allowedValues: field.values ? [...field.values] : null,
+  format: field.values ? null : field.form,
+  pattern: field.values ? null : field.pattern.source,
+  formatDependsOn: field.formBy?.field ?? null,
+  formatsByValue: Object.entries(field.formBy?.forms ?? {}).map(([value, { form, pattern }]) => ({
+    value,
+    format: form,
+    pattern: pattern.source,
+  })),
+});
 
-interface Form {
-  readonly accountType: AccountTypeName;
-  readonly type: AccountType;
-}
+const forms = table.map(([accountType, type]) => ({
+  accountType,
+  description: type.description,
+  inputField: type.graphql.input,
+  currencies: type.currencies.map(requiredCurrency),
+  beneficiaryRequired: type.beneficiary,
+  exactlyOneOf: type.identifier.length > 1 ? [...type.identifier] : [],
+  fields: Object.entries(type.fields).map(formField),
+}));
 
-interface FormatByValue {
-  readonly value: string;
-  readonly format: string;
-  readonly pattern: RegExp;
-}
+type Form = (typeof forms)[number];
+type FormField = Form['fields'][number];
 
 const formatFields = {
   format: 'The format in words, such as "9 digits".',
@@ -168,59 +168,41 @@ const formatFields = {
     'The format as a JavaScript regular expression for use with the u or v flag, as in the HTML attribute `pattern`. It accepts input the way people write it, with spaces and dashes. A matching value may still be refused: its check digits may be wrong, or the bank may not accept it.',
 } as const;
 
-const FormatBy = builder.objectRef<FormatByValue>('ExternalAccountFieldFormat').implement({
+const FormatByValue = builder.objectRef<FormField['formatsByValue'][number]>('ExternalAccountFieldFormat').implement({
   description: "A field's format for one particular value of another field.",
   fields: (t) => ({
     value: t.exposeString('value', { description: 'The value of the field that `formatDependsOn` names.' }),
     format: t.exposeString('format', { description: formatFields.format }),
-    pattern: t.string({ description: formatFields.pattern, resolve: ({ pattern }) => pattern.source }),
+    pattern: t.exposeString('pattern', { description: formatFields.pattern }),
   }),
 });
 
-const Field = builder
-  .objectRef<{ readonly name: string; readonly field: AccountField }>('ExternalAccountFormField')
-  .implement({
-    description: 'A field of the form for an external account.',
-    fields: (t) => ({
-      name: t.exposeString('name', { description: "The field's name in the input." }),
-      description: t.string({ description: 'A description of the field.', resolve: ({ field }) => field.description }),
-      required: t.boolean({
-        description: 'Whether the field is required.',
-        resolve: ({ field }) => !field.optional,
-      }),
-      allowedValues: t.stringList({
-        nullable: true,
-        description: 'The values that the field accepts; null if it is not limited to a fixed set.',
-        resolve: ({ field }) => (field.values ? [...field.values] : null),
-      }),
-      format: t.string({
-        nullable: true,
-        description: `${formatFields.format} Null for a field with \`allowedValues\`.`,
-        resolve: ({ field }) => (field.values ? null : field.form),
-      }),
-      pattern: t.string({
-        nullable: true,
-        description: `${formatFields.pattern} Null for a field with \`allowedValues\`.`,
-        resolve: ({ field }) => (field.values ? null : field.pattern.source),
-      }),
-      formatDependsOn: t.string({
-        nullable: true,
-        description:
-          'The name of the field whose value determines the format (`formatsByValue`); null if the format is always the same.',
-        resolve: ({ field }) => field.formBy?.field ?? null,
-      }),
-      formatsByValue: t.field({
-        type: [FormatBy],
-        description: 'The format for each value of the field that `formatDependsOn` names; empty if it names none.',
-        resolve: ({ field }) =>
-          Object.entries(field.formBy?.forms ?? {}).map(([value, { form, pattern }]) => ({
-            value,
-            format: form,
-            pattern,
-          })),
-      }),
+const Field = builder.objectRef<FormField>('ExternalAccountFormField').implement({
+  description: 'A field of the form for an external account.',
+  fields: (t) => ({
+    name: t.exposeString('name', { description: "The field's name in the input." }),
+    description: t.exposeString('description', { description: 'A description of the field.' }),
+    required: t.exposeBoolean('required', { description: 'Whether the field is required.' }),
+    allowedValues: t.exposeStringList('allowedValues', {
+      nullable: true,
+      description: 'The values that the field accepts; null if it is not limited to a fixed set.',
     }),
-  });
+    format: t.optional('format', 'String', {
+      description: `${formatFields.format} Null for a field with \`allowedValues\`.`,
+    }),
+    pattern: t.optional('pattern', 'String', {
+      description: `${formatFields.pattern} Null for a field with \`allowedValues\`.`,
+    }),
+    formatDependsOn: t.optional('formatDependsOn', 'String', {
+      description:
+        'The name of the field whose value determines the format (`formatsByValue`); null if the format is always the same.',
+    }),
+    formatsByValue: t.expose('formatsByValue', {
+      type: [FormatByValue],
+      description: 'The format for each value of the field that `formatDependsOn` names; empty if it names none.',
+    }),
+  }),
+});
 
 const ExternalAccountForm = builder.objectRef<Form>('ExternalAccountForm').implement({
   description: 'The form for creating an external account of one type (createExternalAccount).',
@@ -229,36 +211,23 @@ const ExternalAccountForm = builder.objectRef<Form>('ExternalAccountForm').imple
       type: ExternalAccountType,
       description: 'The account type that the form is for.',
     }),
-    description: t.string({
-      description: 'A description of the account type.',
-      resolve: ({ type }) => type.description,
-    }),
-    inputField: t.string({
+    description: t.exposeString('description', { description: 'A description of the account type.' }),
+    inputField: t.exposeString('inputField', {
       description: 'The field of ExternalAccountInfoInput for the details of an account of this type.',
-      resolve: ({ type }) => type.graphql.input,
     }),
-    currencies: t.field({
+    currencies: t.expose('currencies', {
       type: ['Currency'],
       description: 'The currencies that an account of this type can have.',
-      resolve: ({ type }) => type.currencies.map(requiredCurrency),
     }),
-    beneficiaryRequired: t.boolean({
+    beneficiaryRequired: t.exposeBoolean('beneficiaryRequired', {
       description: 'Whether the owner must be given as `beneficiary`: true for bank accounts, false for wallets.',
-      resolve: ({ type }) => type.beneficiary,
     }),
-    exactlyOneOf: t.stringList({
+    exactlyOneOf: t.exposeStringList('exactlyOneOf', {
       description: 'Exactly one of these fields must be given. Empty if `required` says which fields are needed.',
-      resolve: ({ type }) => (type.identifier.length > 1 ? [...type.identifier] : []),
     }),
-    fields: t.field({
-      type: [Field],
-      description: "The form's fields, in display order.",
-      resolve: ({ type }) => Object.entries(type.fields).map(([name, field]) => ({ name, field })),
-    }),
+    fields: t.expose('fields', { type: [Field], description: "The form's fields, in display order." }),
   }),
 });
-
-const forms = table.map(([accountType, type]): Form => ({ accountType, type }));
 
 builder.queryField('externalAccountForms', (t) =>
   t.field({
@@ -274,11 +243,8 @@ builder.queryField('externalAccountForms', (t) =>
     },
     resolve: (_root, { currency: code }) => {
       if (code === null || code === undefined) return forms;
-      const currency = currencyOf(code);
-      if (!currency) {
-        throw new Refusal('INVALID_CURRENCY', `unknown currency ${JSON.stringify(code)}`, { path: ['currency'] });
-      }
-      return forms.filter(({ type }) => type.currencies.includes(currency.code));
+      const currency = givenCurrency(code, ['currency']);
+      return forms.filter(({ currencies }) => currencies.includes(currency));
     },
   }),
 );

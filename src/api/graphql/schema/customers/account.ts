@@ -12,12 +12,12 @@ import {
 } from '../../../../domain/accounts/external-accounts.ts';
 import { whereAccounts } from '../../../../domain/commands/filters.ts';
 import { alsoInDatabase } from '../../reading/computed.ts';
-import { builder } from '../builder.ts';
+import { builder, required } from '../builder.ts';
 import { BeneficiaryVerificationStatus, ExternalAccountStatus } from '../enums.ts';
 import { AccountFilter } from '../filters.ts';
 import { listOf } from '../list.ts';
 import { mutation } from '../mutation.ts';
-import { Account, Customer, ExternalAccount, InternalAccount } from '../nouns.ts';
+import { Account, ExternalAccount, InternalAccount } from '../nouns.ts';
 import { asRefusedFields, RefusedFieldType } from '../refusals.ts';
 import { changedMetadata, MetadataEntry, MetadataInput, metadataOf, newMetadata, noted } from '../values/metadata.ts';
 import { AddressInput, AddressType, owner } from '../values/people.ts';
@@ -98,12 +98,10 @@ const BeneficiaryInput = builder.inputType('BeneficiaryInput', {
   }),
 });
 
-/** Converts the input to the domain's form. A @oneOf input has exactly one field. */
-function readBeneficiary({ individual, business }: typeof BeneficiaryInput.$inferInput): Beneficiary {
-  if (individual) return { beneficiaryType: 'INDIVIDUAL', ...individual };
-  if (business) return { beneficiaryType: 'BUSINESS', ...business };
-  throw new Error('a @oneOf input has one field');
-}
+const beneficiaryOf = (input: typeof BeneficiaryInput.$inferInput): Beneficiary =>
+  input.individual
+    ? { beneficiaryType: 'INDIVIDUAL', ...input.individual }
+    : { beneficiaryType: 'BUSINESS', ...input.business };
 
 builder.prismaInterfaceFields(Account, (t) => ({
   displayName: t.string({
@@ -123,7 +121,6 @@ builder.prismaInterfaceFields(Account, (t) => ({
   currency: t.currency('currency', { description: "The account's currency." }),
   owner: t.field(owner),
   customer: t.relation('customer', {
-    type: Customer,
     nullable: true,
     description: 'The customer who owns the account; null if the platform itself does.',
   }),
@@ -181,12 +178,10 @@ builder.prismaObjectFields(ExternalAccount, (t) => ({
 }));
 
 export const accounts = listOf(Account, {
-  name: 'Account',
   visible: visibleAccounts,
   filter: AccountFilter,
   where: whereAccounts,
-  page: 'A page of accounts.',
-  edge: 'An account on a page.',
+  words: ['An account', 'accounts'],
   variants: [InternalAccount, ExternalAccount],
 });
 
@@ -199,16 +194,10 @@ mutation('createExternalAccount', {
   description:
     'Registers a bank account or wallet that money can be sent to or pulled from. In the sandbox it is ACTIVE immediately, unless its magic suffix says otherwise. A client token that is bound to a customer needs the grant ADD_BENEFICIARIES, and registers accounts for that customer.',
   input: (t) => ({
-    currency: t.field({
-      type: 'CurrencyCode',
-      required: true,
-      description: "The account's currency, as an ISO 4217 or asset code.",
-    }),
-    accountInfo: t.field({
-      type: ExternalAccountInfoInput,
-      required: true,
-      description: 'The details of the account. Set only the field that matches its type.',
-    }),
+    currency: t.field(required('CurrencyCode', "The account's currency, as an ISO 4217 or asset code.")),
+    accountInfo: t.field(
+      required(ExternalAccountInfoInput, 'The details of the account. Set only the field that matches its type.'),
+    ),
     beneficiary: t.field({
       type: BeneficiaryInput,
       description: "The account's owner: required for bank accounts, not allowed for wallets.",
@@ -232,33 +221,14 @@ mutation('createExternalAccount', {
         "Warnings that do not prevent the registration: how SEPA or ACH will show the owner's name and, in the sandbox, details that production would refuse, such as wrong check digits. Empty if there are none.",
     },
   },
-  resolve: async (given, { payments, viewer }, key, argumentOf) => {
-    const { accountInfo, beneficiary, ...input } = given;
-    const { accountType, details } = readAccountInfo(accountInfo);
-    const owner = beneficiary ? readBeneficiary(beneficiary) : null;
-    const result = await createExternalAccount(
-      payments,
-      viewer,
-      {
-        ...input,
-        defaultUmaDepositAccount: input.defaultUmaDepositAccount ?? false,
-        metadata: metadataOf(input.metadata),
-        accountType,
-        details,
-        beneficiary: owner,
-      },
-      key,
-    );
-    const warnings = accountWarnings(
-      { accountType, details, beneficiary: owner },
-      viewer.environment,
-      result.row.createdAt,
-    );
-    return {
-      account: result.row,
-      warnings: asRefusedFields(warnings, argumentOf),
-      replayed: result.replayed,
-    };
+  resolve: async ({ accountInfo, beneficiary, ...given }, { payments, viewer }, key, argumentOf) => {
+    const owner = beneficiary ? beneficiaryOf(beneficiary) : null;
+    const account = { ...readAccountInfo(accountInfo), beneficiary: owner };
+    const defaultUmaDepositAccount = given.defaultUmaDepositAccount ?? false;
+    const input = { ...given, ...account, defaultUmaDepositAccount, metadata: metadataOf(given.metadata) };
+    const { row, replayed } = await createExternalAccount(payments, viewer, input, key);
+    const warnings = accountWarnings(account, viewer.environment, row.createdAt);
+    return { account: row, warnings: asRefusedFields(warnings, argumentOf), replayed };
   },
 });
 

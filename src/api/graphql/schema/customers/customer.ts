@@ -8,7 +8,7 @@ import {
   updateCustomer,
 } from '../../../../domain/customers/customers.ts';
 import type { Customer as CustomerRow } from '../../../../infra/database/rows.ts';
-import { builder, enumOf, type InputBuilder } from '../builder.ts';
+import { builder, enumOf, type InputBuilder, required } from '../builder.ts';
 import { CustomerType, KycStatus } from '../enums.ts';
 import { CustomerFilter } from '../filters.ts';
 import { listOf } from '../list.ts';
@@ -111,13 +111,11 @@ builder.prismaObjectFields(Customer, (t) => ({
 }));
 
 export const customers = listOf(Customer, {
-  name: 'Customer',
   visible: visibleCustomers,
   filter: CustomerFilter,
   where: whereCustomers,
   isOrdered: true,
-  page: 'A page of customers.',
-  edge: 'A customer on a page.',
+  words: ['A customer', 'customers'],
 });
 
 builder.queryFields((t) => ({
@@ -139,7 +137,7 @@ const BeneficialOwnerInput = builder.inputType('BeneficialOwnerInput', {
   description: 'A person who owns or controls a company.',
   fields: (t) => ({
     fullName: t.string({ required: true, description: "The person's full name." }),
-    individualType: t.field({ type: IndividualType, required: true, description: "The person's role in the company." }),
+    individualType: t.field(required(IndividualType, "The person's role in the company.")),
     emailAddress: t.string({ description: "The person's email address." }),
     phoneNumber: t.string({ description: "The person's phone number in E.164 format, such as +14155550123." }),
     taxId: t.string({ description: "The person's tax number." }),
@@ -200,20 +198,13 @@ type DetailsInput = typeof CustomerChangesInput.$inferInput;
 /** Converts the input to the domain's form. A @oneOf input has exactly one field. */
 function detailsOf(input: DetailsInput): Details {
   if (input.individual) return { customerType: 'INDIVIDUAL', ...input.individual };
-  if (input.business) {
-    const { beneficialOwners, ...business } = input.business;
-    const owners = beneficialOwners?.map(({ percentageOwnership: share, ...owner }) => ({
-      ...owner,
-      // The specification requires a JSON number.
-      percentageOwnership: typeof share === 'string' ? Number(share) : share,
-    }));
-    return {
-      customerType: 'BUSINESS',
-      ...business,
-      ...(beneficialOwners !== undefined && { beneficialOwners: owners }),
-    };
-  }
-  throw new Error('a @oneOf input has one field');
+  const { beneficialOwners, ...business } = input.business;
+  const owners = beneficialOwners?.map(({ percentageOwnership: share, ...owner }) => ({
+    ...owner,
+    // The specification requires a JSON number.
+    percentageOwnership: typeof share === 'string' ? Number(share) : share,
+  }));
+  return { customerType: 'BUSINESS', ...business, ...(beneficialOwners !== undefined && { beneficialOwners: owners }) };
 }
 
 mutation('createCustomer', {
@@ -223,11 +214,9 @@ mutation('createCustomer', {
     umaAddress: t.string({
       description: "The customer's UMA address, $name@domain, in the platform's domain. Generated if omitted.",
     }),
-    details: t.field({
-      type: CustomerDetailsInput,
-      required: true,
-      description: 'The details of the customer. Set only the field that matches its type.',
-    }),
+    details: t.field(
+      required(CustomerDetailsInput, 'The details of the customer. Set only the field that matches its type.'),
+    ),
     metadata: t.field({ type: [MetadataInput], description: newMetadata }),
   }),
   success: { row: { as: 'customer', type: Customer, description: 'The new customer.' } },
@@ -243,9 +232,7 @@ mutation('updateCustomer', {
     'Changes a customer. Omitted fields stay as they are, and the type cannot be changed. In the sandbox, the identity check is decided again when the name changes.',
   input: (t) => ({
     customerId: t.id({ required: true, description: 'The customer to change: Customer:…' }),
-    umaAddress: t.string({
-      description: "The customer's new UMA address, $name@domain, in the platform's domain.",
-    }),
+    umaAddress: t.string({ description: "The customer's new UMA address, $name@domain, in the platform's domain." }),
     details: t.field({
       type: CustomerChangesInput,
       description: "The details to change. Set only the field that matches the customer's type. Null clears a detail.",

@@ -8,7 +8,6 @@ type Kind = Shape['accountType'];
 type FieldOf<K extends Kind> = Exclude<keyof Extract<Shape, { accountType: K }>, 'accountType' | 'reference'> & string;
 
 interface Member<Field extends string> {
-  readonly type: string;
   readonly description: string;
   readonly fields: Readonly<Record<Field, string>>;
 }
@@ -18,10 +17,9 @@ const accountNumber = 'The account number to pay to.';
 const address = 'The address to pay to, which is unique to the account or payment.';
 const assetType = 'The code of the asset to send, such as USDC.';
 
-/** The schema type for each payment method. The compiler reports any method or field that is missing here. */
+/** The fields of each payment method's type. The compiler reports any method or field that is missing here. */
 const members: { readonly [K in Kind]: Member<FieldOf<K>> } = {
   US_ACCOUNT: {
-    type: 'UsAccountInstruction',
     description: 'Pay in by US bank transfer.',
     fields: {
       accountNumber,
@@ -31,27 +29,16 @@ const members: { readonly [K in Kind]: Member<FieldOf<K>> } = {
     },
   },
   CLABE: {
-    type: 'ClabeInstruction',
     description: 'Pay in by Mexican bank transfer.',
     fields: { clabeNumber: 'The CLABE to pay to, 18 digits.' },
   },
   IBAN: {
-    type: 'IbanInstruction',
     description: 'Pay in by bank transfer in euros.',
     fields: { iban: 'The IBAN to pay to.', swiftBic: 'The BIC of the bank to pay to.' },
   },
-  NGN_ACCOUNT: {
-    type: 'NgnAccountInstruction',
-    description: 'Pay in by Nigerian bank transfer.',
-    fields: { accountNumber, bankName },
-  },
-  PHP_ACCOUNT: {
-    type: 'PhpAccountInstruction',
-    description: 'Pay in by Philippine bank transfer.',
-    fields: { accountNumber, bankName },
-  },
+  NGN_ACCOUNT: { description: 'Pay in by Nigerian bank transfer.', fields: { accountNumber, bankName } },
+  PHP_ACCOUNT: { description: 'Pay in by Philippine bank transfer.', fields: { accountNumber, bankName } },
   CAD_ACCOUNT: {
-    type: 'CadAccountInstruction',
     description: 'Pay in by Canadian bank transfer.',
     fields: {
       bankCode: 'The institution number of the bank, 3 digits.',
@@ -61,17 +48,14 @@ const members: { readonly [K in Kind]: Member<FieldOf<K>> } = {
     },
   },
   GBP_ACCOUNT: {
-    type: 'GbpAccountInstruction',
     description: 'Pay in by British bank transfer.',
     fields: { sortCode: 'The sort code of the bank, 6 digits with dashes.', accountNumber, bankName },
   },
   SGD_ACCOUNT: {
-    type: 'SgdAccountInstruction',
     description: 'Pay in by Singapore bank transfer.',
     fields: { accountNumber, swiftCode: 'The BIC of the bank to pay to.', bankName },
   },
   PIX: {
-    type: 'PixInstruction',
     description: 'Pay in by Pix. The key is unique to the account or payment, so no reference is needed.',
     fields: {
       pixKey: 'The Pix key to pay to.',
@@ -80,43 +64,35 @@ const members: { readonly [K in Kind]: Member<FieldOf<K>> } = {
     },
   },
   UPI: {
-    type: 'UpiInstruction',
     description: 'Pay in by UPI. The address is unique to the account or payment, so no reference is needed.',
     fields: { vpa: 'The virtual payment address (VPA) to pay to.' },
   },
-  LIGHTNING: {
-    type: 'LightningInstruction',
-    description: 'Pay in over Lightning.',
-    fields: { invoice: 'The BOLT 11 invoice to pay.' },
-  },
+  LIGHTNING: { description: 'Pay in over Lightning.', fields: { invoice: 'The BOLT 11 invoice to pay.' } },
   LAYER2_WALLET: {
-    type: 'Layer2WalletInstruction',
     description: 'Pay in over the second-layer Bitcoin network, to the address or with the invoice.',
     fields: { address, invoice: 'The BOLT 11 invoice to pay, instead of the address.', assetType },
   },
-  SOLANA_WALLET: {
-    type: 'SolanaWalletInstruction',
-    description: 'Pay in on Solana.',
-    fields: { address, assetType },
-  },
-  TRON_WALLET: { type: 'TronWalletInstruction', description: 'Pay in on Tron.', fields: { address, assetType } },
-  POLYGON_WALLET: {
-    type: 'PolygonWalletInstruction',
-    description: 'Pay in on Polygon.',
-    fields: { address, assetType },
-  },
-  BASE_WALLET: { type: 'BaseWalletInstruction', description: 'Pay in on Base.', fields: { address, assetType } },
+  SOLANA_WALLET: { description: 'Pay in on Solana.', fields: { address, assetType } },
+  TRON_WALLET: { description: 'Pay in on Tron.', fields: { address, assetType } },
+  POLYGON_WALLET: { description: 'Pay in on Polygon.', fields: { address, assetType } },
+  BASE_WALLET: { description: 'Pay in on Base.', fields: { address, assetType } },
 };
 
-/** The enums of fields with a closed set of values; all other fields are text. */
-const enumNames: Readonly<Record<string, string>> = { accountCategory: 'AccountCategory', pixKeyType: 'PixKeyType' };
+/** The types of fields with a closed set of values; all other fields are text. */
+const enums: Readonly<Record<string, ReturnType<typeof accountEnum>>> = {
+  accountCategory: accountEnum('AccountCategory'),
+  pixKeyType: accountEnum('PixKeyType'),
+};
+
+/** Returns the name of a payment method's type: UsAccountInstruction for US_ACCOUNT. */
+function typeNameOf(kind: string): string {
+  const words = kind.split('_').map((word) => word.charAt(0) + word.slice(1).toLowerCase());
+  return `${words.join('')}Instruction`;
+}
 
 export const PaymentInstruction = builder.interfaceRef<Shape>('PaymentInstruction').implement({
   description: 'A way to pay money in; each kind has its own fields. If several are listed, use any one of them.',
-  ...variantsBy<Shape>(
-    'accountType',
-    Object.fromEntries(Object.entries<Member<string>>(members).map(([kind, { type }]) => [kind, type])),
-  ),
+  ...variantsBy<Shape>('accountType', Object.fromEntries(Object.keys(members).map((kind) => [kind, typeNameOf(kind)]))),
   fields: (t) => ({
     accountType: t.expose('accountType', {
       type: ExternalAccountType,
@@ -131,18 +107,15 @@ export const PaymentInstruction = builder.interfaceRef<Shape>('PaymentInstructio
   }),
 });
 
-for (const { type, description, fields } of Object.values<Member<string>>(members)) {
-  builder.objectRef<Shape>(type).implement({
+for (const [kind, { description, fields }] of Object.entries<Member<string>>(members)) {
+  builder.objectRef<Shape>(typeNameOf(kind)).implement({
     description,
     interfaces: [PaymentInstruction],
     fields: (t) =>
       Object.fromEntries(
         Object.entries(fields).map(([name, fieldDescription]) => [
           name,
-          // The type of `members` ensures that the shape has each field.
-          t.json(name as keyof Shape, enumNames[name] === undefined ? 'String' : accountEnum(enumNames[name]), {
-            description: fieldDescription,
-          }),
+          t.json(name as keyof Shape, enums[name] ?? 'String', { description: fieldDescription }),
         ]),
       ),
   });

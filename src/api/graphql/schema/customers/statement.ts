@@ -8,8 +8,6 @@ import { quotes } from '../payments/quote.ts';
 import { LedgerEntry, TransactionTotal, transactions } from '../payments/transaction.ts';
 import { accounts } from './account.ts';
 
-/** Account statements: payments, ledger entries with running balances, and the balances and totals for a period. */
-
 const onEitherSide = ['transactionsFrom', 'transactionsTo'] as const;
 
 const totalsArgs = { type: TransactionFilter, description: 'Counts only payments that match this filter.' } as const;
@@ -29,13 +27,7 @@ builder.prismaObjectField(Customer, 'transactionTotals', (t) =>
   }),
 );
 
-interface Sum {
-  readonly count: number;
-  readonly amount: bigint;
-  readonly currency: string;
-}
-
-const StatementSum = builder.objectRef<Sum>('StatementSum').implement({
+const StatementSum = builder.objectRef<{ count: number; amount: bigint; currency: string }>('StatementSum').implement({
   description: "The totals of a statement's ledger entries in one direction.",
   fields: (t) => ({
     count: t.exposeInt('count', { description: 'The number of entries.' }),
@@ -43,12 +35,7 @@ const StatementSum = builder.objectRef<Sum>('StatementSum').implement({
   }),
 });
 
-interface Statement {
-  readonly periodFrom: Date;
-  readonly periodTo: Date;
-}
-
-const AccountStatement = builder.objectRef<Statement>('AccountStatement').implement({
+const AccountStatement = builder.objectRef<{ periodFrom: Date; periodTo: Date }>('AccountStatement').implement({
   description:
     'A statement of an internal account for a period. The opening balance plus credits minus debits equals the closing balance. `ledgerEntries` lists the entries of the same period.',
   fields: (t) => ({
@@ -70,9 +57,7 @@ const toDescription = 'The end of the period, exclusive, so that consecutive per
 
 const ledgerEntries = {
   connection: connectionOf(LedgerEntry, {
-    name: 'LedgerEntry',
-    page: 'A page of ledger entries.',
-    edge: 'A ledger entry on a page.',
+    words: ['A ledger entry', 'ledger entries'],
   }),
   read: entriesRead,
   args: (t) => ({

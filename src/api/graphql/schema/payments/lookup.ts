@@ -7,6 +7,10 @@ import { RequiredField } from '../values/information.ts';
 import { CustomerReferenceInput } from '../values/people.ts';
 import { node } from '../words.ts';
 
+const bound = (extreme: 'smallest' | 'largest') => ({
+  description: `The ${extreme} amount that the receiver can be paid in this currency, from any of the sender's currencies (or any of the platform's, if no sender is given).`,
+});
+
 const ReceiverCurrency = builder.objectRef<LookupCurrency>('ReceiverCurrency').implement({
   description: 'A currency that a receiver accepts, with its limits.',
   fields: (t) => ({
@@ -15,14 +19,8 @@ const ReceiverCurrency = builder.objectRef<LookupCurrency>('ReceiverCurrency').i
       description:
         "Units of the platform's first currency per unit of this currency, in major units; null if unknown. This is an estimate; only a quote locks a rate.",
     }),
-    minAmount: t.money('minAmount', 'code', {
-      description:
-        "The smallest amount that the receiver can be paid in this currency, from any of the sender's currencies (or any of the platform's, if no sender is given).",
-    }),
-    maxAmount: t.money('maxAmount', 'code', {
-      description:
-        "The largest amount that the receiver can be paid in this currency, from any of the sender's currencies (or any of the platform's, if no sender is given).",
-    }),
+    minAmount: t.money('minAmount', 'code', bound('smallest')),
+    maxAmount: t.money('maxAmount', 'code', bound('largest')),
   }),
 });
 

@@ -8,10 +8,7 @@ import { builder } from '../builder.ts';
 import { Account, Customer } from '../nouns.ts';
 import { variantsBy } from '../words.ts';
 
-/**
- * Defines the source and destination of payments and quotes. Each is read from the transaction's row, and represents
- * one side of the transaction.
- */
+/** The source and the destination of payments and quotes. Each shows one side of a transaction's row. */
 
 const displayName =
   'The display name of the party, as it was when the payment was made; later changes do not affect it.';

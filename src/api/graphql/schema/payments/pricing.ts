@@ -2,7 +2,7 @@ import { type ExchangeRate, readExchangeRates } from '../../../../domain/pricing
 import type { RateDetails } from '../../../../domain/pricing/pricing.ts';
 import type { PricingStep as PricingStepShape } from '../../../../domain/pricing/pricing-steps.ts';
 import { executedRead } from '../../reading/derive.ts';
-import { builder, enumOf } from '../builder.ts';
+import { builder, enumOf, required } from '../builder.ts';
 import { PaymentRail } from '../enums.ts';
 import { AmountInput, givenAmount } from '../values/money.ts';
 
@@ -78,10 +78,7 @@ const ExchangeRateType = builder.objectRef<ExchangeRate>('ExchangeRate').impleme
       type: 'Decimal',
       description: 'Units of the sending currency per unit of the receiving currency, in major units and without fees.',
     }),
-    sendingAmount: t.expose('sendingAmount', {
-      type: 'Money',
-      description: 'The amount to send, fees included.',
-    }),
+    sendingAmount: t.expose('sendingAmount', { type: 'Money', description: 'The amount to send, fees included.' }),
     receivingAmount: t.expose('receivingAmount', { type: 'Money', description: 'The amount that would arrive.' }),
     fees: t.expose('fees', { type: 'Money', description: 'All fees, in the sending currency.' }),
     minSendingAmount: t.expose('minSendingAmount', {
@@ -106,7 +103,7 @@ builder.queryField('exchangeRates', (t) =>
     ...executedRead,
     description: 'Indicative exchange rates from one currency to others.',
     args: {
-      source: t.arg({ type: 'CurrencyCode', required: true, description: 'The currency to send in.' }),
+      source: t.arg(required('CurrencyCode', 'The currency to send in.')),
       destinations: t.arg({ type: ['CurrencyCode'], description: 'The currencies to receive in; all if omitted.' }),
       sendingAmount: t.arg({
         type: AmountInput,

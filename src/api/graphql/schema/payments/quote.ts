@@ -5,13 +5,13 @@ import { maxFacts } from '../../../../domain/commands/information.ts';
 import { cancelQuote, executeQuote } from '../../../../domain/quotes/execute-quote.ts';
 import type { CreateQuote } from '../../../../domain/quotes/quote-destination.ts';
 import { createQuote } from '../../../../domain/quotes/quotes.ts';
-import { builder } from '../builder.ts';
+import { builder, required } from '../builder.ts';
 import { PaymentInstruction } from '../customers/payment-instruction.ts';
 import { LockedCurrencySide, QuoteStatus } from '../enums.ts';
 import { QuoteFilter } from '../filters.ts';
 import { listOf } from '../list.ts';
 import { mutation } from '../mutation.ts';
-import { Customer, Quote, Transaction } from '../nouns.ts';
+import { Customer, Quote } from '../nouns.ts';
 import { InformationFieldInput } from '../values/information.ts';
 import { MetadataEntry, MetadataInput, metadataOf, newMetadata, noted } from '../values/metadata.ts';
 import { AmountInput, givenAmount } from '../values/money.ts';
@@ -69,10 +69,7 @@ builder.prismaObjectFields(Quote, (t) => ({
       'The customer who sends the money. Null if the platform itself does, or if the viewer may not see the customer: `owner` says which.',
   }),
   // A caller who may see a quote may see its payment (visible.ts).
-  transaction: t.relation('transaction', {
-    type: Transaction,
-    description: "The quote's payment, created together with it.",
-  }),
+  transaction: t.relation('transaction', { description: "The quote's payment, created together with it." }),
   paymentInstructions: t.json('paymentInstructions', [PaymentInstruction], {
     description: 'The ways to fund the quote. Use any one of them. Empty if the quote is paid from an account.',
   }),
@@ -84,12 +81,10 @@ builder.prismaObjectFields(Quote, (t) => ({
 }));
 
 export const quotes = listOf(Quote, {
-  name: 'Quote',
   visible: visibleQuotes,
   filter: QuoteFilter,
   where: whereQuotes,
-  page: 'A page of quotes.',
-  edge: 'A quote on a page.',
+  words: ['A quote', 'quotes'],
 });
 
 builder.queryFields((t) => ({
@@ -112,11 +107,7 @@ const RealtimeFundingSourceInput = builder.inputType('RealtimeFundingSourceInput
   description: "An external deposit as the source: the quote's `paymentInstructions` say where to send it.",
   fields: (t) => ({
     customerId: t.id({ required: true, description: 'The customer who makes the deposit: Customer:…' }),
-    currency: t.field({
-      type: 'CurrencyCode',
-      required: true,
-      description: 'The currency of the deposit, such as USDC or BTC.',
-    }),
+    currency: t.field(required('CurrencyCode', 'The currency of the deposit, such as USDC or BTC.')),
   }),
 });
 
@@ -166,26 +157,12 @@ mutation('createQuote', {
   description:
     'Creates a quote: locks a rate and fees for a few minutes. No money moves until the quote is executed or funded by a deposit, which must happen before `expiresAt`.',
   input: (t) => ({
-    source: t.field({
-      type: PaymentSourceInput,
-      required: true,
-      description: 'Where the money comes from: set exactly one field.',
-    }),
-    destination: t.field({
-      type: PaymentDestinationInput,
-      required: true,
-      description: 'Where the money goes: set exactly one field.',
-    }),
-    lockedCurrencySide: t.field({
-      type: LockedCurrencySide,
-      required: true,
-      description: 'The side whose amount is fixed; the other is computed.',
-    }),
-    lockedCurrencyAmount: t.field({
-      type: AmountInput,
-      required: true,
-      description: `The fixed amount: 1 to ${maxAmount} smallest units of its currency.`,
-    }),
+    source: t.field(required(PaymentSourceInput, 'Where the money comes from: set exactly one field.')),
+    destination: t.field(required(PaymentDestinationInput, 'Where the money goes: set exactly one field.')),
+    lockedCurrencySide: t.field(required(LockedCurrencySide, 'The side whose amount is fixed; the other is computed.')),
+    lockedCurrencyAmount: t.field(
+      required(AmountInput, `The fixed amount: 1 to ${maxAmount} smallest units of its currency.`),
+    ),
     lookupId: t.id({ description: "The receiver's lookup, required for a UMA destination: Lookup:…" }),
     immediatelyExecute: t.boolean({
       defaultValue: false,
@@ -203,17 +180,14 @@ mutation('createQuote', {
   refusals: ['InsufficientFundsError', 'LimitExceededError'],
   validates: true,
   resolve: ({ source, destination, ...input }, { payments, viewer }, key) => {
-    const from: CreateQuote['source'] | undefined = source.account
-      ? { kind: 'ACCOUNT', accountId: source.account.accountId }
-      : source.realtimeFunding && { kind: 'REALTIME_FUNDING', ...source.realtimeFunding };
-    const to: CreateQuote['destination'] | undefined = destination.account
-      ? { kind: 'ACCOUNT', accountId: destination.account.accountId }
-      : destination.uma && { kind: 'UMA_ADDRESS', ...destination.uma };
-    if (!from || !to) throw new Error('a @oneOf input has one field');
     const request: CreateQuote = {
       ...input,
-      source: from,
-      destination: to,
+      source: source.account
+        ? { kind: 'ACCOUNT', ...source.account }
+        : { kind: 'REALTIME_FUNDING', ...source.realtimeFunding },
+      destination: destination.account
+        ? { kind: 'ACCOUNT', ...destination.account }
+        : { kind: 'UMA_ADDRESS', ...destination.uma },
       lockedCurrencyAmount: givenAmount(input.lockedCurrencyAmount),
       immediatelyExecute: input.immediatelyExecute ?? false,
       metadata: metadataOf(input.metadata),
@@ -225,9 +199,7 @@ mutation('createQuote', {
 mutation('executeQuote', {
   description:
     'Executes a quote before it expires. An internal account is debited immediately; from an external account, the money is pulled. The quote is then PROCESSING. If a policy requires an approval, the transaction stays CREATED until it is given.',
-  input: (t) => ({
-    quoteId: t.id({ required: true, description: 'The quote to execute: Quote:…' }),
-  }),
+  input: (t) => ({ quoteId: t.id({ required: true, description: 'The quote to execute: Quote:…' }) }),
   scenario: "how the payment turns out, overriding the quote's own scenario.",
   success: { row: { as: 'quote', type: Quote, description: 'The quote, which is now PROCESSING.' } },
   refusals: ['QuoteExpiredError', 'InsufficientFundsError', 'LimitExceededError'],

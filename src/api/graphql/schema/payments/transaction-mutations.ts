@@ -7,7 +7,7 @@ import { fundAccount, sandboxSend } from '../../../../domain/sandbox/sandbox.ts'
 import { sandboxReceiveUma } from '../../../../domain/sandbox/sandbox-receive.ts';
 import { setExternalAccountStatus, setKycStatus } from '../../../../domain/sandbox/set-statuses.ts';
 import { transferIn, transferInternal, transferOut } from '../../../../domain/transfers/transfers.ts';
-import { builder } from '../builder.ts';
+import { builder, required } from '../builder.ts';
 import { BeneficiaryVerificationStatus, ExternalAccountStatus, KycStatus } from '../enums.ts';
 import { mutation, SandboxScenarioInput } from '../mutation.ts';
 import { Customer, ExternalAccount, InternalAccount, Transaction } from '../nouns.ts';
@@ -21,11 +21,9 @@ mutation('transferOut', {
   input: (t) => ({
     sourceAccountId: t.id({ required: true, description: 'The account to debit: InternalAccount:…' }),
     destinationAccountId: t.id({ required: true, description: 'The account to pay: ExternalAccount:…' }),
-    amount: t.field({
-      type: AmountInput,
-      required: true,
-      description: `The amount to send: 1 to ${maxAmount} smallest units of the accounts' currency.`,
-    }),
+    amount: t.field(
+      required(AmountInput, `The amount to send: 1 to ${maxAmount} smallest units of the accounts' currency.`),
+    ),
     description: t.string({ description: 'A note for the payment.' }),
     metadata: t.field({ type: [MetadataInput], description: newMetadata }),
   }),
@@ -76,11 +74,7 @@ mutation('transferInternal', {
       description:
         "The account to credit, in the same currency: InternalAccount:… The platform's own account can receive money even from a customer who is not allowed to move money.",
     }),
-    amount: t.field({
-      type: AmountInput,
-      required: true,
-      description: 'The amount to move, no more than the destination can hold.',
-    }),
+    amount: t.field(required(AmountInput, 'The amount to move, no more than the destination can hold.')),
     description: t.string({ description: 'A note for the payment.' }),
     metadata: t.field({
       type: [MetadataInput],
@@ -89,11 +83,7 @@ mutation('transferInternal', {
   }),
   isKeyRequired: true,
   success: {
-    row: {
-      as: 'transaction',
-      type: Transaction,
-      description: "The source's OUTGOING payment, which is COMPLETED.",
-    },
+    row: { as: 'transaction', type: Transaction, description: "The source's OUTGOING payment, which is COMPLETED." },
   },
   refusals: ['InsufficientFundsError', 'LimitExceededError'],
   validates: true,
@@ -163,17 +153,11 @@ mutation('sandboxReceiveUma', {
       description:
         "The sender's UMA address; any address is accepted. In the domain sandbox.uma.money, payments from $pending.long.usd take a long time, and those from $fail.compliance.usd and $fail.timeout.usd fail after approval.",
     }),
-    receiver: t.field({
-      type: CustomerReferenceInput,
-      required: true,
-      description: 'The customer who receives the payment.',
-    }),
-    currency: t.field({ type: 'CurrencyCode', required: true, description: 'The currency that arrives.' }),
-    amount: t.field({
-      type: AmountInput,
-      required: true,
-      description: `The amount that arrives: 1 to ${maxAmount} smallest units of the currency.`,
-    }),
+    receiver: t.field(required(CustomerReferenceInput, 'The customer who receives the payment.')),
+    currency: t.field(required('CurrencyCode', 'The currency that arrives.')),
+    amount: t.field(
+      required(AmountInput, `The amount that arrives: 1 to ${maxAmount} smallest units of the currency.`),
+    ),
     requestedReceiverFields: t.stringList({
       description: `The names of further information about the receiver that the sender requires: TAX_ID, … At most ${maxFacts}.`,
     }),
@@ -216,15 +200,10 @@ mutation('sandboxSend', {
     "Sandbox only: simulates the deposit for a real-time funded quote. A deposit of exactly the quoted amount is converted and delivered immediately. If the deposit is too small, too large or too late, the payment fails and the money is credited to the customer's account in that currency. If the quote has already been paid, the request is refused with CONFLICT. If the customer was deleted, it is refused with CUSTOMER_DELETED, and the money goes back to the payer.",
   input: (t) => ({
     quoteId: t.id({ required: true, description: 'The quote to fund: Quote:…' }),
-    currency: t.field({
-      type: 'CurrencyCode',
-      required: true,
-      description: "The currency of the deposit, which must be the quote's sending currency.",
-    }),
-    amount: t.field({
-      type: AmountInput,
-      description: "The deposit amount; by default, exactly the quote's amount.",
-    }),
+    currency: t.field(
+      required('CurrencyCode', "The currency of the deposit, which must be the quote's sending currency."),
+    ),
+    amount: t.field({ type: AmountInput, description: "The deposit amount; by default, exactly the quote's amount." }),
     sandboxScenario: t.field({ type: SandboxScenarioInput, description: 'How the payment turns out.' }),
   }),
   success: { row: { as: 'transaction', type: Transaction, description: 'The payment that the deposit funds.' } },
@@ -240,10 +219,7 @@ mutation('sandboxSetExternalAccountStatus', {
     "Sandbox only: changes an external account's status or verification, as its bank would. Possible changes: PENDING to ACTIVE, UNDER_REVIEW or INACTIVE; ACTIVE to UNDER_REVIEW or INACTIVE; UNDER_REVIEW to ACTIVE or INACTIVE; INACTIVE to ACTIVE. Any other change is refused with CONFLICT.",
   input: (t) => ({
     accountId: t.id({ required: true, description: 'The account to change: ExternalAccount:…' }),
-    status: t.field({
-      type: ExternalAccountStatus,
-      description: "The account's new status; no change if omitted.",
-    }),
+    status: t.field({ type: ExternalAccountStatus, description: "The account's new status; no change if omitted." }),
     beneficiaryVerificationStatus: t.field({
       type: BeneficiaryVerificationStatus,
       description: "The new status of the owner's verification; no change if omitted. For bank accounts only.",
@@ -259,11 +235,9 @@ mutation('sandboxSetKycStatus', {
     "Sandbox only: decides a customer's identity check, as its provider would. Any status may follow any other. When the name changes, the check is decided again.",
   input: (t) => ({
     customerId: t.id({ required: true, description: 'The customer whose identity check is decided: Customer:…' }),
-    kycStatus: t.field({
-      type: KycStatus,
-      required: true,
-      description: 'The new status. Only APPROVED and MANUALLY_APPROVED let the customer move money.',
-    }),
+    kycStatus: t.field(
+      required(KycStatus, 'The new status. Only APPROVED and MANUALLY_APPROVED let the customer move money.'),
+    ),
   }),
   success: { row: { as: 'customer', type: Customer, description: 'The changed customer.' } },
   resolve: (input, { payments, viewer }, key) => setKycStatus(payments, viewer, input, key),

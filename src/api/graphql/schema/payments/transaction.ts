@@ -14,7 +14,7 @@ import { builder } from '../builder.ts';
 import { FailureReason, JournalKind, LedgerParty, TransactionStatus, TransactionType } from '../enums.ts';
 import { TransactionFilter } from '../filters.ts';
 import { listOf } from '../list.ts';
-import { Customer, InternalAccount, Quote, Transaction } from '../nouns.ts';
+import { Customer, InternalAccount, Transaction } from '../nouns.ts';
 import { InformationField } from '../values/information.ts';
 import { MetadataEntry, noted } from '../values/metadata.ts';
 import { owner } from '../values/people.ts';
@@ -70,7 +70,6 @@ builder.prismaObjectFields(Transaction, (t) => ({
   }),
 }));
 
-/** Defines a transaction's amounts, price and refund. */
 builder.prismaObjectFields(Transaction, (t) => ({
   sentAmount: t.money('sentAmount', 'sentCurrency', {
     nullable: true,
@@ -99,10 +98,7 @@ builder.prismaObjectFields(Transaction, (t) => ({
     nullable: true,
     description: 'Where the money went if it was not delivered, or was returned after delivery; null otherwise.',
   }),
-}));
 
-/** Defines a transaction's parties, quote, reference and note. */
-builder.prismaObjectFields(Transaction, (t) => ({
   source: t.sameRow(PaymentSource, {
     nullIf: 'sourceKind',
     needsOthers: true,
@@ -115,11 +111,7 @@ builder.prismaObjectFields(Transaction, (t) => ({
     description:
       "The customer whose payment this is. Null if it is the platform's own, or if the viewer may not see the customer: `owner` says which.",
   }),
-  quote: t.relation('quote', {
-    type: Quote,
-    nullable: true,
-    description: "The payment's quote; null for transfers without one.",
-  }),
+  quote: t.relation('quote', { nullable: true, description: "The payment's quote; null for transfers without one." }),
   reconciliationReference: t.nullWhile(['status', 'CREATED'], 'reference', {
     description: 'The reference by which both sides identify the payment; null while it is CREATED.',
   }),
@@ -133,21 +125,17 @@ builder.prismaObjectFields(Transaction, (t) => ({
 }));
 
 export const transactions = listOf(Transaction, {
-  name: 'Transaction',
   visible: visibleTransactions,
   filter: TransactionFilter,
   where: whereTransactions,
   isOrdered: true,
-  page: 'A page of transactions.',
-  edge: 'A transaction on a page.',
+  words: ['A transaction', 'transactions'],
 });
 
 builder.queryFields((t) => ({
   transaction: t.byId(Transaction, ['Transaction'], { word: 'transaction' }),
   transactions: t.page(transactions, { description: 'The transactions of the platform and its customers.' }),
 }));
-
-/** Defines the totals of payments, by status, direction and currency. */
 
 interface Total {
   readonly status: Status;
@@ -176,8 +164,6 @@ builder.queryField('transactionTotals', (t) =>
     args: { filter: t.arg({ type: TransactionFilter, description: 'Counts only payments that match this filter.' }) },
   }),
 );
-
-/** Defines the history of a payment: every status that it went through, and its ledger entries. */
 
 const TransactionEvent = builder.prismaObject('Event', {
   variant: 'TransactionEvent',

@@ -3,8 +3,6 @@ import type { Validated } from '../../../../domain/commands/command.ts';
 import { serverTime, ValidatedPayment } from '../mutation.ts';
 import { PolicyLimit, shownLimit } from '../platform/policies.ts';
 
-/** Defines the result of a dry run: the price of a payment, and the policy limits as they would be after it. */
-
 /** Returns the amounts from the quote or transaction that would have been created. */
 function amountsOf({ row }: Validated) {
   if ('totalSendingAmount' in row)

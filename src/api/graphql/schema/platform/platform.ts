@@ -69,10 +69,7 @@ export const Platform = builder.prismaNode('Platform', {
       description: 'Which tokens are limited to registered documents.',
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the platform was created.' }),
-    updatedAt: t.expose('updatedAt', {
-      type: 'DateTime',
-      description: "When the platform's settings last changed.",
-    }),
+    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: "When the platform's settings last changed." }),
     version: t.exposeInt('version', { description: "Increases with each change to the platform's settings." }),
   }),
 });
@@ -106,8 +103,5 @@ mutation('updatePlatform', {
   }),
   success: { platform: { type: Platform, description: 'The platform with its new settings.' } },
   namesNothing: true,
-  resolve: async (settings, { payments, viewer }, key) => {
-    const { platform, replayed } = await updatePlatform(payments, viewer, settings, key);
-    return { platform, replayed };
-  },
+  resolve: (settings, { payments, viewer }, key) => updatePlatform(payments, viewer, settings, key),
 });

@@ -10,7 +10,7 @@ import {
 } from '../../../../domain/policies/policies.ts';
 import { executedRead } from '../../reading/derive.ts';
 import { limitsOf, policyOf } from '../../reading/kinds.ts';
-import { builder } from '../builder.ts';
+import { builder, required } from '../builder.ts';
 import { PaymentKind, PolicyPeriod, PolicyRelease, PolicyRule } from '../enums.ts';
 import { mutation } from '../mutation.ts';
 import { Customer } from '../nouns.ts';
@@ -21,43 +21,24 @@ import { Platform } from './platform.ts';
 import { ApiToken, ClientToken } from './tokens.ts';
 import { Viewer } from './viewer.ts';
 
-/** Policies: which payments a token, a customer or the platform may make, and how much of each limit remains. */
-
 /** A limit, as read by a statement or as part of a refusal, with `renewsAt` as a Date. */
 export type Limit = Omit<LimitState, 'renewsAt'> & { readonly renewsAt: Date | null };
+
+const ofAmounts = (what: string) =>
+  ({ nullable: true, description: `${what}; null if the limit is on the number of payments.` }) as const;
+const ofPayments = (what: string) => ({ description: `${what}; null if the limit is on an amount.` });
 
 export const PolicyLimit = builder.objectRef<Limit>('PolicyLimit').implement({
   description: 'A policy limit on an amount in one currency or on the number of payments, with its current usage.',
   fields: (t) => ({
     period: t.expose('period', { type: PolicyPeriod, description: 'The period over which payments are added up.' }),
-    amount: t.money('amount', 'currency', {
-      nullable: true,
-      description:
-        'The largest total that may be sent in the period, fees included; null if the limit is on the number of payments.',
-    }),
-    usedAmount: t.money('usedAmount', 'currency', {
-      nullable: true,
-      description: 'The total already counted in the period; null if the limit is on the number of payments.',
-    }),
-    leftAmount: t.money('leftAmount', 'currency', {
-      nullable: true,
-      description: 'The total still allowed in the period; null if the limit is on the number of payments.',
-    }),
-    payments: t.exposeInt('payments', {
-      nullable: true,
-      description: 'The largest number of payments in the period; null if the limit is on an amount.',
-    }),
-    usedPayments: t.exposeInt('usedPayments', {
-      nullable: true,
-      description: 'The number of payments already counted in the period; null if the limit is on an amount.',
-    }),
-    leftPayments: t.exposeInt('leftPayments', {
-      nullable: true,
-      description: 'The number of payments still allowed in the period; null if the limit is on an amount.',
-    }),
-    renewsAt: t.expose('renewsAt', {
-      type: 'DateTime',
-      nullable: true,
+    amount: t.money('amount', 'currency', ofAmounts('The largest total that may be sent in the period, fees included')),
+    usedAmount: t.money('usedAmount', 'currency', ofAmounts('The total already counted in the period')),
+    leftAmount: t.money('leftAmount', 'currency', ofAmounts('The total still allowed in the period')),
+    payments: t.optional('payments', 'Int', ofPayments('The largest number of payments in the period')),
+    usedPayments: t.optional('usedPayments', 'Int', ofPayments('The number of payments already counted in the period')),
+    leftPayments: t.optional('leftPayments', 'Int', ofPayments('The number of payments still allowed in the period')),
+    renewsAt: t.optional('renewsAt', 'DateTime', {
       description:
         'When more of the limit becomes available: at the end of the calendar period, or when the oldest payment leaves a rolling period. Null if nothing is used.',
     }),
@@ -126,13 +107,11 @@ const Policy = builder.prismaNode('Policy', {
     receiverUmaAddresses: t.exposeStringList('receiverUmaAddresses', {
       description: 'The UMA addresses to which the policy allows payments.',
     }),
-    hoursFrom: t.exposeString('hoursFrom', {
-      nullable: true,
+    hoursFrom: t.optional('hoursFrom', 'String', {
       description:
         'The time of day from which the policy allows payments, HH:MM in its time zone; null if it allows them all day.',
     }),
-    hoursTo: t.exposeString('hoursTo', {
-      nullable: true,
+    hoursTo: t.optional('hoursTo', 'String', {
       description:
         'The time of day at which the policy stops allowing payments; if it is earlier than `hoursFrom`, it is on the next day.',
     }),
@@ -178,11 +157,7 @@ builder.objectField(Viewer, 'policies', (t) =>
 const PolicyLimitInput = builder.inputType('PolicyLimitInput', {
   description: 'A limit of a policy: an amount in a currency, or a number of payments.',
   fields: (t) => ({
-    period: t.field({
-      type: PolicyPeriod,
-      required: true,
-      description: 'The period over which payments are added up.',
-    }),
+    period: t.field(required(PolicyPeriod, 'The period over which payments are added up.')),
     currency: t.field({ type: 'CurrencyCode', description: 'The currency of the amount.' }),
     amount: t.field({
       type: AmountInput,
@@ -198,8 +173,8 @@ const PolicyLimitInput = builder.inputType('PolicyLimitInput', {
 const ApprovalThresholdInput = builder.inputType('ApprovalThresholdInput', {
   description: 'The largest amount in a currency that needs no approval.',
   fields: (t) => ({
-    currency: t.field({ type: 'CurrencyCode', required: true, description: 'The currency that is sent.' }),
-    amount: t.field({ type: AmountInput, required: true, description: 'The amount that is sent, fees included.' }),
+    currency: t.field(required('CurrencyCode', 'The currency that is sent.')),
+    amount: t.field(required(AmountInput, 'The amount that is sent, fees included.')),
   }),
 });
 
@@ -288,7 +263,6 @@ mutation('setPolicy', {
     }),
   }),
   success: { policy: { type: Policy, description: 'The policy.' } },
-  refusals: ['NotFoundError'],
   resolve: ({ limits, approval, ...input }, { payments, viewer }, key) =>
     setPolicy(
       payments.database,
@@ -317,7 +291,6 @@ mutation('deletePolicy', {
   success: {
     deletedId: { type: 'ID', nullable: true, description: 'The id of the deleted policy; null if there was none.' },
   },
-  refusals: ['NotFoundError'],
   resolve: (input, { payments, viewer }, key) => deletePolicy(payments.database, viewer, input, key),
 });
 

@@ -20,13 +20,7 @@ import { ClientGrant, Permission } from '../enums.ts';
 import { ApiTokenFilter, ClientTokenFilter } from '../filters.ts';
 import { listOf } from '../list.ts';
 import { mutation } from '../mutation.ts';
-import { Customer, Quote, Transaction } from '../nouns.ts';
 import { node } from '../words.ts';
-
-/**
- * API tokens for servers, with or without an expiry, and short-lived client tokens for apps, each for one customer or
- * payment.
- */
 
 const ownDocuments =
   'The hashes of the registered documents that the token is restricted to, over GraphQL and as tools at /mcp; empty if it has no list of its own. A token with a list cannot use REST.';
@@ -69,24 +63,18 @@ export const ApiToken = builder.prismaNode('ApiToken', {
       nullable: true,
       description: 'The token that this one replaces (see rotateApiToken); null if it replaces none.',
     }),
+    replacedBy: t.relation('replacedBy', {
+      nullable: true,
+      description: 'The token that replaces this one, or null. A replaced token remains valid until its `expiresAt`.',
+    }),
   }),
 });
 
-builder.prismaObjectField(ApiToken, 'replacedBy', (t) =>
-  t.relation('replacedBy', {
-    type: ApiToken,
-    nullable: true,
-    description: 'The token that replaces this one, or null. A replaced token remains valid until its `expiresAt`.',
-  }),
-);
-
 const apiTokens = listOf(ApiToken, {
-  name: 'ApiToken',
   visible: visibleApiTokens,
   filter: ApiTokenFilter,
   where: (_viewer, filter: Given<ApiTokenFilterOf>) => whereApiTokens(filter ?? {}),
-  page: 'A page of API tokens.',
-  edge: 'An API token on a page.',
+  words: ['An API token', 'API tokens'],
 });
 
 builder.queryField('apiTokens', (t) =>
@@ -234,8 +222,6 @@ mutation('revokeClientToken', {
   resolve: (input, { payments, viewer }, key) => revokeClientToken(payments.database, viewer, input, key),
 });
 
-/** Issued client tokens: their properties, never the tokens themselves. */
-
 export const ClientToken = builder.prismaNode('ClientToken', {
   ...node(visibleClientTokens, 'The public id of the token, for revokeClientToken: ClientToken:…'),
   description:
@@ -245,17 +231,14 @@ export const ClientToken = builder.prismaNode('ClientToken', {
       description: "Whether the token is neither expired (by the service's clock) nor revoked.",
     }),
     customer: t.relation('customer', {
-      type: Customer,
       nullable: true,
       description: 'The customer that the token is bound to; null if it is bound to a quote or transaction.',
     }),
     quote: t.relation('quote', {
-      type: Quote,
       nullable: true,
       description: 'The quote that the token is bound to; null if it is bound to something else.',
     }),
     transaction: t.relation('transaction', {
-      type: Transaction,
       nullable: true,
       description: 'The transaction that the token is bound to; null if it is bound to something else.',
     }),
@@ -283,12 +266,10 @@ export const ClientToken = builder.prismaNode('ClientToken', {
 });
 
 const clientTokens = listOf(ClientToken, {
-  name: 'ClientToken',
   visible: visibleClientTokens,
   filter: ClientTokenFilter,
   where: (_viewer, filter: Given<ClientTokenFilterOf>) => whereClientTokens(filter ?? {}),
-  page: 'A page of client tokens.',
-  edge: 'A client token on a page.',
+  words: ['A client token', 'client tokens'],
 });
 
 builder.queryField('clientTokens', (t) =>

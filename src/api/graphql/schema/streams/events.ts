@@ -35,8 +35,6 @@ import { made, node } from '../words.ts';
 import { afterDescription, filterOf, placeOf, watchMany } from './stream.ts';
 import { visibleId } from './visible-ids.ts';
 
-/** The feed: every change, as a list and as a stream. */
-
 const referred = ['Transaction', 'Quote', 'Customer'] as const;
 type Referred = (typeof referred)[number];
 
@@ -44,10 +42,7 @@ type Referred = (typeof referred)[number];
 const idIn = ({ transactionId, quoteId, customerId }: EventRow, model: Referred) =>
   ({ Transaction: transactionId, Quote: quoteId, Customer: customerId })[model];
 
-/**
- * The options for a field that returns a model's row: as of the change if the event is about that row, otherwise the
- * current version of the row that the event refers to.
- */
+/** The options of a field with a row: as of the change if the event is about that row, otherwise its current state. */
 const concerned = (model: Referred, visible: (viewer: Viewer) => object) => ({
   nullable: true as const,
   ...made(changedOrNow(model, model.toLowerCase(), visible)),
@@ -180,13 +175,11 @@ const messageOf = oncePer((event: EventRow, cursors: Cursors) => ({
 }));
 
 const events = listOf(Event, {
-  name: 'Event',
   visible: visibleEvents,
   where: whereEvents,
   key: feedOrder,
   cursors: 'feed',
-  page: 'A page of the feed.',
-  edge: 'An event on a page.',
+  words: ['An event', 'the feed'],
   args: (t) => ({
     ...pageArgs(t),
     filter: t({ type: EventFilter, description: 'Returns only events that match this filter.' }),

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { InputObjectRef, InterfaceRef, ObjectRef } from '@pothos/core';
+import type { InputObjectRef } from '@pothos/core';
 import {
   type GraphQLField,
   type GraphQLObjectType,
@@ -17,7 +17,7 @@ import { builder, enumOf, type Types } from '../builder.ts';
 import { accounts } from '../customers/account.ts';
 import { customers } from '../customers/customer.ts';
 import { AccountFilter, CustomerFilter, QuoteFilter, TransactionFilter } from '../filters.ts';
-import { edgeOf, listArgs } from '../list.ts';
+import { edgeOf, listArgs, type RowType } from '../list.ts';
 import { Account, Customer, Quote, Transaction } from '../nouns.ts';
 import { quotes } from '../payments/quote.ts';
 import { transactions } from '../payments/transaction.ts';
@@ -25,25 +25,19 @@ import { made, type RowList } from '../words.ts';
 import { afterDescription } from './stream.ts';
 import { type ListArguments, type ListChange, type ListMessage, maxWaitMs, watchList } from './watch-list.ts';
 
-/** Defines the streams of lists: a page, and the changes to it. */
-
 const ListOperationType = enumOf('ListOperation', 'How a change affects a live list.', {
   ENTER: 'The row is now in the list and was not before: it is new, or did not match the filter.',
   UPDATE: 'The row was in the list, still is, and has changed.',
   LEAVE: 'The row no longer matches the filter.',
 });
 
-interface FollowedList<Row, Filter> {
-  readonly name: 'transaction' | 'quote' | 'account' | 'customer';
-  readonly type: ObjectRef<Types, Row> | InterfaceRef<Types, Row>;
-  readonly list: RowList<Types>;
-  readonly filter: InputObjectRef<Types, Filter>;
-}
-
-function followList<Row, Filter extends object>(list: FollowedList<Row, Filter>): void {
-  const { name, filter } = list;
-  const { read } = list.list;
-  const Changes = changesType(list);
+function followList<Filter extends object>(
+  type: RowType<unknown>,
+  list: RowList<Types>,
+  filter: InputObjectRef<Types, Filter>,
+): void {
+  const name = type.name.toLowerCase();
+  const Changes = changesType(type, list, filter);
   builder.subscriptionField(`${name}Changes`, (t) =>
     t.field({
       type: Changes,
@@ -67,14 +61,19 @@ function followList<Row, Filter extends object>(list: FollowedList<Row, Filter>)
         after: t.arg.string({ description: afterDescription }),
       },
       // These are the same arguments as above; the compiler cannot infer that through the filter's type.
-      subscribe: (_root, args, context) => watchList(context, read, args as unknown as ListArguments),
+      subscribe: (_root, args, context) => watchList(context, list.read, args as unknown as ListArguments),
       resolve: (message) => message,
     }),
   );
 }
 
-function changesType<Row, Filter>({ name, type, list: { connection, read }, filter }: FollowedList<Row, Filter>) {
-  const Name = `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
+function changesType<Filter>(
+  type: RowType<unknown>,
+  { connection, read }: RowList<Types>,
+  filter: InputObjectRef<Types, Filter>,
+) {
+  const { name: Name } = type;
+  const name = Name.toLowerCase();
   const edge = edgeOf(type);
   if (!edge) throw new Error(`${Name} has no list`);
   const Change = builder.objectRef<ListChange>(`${Name}Change`).implement({
@@ -97,7 +96,6 @@ function changesType<Row, Filter>({ name, type, list: { connection, read }, filt
       }),
       edge: t.field({
         ...edge.options,
-        // A row of the model, as above.
         resolve: ({ node }, _args, { payments }) => ({ cursor: edge.cursorOf(payments, node as never), node }),
       }),
       cursor: t.exposeString('cursor', { description: "The change's position in the feed." }),
@@ -133,10 +131,10 @@ function typeNameOf(model: PageRead['model'], row: ListChange['node']): string {
   return row.kind === 'INTERNAL' ? 'InternalAccount' : 'ExternalAccount';
 }
 
-followList({ name: 'transaction', type: Transaction, list: transactions, filter: TransactionFilter });
-followList({ name: 'quote', type: Quote, list: quotes, filter: QuoteFilter });
-followList({ name: 'account', type: Account, list: accounts, filter: AccountFilter });
-followList({ name: 'customer', type: Customer, list: customers, filter: CustomerFilter });
+followList(Transaction, transactions, TransactionFilter);
+followList(Quote, quotes, QuoteFilter);
+followList(Account, accounts, AccountFilter);
+followList(Customer, customers, CustomerFilter);
 
 /** The row's alias in the SQL from which its fields' columns are determined. */
 const row = 'the_row';
@@ -148,10 +146,7 @@ const columnsOf = oncePer(
     new Map(Object.values(type.getFields()).map((field) => [field.name, columnsOfField(schema, field)])),
 );
 
-/**
- * Returns the names of a type's fields that differ between two rows of its table. A field differs if any column that it
- * reads does.
- */
+/** Returns the names of a type's fields that read a column in which two rows of its table differ. */
 function changedFields(
   schema: GraphQLSchema,
   type: GraphQLObjectType,

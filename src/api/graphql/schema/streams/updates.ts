@@ -1,12 +1,4 @@
-import type {
-  ArgBuilder,
-  EnumRef,
-  FieldMap,
-  InputFieldMap,
-  InputShapeFromFields,
-  InterfaceRef,
-  ObjectRef,
-} from '@pothos/core';
+import type { ArgBuilder, EnumRef, FieldMap, InputFieldMap, InputShapeFromFields } from '@pothos/core';
 import { money } from '../../../../core/currencies.ts';
 import type { Channel } from '../../../../domain/events/channel.ts';
 import { eventsOfNoun, type FollowedNoun } from '../../../../domain/events/row-events.ts';
@@ -24,6 +16,7 @@ import { invalidInput } from '../../failure.ts';
 import { readAround } from '../../reading/planned.ts';
 import { builder, enumOf, type Types } from '../builder.ts';
 import { ExternalAccountStatus, KycStatus, QuoteStatus, TransactionStatus } from '../enums.ts';
+import type { RowType } from '../list.ts';
 import { Account, Customer, Quote, Transaction } from '../nouns.ts';
 import {
   type After,
@@ -42,7 +35,6 @@ type Updates<Noun extends FollowedNoun> = AsyncIterableIterator<RowUpdate<Noun>>
 
 interface Followed<Noun extends FollowedNoun, Args extends InputFieldMap> {
   readonly description: string;
-  /** The description of a message. */
   readonly message: string;
   /** A message's fields, other than the row, its position and its time. */
   readonly fields: (t: FieldBuilder<Noun>) => FieldMap;
@@ -54,7 +46,7 @@ interface Followed<Noun extends FollowedNoun, Args extends InputFieldMap> {
 /** Adds the stream of a noun's rows, and the type of its messages. */
 function follow<Noun extends FollowedNoun, Row, Args extends InputFieldMap>(
   noun: Noun,
-  type: ObjectRef<Types, Row> | InterfaceRef<Types, Row>,
+  type: RowType<Row>,
   { description, message, fields, args, open }: Followed<Noun, Args>,
 ): void {
   const word = noun.toLowerCase();
@@ -286,10 +278,7 @@ function ends(
   until: typeof StreamEnd.$inferType,
 ): Pick<RowStream<'Transaction'>, 'isLast' | 'hasEnded' | 'endLater'> {
   if (until === 'TERMINAL')
-    return {
-      isLast: (event) => event.terminal,
-      hasEnded: ({ status }) => terminalTransactionStatuses.has(status),
-    };
+    return { isLast: (event) => event.terminal, hasEnded: ({ status }) => terminalTransactionStatuses.has(status) };
   return {
     hasEnded: (row) => isFinal(database, row),
     endLater: ({ platformId, id }, following) =>

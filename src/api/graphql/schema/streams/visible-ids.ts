@@ -27,10 +27,7 @@ function whereId(noun: Noun, id: string) {
   return uuid === undefined ? undefined : { id: uuid };
 }
 
-/**
- * Reads the rows with the public ids in an argument, each once. Throws NOT_FOUND for a row that the caller may not
- * see.
- */
+/** Reads the rows with these public ids, each once. Throws NOT_FOUND for a row that the caller may not see. */
 export async function visibleRows<N extends Noun>(
   { payments, viewer }: Context,
   noun: N,

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { accountNameIn, uuidOf } from '../../../../core/ids.ts';
 import { oncePer } from '../../../../core/once-per.ts';
 import type { Viewer } from '../../../../domain/access/viewer.ts';
@@ -84,8 +85,7 @@ function listStream(
   const { feed, payments } = context;
   const ready = first ? [first] : [];
   let unshown = 0;
-  let isOver = false;
-  let endWait: () => void = () => undefined;
+  const over = new AbortController();
   const at = (event: Event) => placeOf(event, payments.cursors, event.platformId);
 
   /** Returns how an event affects the list; undefined if it concerns other rows. */
@@ -102,10 +102,7 @@ function listStream(
     return { op: is ? (was ? 'UPDATE' : 'ENTER') : 'LEAVE', ...at(event), node: now, before };
   }
 
-  /**
-   * Returns the messages for some events: a single message if the subscriber collects changes, otherwise one for each
-   * change.
-   */
+  /** Returns the messages for some events: a single one if the subscriber collects changes, otherwise one for each. */
   async function messagesOf(events: readonly Event[]): Promise<ListMessage[]> {
     const all = await Promise.all(events.map(async (event) => ({ event, change: await changeOf(event) })));
     return (waitMs > 0 ? [all] : all.map((one) => [one])).flatMap((group) => {
@@ -120,17 +117,11 @@ function listStream(
 
   /** Waits for the end of the current slot of `waitMs`: all watchers of a list share slots, and therefore messages. */
   const restOfSlot = () =>
-    new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, waitMs - (Date.now() % waitMs));
-      endWait = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
+    delay(waitMs - (Date.now() % waitMs), undefined, { signal: over.signal }).catch(() => undefined);
 
   return {
     async next() {
-      while (!isOver) {
+      while (!over.signal.aborted) {
         const message = ready.shift();
         if (message) return { done: false, value: message };
         const result = await channel.next();
@@ -144,8 +135,7 @@ function listStream(
       return { done: true, value: undefined };
     },
     async return() {
-      isOver = true;
-      endWait();
+      over.abort();
       await channel.return();
       return { done: true, value: undefined };
     },
@@ -246,7 +236,6 @@ function equalIn(where: object, field: string): string | undefined {
     if (name === field && typeof condition === 'string') return condition;
     if (name !== 'AND') continue;
     for (const part of [condition].flat()) {
-      // The parts of `AND` are conditions.
       const found = equalIn(part as object, field);
       if (found !== undefined) return found;
     }

@@ -16,14 +16,9 @@ export interface RowStream<Noun extends FollowedNoun> {
   readonly ids: readonly string[];
   readonly field: string;
   readonly isLast?: (event: Event) => boolean;
-  /**
-   * Whether the row is in a final state, so that no event follows the one for this version, even if that event has not
-   * been written yet.
-   */
+  /** Whether no event follows the one for this version of the row, which may not have been written yet. */
   readonly hasEnded?: (row: SnapshotRows[Noun]) => boolean | Promise<boolean>;
-  /**
-   * Watches a row whose end creates no event. Returns a function to call with each version that is sent to the reader.
-   */
+  /** Watches a row whose end creates no event. Returns a function to call with each version sent to the reader. */
   readonly endLater?: (
     row: SnapshotRows[Noun],
     following: Pick<Channel<Event>, 'ended' | 'end'>,
@@ -148,7 +143,6 @@ function rowsFollower<Noun extends FollowedNoun>(
     return mapChannel(channel, show, firsts);
   }
 
-  /** Watches a row whose end creates no event. */
   function awaitEnd(channel: Channel<Event>, row: SnapshotRows[Noun]): void {
     const id = subjectId(row);
     const state = open.get(id);

@@ -1,7 +1,5 @@
 import { builder } from '../builder.ts';
 
-/** The information that the two sides of a payment to or from a UMA address exchange. */
-
 export const InformationField = builder.objectRef<{ name: string; value: string }>('InformationField').implement({
   description: 'A piece of information about a party to a payment, such as its full name.',
   fields: (t) => ({

@@ -65,9 +65,6 @@ export const AmountInput = builder.inputType('AmountInput', {
   }),
 });
 
-/** Converts the input to the domain's form. A @oneOf input has exactly one field. */
-export function givenAmount({ units, decimal }: typeof AmountInput.$inferInput): GivenAmount {
-  const amount = units ?? (typeof decimal === 'string' ? { decimal } : undefined);
-  if (amount === undefined) throw new Error('a @oneOf input has one field');
-  return amount;
-}
+/** Converts the input to the domain's form. */
+export const givenAmount = ({ units, decimal }: typeof AmountInput.$inferInput): GivenAmount =>
+  decimal === undefined ? units : { decimal };

@@ -3,8 +3,6 @@ import type { Address } from '../../../../domain/commands/people.ts';
 import type { Context } from '../../context.ts';
 import { builder, enumOf } from '../builder.ts';
 
-/** Addresses and the details of people and companies, shared by customers and beneficiaries. */
-
 export const AddressType = builder.objectRef<Address>('Address').implement({
   description: 'A postal address.',
   fields: (t) => ({

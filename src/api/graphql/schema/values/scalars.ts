@@ -3,8 +3,6 @@ import { isDay, parseTimestamp } from '../../../../core/checks.ts';
 import { WrongValue } from '../../wrong-value.ts';
 import { builder } from '../builder.ts';
 
-const int64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n };
-
 /** Parses a BigInt. The type is checked first, because the pattern alone would also accept a list with one number. */
 function parseBigInt(value: unknown): bigint | WrongValue {
   const parsed = integerIn(value);
@@ -14,9 +12,8 @@ function parseBigInt(value: unknown): bigint | WrongValue {
       'expected a 64-bit integer, or a string of digits; write integers above 2^53 as a string',
     );
   }
-  return parsed >= int64.min && parsed <= int64.max
-    ? parsed
-    : new WrongValue('AMOUNT_OUT_OF_RANGE', 'an integer must fit into 64 bits');
+  const isInRange = BigInt.asIntN(64, parsed) === parsed;
+  return isInRange ? parsed : new WrongValue('AMOUNT_OUT_OF_RANGE', 'an integer must fit into 64 bits');
 }
 
 function integerIn(value: unknown): bigint | undefined {
@@ -43,7 +40,6 @@ function textParsers<T>(read: (text: string) => T | undefined, ...wrong: Constru
   return parsers<T>(parse, [Kind.STRING]);
 }
 
-/** Returns a function that returns text unchanged if it passes a test, and otherwise undefined. */
 const textThat = (passes: (text: string) => boolean) => (text: string) => (passes(text) ? text : undefined);
 
 builder.scalarType('BigInt', {

@@ -3,7 +3,7 @@ import { whereDeliveries } from '../../../webhooks/delivery/deliveries.ts';
 import { createEndpoint, deleteEndpoint, rotateSecret, updateEndpoint } from '../../../webhooks/endpoints/endpoints.ts';
 import { replay, resend } from '../../../webhooks/endpoints/replay.ts';
 import { sendTest } from '../../../webhooks/endpoints/test-event.ts';
-import { builder } from '../builder.ts';
+import { builder, required } from '../builder.ts';
 import { EventType, WebhookDeliveryStatus, WebhookEndpointStatus } from '../enums.ts';
 import { WebhookDeliveryFilter } from '../filters.ts';
 import { listOf } from '../list.ts';
@@ -28,7 +28,6 @@ const WebhookDelivery = builder.prismaNode('WebhookDelivery', {
   description: 'The delivery of an event to a webhook endpoint.',
   fields: (t) => ({
     event: t.relation('event', {
-      type: Event,
       description: "The event. Every attempt sends it with the same webhook id: Webhook: followed by the event's UUID.",
     }),
     status: t.expose('status', { type: WebhookDeliveryStatus, description: "The delivery's status." }),
@@ -43,12 +42,10 @@ const WebhookDelivery = builder.prismaNode('WebhookDelivery', {
 });
 
 const deliveries = listOf(WebhookDelivery, {
-  name: 'WebhookDelivery',
   visible: visibleToPlatform,
   filter: WebhookDeliveryFilter,
   where: whereDeliveries,
-  page: 'A page of webhook deliveries.',
-  edge: 'A webhook delivery on a page.',
+  words: ['A webhook delivery', 'webhook deliveries'],
 });
 
 const WebhookEndpoint = builder.prismaNode('WebhookEndpoint', {
@@ -89,10 +86,8 @@ const WebhookEndpoint = builder.prismaNode('WebhookEndpoint', {
 });
 
 const endpoints = listOf(WebhookEndpoint, {
-  name: 'WebhookEndpoint',
   visible: visibleToPlatform,
-  page: 'A page of webhook endpoints.',
-  edge: 'A webhook endpoint on a page.',
+  words: ['A webhook endpoint', 'webhook endpoints'],
   totalCount: 'The number of webhook endpoints, on all pages.',
 });
 
@@ -224,11 +219,7 @@ mutation('replayWebhookEvents', {
   description: 'Sends past events to a webhook endpoint again, each with its original webhook id.',
   input: (t) => ({
     endpointId: t.id({ required: true, description: endpointIdDescription }),
-    events: t.field({
-      type: ReplayedEventsInput,
-      required: true,
-      description: 'The events to replay: set exactly one field.',
-    }),
+    events: t.field(required(ReplayedEventsInput, 'The events to replay: set exactly one field.')),
   }),
   success: { count: { type: 'Int', description: 'The number of events that will be sent.' } },
   resolve: ({ endpointId, events: { eventId, between } }, { webhooks, viewer }, key) =>
