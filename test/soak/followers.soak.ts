@@ -9,7 +9,7 @@ import { browserPath, startBrowser } from '../setup/browser.ts';
 import { type Data, ownGateway, type TestPlatform } from '../setup/gateway.ts';
 import { Fleet, type LoadBalancer, startLoadBalancer } from '../setup/load-balancer.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
-import { changesAfter, makeCustomers, until, writeUntil } from '../setup/torture.ts';
+import { makeChanges, makeCustomers, until } from '../setup/torture.ts';
 
 /**
  * Apps follow streams with the client package, through a load balancer in front of two instances. Connections are cut,
@@ -152,7 +152,7 @@ async function listOf(platform: TestPlatform, customerId: string): Promise<strin
 
 test(`${followers} followers lose nothing, repeat nothing and reorder nothing, whatever happens to their connections and instances`, async () => {
   const one = await ownGateway({ CORS_ORIGINS: ['*'] });
-  const { platform, databaseUrl } = one;
+  const { platform } = one;
   const balancer = await startLoadBalancer();
   const fleet = new Fleet(one, balancer);
   for (let at = 0; at < 2; at += 1) await fleet.start();
@@ -162,7 +162,7 @@ test(`${followers} followers lose nothing, repeat nothing and reorder nothing, w
   const customerAt = (at: number) => customers[at % customers.length] ?? '';
 
   let isOver = false;
-  const writing = writeUntil(() => isOver, databaseUrl, platform.platformId, customers, rate);
+  const writing = makeChanges(one, customers, start, rate, () => isOver);
   const paying = payUntil(() => isOver, platform, scene);
   const all = Array.from({ length: followers - components }, (_, at) =>
     follower(platform, balancer.url, customerAt(at), start),
@@ -179,38 +179,34 @@ test(`${followers} followers lose nothing, repeat nothing and reorder nothing, w
     await delay(2_000 + Math.random() * 8_000);
   }
   isOver = true;
-  const [written, paid] = await Promise.all([writing, paying]);
+  const [{ changes, of }, paid] = await Promise.all([writing, paying]);
   const open = `{ transactions(first: 0, filter: { status: [PENDING, PROCESSING] }) { totalCount } }`;
   await until(async () => (await platform.ask(open).catch(() => undefined))?.transactions.totalCount === 0);
 
-  const rows = await changesAfter(databaseUrl, platform.platformId, start);
-  const ofCustomer = new Map(customers.map((id) => [id, [] as string[]]));
-  for (const { id, customer_id: customer } of rows) ofCustomer.get(`Customer:${customer}`)?.push(id);
-  const expected = (customerId: string) => ofCustomer.get(customerId) ?? [];
   const count = () => all.reduce((sum, { seen }) => sum + seen.length, 0);
   await until(
-    () => all.every(({ customerId, seen }) => seen.length >= expected(customerId).length),
+    () => all.every(({ customerId, seen }) => seen.length >= of(customerId).length),
     () => {
-      const late = all.filter(({ customerId, seen }) => seen.length < expected(customerId).length);
+      const late = all.filter(({ customerId, seen }) => seen.length < of(customerId).length);
       const missing = late.map(({ customerId, seen, state }) => {
-        const first = expected(customerId).findIndex((id, at) => seen[at] !== id);
-        return `${state()} ${seen.length}/${expected(customerId).length}, not ${first}: ${expected(customerId)[first]} but ${seen[first]}`;
+        const first = of(customerId).findIndex((id, at) => seen[at] !== id);
+        return `${state()} ${seen.length}/${of(customerId).length}, not ${first}: ${of(customerId)[first]} but ${seen[first]}`;
       });
       return `${count()}; ${late.length} late: ${missing.slice(0, 5).join('; ')}`;
     },
   );
-  for (const { customerId, seen } of all) expect(seen).toEqual(expected(customerId));
+  for (const { customerId, seen } of all) expect(seen).toEqual(of(customerId));
   if (page) {
     const events = owners.slice(0, -1);
     const list = await listOf(platform, scene.customerId);
     await expect
       .poll(async () => (await page.shown()).seen.slice(0, -1).map((seen) => seen.length), { timeout: 120_000 })
-      .toEqual(events.map((customerId) => expected(customerId).length));
+      .toEqual(events.map((customerId) => of(customerId).length));
     await expect.poll(async () => (await page.shown()).list, { timeout: 120_000 }).toEqual(list);
     const { seen } = await page.shown();
-    expect(seen.slice(0, -1)).toEqual(events.map(expected));
+    expect(seen.slice(0, -1)).toEqual(events.map(of));
   }
-  console.log(`${seconds} s: ${written} changes, ${paid} payments, ${count()} messages, ${disturbed} disturbances`);
+  console.log(`${seconds} s: ${changes} changes, ${paid} payments, ${count()} messages, ${disturbed} disturbances`);
   for (const { stop } of all) stop();
   await page?.close();
   await fleet.stop();

@@ -25,7 +25,7 @@ import { listen } from '../setup/free-port.ts';
 import { type Data, ownGateway } from '../setup/gateway.ts';
 import { Fleet, type LoadBalancer, startLoadBalancer } from '../setup/load-balancer.ts';
 import { newCustomer } from '../setup/scene.ts';
-import { changesAfter, until, writeUntil } from '../setup/torture.ts';
+import { changesAfter, makeChanges, until } from '../setup/torture.ts';
 
 /** Libraries, used as in an app. Each follows the events of one customer. */
 
@@ -272,7 +272,7 @@ test('stock clients lose and reorder nothing while instances are killed, cut off
   for (const [name, disturb] of Object.entries(disturbances)) {
     const start = await feedEnd(one.platform);
     let isWriting = true;
-    const writing = writeUntil(() => !isWriting, one.databaseUrl, platformId, [customerId], rate);
+    const writing = makeChanges(one, [customerId], start, rate, () => !isWriting);
     const following: Following[] = await Promise.all(
       stockClients.map(async (client) => {
         const seen: string[] = [];
@@ -296,8 +296,7 @@ test('stock clients lose and reorder nothing while instances are killed, cut off
       await all(({ seen }) => seen.includes(newest));
     }
     isWriting = false;
-    await writing;
-    const events = (await changesAfter(one.databaseUrl, platformId, start)).map(({ id }) => id);
+    const events = (await writing).of();
     await all(({ seen }) => seen.includes(events.at(-1) ?? ''));
     for (const { client, seen, end } of following) {
       await end();
