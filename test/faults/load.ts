@@ -261,6 +261,8 @@ class Client implements LoadClient {
       });
       const text = await response.text();
       this.latest = `${operation}: ${response.status} ${text.slice(0, 200)}`;
+      if (response.status === 503 && response.headers.get('retry-after') === null)
+        this.internalErrors.push(`${this.latest} does not say when to try again`);
       return this.#read(operation, response.status, text);
     } catch (error) {
       this.latest = `${operation}: ${error}`;
