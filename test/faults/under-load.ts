@@ -16,7 +16,7 @@ import { readFeed, readPayments, readReceipts } from './evidence.ts';
 import type { Surroundings } from './faults.ts';
 import { type Follower, startFollowers } from './followers.ts';
 import { environment, furnish, money } from './furnish.ts';
-import type { Evidence, Usage } from './history.ts';
+import type { Command, Evidence, Usage } from './history.ts';
 import { startInstance } from './instances.ts';
 import { type Load, startLoad } from './load.ts';
 import { limitedAs } from './load-acts.ts';
@@ -150,6 +150,17 @@ export async function underLoad<Told>(
   } finally {
     for (const end of ends.reverse()) await end();
   }
+}
+
+/** Describes a run in one line. */
+export function summaryOf({ evidence, violations, seconds }: Outcome<unknown>): string {
+  const { history, feed, followers } = evidence;
+  const ended = (outcome: Command['outcome']) => history.filter((command) => command.outcome === outcome).length;
+  const byPolicy = history.filter(({ code }) => code === 'LIMIT_EXCEEDED').length;
+  return (
+    `${history.length} commands in ${Math.round(seconds)} s: ${ended('succeeded')} acknowledged, ${ended('refused')} refused (${byPolicy} by a policy), ` +
+    `${ended('unknown')} unknown; ${feed.length} changes, ${followers.size} followers; ${violations.length} violations`
+  );
 }
 
 /** Starts a Postgres to inject faults into, or one with a replica and a proxy to the replica. */
