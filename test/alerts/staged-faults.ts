@@ -25,9 +25,8 @@ async function readingLookups({ other }: Stage) {
   return () => other.send('query ($id: ID!) { node(id: $id) { id ... on Lookup { umaAddress } } }', { id });
 }
 
-/** An alert fires if more deliveries than this are unfinished. */
+/** The thresholds of alerts: unfinished deliveries, and events that are not dispatched. */
 const lateDeliveries = 10_000;
-/** An alert fires if more events than this are not dispatched. */
 const lag = 500;
 /** The maximum number of endpoints of a platform. */
 const endpoints = 20;
@@ -39,7 +38,6 @@ const comparison = (age: string) => `insert into reconciliation (platform_id, pe
 const spoil = (accountId: string, by: string) => `begin; set local session_replication_role = replica;
   update account set posted = posted ${by} where id = '${accountId}'; commit`;
 
-/** The faults staged on instances without a replica. */
 const ofInstances: Readonly<Record<string, StagedFault>> = {
   // Postgres faults: in its disk, in the network to it, and in its contents.
   'unreachable database': between(
@@ -347,9 +345,7 @@ const ofReplica: Readonly<Record<string, StagedFault>> = {
   ),
 };
 
-/** The instances into which faults are injected. */
 interface Scene {
-  /** Whether the instances have a replica. */
   readonly hasReplica: boolean;
   readonly faults: Readonly<Record<string, StagedFault>>;
 }

@@ -1,7 +1,6 @@
 import type { Change, Command, Evidence, Payment } from './history.ts';
 import { amount } from './load-acts.ts';
 
-/** A broken promise. */
 export interface Violation {
   readonly kind:
     | 'lost'
@@ -85,9 +84,7 @@ export function checkCommands(evidence: Pick<Evidence, 'history' | 'payments' | 
   });
 }
 
-/**
- * Returns the payments that have begun or wait for approval. A quote's payment is PENDING until the quote is executed.
- */
+/** Returns the payments that have begun or wait for approval. Until its execution, a quote's payment is PENDING. */
 export function executedIn(feed: readonly Change[]): ReadonlySet<string> {
   return new Set(
     feed.flatMap(({ payment }) => (payment && /^(PROCESSING|CREATED)$/.test(payment.status) ? [payment.id] : [])),
@@ -107,7 +104,6 @@ function decidedIn(feed: readonly Change[], statuses: readonly string[]): Readon
   );
 }
 
-/** Returns a function that finds the command which made a payment. */
 export function commandsOf(history: readonly Command[]) {
   const byKey = new Map<string | null, Command>(history.map((command) => [command.key, command]));
   return ({ description }: Payment): Command | undefined => byKey.get(description);

@@ -6,15 +6,11 @@ import { openEventStream, openRawSocket } from '../setup/streams.ts';
 export type Follower = ReturnType<typeof startFollower>;
 
 const query = 'subscription ($after: String) { events(after: $after) { id cursor } }';
-/** How long a follower waits before it reconnects. */
 const pauseMs = 20;
 /** After this time without messages, a follower gives up its connection, because the instance may be hanging. */
 const silentMs = 5_000;
 
-/**
- * Starts followers of the whole feed, alternating between WebSockets and event streams. Each reconnect uses a different
- * instance.
- */
+/** Starts followers of the whole feed, over sockets and event streams in turn. Each reconnect uses another instance. */
 export function startFollowers(count: number, urls: () => readonly string[], authorization: string, after: string) {
   return Array.from({ length: count }, (_, at) => {
     const name = at % 2 === 0 ? 'socket' : 'event stream';
@@ -67,7 +63,6 @@ function startFollower(
   })();
   return {
     name,
-    /** The ids of the changes that the follower received. */
     received,
     async stop() {
       stopping.abort();

@@ -4,32 +4,22 @@ import { type Fault, type FaultName, faults, type Surroundings } from './faults.
 import { type Outcome, type Scenery, summaryOf, underLoad } from './under-load.ts';
 
 export interface Survival extends Scenery {
-  /** How often each fault is injected; the seed decides the order. */
   readonly faults: Partial<Record<FaultName, number>>;
-  /** How many commands are acknowledged between two faults. */
   readonly commandsBetween: number;
 }
 
-/**
- * Lets clients move money while faults are injected one after another (instance kills may overlap). Prints a line for
- * each kind of fault. Returns the violations that the checker finds.
- */
+/** Injects faults one after another under load, and prints a line for each kind. Returns the violations. */
 export async function findViolations(options: Survival): Promise<Violation[]> {
   const outcome = await underLoad(options, (around, note) => injectAll(options, around, note));
   print(options, outcome);
   return outcome.violations;
 }
 
-/** Injects the faults, and expects every promise to be kept. */
 export async function survive(options: Survival): Promise<void> {
   const violations = await findViolations(options);
   expect(violations.slice(0, 20)).toEqual([]);
 }
 
-/**
- * Injects each fault once enough commands have been acknowledged since the last one. Returns the results by kind of
- * fault.
- */
 async function injectAll(
   { faults: counts, commandsBetween }: Survival,
   around: Surroundings,

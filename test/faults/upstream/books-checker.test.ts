@@ -33,9 +33,6 @@ const noRestores: Restores = {
   endedByHand: new Set(),
 };
 
-/**
- * Payments: one outgoing, one incoming, one failed and one returned. Also a deposit, and a quote that was not executed.
- */
 const sound: Books = {
   history: [
     command('out'),

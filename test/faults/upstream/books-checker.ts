@@ -3,7 +3,6 @@ import { checkCommands, commandsOf, executedIn, type Violation } from '../checke
 import type { Command } from '../history.ts';
 import type { Amount, BookedOrder, Books, Movement, Named } from './books.ts';
 
-/** A broken promise. */
 export interface BooksViolation {
   readonly kind:
     | Violation['kind']
@@ -21,10 +20,7 @@ interface Found extends Named {
   readonly breaks?: BooksViolation['kind'] | undefined;
 }
 
-/**
- * Compares the books of a gateway with those of its upstream service: finds payments that were lost or doubled between
- * them, and checks that the reconciliation has reported every difference and nothing else. Returns the violations.
- */
+/** Finds payments lost or doubled between a gateway and its upstream, and differences not reported or reported wrongly. */
 export function checkBooks(books: Books): BooksViolation[] {
   const found = [
     ...differencesOfOrders(books),
@@ -50,9 +46,7 @@ export function checkBooks(books: Books): BooksViolation[] {
   ];
 }
 
-/**
- * Checks that what happened agrees with the answers to commands. Commands that a restore has undone count as unknown.
- */
+/** Checks the answers to commands. Commands that a restore has undone count as unknown. */
 function commands({ history, restores: { undonePayments }, ...books }: Books): BooksViolation[] {
   const standing = history.map((command): Command => {
     const transactionIds = command.transactionIds.filter((id) => !undonePayments.has(id));
@@ -130,9 +124,7 @@ function differencesOfDeposits({ deposits, movements, restores: { vanished } }: 
   });
 }
 
-/**
- * Checks that each deposit known here was credited, and that none still waits, either for its turn or for an operator.
- */
+/** Checks that no deposit still waits, either for its turn or for an operator. */
 function uncredited({ deposits }: Books): BooksViolation[] {
   return deposits
     .filter(({ transactionId }) => transactionId === undefined)
@@ -174,10 +166,7 @@ function balances({ orders, deposits, held, restores }: Books): Found[] {
     .map(([currency, there]) => ({ fault: 'OTHER_BALANCE', reference: currency, there: String(there), breaks }));
 }
 
-/**
- * Checks that orders that had settled here are not sent again when upstream has lost them, because its bank has already
- * paid.
- */
+/** Checks that no settled order is sent again when upstream has lost it: its bank has already paid. */
 function sentAgain({ movements, restores: { vanished, settledBefore } }: Books): BooksViolation[] {
   const gone = new Set(vanished.flatMap(({ orderId }) => (orderId === undefined ? [] : [orderId])));
   return movements.flatMap(({ orderId = '', reference }): BooksViolation[] =>
@@ -201,10 +190,7 @@ function naming(found: readonly Found[], named: readonly Named[]): BooksViolatio
   ];
 }
 
-/**
- * Returns a key that identifies a difference. For a balance this is the currency, because the two amounts depend on the
- * moment.
- */
+/** Returns a key for a difference. For a balance this is the currency, because the amounts depend on the moment. */
 function nameOf({ fault, transaction, reference, here, there }: Named): string {
   if (fault === 'OTHER_BALANCE') return `${fault} ${/([A-Z]{3,4}) in the books/.exec(here ?? '')?.[1] ?? reference}`;
   return [fault, transaction ?? reference, here ?? 'nothing', there ?? 'nothing'].join(' | ');
