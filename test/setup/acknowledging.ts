@@ -10,7 +10,6 @@ interface Cuts {
   readonly clients: number;
   readonly customers: number;
   readonly seconds: number;
-  /** Changes per second. */
   readonly rate: number;
 }
 
@@ -19,15 +18,9 @@ interface Message {
   readonly mayRepeat: boolean;
 }
 
-/** The app's entire query, which passes no cursor. */
 const query = 'subscription Follow($filter: EventFilter) { events(filter: $filter) { id } }';
 
-/**
- * Runs stock graphql-ws clients with only `resume: true` against two instances, and disconnects each client every 0.2
- * to 2 s while changes are committed out of order. At the end, each client must have received every change in order,
- * and every repeat must be marked.
- * @param two another instance on the same database; its address may change
- */
+/** Cuts off stock graphql-ws clients with only `resume: true`, on two instances: each gets every change, in order. */
 export async function acknowledging(
   one: TestGateway,
   two: { readonly url: string },
@@ -109,7 +102,6 @@ function follow(one: TestGateway, two: { readonly url: string }, customerId: str
   return { customerId, connections, count, client, cut: () => socket?.terminate() };
 }
 
-/** Returns the number of connections on which a client received messages. */
 const connectionsOf = ({ connections }: Pick<ReturnType<typeof follow>, 'connections'>) =>
   connections.filter(({ length }) => length > 0).length;
 

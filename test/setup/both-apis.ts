@@ -1,14 +1,10 @@
 import { expect } from 'vitest';
 import type { Data } from './gateway.ts';
 
-/**
- * GraphQL selections of every field that REST has, and the conversion of their results to REST's form. They share no
- * code with the service.
- */
+/** GraphQL selections of every field of REST, and their conversion to REST's form, without code of the service. */
 
 const money = '{ amount currency { code name symbol decimals } }';
 const rateDetails = `{ counterpartyMultiplier counterpartyFixedFee ${money} serviceApiMultiplier serviceApiFixedFee ${money} serviceApiVariableFeeRate serviceApiVariableFeeAmount ${money} }`;
-/** Every field of the payment instructions. */
 export const instruction = `{ __typename
   ... on UsAccountInstruction { accountType accountNumber routingNumber accountCategory bankName reference }
   ... on ClabeInstruction { accountType clabeNumber reference }

@@ -116,7 +116,6 @@ const generators: Readonly<Record<ExternalAccountType, fc.Arbitrary<AccountDetai
   BASE_WALLET: evm,
 };
 
-/** Accounts of all types. */
 export const generatedAccount: fc.Arbitrary<GeneratedAccount> = fc.oneof(
   ...Object.entries(generators).map(([accountType, made]) =>
     // Each generator creates the details of its type; the Lightning generators omit two of three.

@@ -4,10 +4,6 @@ import { act, setAccountStatus, transfer, usdToEur } from './acts.ts';
 import type { Data, TestGateway, TestPlatform } from './gateway.ts';
 import { makeScene, newCustomer, type Scene, usAccount } from './scene.ts';
 
-/**
- * The lists that a client can keep up to date by applying changes. Tests compare each with a fresh read of the list.
- */
-
 export type ListName = 'transactions' | 'quotes' | 'accounts' | 'customers';
 
 /** A list to follow: its name, its filter, and how long each message waits for further changes. */
@@ -25,7 +21,6 @@ const fields: Readonly<Record<ListName, string>> = {
 };
 const types = { transactions: 'Transaction', quotes: 'Quote', accounts: 'Account', customers: 'Customer' } as const;
 
-/** The client of one followed list. */
 export class LiveList {
   readonly wanted: Wanted;
   readonly #platform: TestPlatform;
@@ -127,8 +122,6 @@ export class LiveList {
   }
 }
 
-/** Random histories of a platform, and lists that are followed through them. */
-
 let numbers = 0;
 
 /** A step: an act, and the existing object that it concerns. */
@@ -154,10 +147,7 @@ type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
 const waitMs = fc.constantFrom(0, 0, 20, 100);
 
-/**
- * Filters, each of which matches objects of a single history. The ids of its scene are filled in when the history
- * begins.
- */
+/** Filters, into which the ids of a history's scene are filled when it begins. */
 const filters = {
   transactions: [
     () => ({}),
@@ -203,9 +193,7 @@ export const history = fc.record({
 });
 export type History = typeof history extends fc.Arbitrary<infer T> ? T : never;
 
-/**
- * Plays a history on its own platform. After each of its rounds, each followed list must equal a new read of that list.
- */
+/** Plays a history. After each round, each followed list must equal a new read of that list. */
 export async function play(t: TestGateway, { follow, rounds }: History): Promise<void> {
   numbers += 1;
   const platform = await t.newPlatform(`lists ${numbers}`);

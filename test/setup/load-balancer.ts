@@ -93,7 +93,6 @@ export async function startFleet({ databaseUrl }: TestGateway) {
   await start();
   return {
     balancer,
-    /** Ends the oldest instance and replaces it with a new instance. */
     async replace(signal: 'SIGKILL' | 'SIGTERM') {
       const instance = instances.shift();
       if (!instance) throw new Error('no instance');

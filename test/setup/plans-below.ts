@@ -44,7 +44,6 @@ export const listsBelow: readonly ListBelow[] = Object.values(schema.getTypeMap(
     return { name: `${type.name}.${name}`, parent: type.name as keyof Parents, field: name, args, isPaged, table };
   });
 
-/** Returns the fields of the filter that a list takes. */
 function filterFieldsOf(args: readonly GraphQLArgument[]): readonly GraphQLInputField[] {
   const type = getNamedType(args.find(({ name }) => name === 'filter')?.type);
   return isInputObjectType(type) ? Object.values(type.getFields()) : [];
@@ -104,11 +103,7 @@ function enumValuesOf({ type }: GraphQLInputField): readonly string[] | undefine
 
 const page = '{ edges { node { id } cursor } pageInfo { hasNextPage hasPreviousPage } }';
 
-/**
- * Returns the arguments with which a list reads more rows than its page or, if it must examine them all, more than its
- * parent has. Also returns the arguments for which Postgres itself decides how to plan the statement: neither always
- * once, nor every time.
- */
+/** Returns the arguments with which a list reads too many rows, or is planned neither always once nor every time. */
 export async function readsTooMuch(
   t: TestGateway,
   list: ListBelow,

@@ -11,7 +11,6 @@ import { type Data, type TestGateway, uuidIn } from './gateway.ts';
 import { base } from './rest.ts';
 import { makeScene } from './scene.ts';
 
-/** A table with the rows of a list. */
 export type FilledTable = (typeof filledTables)[number];
 const filledTables = ['transaction', 'quote', 'customer', 'account', 'webhook_delivery', 'posting'] as const;
 
@@ -33,10 +32,7 @@ const list = (field: string, args: string) => `{ ${field}(${args}) { edges { nod
 const amountIndexes = ['sent', 'received'].map((side) => `transaction_platform_id_${side}_currency_${side}_amount_idx`);
 const changed = 'updatedAfter: "2001-01-01T00:00:00Z", updatedBefore: "2001-01-01T00:00:00.010Z"';
 
-/**
- * For each filter that must be planned for its value: a value that few rows have, and the indexes that the plan must
- * use.
- */
+/** For each filter that must be planned for its value: a rare value, and the indexes that the plan must use. */
 const filterCases: readonly (readonly [table: FilledTable, filter: string, ...indexes: readonly string[]])[] = [
   ['transaction', 'status: [REFUNDED]', 'transaction_platform_id_status_id_idx'],
   ['transaction', 'type: [INCOMING]', 'transaction_platform_id_type_id_idx'],
@@ -125,9 +121,7 @@ export async function makePlanScene({ platform }: TestGateway) {
   await succeed(platform, 'sendTestWebhook', { endpointId: endpoint });
   const [delivery] = (await readEndpoint(platform, endpoint)).deliveries;
   return {
-    /** The objects whose ids list queries use. */
     ids: { account: usd, endpoint },
-    /** The rows to copy. */
     templates: { transactionId: transaction.id, quoteId: quoted.id, deliveryId: delivery.id, parents },
     close: () => receiver.stop(),
   };
@@ -315,17 +309,14 @@ export async function filling(owner: pg.Pool, work: (client: pg.PoolClient) => P
 
 /** What Postgres does for a list query. */
 export interface Plan {
-  /** The indexes that the plan reads. */
   readonly indexes: readonly string[];
   /** How many rows of the table were read, including those that a filter removed; undefined if not executed. */
   readonly rowsRead: number | undefined;
   /** Whether the statement was sent without a name, and so is planned each time. */
   readonly isPlannedAnew: boolean;
-  /** Whether the statement is planned once for all values. */
   readonly isPlannedOnce: boolean;
 }
 
-/** A statement that a gateway sent. */
 interface Sent {
   readonly name?: string;
   readonly text: string;
@@ -333,10 +324,7 @@ interface Sent {
   readonly planning?: Planning;
 }
 
-/**
- * Sends a query, or a REST path, to the gateway twice, and returns the plan, in the gateway's role, of the statement
- * that answered it.
- */
+/** Sends a query or a REST path twice. Returns the plan of its statement, in the gateway's role. */
 export async function planOf(
   t: TestGateway,
   { query, table }: Pick<PlanCase, 'query' | 'table'>,

@@ -48,7 +48,6 @@ export class Statements {
   }
 }
 
-/** `pg` takes a text, or an object with the text. */
 function partsOf(statement: unknown): { readonly name?: string; readonly text: string } {
   return statement as { name?: string; text: string };
 }
@@ -61,7 +60,6 @@ export async function countedGateway(beside: TestGateway, overrides: Parameters<
     url,
     platform: connect(url, platformId, authorization),
     statements: new Statements(gateway.serving.pool),
-    /** Returns how many streams are open on the second gateway. */
     subscriptions: () => gateway.feed.subscriptions,
     stop,
   };

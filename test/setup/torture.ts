@@ -11,7 +11,6 @@ interface Torture {
   readonly subscribers: number;
   readonly customers: number;
   readonly seconds: number;
-  /** Changes per second. */
   readonly rate: number;
   /** How often the sequencing process is killed. */
   readonly kills: number;
@@ -24,7 +23,6 @@ interface Subscriber {
   cursor: string;
   sockets: number;
   eventStreams: number;
-  /** Sockets that were abandoned without closing them. */
   halfOpened: number;
 }
 

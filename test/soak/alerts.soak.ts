@@ -111,10 +111,6 @@ async function stageOf(around: Surroundings): Promise<Stage> {
   };
 }
 
-/**
- * Injects a fault until its alerts fire, and then ends it. Waits until the alerts are resolved and commands are
- * acknowledged.
- */
 async function measure(prometheus: Prometheus, stage: Stage, name: string, fault: StagedFault): Promise<Measured> {
   const { load } = stage;
   await untilHolds(

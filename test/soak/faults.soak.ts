@@ -3,7 +3,6 @@ import { expect, test } from 'vitest';
 import { hasControlGroups, memoryGroup } from '../faults/control-groups.ts';
 import { findViolations, type Survival, survive } from '../faults/survive.ts';
 
-/** Reads a count from an environment variable, so that a run can be shorter or longer than usual. */
 const setting = (name: string, usual: number) => Number(process.env[name] ?? usual);
 /** Decides the order of the faults and what each client does. FAULT_SEED repeats a run, as far as timing allows. */
 const seed = setting('FAULT_SEED', randomInt(1_000_000));

@@ -11,11 +11,7 @@ import { type Fleet, startFleet } from '../setup/load-balancer.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 import { makeChanges, makeCustomers, until } from '../setup/torture.ts';
 
-/**
- * Apps follow streams with the client package, through a load balancer in front of two instances. Connections are cut,
- * delayed, half-opened and half-closed, and instances are killed, frozen and restarted. Each app passes its own
- * `after`.
- */
+/** Apps with the client package follow streams while connections and instances fail. Each passes its own `after`. */
 
 /** The duration: SOAK_SECONDS, by default twenty minutes. */
 const seconds = Number(process.env.SOAK_SECONDS ?? 1_200);
@@ -31,7 +27,6 @@ const Events = operation<{ readonly events: { readonly id: string } }, object>(t
 interface Follower {
   readonly customerId: string;
   readonly seen: string[];
-  /** Describes the app's socket. */
   readonly state: () => string;
   readonly stop: () => void;
 }
@@ -39,7 +34,6 @@ interface Follower {
 const tokenOf = (platform: TestPlatform, customerId: string) => () =>
   mint(platform, { customerId, permissions: ['VIEW'], expiresInSeconds: 60 });
 
-/** Starts an app in this process, with its own socket. */
 function follower(platform: TestPlatform, url: string, customerId: string, after: string): Follower {
   const seen: string[] = [];
   const payments = openPayments({
@@ -127,7 +121,6 @@ async function payUntil(isOver: () => boolean, platform: TestPlatform, scene: Sc
   return paid;
 }
 
-/** Reads the list again. */
 async function listOf(platform: TestPlatform, customerId: string): Promise<string[]> {
   const { transactions } = await platform.ask(
     `{ transactions(first: 20, filter: { customerId: "${customerId}" }) { edges { node { id version status } } } }`,

@@ -109,10 +109,7 @@ test("Relay's compiler accepts the schema and every operation, and an app that u
   expect(await quotingWith('relay-app.ts', types)).toBe('PENDING 1000');
 });
 
-/**
- * Writes a definition as Relay requires it: in a module with a matching name, and with an alias on each fragment spread
- * whose type might not match.
- */
+/** Writes a definition as Relay requires it: in its own module, with an alias on spreads whose type might not match. */
 function writeRelayModule(definition: DefinitionNode): void {
   if (definition.kind !== Kind.OPERATION_DEFINITION && definition.kind !== Kind.FRAGMENT_DEFINITION)
     throw new Error(`operations have no ${definition.kind}`);

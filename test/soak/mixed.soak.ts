@@ -67,7 +67,6 @@ test(`a process that reads, pays, streams and sends webhooks for ${seconds} s re
   expect(late.connections).toBeLessThanOrEqual(early.connections + 2);
 });
 
-/** Runs a client that does a bit of everything, one thing after another. */
 async function keepBusy(
   platform: TestPlatform,
   url: string,

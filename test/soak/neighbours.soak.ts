@@ -26,17 +26,13 @@ import { accountQuery, expensive, type Kind, kinds, payment, type Storm } from '
  */
 
 const connections = 300;
-/** The number of rounds of each kind. */
 const cycles = Number(process.env.NEIGHBOUR_ROUNDS ?? 10);
 const roundMs = 4_000;
 /** How many rounds are run in a row, so that each storm lasts longer and storms are started less often. */
 const roundsInTurn = 2;
 /** How long before its round a polite sender begins, and how long after a storm a round begins. */
 const leadMs = 1_000;
-/**
- * How long before its round a storm begins: longer than a refusal waits, so that its first requests have been refused
- * by then.
- */
+/** How long before its round a storm begins: longer than a refusal waits. */
 const stormLeadMs = 13_000;
 /** The maximum share of one processor that other processes may use in a round. */
 const mostOfOthers = Number(process.env.NEIGHBOUR_OTHERS ?? 0.05);
@@ -53,13 +49,9 @@ const wrongPerMinute = 100;
 const ways = { 'against its limit': 50, 'against a low limit': 10, 'without a limit': undefined } as const;
 type Way = keyof typeof ways;
 
-/** How much the measured platform sends per second. */
 const neighbours = {
   calm: { readsPerSecond: 200, paymentsPerSecond: 0 },
-  /**
-   * Alone, this neighbor uses a third of two processors. At twice this rate, its p99 varies between rounds by a factor
-   * of ten even without a storm.
-   */
+  /** Alone, it uses a third of two processors. At twice this rate, its p99 varies tenfold even without a storm. */
   busy: { readsPerSecond: 150, paymentsPerSecond: 50 },
 } as const;
 type Neighbour = keyof typeof neighbours;
@@ -73,7 +65,6 @@ for (let payment = 0; payment < 60; payment += 1) {
   await succeed(stormy, 'transferOut', input);
 }
 const cost = await stormy.post({ query: expensive, extensions: { cost: true } });
-/** How many requests the expensive document counts as. */
 const documentRequests = requestsForCost((await cost.json()).extensions.cost.cost);
 const child = await startChildGateway({
   DATABASE_URL: t.databaseUrl,
@@ -89,10 +80,7 @@ const requestsOf = (neighbour: Neighbour): Omit<Calm, 'ms'> => {
   const payments = { body: { query: payment, variables: { input } }, perSecond: paymentsPerSecond };
   return { url: child.url, authorization: t.platform.authorization, requests: [reads, payments] };
 };
-/**
- * Runs a program only on idle processors, because a real storm's clients take no processor time from the service. Works
- * only on Linux.
- */
+/** Runs only on idle processors, because a real storm's clients take no time from the service. Linux only. */
 const whenIdle = ['chrt', '--idle', '0'];
 const storm = start('storm.ts', whenIdle);
 const calmClient = start('calm.ts');
@@ -112,7 +100,6 @@ function start(file: string, runner: readonly string[] = []): ChildProcess {
   });
 }
 
-/** Makes the neighbor send requests for the length of one round. */
 async function round(neighbour: Neighbour, ms = roundMs): Promise<Measured> {
   calmClient.send({ ...requestsOf(neighbour), ms } satisfies Calm);
   const [measured] = (await once(calmClient, 'message')) as [Measured];
@@ -154,7 +141,6 @@ function politeRate(kind: Kind, perSecond: number): number {
 
 type Answers = Record<string, number>;
 
-/** Does something during a storm. Returns the results of the storm's acts. */
 async function beside(job: Storm, work: () => Promise<void>): Promise<Answers> {
   storm.send(job);
   await delay(job.perSecond === undefined ? stormLeadMs : leadMs);

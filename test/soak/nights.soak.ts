@@ -81,7 +81,6 @@ describe.skipIf(!isInstalled)('an operator who knows the pages', () => {
   });
 });
 
-/** An installation under load, and the Prometheus that monitors it. */
 interface Scene {
   readonly machine: Installation;
   readonly load: Load;
@@ -90,7 +89,6 @@ interface Scene {
   readonly note: (name: string, night: Night) => void;
 }
 
-/** Receives the violations while the installation still exists. */
 type Listener = (violations: readonly Violation[]) => Promise<void>;
 
 /** Starts an installation and its load, and runs `pass` on it. Returns the promises broken in the meantime. */
@@ -139,7 +137,6 @@ async function inInstallation(
   }
 }
 
-/** Waits until the installation is sound, breaks it, and waits until the alerts fire. */
 async function stage(scene: Scene, name: string, night: Night) {
   const { machine, load, prometheus, note } = scene;
   await load.more(answering);
@@ -174,7 +171,6 @@ async function stage(scene: Scene, name: string, night: Night) {
   };
 }
 
-/** Describes everything that is wrong at the moment. */
 async function troubles({ machine, prometheus }: Scene): Promise<string[]> {
   const seen = [
     ...(await Promise.all(machine.gateways.map(unreadiness))).flat(),
@@ -237,7 +233,6 @@ function pageOf(machine: Installation, { said }: Night, fired: ReadonlyMap<strin
   ].join('\n');
 }
 
-/** Shuffles names into an order that the seed decides. */
 function shuffled(names: readonly string[]): string[] {
   const random = new Random(seed);
   const places = new Map(names.map((name) => [name, random.below(2 ** 31)]));

@@ -19,7 +19,6 @@ const run = promisify(execFile);
 const root = path.resolve(import.meta.dirname, '../..');
 const maxBuffer = 64 * 1024 ** 2;
 
-/** Returns why no machine can be created here; undefined if one can. */
 function machineTrouble(): string | undefined {
   if (process.getuid?.() !== 0) return 'it needs root';
   const missing = ['debootstrap', 'systemd-nspawn', 'nsenter'].filter((program) => !isOnPath(program));
@@ -31,16 +30,10 @@ function machineTrouble(): string | undefined {
 /** A new Debian machine with systemd, in a container that shares this machine's network. */
 type Machine = Awaited<ReturnType<typeof startMachine>>;
 
-/**
- * The certificates that this machine trusts. The new machine gets them, because the network may have its own
- * certificate authority.
- */
+/** The certificates that this machine trusts, because its network may have its own certificate authority. */
 const trusted = '/etc/ssl/certs/ca-certificates.crt';
 
-/**
- * Creates a machine with this Debian release and boots it. The script finds this repository's last commit at
- * `$REPOSITORY`.
- */
+/** Boots a machine with this Debian release. Its scripts find this repository's last commit at `$REPOSITORY`. */
 async function startMachine(release: string) {
   const folder = await mkdtemp('/var/tmp/machine-');
   // The folder becomes the machine's root directory, which all of its users must be able to enter.
@@ -130,7 +123,6 @@ const scriptOf = (heading: string) =>
 
 const stopPostgres = 'pg_ctlcluster 15 main stop -m immediate';
 
-/** The steps that are carried out under load. */
 const underLoad = ['Upgrade', 'Fail over to the replica'];
 
 /** The page's settings for operator commands. */

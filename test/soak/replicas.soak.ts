@@ -16,7 +16,6 @@ import { startReplicated } from '../setup/standby.ts';
 const reads = Number(process.env.REPLICA_READS ?? 1_000_000);
 const workers = 64;
 const readsPerWrite = 9;
-/** After this many reads, the soak reports its progress. */
 const progressReads = 100_000;
 const timeout = 10_800_000;
 

@@ -31,7 +31,6 @@ interface Followed {
   readonly url: string;
   readonly authorization: string;
   readonly customerId: string;
-  /** Called with the id of each event that the app receives. */
   readonly note: (id: string) => void;
 }
 
@@ -39,7 +38,6 @@ interface StockClient {
   readonly name: string;
   /** The code in an app that makes the client resume. */
   readonly code: string;
-  /** Follows the events until the returned function is called. */
   follow(followed: Followed): Promise<() => unknown>;
 }
 

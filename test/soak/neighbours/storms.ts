@@ -16,7 +16,6 @@ export const kinds = [
 ] as const;
 export type Kind = (typeof kinds)[number];
 
-/** What a storm's connections send, and where. */
 export interface Storm {
   readonly url: string;
   readonly authorization: string;
@@ -29,19 +28,16 @@ export interface Storm {
   readonly to: string;
 }
 
-/** One connection of a storm. */
 export interface Raging {
   /** Performs the storm's act once. Returns a status, or the code with which a socket was closed. */
   act(): Promise<string>;
   close(): Promise<void>;
 }
 
-/** Returns a document that reads one account. */
 export function accountQuery(id: string): string {
   return `{ account(id: "${id}") { id currency { code } ... on InternalAccount { balance { amount } } } }`;
 }
 
-/** An outgoing payment. */
 export const payment = `mutation ($input: TransferOutInput!) { transferOut(input: $input) { __typename } }`;
 
 /** An expensive document: fifty payments, each with its history, its legs and the accounts of its customer. */
@@ -128,7 +124,6 @@ function openStream({ url, authorization, from }: Storm): Promise<string> {
   return promise;
 }
 
-/** Opens a socket, sends a query on it, and closes the socket. */
 function openSocket({ url, authorization, from }: Storm): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
   const socket = new WebSocket(`${url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');

@@ -16,11 +16,9 @@ import type { Operator } from './operator.ts';
 export interface Night {
   /** The alerts that must fire before the operator is called. Other alerts may fire as well. */
   readonly alerts: readonly string[];
-  /** What people report, besides the alerts. */
   readonly said: string | ((machine: Installation) => string);
   /** Whether requests end in internal errors meanwhile. Such errors do not tell clients the outcome. */
   readonly fails?: true;
-  /** Whether the installation has a standby. */
   readonly hasStandby?: true;
   breakIt(machine: Installation): Promise<unknown>;
   /** Repairs the installation with commands from the documentation, or from the output of such commands. */
@@ -45,7 +43,6 @@ function isAlive(pid: number): boolean {
 
 const receiver = `$success.eur@${simulatedDomain}`;
 
-/** Creates a second platform, besides the one that the load uses. */
 async function otherPlatform({ shell, gateways }: Installation) {
   const created = JSON.parse(await shell(`npm run -s ops -- --json platform create ${crypto.randomUUID()} --sandbox`));
   return connect(gateways[0]?.url ?? '', uuidOf(created.id, 'Platform') ?? '', created.authorization);

@@ -6,11 +6,9 @@ export interface Change {
   readonly file: string;
   /** The text to replace, which occurs once. */
   readonly find: string;
-  /** The text to put in its place. */
   readonly put: string;
 }
 
-/** One bug, and the test that catches it. */
 export interface Bug extends Change {
   /** Other changes that belong to the bug, such as removing a second safeguard. */
   readonly also: readonly Change[];
@@ -78,7 +76,6 @@ export function planted(root: string, { file, find, put, also }: Omit<Bug, 'caug
   return files;
 }
 
-/** Returns the newest migration that has a text. */
 function migrationWith(root: string, text: string): string {
   const found = readdirSync(join(root, migrations), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.sql'))
