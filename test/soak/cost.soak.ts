@@ -129,7 +129,7 @@ async function sessions({ owner }: TestGateway): Promise<Map<number, number>> {
 //   counts, whether it is lower or higher.
 // - The median of all documents is taken over the fields without filters, each counted once. Combinations of filters
 //   are far more numerous, and priced for the worst rows: with them, the median would be lower and less meaningful.
-// - There are so many rows that examining all of them takes some twenty milliseconds, a hundred times what a page takes.
+// - Examining all rows takes some twenty milliseconds, a hundred times what a page takes.
 //   Each row has the values of one half (cost/halves.ts): one filter leaves many rows, and two filters leave none.
 
 /** How many rows of each kind the platform has. */

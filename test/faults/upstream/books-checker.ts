@@ -20,7 +20,7 @@ interface Found extends Named {
   readonly breaks?: BooksViolation['kind'] | undefined;
 }
 
-/** Finds payments lost or doubled between a gateway and its upstream, and differences not reported or reported wrongly. */
+/** Finds payments lost or doubled between a gateway and its upstream, and differences reported wrongly or not at all. */
 export function checkBooks(books: Books): BooksViolation[] {
   const found = [
     ...differencesOfOrders(books),

@@ -22,7 +22,7 @@ async function rage(storm: Storm, connectionAt: number, statuses: Map<string, nu
     const status = await own.act();
     statuses.set(status, (statuses.get(status) ?? 0) + 1);
   }
-  await own.close();
+  await own.close?.();
 }
 
 process.on('message', (storm: Storm | 'end') => {

@@ -31,7 +31,7 @@ export interface Storm {
 export interface Raging {
   /** Performs the storm's act once. Returns a status, or the code with which a socket was closed. */
   act(): Promise<string>;
-  close(): Promise<void>;
+  close?(): Promise<void>;
 }
 
 export function accountQuery(id: string): string {
@@ -46,6 +46,7 @@ export const expensive = `{ transactions(first: 50) { edges { node { id status s
   customer { id platformCustomerId accounts(first: 3) { edges { node { id displayName } } } } } } } }`;
 
 export function connection(storm: Storm): Raging {
+  const accounts = { sourceAccountId: storm.from, destinationAccountId: storm.to };
   switch (storm.kind) {
     case 'queries':
       return posting(storm, () => ({ query: accountQuery(storm.from) }));
@@ -54,25 +55,18 @@ export function connection(storm: Storm): Raging {
     case 'mutations':
       return posting(storm, () => ({
         query: payment,
-        variables: {
-          input: {
-            sourceAccountId: storm.from,
-            destinationAccountId: storm.to,
-            amount: { units: 1 },
-            idempotencyKey: randomUUID(),
-          },
-        },
+        variables: { input: { ...accounts, amount: { units: 1 }, idempotencyKey: randomUUID() } },
       }));
     case 'wrong credentials':
       return posting({ ...storm, authorization: `Basic ${btoa(`${randomUUID()}:wrong`)}` }, () => ({
         query: '{ __typename }',
       }));
     case 'uploads':
-      return { act: () => upload(storm), close: async () => undefined };
+      return { act: () => upload(storm) };
     case 'streams':
-      return { act: () => openStream(storm), close: async () => undefined };
+      return { act: () => openStream(storm) };
     case 'sockets':
-      return { act: () => openSocket(storm), close: async () => undefined };
+      return { act: () => openSocket(storm) };
   }
 }
 
