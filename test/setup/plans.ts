@@ -49,46 +49,38 @@ const filterCases: readonly (readonly [table: FilledTable, filter: string, ...in
   ['account', 'beneficiaryVerificationStatus: [NOT_MATCHED]', 'account_verification'],
 ];
 
+const ofAccount = list('transactions', 'first: 20, filter: { accountId: $id }');
+const failed = list('deliveries', 'first: 20, filter: { status: [FAILED] }');
+
 export const planCases: readonly PlanCase[] = [
   ...filterCases.map(([table, filter, ...indexes]) => ({
     ...{ name: `${table}s of ${filter}`, table, indexes, isPlannedAnew: true },
     query: list(`${table}s`, `first: 20, filter: { ${filter} }`),
   })),
   {
-    name: 'transactions of an account on either side',
-    table: 'transaction',
-    query: `query ($id: ID!) ${list('transactions', 'first: 20, filter: { accountId: $id }')}`,
-    id: 'account',
+    ...{ name: 'transactions of an account on either side', table: 'transaction', id: 'account', isPlannedAnew: false },
+    query: `query ($id: ID!) ${ofAccount}`,
     indexes: ['source', 'destination'].map((side) => `transaction_platform_id_${side}_account_id_id_idx`),
-    isPlannedAnew: false,
   },
   {
-    name: 'transactions by their last change',
-    table: 'transaction',
+    ...{ name: 'transactions by their last change', table: 'transaction', isPlannedAnew: false },
     query: list('transactions', 'first: 20, orderBy: UPDATED'),
     indexes: ['transaction_platform_id_updated_at_id_idx'],
-    isPlannedAnew: false,
   },
   {
-    name: 'customers by their last change',
-    table: 'customer',
+    ...{ name: 'customers by their last change', table: 'customer', isPlannedAnew: false },
     query: list('customers', 'first: 20, orderBy: UPDATED, sortOrder: ASC'),
     indexes: ['customer_platform_id_updated_at_id_idx'],
-    isPlannedAnew: false,
   },
   {
-    name: 'deliveries that have failed',
-    table: 'webhook_delivery',
-    query: `query ($id: ID!) { node(id: $id) { ... on WebhookEndpoint ${list('deliveries', 'first: 20, filter: { status: [FAILED] }')} } }`,
-    id: 'endpoint',
+    ...{ name: 'deliveries that have failed', table: 'webhook_delivery', id: 'endpoint', isPlannedAnew: false },
+    query: `query ($id: ID!) { node(id: $id) { ... on WebhookEndpoint ${failed} } }`,
     indexes: ['webhook_delivery_undelivered'],
-    isPlannedAnew: false,
   },
 ];
 
 /** How many rows of each table belong to a parent: many, few or none; `most` means nearly all. */
-export const sizes = ['many', 'few', 'none', 'most'] as const;
-export type Size = (typeof sizes)[number];
+export type Size = 'many' | 'few' | 'none' | 'most';
 
 /** The public ids of the parents of one size, by type. */
 export type Parents = Readonly<Record<'Customer' | 'InternalAccount' | 'ExternalAccount' | 'WebhookEndpoint', string>>;
