@@ -38,6 +38,14 @@ const comparison = (age: string) => `insert into reconciliation (platform_id, pe
 const spoil = (accountId: string, by: string) => `begin; set local session_replication_role = replica;
   update account set posted = posted ${by} where id = '${accountId}'; commit`;
 
+function onDisk(staged: string, fault: 'lock' | 'fill'): StagedFault {
+  const heal = ({ postgres }: Stage) => postgres.disk?.heal();
+  return {
+    ...between(staged, ['PaymentsDatabaseAway'], ({ postgres }) => postgres.disk?.[fault](), heal),
+    unavailable: needsDisk,
+  };
+}
+
 const ofInstances: Readonly<Record<string, StagedFault>> = {
   // Postgres faults: in its disk, in the network to it, and in its contents.
   'unreachable database': between(
@@ -52,24 +60,8 @@ const ofInstances: Readonly<Record<string, StagedFault>> = {
     ({ instance }) => instance.proxy.stallOn(/./s),
     ({ instance }) => instance.proxy.goOn(),
   ),
-  'Postgres is down': {
-    ...between(
-      '`kill -9` of Postgres, with its disk read-only until the end',
-      ['PaymentsDatabaseAway'],
-      ({ postgres }) => postgres.disk?.lock(),
-      ({ postgres }) => postgres.disk?.heal(),
-    ),
-    unavailable: needsDisk,
-  },
-  'full disk': {
-    ...between(
-      'the disk of Postgres is filled',
-      ['PaymentsDatabaseAway'],
-      ({ postgres }) => postgres.disk?.fill(),
-      ({ postgres }) => postgres.disk?.heal(),
-    ),
-    unavailable: needsDisk,
-  },
+  'Postgres is down': onDisk('`kill -9` of Postgres, with its disk read-only until the end', 'lock'),
+  'full disk': onDisk('the disk of Postgres is filled', 'fill'),
   'read-only database': {
     staged: '`default_transaction_read_only`, and all connections are ended',
     alerts: ['PaymentsDatabaseReadOnly'],
@@ -239,10 +231,7 @@ const ofInstances: Readonly<Record<string, StagedFault>> = {
       const head = `select sequence::int as count from feed_head where platform_id = '${other.platformId}'`;
       const [{ count }] = await stage.own(head);
       await eventsUntil(stage, usd, head, count + lag);
-      return {
-        end: () => instance.proxy.goOn(),
-        cleanUp: async () => follower.return?.(),
-      };
+      return { end: () => instance.proxy.goOn(), cleanUp: async () => follower.return?.() };
     },
   },
   'failing loop': bySql(

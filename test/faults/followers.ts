@@ -71,16 +71,24 @@ function startFollower(
   };
 }
 
-const readSocket: Read = async (url, authorization, after, take, stop) => {
-  const stopped = new Promise<void>((resolve) => stop.addEventListener('abort', () => resolve()));
-  const opening = openRawSocket(url, authorization);
+/** Waits until a connection is open, and closes it once `stop` is aborted. Returns undefined if that comes first. */
+async function openUntil<T>(stop: AbortSignal, opening: Promise<T>, close: (open: T) => void): Promise<T | undefined> {
   // A paused instance accepts connections, but sends nothing.
-  opening.then(
-    ({ socket }) => stop.addEventListener('abort', () => socket.terminate()),
-    () => undefined,
-  );
-  const open = await Promise.race([opening, stopped]);
-  if (!open || stop.aborted) return;
+  const open = await Promise.race([opening, stopped(stop)]);
+  if (open && !stop.aborted) {
+    stop.addEventListener('abort', () => close(open));
+    return open;
+  }
+  opening.then(close, () => undefined);
+  return undefined;
+}
+
+const stopped = (stop: AbortSignal) =>
+  new Promise<undefined>((resolve) => stop.addEventListener('abort', () => resolve(undefined)));
+
+const readSocket: Read = async (url, authorization, after, take, stop) => {
+  const open = await openUntil(stop, openRawSocket(url, authorization), ({ socket }) => socket.terminate());
+  if (!open) return;
   const ended = new Promise<void>((resolve) => {
     open.socket.on('message', (message) => {
       const { type, payload } = JSON.parse(String(message));
@@ -89,21 +97,14 @@ const readSocket: Read = async (url, authorization, after, take, stop) => {
     });
   });
   open.send({ id: '1', type: 'subscribe', payload: { query, variables: { after } } });
-  await Promise.race([ended, open.closed, stopped]);
+  await Promise.race([ended, open.closed, stopped(stop)]);
   open.socket.terminate();
 };
 
 const readEventStream: Read = async (url, authorization, after, take, stop) => {
   const opening = openEventStream(`${url}/graphql`, authorization, { query, variables: { after } });
-  opening.then(
-    ({ cut }) => stop.addEventListener('abort', cut),
-    () => undefined,
-  );
-  const stopped = new Promise<void>((resolve) => stop.addEventListener('abort', () => resolve()));
-  const open = await Promise.race([opening, stopped]);
-  if (!open) return;
-  if (stop.aborted) return open.cut();
-  for await (const { event, data } of open.events) {
+  const open = await openUntil(stop, opening, ({ cut }) => cut());
+  for await (const { event, data } of open?.events ?? []) {
     if (event === 'next') take(data);
   }
 };

@@ -93,11 +93,7 @@ const generators: Readonly<Record<ExternalAccountType, fc.Arbitrary<AccountDetai
     accountNumber,
   })),
   PHP_ACCOUNT: fc.record({ bankName: bankNames, accountNumber: numbersOfLetters }),
-  SGD_ACCOUNT: fc.record({
-    bankName: bankNames,
-    swiftCode: bics,
-    accountNumber: numbersOfLetters,
-  }),
+  SGD_ACCOUNT: fc.record({ bankName: bankNames, swiftCode: bics, accountNumber: numbersOfLetters }),
   LAYER2_WALLET: address(bytes(33).map((raw) => bech32m.encodeFromBytes('sp', raw))),
   LIGHTNING: fc.oneof(
     fc

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { vi } from 'vitest';
-import { act, setAccountStatus, transfer, usdToEur } from './acts.ts';
+import { expect, vi } from 'vitest';
+import { act, listed, setAccountStatus, transfer, usdToEur } from './acts.ts';
 import type { Data, TestGateway, TestPlatform } from './gateway.ts';
 import { makeScene, newCustomer, type Scene, usAccount } from './scene.ts';
 
@@ -29,16 +29,12 @@ export class LiveList {
   readonly #versions = new Map<string, number>();
   readonly operations: { readonly op: string; readonly id: string; readonly version: number }[] = [];
   #cut: () => void = () => undefined;
-  #cursor: string | undefined;
+  cursor: string | undefined;
   #failure: unknown;
 
   constructor(platform: TestPlatform, wanted: Wanted) {
     this.#platform = platform;
     this.wanted = wanted;
-  }
-
-  get cursor(): string | undefined {
-    return this.#cursor;
   }
 
   /** Follows the list from where it last stopped, or from its first page, until the connection is cut. */
@@ -54,7 +50,7 @@ export class LiveList {
     const { promise, resolve } = Promise.withResolvers<void>();
     let isCut = false;
     client.subscribe<Data>(
-      { query, variables: { filter, waitMs, after: this.#cursor } },
+      { query, variables: { filter, waitMs, after: this.cursor } },
       {
         next: ({ data, errors }) => {
           if (isCut) return;
@@ -93,7 +89,7 @@ export class LiveList {
       if (op === 'LEAVE') this.#rows.delete(node.id);
       else this.#rows.set(node.id, node);
     }
-    this.#cursor = cursor;
+    this.cursor = cursor;
   }
 
   /** Waits until the maintained list equals a new read of the list. */
@@ -102,47 +98,37 @@ export class LiveList {
       async () => {
         if (this.#failure !== undefined) throw this.#failure;
         const byId = (rows: Iterable<Data>) => [...rows].sort((a, b) => (a.id < b.id ? -1 : 1));
-        const [mine, theirs] = [byId(this.#rows.values()), byId(await this.#readAnew())];
-        if (JSON.stringify(mine) !== JSON.stringify(theirs))
-          throw new Error(
-            `${JSON.stringify(this.wanted)}\nfollowed: ${JSON.stringify(mine)}\nread anew: ${JSON.stringify(theirs)}\n${JSON.stringify(this.operations)}`,
-          );
+        const wanted = JSON.stringify({ ...this.wanted, operations: this.operations });
+        expect(byId(this.#rows.values()), wanted).toEqual(byId(await this.#readAnew()));
       },
       { timeout: 60_000, interval: 25 },
     );
   }
 
-  async #readAnew(): Promise<Data[]> {
+  #readAnew(): Promise<Data[]> {
     const { list, filter } = this.wanted;
-    const read = await this.#platform.ask(
-      `query ($filter: ${types[list]}Filter) { ${list}(filter: $filter, first: 100) { edges { node { ${fields[list]} } } } }`,
-      { filter },
-    );
-    return read[list].edges.map(({ node }: Data) => node);
+    return listed(this.#platform, list, filter, fields[list]);
   }
 }
 
 let numbers = 0;
 
+const acts = [
+  'pay',
+  'pay',
+  'quote',
+  'execute',
+  'fund',
+  'customer',
+  'rename',
+  'delete',
+  'account',
+  'status',
+  'cut',
+] as const;
+
 /** A step: an act, and the existing object that it concerns. */
-const step = fc.record({
-  act: fc.constantFrom(
-    ...([
-      'pay',
-      'pay',
-      'quote',
-      'execute',
-      'fund',
-      'customer',
-      'rename',
-      'delete',
-      'account',
-      'status',
-      'cut',
-    ] as const),
-  ),
-  at: fc.nat({ max: 20 }),
-});
+const step = fc.record({ act: fc.constantFrom(...acts), at: fc.nat({ max: 20 }) });
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
 const waitMs = fc.constantFrom(0, 0, 20, 100);
