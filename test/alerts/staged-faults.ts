@@ -25,7 +25,7 @@ async function readingLookups({ other }: Stage) {
   return () => other.send('query ($id: ID!) { node(id: $id) { id ... on Lookup { umaAddress } } }', { id });
 }
 
-/** The thresholds of alerts: unfinished deliveries, and events that are not dispatched. */
+/** Alerts fire above these numbers of unfinished deliveries and of events that are not dispatched. */
 const lateDeliveries = 10_000;
 const lag = 500;
 /** The maximum number of endpoints of a platform. */

@@ -20,7 +20,7 @@ interface Message {
 
 const query = 'subscription Follow($filter: EventFilter) { events(filter: $filter) { id } }';
 
-/** Cuts off stock graphql-ws clients with only `resume: true`, on two instances: each gets every change, in order. */
+/** Cuts off stock graphql-ws clients with only `resume: true`, and checks that each gets every change in order. */
 export async function acknowledging(
   one: TestGateway,
   two: { readonly url: string },

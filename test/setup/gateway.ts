@@ -119,7 +119,7 @@ export async function ownGateway(...options: Parameters<typeof startTestGateway>
   return t;
 }
 
-/** A socket that can be terminated while it opens, although the client no longer handles its error then. */
+/** A socket that can be terminated while it opens, when the client does not handle its error. */
 class CuttableSocket extends WebSocket {
   constructor(...options: ConstructorParameters<typeof WebSocket>) {
     super(...options);

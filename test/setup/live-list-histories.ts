@@ -133,7 +133,7 @@ type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
 const waitMs = fc.constantFrom(0, 0, 20, 100);
 
-/** Filters, into which the ids of a history's scene are filled when it begins. */
+/** Filters. The ids of a history's scene are filled in when it begins. */
 const filters = {
   transactions: [
     () => ({}),

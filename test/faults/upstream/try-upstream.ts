@@ -126,7 +126,7 @@ function paid({ history }: Load): number {
   return history.filter(({ outcome, operation }) => outcome === 'succeeded' && operation !== 'createQuote').length;
 }
 
-/** Repeats most of the undone commands with their keys, as clients would that know nothing of the restore. */
+/** Repeats most of the undone commands with their keys, as clients unaware of the restore would. */
 async function repeat(
   { here }: TwoSides,
   load: Load,
