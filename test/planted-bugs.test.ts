@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { bugs } from './soak/planted-bugs/bugs.ts';
-import { planted, standsFor } from './soak/planted-bugs/plant.ts';
+import { bugs, planted, standsFor } from './soak/planted-bugs/plant.ts';
 
 /** The short form of `npm run soak -- planted`: each quoted text and each named test must exist. */
 

@@ -7,27 +7,20 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { freePort } from '../setup/free-port.ts';
 
-/** The files of all alert rules. */
 export const rulesFiles = globSync('deploy/prometheus/*alerts.yml');
 
-/** Returns the names of all alerts in a rules file's text. */
 export const alertsIn = (rules: string): string[] =>
   [...rules.matchAll(/^ +- alert: (\w+)$/gm)].map(([, name = '']) => name);
 
 /** How the times in the rules are shortened so that a run takes only minutes. Everything else is unchanged. */
 const shorter: readonly [time: RegExp, instead: string][] = [
-  // How long a fault must last.
   [/for: \d+[sm]/g, 'for: 0s'],
-  // The window of rates.
   [/\[5m\]/g, '[10s]'],
   [/\[1m\]/g, '[10s]'],
-  // How much of the log a slot retains.
   [/(slot_kept_bytes\)) > 10e9/g, '$1 > 1e6'],
-  // The age of the oldest transaction.
   [/(oldest_snapshot_seconds) > 1800/g, '$1 > 5'],
 ];
 
-/** Reads the alert rules of each file, with shorter times. */
 export async function shortenedRules(): Promise<string[]> {
   let rules = await Promise.all(rulesFiles.map((file) => readFile(file, 'utf8')));
   for (const [time, instead] of shorter) {

@@ -13,9 +13,7 @@ export interface Stage extends Surroundings {
   readonly instance: Instance;
   /** A second platform at the affected instance, besides the platform that the load uses. */
   readonly other: TestPlatform;
-  /** Runs an operator's command on the database, and returns its answer. */
   ops(...args: readonly string[]): Promise<Data>;
-  /** Runs a statement as the owner of the tables. */
   own(sql: string): Promise<Data[]>;
 }
 
@@ -37,7 +35,6 @@ export interface StagedFault {
 
 type Step = (stage: Stage) => unknown;
 
-/** Builds a fault that one step begins and another ends. */
 export function between(staged: string, alerts: readonly string[], begin: Step, end: Step): StagedFault {
   return {
     staged,
@@ -49,7 +46,6 @@ export function between(staged: string, alerts: readonly string[], begin: Step, 
   };
 }
 
-/** Builds a fault that begins and ends with statements run by the owner. */
 export function bySql(staged: string, alerts: readonly string[], begin: string, end: string): StagedFault {
   return between(
     staged,
@@ -59,7 +55,6 @@ export function bySql(staged: string, alerts: readonly string[], begin: string, 
   );
 }
 
-/** Builds a fault that cannot be staged, with the reason. */
 export const unstaged = (staged: string, alerts: readonly string[], reason: string): StagedFault => ({
   ...between(
     staged,
@@ -70,7 +65,6 @@ export const unstaged = (staged: string, alerts: readonly string[], reason: stri
   unavailable: () => reason,
 });
 
-/** Opens a session and leaves it open. */
 export async function session(url: string, ...statements: readonly string[]): Promise<pg.Client> {
   const client = await openClient(url);
   for (const sql of statements) await client.query(sql);
@@ -92,10 +86,7 @@ export function requests(count: number, send: () => Promise<unknown>): () => Pro
   };
 }
 
-/**
- * Creates events by crediting an account, until the query `count`, run as the database's owner, returns more than
- * `most`.
- */
+/** Credits an account until the query `count` returns more than `most`. */
 export async function eventsUntil(
   { databaseUrl, other }: Stage,
   accountId: string,

@@ -25,9 +25,8 @@ async function readingLookups({ other }: Stage) {
   return () => other.send('query ($id: ID!) { node(id: $id) { id ... on Lookup { umaAddress } } }', { id });
 }
 
-/** An alert fires if more deliveries than this are unfinished. */
+/** Alerts fire above these numbers of unfinished deliveries and of events that are not dispatched. */
 const lateDeliveries = 10_000;
-/** An alert fires if more events than this are not dispatched. */
 const lag = 500;
 /** The maximum number of endpoints of a platform. */
 const endpoints = 20;
@@ -39,7 +38,14 @@ const comparison = (age: string) => `insert into reconciliation (platform_id, pe
 const spoil = (accountId: string, by: string) => `begin; set local session_replication_role = replica;
   update account set posted = posted ${by} where id = '${accountId}'; commit`;
 
-/** The faults staged on instances without a replica. */
+function onDisk(staged: string, fault: 'lock' | 'fill'): StagedFault {
+  const heal = ({ postgres }: Stage) => postgres.disk?.heal();
+  return {
+    ...between(staged, ['PaymentsDatabaseAway'], ({ postgres }) => postgres.disk?.[fault](), heal),
+    unavailable: needsDisk,
+  };
+}
+
 const ofInstances: Readonly<Record<string, StagedFault>> = {
   // Postgres faults: in its disk, in the network to it, and in its contents.
   'unreachable database': between(
@@ -54,24 +60,8 @@ const ofInstances: Readonly<Record<string, StagedFault>> = {
     ({ instance }) => instance.proxy.stallOn(/./s),
     ({ instance }) => instance.proxy.goOn(),
   ),
-  'Postgres is down': {
-    ...between(
-      '`kill -9` of Postgres, with its disk read-only until the end',
-      ['PaymentsDatabaseAway'],
-      ({ postgres }) => postgres.disk?.lock(),
-      ({ postgres }) => postgres.disk?.heal(),
-    ),
-    unavailable: needsDisk,
-  },
-  'full disk': {
-    ...between(
-      'the disk of Postgres is filled',
-      ['PaymentsDatabaseAway'],
-      ({ postgres }) => postgres.disk?.fill(),
-      ({ postgres }) => postgres.disk?.heal(),
-    ),
-    unavailable: needsDisk,
-  },
+  'Postgres is down': onDisk('`kill -9` of Postgres, with its disk read-only until the end', 'lock'),
+  'full disk': onDisk('the disk of Postgres is filled', 'fill'),
   'read-only database': {
     staged: '`default_transaction_read_only`, and all connections are ended',
     alerts: ['PaymentsDatabaseReadOnly'],
@@ -241,10 +231,7 @@ const ofInstances: Readonly<Record<string, StagedFault>> = {
       const head = `select sequence::int as count from feed_head where platform_id = '${other.platformId}'`;
       const [{ count }] = await stage.own(head);
       await eventsUntil(stage, usd, head, count + lag);
-      return {
-        end: () => instance.proxy.goOn(),
-        cleanUp: async () => follower.return?.(),
-      };
+      return { end: () => instance.proxy.goOn(), cleanUp: async () => follower.return?.() };
     },
   },
   'failing loop': bySql(
@@ -347,9 +334,7 @@ const ofReplica: Readonly<Record<string, StagedFault>> = {
   ),
 };
 
-/** The instances into which faults are injected. */
 interface Scene {
-  /** Whether the instances have a replica. */
   readonly hasReplica: boolean;
   readonly faults: Readonly<Record<string, StagedFault>>;
 }

@@ -38,10 +38,6 @@ const feed = [
   change(13n, 'T-quote', 'COMPLETED', 3),
 ];
 
-/**
- * An acknowledged transfer, a quote and its execution, a refused transfer, and a transfer with an unknown outcome that
- * never happened.
- */
 const sound: Evidence = {
   history: [
     command('out'),

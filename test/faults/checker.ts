@@ -1,7 +1,6 @@
 import type { Change, Command, Evidence, Payment } from './history.ts';
 import { amount } from './load-acts.ts';
 
-/** A broken promise. */
 export interface Violation {
   readonly kind:
     | 'lost'
@@ -85,10 +84,8 @@ export function checkCommands(evidence: Pick<Evidence, 'history' | 'payments' | 
   });
 }
 
-/**
- * Returns the payments that have begun or wait for approval. A quote's payment is PENDING until the quote is executed.
- */
-function executedIn(feed: readonly Change[]): ReadonlySet<string> {
+/** Returns the payments that have begun or wait for approval. Until its execution, a quote's payment is PENDING. */
+export function executedIn(feed: readonly Change[]): ReadonlySet<string> {
   return new Set(
     feed.flatMap(({ payment }) => (payment && /^(PROCESSING|CREATED)$/.test(payment.status) ? [payment.id] : [])),
   );
@@ -107,16 +104,19 @@ function decidedIn(feed: readonly Change[], statuses: readonly string[]): Readon
   );
 }
 
-/**
- * Checks that each payment belongs to a command, that it has ended if it should have, and that the feed contains its
- * end.
- */
-function checkPayments({ history, payments, feed }: Evidence): Violation[] {
-  const commands = new Map(history.map((command) => [command.key, command]));
+export function commandsOf(history: readonly Command[]) {
+  const byKey = new Map<string | null, Command>(history.map((command) => [command.key, command]));
+  return ({ description }: Payment): Command | undefined => byKey.get(description);
+}
+
+/** Checks that each payment belongs to a command and has ended if it should have, and that the feed has its end. */
+function checkPayments({ history, payments, feed }: Pick<Evidence, 'history' | 'payments' | 'feed'>): Violation[] {
+  const commandOf = commandsOf(history);
   const executed = executedIn(feed);
   const latest = new Map(feed.flatMap(({ payment }) => (payment ? [[payment.id, payment.status] as const] : [])));
-  return payments.flatMap(({ id, description, status }): Violation[] => {
-    const command = commands.get(description ?? '');
+  return payments.flatMap((payment): Violation[] => {
+    const { id, description, status } = payment;
+    const command = commandOf(payment);
     if (!command) return [{ kind: 'from nowhere', words: `nobody ordered ${id}: ${description}` }];
     const violations: Violation[] = [];
     const waits = command.operation === 'createQuote' && !executed.has(id);
@@ -144,26 +144,26 @@ function checkFeed({ feed, start }: Evidence): Violation[] {
 /** Checks that each payment's changes have the versions 1, 2, 3 … and that every status change is allowed. */
 function checkStatusPaths({ feed }: Evidence): Violation[] {
   const stories = Map.groupBy(
-    feed.flatMap(({ payment }) => (payment ? [payment] : [])),
+    feed.flatMap(({ payment }) => payment ?? []),
     ({ id }) => id,
   );
-  return [...stories].flatMap(([id, story]) => {
+  return [...stories].flatMap(([id, story]): Violation[] => {
     const isLegal = story.every(
       ({ status, version }, at) => version === at + 1 && (moves[story[at - 1]?.status ?? ''] ?? []).includes(status),
     );
     const path = story.map(({ status, version }) => `${status} (${version})`).join(', ');
-    return isLegal ? [] : [{ kind: 'status path', words: `${id}: ${path}` } as const];
+    return isLegal ? [] : [{ kind: 'status path', words: `${id}: ${path}` }];
   });
 }
 
 /** Checks that each follower received each change in the feed once, in feed order. */
 function checkFollowers({ feed, followers }: Evidence): Violation[] {
-  const ids = feed.map(({ id }) => id);
-  return [...followers].flatMap(([name, received]) => {
-    const at = ids.findIndex((id, index) => received[index] !== id);
-    if (at < 0 && received.length === ids.length) return [];
-    const counts = `${received.length} messages, ${new Set(received).size} different ones, for ${ids.length} changes`;
-    return [{ kind: 'follower', words: `${name}: ${counts}; other than the feed from ${at < 0 ? ids.length : at} on` }];
+  return [...followers].flatMap(([name, received]): Violation[] => {
+    const at = feed.findIndex(({ id }, index) => received[index] !== id);
+    if (at < 0 && received.length === feed.length) return [];
+    const counts = `${received.length} messages, ${new Set(received).size} different ones, for ${feed.length} changes`;
+    const words = `${name}: ${counts}; other than the feed from ${at < 0 ? feed.length : at} on`;
+    return [{ kind: 'follower', words }];
   });
 }
 
@@ -171,52 +171,37 @@ function checkFollowers({ feed, followers }: Evidence): Violation[] {
 function checkWebhooks({ feed, webhooks }: Evidence): Violation[] {
   const due = new Set(feed.filter(({ payment }) => payment !== undefined).map(({ id }) => id));
   return [
-    ...[...due]
-      .filter((id) => !webhooks.has(id))
-      .map((id): Violation => ({ kind: 'webhook', words: `${id} is missing` })),
-    ...[...webhooks]
-      .filter((id) => !due.has(id))
-      .map((id): Violation => ({ kind: 'webhook', words: `${id} is not in the feed` })),
-  ];
+    ...[...due].filter((id) => !webhooks.has(id)).map((id) => `${id} is missing`),
+    ...[...webhooks].filter((id) => !due.has(id)).map((id) => `${id} is not in the feed`),
+  ].map((words) => ({ kind: 'webhook', words }));
 }
 
 /** Checks that only completed payments have changed the balances. */
 function checkBalances({ history, payments, balances }: Evidence): Violation[] {
-  const commands = new Map<string | null, Command>(history.map((command) => [command.key, command]));
-  const changes = new Map<string, bigint>();
-  for (const { description, status } of payments) {
-    const command = commands.get(description);
-    if (command && status === 'COMPLETED')
-      changes.set(command.accountId, (changes.get(command.accountId) ?? 0n) + command.change);
-  }
+  const commandOf = commandsOf(history);
+  const completed = payments.flatMap((payment) => (payment.status === 'COMPLETED' ? (commandOf(payment) ?? []) : []));
   return [...balances].flatMap(([id, { before, after }]): Violation[] => {
-    const expected = before + (changes.get(id) ?? 0n);
+    const expected = completed.reduce((sum, one) => sum + (one.accountId === id ? one.change : 0n), before);
     return after === expected ? [] : [{ kind: 'balance', words: `${id} has ${after} instead of ${expected}` }];
   });
 }
 
 /** Checks that policies have counted every payment that began, except payments that were not delivered. */
 function checkUsage({ history, payments, usage }: Evidence): Violation[] {
-  const commands = new Map<string | null, Command>(history.map((command) => [command.key, command]));
-  return [...usage].flatMap(([accountId, used]): Violation[] => {
-    const counting = payments.filter(
-      ({ description, status }) => commands.get(description)?.accountId === accountId && status === 'COMPLETED',
-    );
-    const expected = { payments: counting.length, amount: BigInt(counting.length) * amount };
-    return used.payments === expected.payments && used.amount === expected.amount
-      ? []
-      : [
-          {
-            kind: 'policy',
-            words: `${accountId}: ${used.payments} payments of ${used.amount} instead of ${expected.payments} of ${expected.amount}`,
-          },
-        ];
+  const commandOf = commandsOf(history);
+  const completed = payments.filter(({ status }) => status === 'COMPLETED');
+  return [...usage].flatMap(([id, used]): Violation[] => {
+    const count = completed.filter((payment) => commandOf(payment)?.accountId === id).length;
+    const sum = BigInt(count) * amount;
+    if (used.payments === count && used.amount === sum) return [];
+    const words = `${id}: ${used.payments} payments of ${used.amount} instead of ${count} of ${sum}`;
+    return [{ kind: 'policy', words }];
   });
 }
 
 /** Returns, in words, the payments that have not ended yet, or whose end is not in the feed yet. */
 export function underWay(payments: readonly Payment[], feed: readonly Change[], history: readonly Command[]): string[] {
-  return checkPayments({ history, payments, feed } as Evidence)
+  return checkPayments({ history, payments, feed })
     .filter(({ kind }) => kind === 'unfinished' || kind === 'feed')
     .map(({ words }) => words);
 }

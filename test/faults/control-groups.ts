@@ -15,7 +15,6 @@ function makeGroup(part: 'memory' | 'blkio'): string {
   return group;
 }
 
-/** Puts the shell into the group, and then replaces the shell with the command. */
 const enter = 'echo $$ > "$0/cgroup.procs" && exec "$@"';
 
 /** A group whose processes share this much memory. If they need more, the kernel kills one of them. */
@@ -24,9 +23,7 @@ export function memoryGroup(mebibytes: number) {
   writeFileSync(join(group, 'memory.limit_in_bytes'), String(mebibytes * 1024 ** 2));
   const read = (name: string) => readFileSync(join(group, name), 'utf8');
   return {
-    /** A command that runs its arguments in the group. */
     wrapper: ['sh', '-c', enter, group],
-    /** How many processes the kernel has killed. */
     kills: () => Number(/oom_kill (\d+)/.exec(read('memory.oom_control'))?.[1]),
     /** The highest amount of memory ever in use, including files that the kernel caches for the group. */
     mostMebibytes: () => Math.round(Number(read('memory.max_usage_in_bytes')) / 1024 ** 2),

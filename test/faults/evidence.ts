@@ -13,7 +13,6 @@ async function ask(platform: TestPlatform, query: string, variables: object = {}
   }
 }
 
-/** Reads all rows of a connection, page by page. */
 async function all<T>(
   platform: TestPlatform,
   query: string,
@@ -30,7 +29,6 @@ async function all<T>(
   }
 }
 
-/** Reads all payments, oldest first. */
 export function readPayments(platform: TestPlatform): Promise<Payment[]> {
   return all(
     platform,
@@ -42,7 +40,6 @@ export function readPayments(platform: TestPlatform): Promise<Payment[]> {
   );
 }
 
-/** Reads the feed from a cursor to its current end. */
 export function readFeed(platform: TestPlatform, start: string): Promise<Change[]> {
   return all(
     platform,
@@ -61,7 +58,6 @@ export function readFeed(platform: TestPlatform, start: string): Promise<Change[
 /** The maximum number of aliases in a document. */
 const receiptsAtOnce = 20;
 
-/** Reads the receipts of all commands. */
 export async function readReceipts(
   platform: TestPlatform,
   history: readonly Command[],

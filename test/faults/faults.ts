@@ -9,16 +9,12 @@ import type { NameServer } from './name-server.ts';
 import { type DoomedPostgres, needsDisk } from './postgres.ts';
 import type { Random } from './random.ts';
 
-/** The parts of the system that faults can affect. */
 export interface Surroundings {
   readonly load: Load;
   readonly instances: readonly Instance[];
   readonly postgres: DoomedPostgres;
-  /** The connection pooler that the instances use, if any. */
   readonly pooler: PgBouncer | undefined;
-  /** The proxy through which all instances reach the replica, if any. */
   readonly replica: DatabaseProxy | undefined;
-  /** The name server of all instances, if they know the database by its name. */
   readonly names: NameServer | undefined;
   /** The database's own address, without a proxy. */
   readonly databaseUrl: string;
@@ -50,7 +46,6 @@ const backends = `select pid from pg_stat_activity where datname = current_datab
 const endAll = (databaseUrl: string) =>
   query(databaseUrl, `select pg_terminate_backend(pid) from (${backends}) all_backends`);
 
-/** Waits until another instance is serving, and chooses an instance that is. */
 async function anyInstance({ instances, random }: Surroundings): Promise<Instance> {
   for (;;) {
     const up = instances.filter(({ isUp }) => isUp);
@@ -74,7 +69,6 @@ async function clockRead(databaseUrl: string): Promise<void> {
   while ((await query(databaseUrl, isRead)).length === 0) await delay(10);
 }
 
-/** A fault in the database's disk. */
 const diskThat = (fault: 'fill' | 'lock'): Fault => ({
   unavailable: ({ postgres }) => needsDisk(postgres),
   async inject({ postgres: { disk }, load }) {
@@ -84,7 +78,6 @@ const diskThat = (fault: 'fill' | 'lock'): Fault => ({
   },
 });
 
-/** A signal to Postgres. */
 const postgresGets = (signal: NodeJS.Signals): Fault => ({
   async inject({ postgres }) {
     process.kill(postgres.pid, signal);

@@ -6,15 +6,11 @@ import { openEventStream, openRawSocket } from '../setup/streams.ts';
 export type Follower = ReturnType<typeof startFollower>;
 
 const query = 'subscription ($after: String) { events(after: $after) { id cursor } }';
-/** How long a follower waits before it reconnects. */
 const pauseMs = 20;
 /** After this time without messages, a follower gives up its connection, because the instance may be hanging. */
 const silentMs = 5_000;
 
-/**
- * Starts followers of the whole feed, alternating between WebSockets and event streams. Each reconnect uses a different
- * instance.
- */
+/** Starts followers of the whole feed, over sockets and event streams in turn. Each reconnect uses another instance. */
 export function startFollowers(count: number, urls: () => readonly string[], authorization: string, after: string) {
   return Array.from({ length: count }, (_, at) => {
     const name = at % 2 === 0 ? 'socket' : 'event stream';
@@ -67,7 +63,6 @@ function startFollower(
   })();
   return {
     name,
-    /** The ids of the changes that the follower received. */
     received,
     async stop() {
       stopping.abort();
@@ -76,16 +71,24 @@ function startFollower(
   };
 }
 
-const readSocket: Read = async (url, authorization, after, take, stop) => {
-  const stopped = new Promise<void>((resolve) => stop.addEventListener('abort', () => resolve()));
-  const opening = openRawSocket(url, authorization);
+/** Waits until a connection is open, and closes it once `stop` is aborted. Returns undefined if that comes first. */
+async function openUntil<T>(stop: AbortSignal, opening: Promise<T>, close: (open: T) => void): Promise<T | undefined> {
   // A paused instance accepts connections, but sends nothing.
-  opening.then(
-    ({ socket }) => stop.addEventListener('abort', () => socket.terminate()),
-    () => undefined,
-  );
-  const open = await Promise.race([opening, stopped]);
-  if (!open || stop.aborted) return;
+  const open = await Promise.race([opening, stopped(stop)]);
+  if (open && !stop.aborted) {
+    stop.addEventListener('abort', () => close(open));
+    return open;
+  }
+  opening.then(close, () => undefined);
+  return undefined;
+}
+
+const stopped = (stop: AbortSignal) =>
+  new Promise<undefined>((resolve) => stop.addEventListener('abort', () => resolve(undefined)));
+
+const readSocket: Read = async (url, authorization, after, take, stop) => {
+  const open = await openUntil(stop, openRawSocket(url, authorization), ({ socket }) => socket.terminate());
+  if (!open) return;
   const ended = new Promise<void>((resolve) => {
     open.socket.on('message', (message) => {
       const { type, payload } = JSON.parse(String(message));
@@ -94,21 +97,14 @@ const readSocket: Read = async (url, authorization, after, take, stop) => {
     });
   });
   open.send({ id: '1', type: 'subscribe', payload: { query, variables: { after } } });
-  await Promise.race([ended, open.closed, stopped]);
+  await Promise.race([ended, open.closed, stopped(stop)]);
   open.socket.terminate();
 };
 
 const readEventStream: Read = async (url, authorization, after, take, stop) => {
   const opening = openEventStream(`${url}/graphql`, authorization, { query, variables: { after } });
-  opening.then(
-    ({ cut }) => stop.addEventListener('abort', cut),
-    () => undefined,
-  );
-  const stopped = new Promise<void>((resolve) => stop.addEventListener('abort', () => resolve()));
-  const open = await Promise.race([opening, stopped]);
-  if (!open) return;
-  if (stop.aborted) return open.cut();
-  for await (const { event, data } of open.events) {
+  const open = await openUntil(stop, opening, ({ cut }) => cut());
+  for await (const { event, data } of open?.events ?? []) {
     if (event === 'next') take(data);
   }
 };

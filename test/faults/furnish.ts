@@ -9,7 +9,6 @@ import { createEndpoint } from '../webhooks/endpoint.ts';
 import type { Receiver } from '../webhooks/receiver.ts';
 import { limitedAs } from './load-acts.ts';
 
-/** The settings of all instances. */
 export const environment = {
   SANDBOX_PACE_MS: '20',
   SECRET_KEY: secretKey,
@@ -24,10 +23,7 @@ export const environment = {
 /** More than a client spends on all of its payments. */
 export const money = 10_000_000_000n;
 
-/**
- * Creates everything that the load needs: the tables, a platform with a webhook endpoint, tokens for a payer and an
- * approver, and a customer for each client, who has a policy if the clients are `limited`.
- */
+/** Creates the tables, a platform with a webhook endpoint, tokens, and a customer for each client. */
 export async function furnish(databaseUrl: string, receiver: Receiver, clients: number, limited: boolean) {
   await migrate(databaseUrl);
   await makeServingLogin(databaseUrl);

@@ -3,14 +3,12 @@ import type { Breach } from '../../src/domain/ledger/audit.ts';
 
 /** What a caller finally knows about a command. */
 export type Outcome =
-  /** The command was acknowledged. */
   | 'succeeded'
   /** The command was refused, was answered with "nothing has happened", or never reached an instance. */
   | 'refused'
   /** The caller gave up before it learned the outcome. */
   | 'unknown';
 
-/** The answer of `mutationReceipt` about a command. */
 export interface Receipt {
   readonly outcome: 'NONE' | 'SUCCEEDED' | 'REFUSED';
 }
@@ -29,7 +27,6 @@ export interface Command {
   /** The statuses in which the command's payment may end; by default only COMPLETED. */
   readonly ends?: readonly string[];
   readonly outcome: Outcome;
-  /** The code of the refusal. */
   readonly code?: string;
   /** The transactions named in answers to the command: more than one if a repeat got a different answer. */
   readonly transactionIds: readonly string[];
@@ -39,14 +36,12 @@ export interface Command {
   readonly during: string;
 }
 
-/** A payment as the list of transactions shows it. */
 export interface Payment {
   readonly id: string;
   readonly description: string | null;
   readonly status: string;
 }
 
-/** A change in the feed. */
 export interface Change {
   readonly id: string;
   /** The number of the change in its platform's feed. */
@@ -76,7 +71,6 @@ export interface Evidence {
   readonly followers: ReadonlyMap<string, readonly string[]>;
   /** The ids of the changes that webhooks reported. */
   readonly webhooks: ReadonlySet<string>;
-  /** By account id. */
   readonly balances: ReadonlyMap<string, { readonly before: bigint; readonly after: bigint }>;
   /** By account id: the payments that the customer's policy has counted today. */
   readonly usage: ReadonlyMap<string, Usage>;

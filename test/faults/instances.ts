@@ -7,7 +7,6 @@ export type Instance = Awaited<ReturnType<typeof startInstance>>;
 
 const program = ['--disable-warning=ExperimentalWarning', 'test/faults/instance-process.ts'];
 
-/** How an instance is run. */
 export interface Place {
   /** The address of the database through a connection pooler, for requests. */
   readonly poolerUrl?: string | undefined;
@@ -53,7 +52,6 @@ export async function startInstance(
       return isUp;
     },
     proxy,
-    /** Kills the process, and waits until it has exited. */
     async kill() {
       isUp = false;
       await child.end('SIGKILL');

@@ -4,13 +4,10 @@ import type { Scene } from '../setup/scene.ts';
 import type { Command } from './history.ts';
 import type { Random } from './random.ts';
 
-/** Something that a client does. */
 export type Act = (client: LoadClient) => Promise<unknown>;
 
-/** A client, as its acts see it. */
 export interface LoadClient {
   readonly scene: Scene;
-  /** The client's position among the clients. */
   readonly index: number;
   readonly random: Random;
   /** Makes a transfer. Returns the id of its transaction if it is acknowledged. */
@@ -32,7 +29,6 @@ export const amount = 1_000n;
 /** More than any account has. */
 const tooMuch = 9_000_000_000_000_000n;
 
-/** The acts of clients without policies. */
 export const usualActs: readonly Act[] = [
   ({ transfer, scene }) => transfer('transferOut', { ...outOf(scene), amount }, { change: -amount }),
   ({ transfer, scene: { usd, outsideUsd } }) =>
@@ -67,7 +63,6 @@ async function decide({ decide, random }: LoadClient, transactionId: string | un
   await decide(random.oneIn(4) ? 'rejectTransaction' : 'approveTransaction', transactionId);
 }
 
-/** The policy of a client's customer, and the acts of the client under it. */
 export interface Limited {
   readonly policy: object;
   readonly acts: readonly Act[];

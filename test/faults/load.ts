@@ -6,7 +6,6 @@ import type { Command, Outcome } from './history.ts';
 import { type Act, type Expected, type LoadClient, usualActs } from './load-acts.ts';
 import { Random } from './random.ts';
 
-/** The result of one attempt to send a command. */
 type Attempt =
   | { readonly kind: 'succeeded'; readonly data: Data }
   | { readonly kind: 'refused'; readonly code: string }
@@ -24,9 +23,7 @@ interface LoadOptions {
   readonly approver?: string;
   /** One client is started for each scene. */
   readonly scenes: readonly Scene[];
-  /** Decides what each client does. */
   readonly seed: number;
-  /** Returns the latest fault that was injected. */
   readonly during: () => string;
   /** Returns the acts of the client at a position. The client repeatedly chooses one of them at random. */
   readonly acts?: (position: number) => readonly Act[];
@@ -40,7 +37,6 @@ const attemptMs = 8_000;
 /** How long a client waits after an unsuccessful attempt, so that its retries do not flood the instances. */
 const pauseMs = 20;
 
-/** Starts the load. */
 export function startLoad(options: LoadOptions) {
   const clients = options.scenes.map((scene, index) => new Client(options, scene, index));
   const sum = (of: (client: Client) => number) => clients.reduce((total, client) => total + of(client), 0);
@@ -56,7 +52,6 @@ export function startLoad(options: LoadOptions) {
     get troubles(): readonly string[] {
       return clients.flatMap(({ troubles }) => troubles);
     },
-    /** How many commands were acknowledged. */
     get acknowledged(): number {
       return sum(({ acknowledged }) => acknowledged);
     },
@@ -64,9 +59,7 @@ export function startLoad(options: LoadOptions) {
     get disturbed(): number {
       return sum(({ disturbed }) => disturbed);
     },
-    /** Waits until this many more commands are acknowledged. */
     more: (count: number): Promise<void> => grown(() => load.acknowledged, count, latest),
-    /** Waits until this many more attempts are disturbed. */
     moreDisturbed: (count: number): Promise<void> => grown(() => load.disturbed, count, latest),
     /**
      * Repeats an acknowledged command with its key until it is answered, and records the payment in that answer,
@@ -100,7 +93,6 @@ async function grown(figure: () => number, by: number, latest: () => string): Pr
 
 const idIn = ({ transaction }: Data): string => transaction.id;
 
-/** A command as it was sent. */
 interface SentCommand {
   readonly send: () => Promise<Attempt>;
   readonly transactionOf: (data: Data) => string;
@@ -220,7 +212,6 @@ class Client implements LoadClient {
       if (attempt.kind === 'succeeded') {
         transactionIds.add(transactionOf(attempt.data));
         this.acknowledged += 1;
-        // Some clients repeat acknowledged commands.
         if (random.oneIn(10)) {
           const again = await send();
           if (again.kind === 'succeeded') transactionIds.add(transactionOf(again.data));
@@ -261,6 +252,8 @@ class Client implements LoadClient {
       });
       const text = await response.text();
       this.latest = `${operation}: ${response.status} ${text.slice(0, 200)}`;
+      if (response.status === 503 && response.headers.get('retry-after') === null)
+        this.internalErrors.push(`${this.latest} does not say when to try again`);
       return this.#read(operation, response.status, text);
     } catch (error) {
       this.latest = `${operation}: ${error}`;

@@ -11,7 +11,6 @@ export type NameServer = Awaited<ReturnType<typeof startNameServer>>;
 /** The name server's own address, so that it can use the port that all resolvers expect. */
 const address = '127.7.7.7';
 
-/** The name by which the instances know the database. */
 export const databaseName = 'database.internal';
 
 /** Whether this user may give processes their own name server. */
@@ -33,7 +32,6 @@ export async function startNameServer() {
   socket.bind(53, address);
   await once(socket, 'listening');
   return {
-    /** A command that runs its arguments with this name server. */
     wrapper: ['unshare', '-m', 'sh', '-c', 'mount --bind "$0" /etc/resolv.conf && exec "$@"', file],
     /** The number of queries so far. */
     get asked() {

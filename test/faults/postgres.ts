@@ -11,10 +11,7 @@ import { promisify } from 'node:util';
 import { canMount, onDiskOfItsOwn, query } from '../setup/embedded-servers.ts';
 import { diskGroup, hasControlGroups } from './control-groups.ts';
 
-/**
- * An embedded Postgres into which faults are injected. It runs in a separate process and, if possible, on a separate
- * disk.
- */
+/** An embedded Postgres in a separate process and, if possible, on a separate disk. */
 export type DoomedPostgres = Awaited<ReturnType<typeof startDoomedPostgres>>;
 
 /** Returns the reason if the disk of Postgres cannot be made full or read-only, otherwise undefined. */
@@ -52,11 +49,9 @@ export async function startDoomedPostgres(durable = true, canBeSlow = false) {
   const disk = hasDisk ? diskOf({ supervisor: child, lines, folder: parent, url, pid, back }) : undefined;
   return {
     url,
-    /** The process id of the current postmaster. */
     get pid() {
       return pid();
     },
-    /** Waits until the server answers. */
     back,
     /** Undefined if this user may not mount a file system. */
     disk,
@@ -79,7 +74,6 @@ interface Mounted {
   readonly url: string;
   readonly back: () => Promise<void>;
   readonly supervisor: ChildProcess;
-  /** The output of the supervisor. */
   readonly lines: Interface;
   readonly folder: string;
   readonly pid: () => number;

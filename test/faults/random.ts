@@ -15,7 +15,6 @@ export class Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) % options;
   }
 
-  /** Returns true once in `times` calls, on average. */
   oneIn(times: number): boolean {
     return this.below(times) === 0;
   }

@@ -1,35 +1,25 @@
 import { expect } from 'vitest';
 import type { Violation } from './checker.ts';
 import { type Fault, type FaultName, faults, type Surroundings } from './faults.ts';
-import { type Outcome, type Scenery, underLoad } from './under-load.ts';
+import { type Outcome, type Scenery, summaryOf, underLoad } from './under-load.ts';
 
 export interface Survival extends Scenery {
-  /** How often each fault is injected; the seed decides the order. */
   readonly faults: Partial<Record<FaultName, number>>;
-  /** How many commands are acknowledged between two faults. */
   readonly commandsBetween: number;
 }
 
-/**
- * Lets clients move money while faults are injected one after another (instance kills may overlap). Prints a line for
- * each kind of fault. Returns the violations that the checker finds.
- */
+/** Injects faults one after another under load, and prints a line for each kind. Returns the violations. */
 export async function findViolations(options: Survival): Promise<Violation[]> {
   const outcome = await underLoad(options, (around, note) => injectAll(options, around, note));
   print(options, outcome);
   return outcome.violations;
 }
 
-/** Injects the faults, and expects every promise to be kept. */
 export async function survive(options: Survival): Promise<void> {
   const violations = await findViolations(options);
   expect(violations.slice(0, 20)).toEqual([]);
 }
 
-/**
- * Injects each fault once enough commands have been acknowledged since the last one. Returns the results by kind of
- * fault.
- */
 async function injectAll(
   { faults: counts, commandsBetween }: Survival,
   around: Surroundings,
@@ -63,32 +53,21 @@ async function injectAll(
   }
   await Promise.all(healing);
   return names.map((name) => {
+    // The faults after which commands were acknowledged again, and the longest time that this took.
     const count = survived.filter((one) => one === name).length;
-    const skipped = reasons.get(name);
-    const backSeconds = back.get(name) ?? 0;
-    // `survived` counts the faults after which commands were acknowledged again; `backSeconds` is the longest time that
-    // this took.
-    return { name, tried: count, survived: count, backSeconds, skipped };
+    return { name, survived: count, backSeconds: back.get(name) ?? 0, skipped: reasons.get(name) };
   });
 }
 
 function print({ seed, instances }: Survival, outcome: Outcome<Awaited<ReturnType<typeof injectAll>>>): void {
-  const { told: tallies, evidence, violations, seconds } = outcome;
-  const { history, feed, followers } = evidence;
+  const { told: tallies, violations } = outcome;
   const found = (kind: Violation['kind'], name: FaultName) =>
     violations.filter((violation) => violation.kind === kind && violation.during === name).length;
-  const lines = tallies.map(({ name, tried, survived, backSeconds, skipped }) =>
+  const lines = tallies.map(({ name, survived, backSeconds, skipped }) =>
     skipped === undefined
-      ? `${name}: tried ${tried}, survived ${survived}, lost ${found('lost', name)}, doubled ${found('doubled', name)}, ` +
+      ? `${name}: survived ${survived}, lost ${found('lost', name)}, doubled ${found('doubled', name)}, ` +
         `wrongly answered ${found('refused but happened', name) + found('wrong receipt', name)}, back after ${backSeconds.toFixed(1)} s at most`
       : `${name}: SKIPPED, ${skipped}`,
   );
-  const ended = (outcome: string) => history.filter((command) => command.outcome === outcome).length;
-  console.log(
-    [
-      ...lines,
-      `${instances} instances, ${history.length} commands in ${Math.round(seconds)} s: ${ended('succeeded')} acknowledged, ${ended('refused')} refused (${history.filter(({ code }) => code === 'LIMIT_EXCEEDED').length} by a policy), ${ended('unknown')} unknown; ` +
-        `${feed.length} changes, ${followers.size} followers; ${violations.length} violations (seed ${seed})`,
-    ].join('\n'),
-  );
+  console.log([...lines, `${instances} instances, ${summaryOf(outcome)} (seed ${seed})`].join('\n'));
 }

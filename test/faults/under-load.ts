@@ -16,7 +16,7 @@ import { readFeed, readPayments, readReceipts } from './evidence.ts';
 import type { Surroundings } from './faults.ts';
 import { type Follower, startFollowers } from './followers.ts';
 import { environment, furnish, money } from './furnish.ts';
-import type { Evidence, Usage } from './history.ts';
+import type { Command, Evidence, Usage } from './history.ts';
 import { startInstance } from './instances.ts';
 import { type Load, startLoad } from './load.ts';
 import { limitedAs } from './load-acts.ts';
@@ -32,31 +32,21 @@ export interface Scenery {
   readonly followers: number;
   /** If false, Postgres acknowledges commits that a crash then loses, and the checker must find the loss. */
   readonly durable?: boolean;
-  /**
-   * Whether every attempt that reaches an instance must get an answer, because this disturbance should not cause
-   * failures.
-   */
+  /** Whether every attempt that reaches an instance must get an answer. */
   readonly undisturbed?: true;
-  /**
-   * The number of server sessions used by a PgBouncer in transaction mode, through which all requests go. If absent,
-   * there is no pooler.
-   */
+  /** The number of server sessions of a PgBouncer in transaction mode, if there is one. */
   readonly poolerSize?: number;
-  /** Whether the instances have a replica. */
   readonly hasReplica?: boolean;
   /** Whether the disk of Postgres can be made slow, instead of full and read-only. */
   readonly slowDisk?: true;
   /** Whether the instances reach Postgres by its name, using a name server that can fail. */
   readonly namedDatabase?: true;
-  /** For each instance: a command that runs its arguments. */
   readonly wrappers?: readonly (readonly string[])[];
   /** Whether policies limit the clients: one always reaches its limit, and another's payments wait for approval. */
   readonly limited?: true;
-  /** Additional settings of each instance, by its position. */
   readonly settings?: (position: number) => Record<string, string>;
 }
 
-/** The result of a run, and what its disturbance has reported. */
 export type Outcome<Told> = Awaited<ReturnType<typeof underLoad<Told>>>;
 
 /** Once no message has arrived for this long, no more will arrive: messages still missing are lost. */
@@ -152,6 +142,16 @@ export async function underLoad<Told>(
   }
 }
 
+export function summaryOf({ evidence, violations, seconds }: Outcome<unknown>): string {
+  const { history, feed, followers } = evidence;
+  const ended = (outcome: Command['outcome']) => history.filter((command) => command.outcome === outcome).length;
+  const byPolicy = history.filter(({ code }) => code === 'LIMIT_EXCEEDED').length;
+  return (
+    `${history.length} commands in ${Math.round(seconds)} s: ${ended('succeeded')} acknowledged, ${ended('refused')} refused (${byPolicy} by a policy), ` +
+    `${ended('unknown')} unknown; ${feed.length} changes, ${followers.size} followers; ${violations.length} violations`
+  );
+}
+
 /** Starts a Postgres to inject faults into, or one with a replica and a proxy to the replica. */
 async function startServers({ hasReplica, durable, slowDisk }: Scenery) {
   if (!hasReplica) return { postgres: await startDoomedPostgres(durable, slowDisk), replica: undefined };
@@ -161,14 +161,12 @@ async function startServers({ hasReplica, durable, slowDisk }: Scenery) {
   return { postgres, replica: await databaseProxy(standbys[0]?.url ?? '') };
 }
 
-/** Puts a connection pooler in front of a migrated database. */
 async function startPooler(databaseUrl: string, size: number): Promise<PgBouncer> {
   const login = servingUrl(databaseUrl);
   await prepareLogin(login, login);
   return startPgBouncer(databaseUrl, size);
 }
 
-/** Where the evidence is read from. */
 export interface Sources {
   readonly load: Load;
   readonly followers: readonly Follower[];
@@ -220,7 +218,7 @@ export async function gather(platform: TestPlatform, sources: Sources): Promise<
   };
 }
 
-/** Waits until no payment is under way and every change has a feed number, or until there is no more progress. */
+/** Waits until nothing is under way and every change is in the feed, or until there is no more progress. */
 async function atRest(platform: TestPlatform, { load, start, postgres }: Sources) {
   await settled(async () => {
     await passApproval({ databaseUrl: postgres.url });

@@ -1,16 +1,15 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { createClient } from 'graphql-ws';
 import { expect } from 'vitest';
 import { WebSocket } from 'ws';
-import { uuidOf } from '../../src/core/ids.ts';
 import { feedEnd } from './acts.ts';
 import type { Data, TestGateway } from './gateway.ts';
-import { changesAfter, delay, makeCustomers, until, writeUntil } from './torture.ts';
+import { makeChanges, makeCustomers, until } from './torture.ts';
 
 interface Cuts {
   readonly clients: number;
   readonly customers: number;
   readonly seconds: number;
-  /** Changes per second. */
   readonly rate: number;
 }
 
@@ -19,15 +18,9 @@ interface Message {
   readonly mayRepeat: boolean;
 }
 
-/** The app's entire query, which passes no cursor. */
 const query = 'subscription Follow($filter: EventFilter) { events(filter: $filter) { id } }';
 
-/**
- * Runs stock graphql-ws clients with only `resume: true` against two instances, and disconnects each client every 0.2
- * to 2 s while changes are committed out of order. At the end, each client must have received every change in order,
- * and every repeat must be marked.
- * @param two another instance on the same database; its address may change
- */
+/** Cuts off stock graphql-ws clients with only `resume: true`, and checks that each gets every change in order. */
 export async function acknowledging(
   one: TestGateway,
   two: { readonly url: string },
@@ -50,39 +43,23 @@ export async function acknowledging(
     }
   });
   const began = performance.now();
-  const { platformId } = one.platform;
   // Writes until each follower has resumed on another connection. On a busy machine, this takes longer than planned.
   const isWritten = () =>
     performance.now() > began + seconds * 1_000 && followers.every((follower) => connectionsOf(follower) > 1);
-  const writers = Array.from({ length: 4 }, () => writeUntil(isWritten, one.databaseUrl, platformId, ids, rate / 4));
-  const changes = (await Promise.all(writers)).reduce((sum, count) => sum + count, 0);
-  const perSecond = (changes * 1_000) / (performance.now() - began);
-
-  const rows = await changesAfter(one.databaseUrl, platformId, start);
-  expect(rows.length).toBe(changes);
-  const checked = followers.map(({ customerId, connections }) => {
-    const uuid = customerId === undefined ? undefined : uuidOf(customerId, 'Customer');
-    const expected = rows.filter((row) => uuid === undefined || row.customer_id === uuid).map(({ id }) => id);
-    return { expected, connections };
-  });
-  await until(
-    () => checked.every(({ expected, connections }) => hasLast(expected, connections)),
-    () => sumOf(followers, ({ received }) => received.count),
-  );
+  const { changes, perSecond, of } = await makeChanges(one, ids, start, rate, isWritten);
+  const received = () => followers.reduce((sum, { count }) => sum + count(), 0);
+  await until(() => followers.every(({ customerId, connections }) => hasLast(of(customerId), connections)), received);
   isOver = true;
   await Promise.all(cutting);
   expect(await begun()).toBe(clients);
   for (const { client } of followers) await client.dispose();
   await until(() => one.gateway.feed.subscriptions === 0);
-  const repeats = checked.map(({ expected, connections }) => countRepeats(expected, connections));
+  const repeats = followers.map(({ customerId, connections }) => countRepeats(of(customerId), connections));
   return {
-    changes,
-    /** The rate at which changes were written, per second. */
-    perSecond,
-    messages: sumOf(followers, ({ received }) => received.count),
+    ...{ changes, perSecond, messages: received() },
     /** The number of messages that clients already had, and the number marked as possible repeats. */
-    repeated: sumOf(repeats, ({ repeated }) => repeated),
-    marked: sumOf(repeats, ({ marked }) => marked),
+    repeated: repeats.reduce((sum, { repeated }) => sum + repeated, 0),
+    marked: repeats.reduce((sum, { marked }) => sum + marked, 0),
     /** The smallest number of connections on which any client received messages. */
     fewestConnections: Math.min(...followers.map(connectionsOf)),
   };
@@ -91,18 +68,16 @@ export async function acknowledging(
 /** Follows with a stock client, and records the messages of each of its connections. */
 function follow(one: TestGateway, two: { readonly url: string }, customerId: string | undefined) {
   const connections: Message[][] = [];
-  const received = { count: 0 };
   let socket: WebSocket | undefined;
-  class Cuttable extends WebSocket {
-    constructor(...args: ConstructorParameters<typeof WebSocket>) {
-      super(...args);
-      socket = this;
-      connections.push([]);
-    }
-  }
   const client = createClient({
     url: () => `${(Math.random() < 0.5 ? one : two).url.replace('http', 'ws')}/graphql`,
-    webSocketImpl: Cuttable,
+    webSocketImpl: WebSocket,
+    on: {
+      opened: (opened) => {
+        socket = opened as WebSocket;
+        connections.push([]);
+      },
+    },
     connectionParams: { authorization: one.platform.authorization, resume: true },
     retryAttempts: Number.POSITIVE_INFINITY,
     retryWait: () => delay(20),
@@ -115,7 +90,6 @@ function follow(one: TestGateway, two: { readonly url: string }, customerId: str
     {
       next: ({ data, errors, extensions }) => {
         if (errors) throw new Error(JSON.stringify(errors));
-        received.count += 1;
         connections.at(-1)?.push({ id: data.events.id, mayRepeat: extensions?.mayRepeat === true });
       },
       error: (error) => {
@@ -124,13 +98,12 @@ function follow(one: TestGateway, two: { readonly url: string }, customerId: str
       complete: () => undefined,
     },
   );
-  return { customerId, connections, received, client, cut: () => socket?.terminate() };
+  const count = () => connections.reduce((sum, messages) => sum + messages.length, 0);
+  return { customerId, connections, count, client, cut: () => socket?.terminate() };
 }
 
-/** Returns the number of connections on which a client received messages. */
-function connectionsOf({ connections }: Pick<ReturnType<typeof follow>, 'connections'>): number {
-  return connections.filter(({ length }) => length > 0).length;
-}
+const connectionsOf = ({ connections }: Pick<ReturnType<typeof follow>, 'connections'>) =>
+  connections.filter(({ length }) => length > 0).length;
 
 function hasLast(expected: readonly string[], connections: readonly (readonly Message[])[]): boolean {
   const last = expected.at(-1);
@@ -160,8 +133,4 @@ function countRepeats(expected: readonly string[], connections: readonly (readon
   }
   expect(next, 'how many changes have arrived').toBe(expected.length);
   return { repeated, marked };
-}
-
-function sumOf<T>(all: readonly T[], count: (one: T) => number): number {
-  return all.reduce((sum, one) => sum + count(one), 0);
 }

@@ -4,8 +4,6 @@ import { mutationDocument, mutationName, mutationVariables } from './documents.t
 import type { Data, TestPlatform } from './gateway.ts';
 import type { Scene } from './scene.ts';
 
-/** Test helpers for the commands in a payment's lifecycle, and functions that wait for their results. */
-
 /** The fields of a transaction that tests examine. */
 export const transactionFields = `
   id status type failureReason sentAmount { amount } receivedAmount { amount currency { code } }
@@ -52,10 +50,7 @@ export function moving(sourceAccountId: string, destinationAccountId: string, am
   return { sourceAccountId, destinationAccountId, amount: { units: amount }, ...rest };
 }
 
-/**
- * Transfers USD (smallest units) from the scene's internal account to its external account, or in the other direction.
- * Returns the result or the refusal.
- */
+/** Transfers USD (smallest units) out of or into the scene's internal account. Returns the result or the refusal. */
 export async function transfer(
   platform: TestPlatform,
   way: 'transferIn' | 'transferOut',
@@ -74,20 +69,14 @@ export async function bringIn(platform: TestPlatform, scene: Scene, amount: numb
   expect(await ended(platform, id)).toMatchObject({ status: 'COMPLETED' });
 }
 
-/**
- * Pays USD (smallest units) to the scene's external account, waits until they arrive, and returns the id of the
- * payment.
- */
+/** Pays USD (smallest units) to the scene's external account, waits until they arrive, and returns the payment's id. */
 export async function payOut(platform: TestPlatform, scene: Scene, amount: number | bigint): Promise<string> {
   const { id } = await transfer(platform, 'transferOut', scene, amount);
   expect(await ended(platform, id)).toMatchObject({ status: 'COMPLETED' });
   return id;
 }
 
-/**
- * Makes an external sender announce a UMA payment in USD (smallest units) to a customer. Returns the payment or the
- * refusal.
- */
+/** Announces a UMA payment in USD (smallest units) to a customer. Returns the payment or the refusal. */
 export async function announce(
   platform: TestPlatform,
   customerId: string,
@@ -101,9 +90,7 @@ export async function announce(
   return made.transaction ?? made;
 }
 
-/**
- * Builds the input of a quote between two accounts: `amount` is sent (smallest units), unless `rest` says otherwise.
- */
+/** Builds the input of a quote that sends `amount` (smallest units), unless `rest` says otherwise. */
 export function between(from: string, to: string, amount: number | bigint, rest: object = {}): object {
   return {
     source: { account: { accountId: from } },
@@ -114,16 +101,10 @@ export function between(from: string, to: string, amount: number | bigint, rest:
   };
 }
 
-/**
- * Builds the input of a quote from the scene's USD to its external EUR account: 10 dollars, unless `rest` says
- * otherwise.
- */
+/** Builds the input of a quote of 10 dollars to the scene's external EUR account, unless `rest` says otherwise. */
 export const usdToEur = ({ usd, outsideEur }: Scene, rest?: object) => between(usd, outsideEur, 1_000, rest);
 
-/**
- * Builds the input of a quote that the customer funds in the given currency, to be paid to its external EUR account.
- * `amount` is the amount sent (smallest units).
- */
+/** Builds the input of a quote to the EUR account that the customer funds in this currency (smallest units). */
 export function fundedIn(
   currency: string,
   { customerId, outsideEur }: Scene,
@@ -157,7 +138,6 @@ export async function quote(platform: TestPlatform, input: object): Promise<Data
   return made.quote ?? made;
 }
 
-/** Executes a quote. */
 export async function execute(platform: TestPlatform, quoteId: string, rest: object = {}): Promise<Data> {
   return act(platform, 'executeQuote', { quoteId, ...rest }, 'quote { id status }');
 }
@@ -200,10 +180,7 @@ export function left(transaction: Data, system: string): bigint {
 export const onAccount = ({ ledgerEntries }: Data, id: string): bigint[] =>
   ledgerEntries.filter(({ account }: Data) => account?.id === id).map(({ amount }: Data) => BigInt(amount.amount));
 
-/**
- * Reads a subscription to one field until the field has the last wanted value, or the subscription ends. Returns the
- * values.
- */
+/** Returns the values of a subscription to one field, until it ends or the last wanted value has arrived. */
 export async function followed(
   platform: TestPlatform,
   query: string,

@@ -23,14 +23,11 @@ export type Outcome =
   | { readonly record: Data; readonly replayed: boolean }
   | { readonly code: string; readonly field: string };
 
-/** One call, in the forms of both APIs. */
 export interface Call {
   readonly rest: { readonly method?: 'PATCH' | 'DELETE'; readonly path: string; readonly body?: object };
   readonly mutation: Operation;
   readonly input: object;
-  /**
-   * The field of the success type that contains the record, the record fields to select, and the record's form in REST.
-   */
+  /** The field that contains the record, the fields to select, and the record's form in REST. */
   readonly result: { readonly name: string; readonly fields: string; readonly asRest: (record: Data) => Data };
 }
 
@@ -43,10 +40,7 @@ export const results = {
   externalAccount: { name: 'account', fields: externalAccountFields, asRest: externalAccountAsRest },
 } as const;
 
-/**
- * Makes the call over one API, then over the other with the same key, and requires a single effect and the same
- * outcome.
- */
+/** Makes the call over both APIs with the same key: it has a single effect, and both get the same outcome. */
 export async function madeOnBoth(
   { platform, rest }: { readonly platform: TestPlatform; readonly rest: RestClient },
   call: Call,

@@ -1,14 +1,10 @@
 import { expect } from 'vitest';
 import type { Data } from './gateway.ts';
 
-/**
- * GraphQL selections of every field that REST has, and the conversion of their results to REST's form. They share no
- * code with the service.
- */
+/** GraphQL selections of every field of REST, and their conversion to REST's form, without code of the service. */
 
 const money = '{ amount currency { code name symbol decimals } }';
 const rateDetails = `{ counterpartyMultiplier counterpartyFixedFee ${money} serviceApiMultiplier serviceApiFixedFee ${money} serviceApiVariableFeeRate serviceApiVariableFeeAmount ${money} }`;
-/** Every field of the payment instructions. */
 export const instruction = `{ __typename
   ... on UsAccountInstruction { accountType accountNumber routingNumber accountCategory bankName reference }
   ... on ClabeInstruction { accountType clabeNumber reference }
@@ -121,89 +117,65 @@ function destinationOf({ __typename, umaAddress, currency, accountId }: Data) {
 const mapOf = (entries: Data[]) =>
   entries.length > 0 ? Object.fromEntries(entries.map(({ key, value }) => [key, value])) : null;
 
-export function quoteAsRest(quote: Data): Data {
+export function quoteAsRest({ id, transaction, ...quote }: Data): Data {
   return bare({
-    quoteId: quote.id,
-    status: quote.status,
-    createdAt: quote.createdAt,
-    expiresAt: quote.expiresAt,
+    ...quote,
+    ...{ quoteId: id, transactionId: transaction.id },
     source: sourceOf(quote.source, true),
     destination: destinationOf(quote.destination),
-    sendingCurrency: quote.sendingCurrency,
-    receivingCurrency: quote.receivingCurrency,
     totalSendingAmount: Number(quote.totalSendingAmount.amount),
     totalReceivingAmount: Number(quote.totalReceivingAmount.amount),
     exchangeRate: Number(quote.exchangeRate),
     feesIncluded: Number(quote.feesIncluded.amount),
-    transactionId: quote.transaction.id,
     paymentInstructions: quote.paymentInstructions.length > 0 ? instructionsOf(quote.paymentInstructions) : null,
     rateDetails: rateDetailsOf(quote),
-    description: quote.description,
     metadata: mapOf(quote.metadata),
   });
 }
 
-export function transactionAsRest(transaction: Data): Data {
-  const { customer, reconciliationReference: reference, counterpartyInformation: facts } = transaction;
+export function transactionAsRest(made: Data): Data {
+  const { customer, quote, settledAt, reconciliationReference: reference, ...transaction } = made;
   return {
     ...bare({
-      id: transaction.id,
-      status: transaction.status,
-      type: transaction.type,
+      ...transaction,
       sentAmount: amountOf(transaction.sentAmount),
       receivedAmount: amountOf(transaction.receivedAmount),
       source: transaction.source && sourceOf(transaction.source, false),
       destination: destinationOf(transaction.destination),
-      quoteId: transaction.quote?.id,
+      quoteId: quote?.id,
       exchangeRate: transaction.exchangeRate && Number(transaction.exchangeRate),
       fees: transaction.fees && Number(transaction.fees.amount),
       rateDetails: rateDetailsOf(transaction),
       reconciliationInstructions: reference && { reference },
-      failureReason: transaction.failureReason,
-      refund: transaction.refund,
-      approvalDueAt: transaction.approvalDueAt,
-      createdById: transaction.createdById,
-      decidedById: transaction.decidedById,
-      counterpartyInformation:
-        facts.length > 0 ? Object.fromEntries(facts.map(({ name, value }: Data) => [name, value])) : null,
-      description: transaction.description,
+      counterpartyInformation: mapOf(
+        transaction.counterpartyInformation.map(({ name: key, value }: Data) => ({ key, value })),
+      ),
       metadata: mapOf(transaction.metadata),
-      createdAt: transaction.createdAt,
-      updatedAt: transaction.updatedAt,
     }),
-    settledAt: transaction.settledAt,
+    settledAt,
     customerId: customer?.id ?? null,
     platformCustomerId: customer?.platformCustomerId ?? null,
   };
 }
 
-export function internalAccountAsRest(account: Data): Data {
+export function internalAccountAsRest({ customer, ...account }: Data): Data {
   return bare({
-    id: account.id,
-    customerId: account.customer?.id,
+    ...account,
+    customerId: customer?.id,
     balance: amountOf(account.balance),
     fundingPaymentInstructions: instructionsOf(account.fundingPaymentInstructions),
-    createdAt: account.createdAt,
-    updatedAt: account.updatedAt,
   });
 }
 
-export function externalAccountAsRest({
-  currency,
-  customer,
-  accountInfo,
-  beneficiary,
-  metadata,
-  ...account
-}: Data): Data {
+export function externalAccountAsRest({ customer, beneficiary, ...account }: Data): Data {
   const { __typename, ...owner } = beneficiary ?? {};
   const beneficiaryType = __typename === 'BusinessBeneficiary' ? 'BUSINESS' : 'INDIVIDUAL';
   return {
     ...bare({
       ...account,
-      metadata: mapOf(metadata),
-      currency: currency.code,
-      accountInfo: { ...accountInfo, beneficiary: beneficiary && { beneficiaryType, ...owner } },
+      metadata: mapOf(account.metadata),
+      currency: account.currency.code,
+      accountInfo: { ...account.accountInfo, beneficiary: beneficiary && { beneficiaryType, ...owner } },
     }),
     customerId: customer?.id ?? null,
   };

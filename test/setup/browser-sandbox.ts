@@ -8,9 +8,7 @@ import { askOps } from './ops.ts';
 interface Started {
   gateway: ChildGateway;
   browser: Browser;
-  /** The sandbox's platform. */
   sandbox: TestPlatform;
-  /** Runs an operator's command. */
   ops: (...args: string[]) => Promise<Data>;
 }
 

@@ -4,9 +4,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
 
-/**
- * The browser for tests; undefined if no browser is installed. The tests that need one are then reported as skipped.
- */
+/** The browser for tests, if one is installed. Without it, the tests that need it are skipped. */
 export const browserPath = [
   process.env.CHROMIUM_PATH,
   '/usr/bin/chromium',
@@ -25,7 +23,6 @@ const args = [
   '--disable-sync',
 ];
 
-/** Starts the browser, headless. */
 export function startBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath: browserPath ?? '', args });
 }

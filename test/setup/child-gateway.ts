@@ -10,14 +10,9 @@ export type ChildGateway = Awaited<ReturnType<typeof startChildGateway>>;
 
 const root = path.resolve(import.meta.dirname, '../..');
 
-/** The command of `npm start`. */
 const program = [process.execPath, '--disable-warning=ExperimentalWarning', 'src/main.ts'];
 
-/**
- * Starts a gateway on a free port, by default from this checkout, and waits until its banner says that it is ready.
- * DATABASE_URL connects the tables' owner. The gateway uses it for migrations, and serves with a login that owns
- * nothing.
- */
+/** Starts a gateway and waits until it is ready. DATABASE_URL names the tables' owner, who only migrates. */
 export async function startChildGateway(
   environment: Readonly<Record<string, string>>,
   [command = '', ...args]: readonly string[] = program,
@@ -54,7 +49,6 @@ export async function startChildGateway(
   });
   return {
     url,
-    /** Returns everything that the process has printed. */
     output: () => output,
     process: child,
     /** Sends a signal and waits until the process exits; returns its exit code, or the signal that ended it. */
@@ -65,9 +59,7 @@ export async function startChildGateway(
   };
 }
 
-/**
- * Creates a data directory for the test. If this process is root, the user who runs Postgres instead can also enter it.
- */
+/** Creates a data directory for the test. If this process is root, the user who runs Postgres can enter it. */
 export async function temporaryDataDirectory(): Promise<{ path: string; remove(): Promise<void> }> {
   const directory = await mkdtemp(path.join(tmpdir(), 'gateway-'));
   await chmod(directory, 0o711);

@@ -25,11 +25,8 @@ const beside = [
 const types = ['@types/react', '@types/relay-runtime', 'typescript'];
 
 export interface InstalledClient {
-  /** The folder of the project. */
   readonly folder: string;
-  /** The files of the package. */
   readonly files: readonly string[];
-  /** The output of the build. */
   readonly output: string;
 }
 
@@ -51,10 +48,7 @@ export async function installClient(): Promise<InstalledClient> {
   return { folder, files, output };
 }
 
-/**
- * Compiles the files of a program in the project, with the options of strict apps. Ignores errors in the declarations
- * of other libraries, some of which are wrong under these options.
- */
+/** Compiles a program under strict options. Errors in declarations of other libraries do not count: some are wrong. */
 export async function compile(
   { folder }: InstalledClient,
   name: string,

@@ -29,7 +29,6 @@ interface Pair {
   readonly client: Socket;
   readonly server: Socket;
   frozen: boolean;
-  /** The data held back while stalled. */
   held: Buffer | undefined;
 }
 
@@ -92,9 +91,7 @@ export async function databaseProxy(databaseUrl: string) {
   url.hostname = '127.0.0.1';
   url.port = String(await listen(listener));
   return {
-    /** The database's URL through the proxy. */
     url: url.href,
-    /** The number of open connections. */
     get connections() {
       return pairs.size;
     },
@@ -102,17 +99,12 @@ export async function databaseProxy(databaseUrl: string) {
     get givenUp() {
       return givenUp;
     },
-    /**
-     * Stops forwarding, in both directions, on the connections that are open now. New connections work. Returns how
-     * many connections are frozen.
-     */
+    /** Stops forwarding on the connections that are open now. Returns how many they are. */
     freeze() {
       for (const pair of pairs) pair.frozen = true;
       return pairs.size;
     },
-    /**
-     * Holds back everything on the connections that are open now, in both directions; `goOn` forwards it, without loss.
-     */
+    /** Holds back everything on the connections that are open now. `goOn` forwards it, without loss. */
     stall() {
       for (const { client, server } of pairs) for (const socket of [client, server]) socket.pause();
     },
@@ -137,9 +129,7 @@ export async function databaseProxy(databaseUrl: string) {
       isShut = false;
       rule = undefined;
     },
-    /**
-     * Refuses every connection, and cuts the open ones, like a machine whose server is stopped, until `startListening`.
-     */
+    /** Refuses all connections, and cuts the open ones, until `startListening`. */
     async stopListening() {
       const closed = once(listener, 'close');
       listener.close();
@@ -159,7 +149,6 @@ export async function databaseProxy(databaseUrl: string) {
       told = Promise.withResolvers();
       rule = { to, andAfter, matched: false };
     },
-    /** Resolves when the answer has been lost. */
     lost: () => told.promise,
     async close() {
       for (const pair of pairs) cut(pair);

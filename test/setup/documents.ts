@@ -4,13 +4,9 @@ import type { Operation } from '../../src/domain/access/operations.ts';
 /** Returns the name of a mutation in the enum MutationName: createQuote is CREATE_QUOTE. */
 export const mutationName = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
 
-/** The mutations that take a sandbox scenario besides their input. */
 const withScenario: ReadonlySet<Operation> = new Set(['createQuote', 'executeQuote', 'transferOut', 'transferIn']);
 
-/**
- * Returns a mutation's document. It selects the success, with `selection`, or the refusal. Its variables come from
- * `mutationVariables`. Every test that is not about documents sends mutations in this form.
- */
+/** Returns a mutation's document, which selects the success, with `selection`, or the refusal. */
 export function mutationDocument(name: Operation, selection = ''): string {
   const typeName = name.charAt(0).toUpperCase() + name.slice(1);
   const [declared, given] = withScenario.has(name)
@@ -20,17 +16,11 @@ export function mutationDocument(name: Operation, selection = ''): string {
     ... on ${typeName}Success { replayed ${selection} } ... on UserError { code message path } ... on UnavailableError { retryAfter } } }`;
 }
 
-/** The mutations that need an idempotency key. */
 const needsKey: ReadonlySet<Operation> = new Set(['transferOut', 'transferIn', 'transferInternal']);
 
-/** The input fields that are amounts. */
 const amounts: ReadonlySet<string> = new Set(['amount', 'lockedCurrencyAmount']);
 
-/**
- * Returns the variables for a mutation's document. A number is an amount in smallest units. An input that needs an
- * idempotency key but has none gets one. A sandbox scenario becomes a separate argument, because it is not part of the
- * production input.
- */
+/** Returns a mutation's variables. A number is an amount in smallest units; a required key is added. */
 export function mutationVariables(name: Operation, input: object): object {
   const { sandboxScenario, ...rest }: { sandboxScenario?: object | null } = input;
   const key = needsKey.has(name) && { idempotencyKey: randomUUID() };

@@ -13,13 +13,9 @@ import {
   startEmbeddedPostgres,
 } from '../../src/infra/database/embedded/embedded.ts';
 
-/**
- * Gives each test of a file its own data directory. After the test, everything that it started is stopped and removed.
- */
+/** Gives each test of a file its own data directory, and then stops and removes everything that it started. */
 export class EmbeddedServers {
-  /** A folder that every user may enter. */
   parent = '';
-  /** A folder below `parent`, which does not exist yet. */
   dataDir = '';
   readonly #servers: EmbeddedPostgres[] = [];
   readonly #processes: ChildProcess[] = [];
@@ -102,10 +98,7 @@ export function canMount(): boolean {
   return spawnSync('unshare', ['-m', 'mount', '-t', 'tmpfs', 'none', '/mnt']).status === 0;
 }
 
-/**
- * Returns a command that runs its arguments with an empty in-memory disk mounted on the folder. No other process sees
- * that disk.
- */
+/** Returns a command that runs its arguments with an in-memory disk on the folder, which no other process sees. */
 export function onDiskOfItsOwn(folder: string, options: string): string[] {
   const mount = `mount -t tmpfs -o ${options} none "$0" && exec "$@"`;
   return ['unshare', '-m', 'sh', '-c', mount, folder];

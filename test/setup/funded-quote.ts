@@ -7,9 +7,7 @@ import { internalAccount, type Scene } from './scene.ts';
 export interface FundedQuote {
   readonly quoteId: string;
   readonly transactionId: string;
-  /** The amount due, in smallest units. */
   readonly due: bigint;
-  /** The customer's account in the funding currency. */
   readonly account: string;
   readonly currency: string;
   /** The quote's expiry by the database's clock, in milliseconds since 1970. */

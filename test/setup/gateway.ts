@@ -94,10 +94,7 @@ export async function startTestGateway(
   };
 }
 
-/**
- * Starts a gateway that all tests of a file share, and stops it afterwards. Several gateways are stopped in reverse
- * order.
- */
+/** Starts a gateway that all tests of a file share. Several gateways are stopped in reverse order. */
 export async function testGateway(...options: Parameters<typeof startTestGateway>): Promise<TestGateway> {
   const t = await startTestGateway(...options);
   afterAll(() => t.stop());
@@ -110,7 +107,6 @@ export function withRail({ gateway }: TestGateway, parts: Partial<Rail>): Paymen
   return { ...payments, rails: { SANDBOX: Object.assign(Object.create(sandboxOf(payments)), parts) } };
 }
 
-/** Returns the sandbox's rail. */
 export function sandboxOf({ rails: { SANDBOX } }: Payments): Rail {
   if (!SANDBOX) throw new Error('no sandbox');
   return SANDBOX;
@@ -123,10 +119,7 @@ export async function ownGateway(...options: Parameters<typeof startTestGateway>
   return t;
 }
 
-/**
- * A socket that can be terminated while it opens. The client no longer handles its error at that point, and an
- * unhandled error would end the process.
- */
+/** A socket that can be terminated while it opens, when the client does not handle its error. */
 class CuttableSocket extends WebSocket {
   constructor(...options: ConstructorParameters<typeof WebSocket>) {
     super(...options);
@@ -145,12 +138,10 @@ export function connect(address: string, platformId: string, authorization: stri
       headers: { authorization, 'content-type': 'application/json', ...headers },
       body: typeof body === 'string' ? body : textOf(body),
     });
-  /** Sends a document and returns the whole answer. */
   async function send(query: string, variables?: object): Promise<Answer> {
     const response = await post({ query, variables }, { accept: 'application/graphql-response+json' });
     return { status: response.status, ...((await response.json()) as Omit<Answer, 'status'>) };
   }
-  /** Creates a graphql-transport-ws client. */
   const socket = () =>
     createClient({
       url: `${address.replace('http', 'ws')}/graphql`,
@@ -198,7 +189,6 @@ export async function ownClient(...options: Parameters<typeof openClient>): Prom
   return client;
 }
 
-/** Calls `work` with a separate connection. */
 async function connected<T>(client: pg.Client, work: (client: pg.Client) => Promise<T>): Promise<T> {
   try {
     return await work(client);
@@ -261,9 +251,7 @@ export async function untilWaiting(on: Pick<pg.Pool, 'query'>, count: number): P
   while (((await on.query(text)).rowCount ?? 0) < count);
 }
 
-/**
- * Runs a statement as a role, or as the tables' owner, and rolls it back. Returns its row count, or its error's code.
- */
+/** Runs a statement as a role or the tables' owner, and rolls it back. Returns its row count or its error's code. */
 export async function triedAs({ databaseUrl }: TestGateway, role: string, text: string): Promise<unknown> {
   return connected(await openClient(databaseUrl), async (client) => {
     await client.query('begin');

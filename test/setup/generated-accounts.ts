@@ -93,11 +93,7 @@ const generators: Readonly<Record<ExternalAccountType, fc.Arbitrary<AccountDetai
     accountNumber,
   })),
   PHP_ACCOUNT: fc.record({ bankName: bankNames, accountNumber: numbersOfLetters }),
-  SGD_ACCOUNT: fc.record({
-    bankName: bankNames,
-    swiftCode: bics,
-    accountNumber: numbersOfLetters,
-  }),
+  SGD_ACCOUNT: fc.record({ bankName: bankNames, swiftCode: bics, accountNumber: numbersOfLetters }),
   LAYER2_WALLET: address(bytes(33).map((raw) => bech32m.encodeFromBytes('sp', raw))),
   LIGHTNING: fc.oneof(
     fc
@@ -116,7 +112,6 @@ const generators: Readonly<Record<ExternalAccountType, fc.Arbitrary<AccountDetai
   BASE_WALLET: evm,
 };
 
-/** Accounts of all types. */
 export const generatedAccount: fc.Arbitrary<GeneratedAccount> = fc.oneof(
   ...Object.entries(generators).map(([accountType, made]) =>
     // Each generator creates the details of its type; the Lightning generators omit two of three.

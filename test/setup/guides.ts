@@ -15,10 +15,8 @@ export const readGuide = (guide: string) => readFileSync(path.join(root, guide),
 export const programOf = (guide: string) =>
   [...readGuide(guide).matchAll(/^```js\n(.*?)^```$/gms)].map(([, code = '']) => code).join('\n');
 
-/** The gateway and the objects with which a guide's program runs. */
 export interface Reader {
   readonly url: string;
-  /** The clientId and secret of an API token. */
   readonly credentials: string;
   readonly customer: string;
   readonly payee: string;
@@ -38,7 +36,6 @@ export async function guidePrograms() {
   await writeFile(path.join(client, 'package.json'), JSON.stringify({ type: 'module', exports }));
   return {
     remove: () => rm(folder, { recursive: true }),
-    /** Runs a guide's program, and returns its output. */
     async runGuide(guide: string, { url, credentials, customer, payee, payees = [] }: Reader): Promise<string> {
       const program = programOf(guide)
         .replaceAll('http://127.0.0.1:4000', url)

@@ -18,7 +18,6 @@ export async function hangingUpload(
   heard.forget();
   return {
     socket,
-    /** Returns the response so far. */
     answer: heard.text,
     /** Aborts the request, and waits until the server notices. */
     async breakOff() {

@@ -1,7 +1,4 @@
-/**
- * Returns how many bytes of this process's heap are in use after a garbage collection. The soak runs with
- * `--expose-gc`.
- */
+/** Returns the bytes in use after a garbage collection. The soak runs with `--expose-gc`. */
 export function heapInUse(): number {
   if (!globalThis.gc) throw new Error('run with --expose-gc');
   globalThis.gc();

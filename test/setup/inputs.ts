@@ -13,7 +13,6 @@ import {
 
 /** A place in the values of an input type. */
 export interface InputPlace {
-  /** The field or the input type that the place belongs to. */
   readonly owner: string;
   /** The names of the fields that lead to the place; `0` is an element of a list. */
   readonly path: readonly string[];

@@ -2,7 +2,6 @@ import type { Page } from 'playwright-core';
 import { expect, onTestFailed, vi } from 'vitest';
 import { screenshot } from './browser.ts';
 
-/** The lab as its user operates it. */
 export function labOf(page: Page) {
   onTestFailed(() => screenshot(page, 'failed'));
   // Only the visible lines, because the editor also has hidden copies of its text.
@@ -26,7 +25,6 @@ export function labOf(page: Page) {
     },
     isOpen,
     state: (state: string) => page.locator(`.lab-state[data-state=${state}]`).waitFor(),
-    /** Clicks once, wherever the tab is at the moment. */
     async open(title: string): Promise<void> {
       // While the editor loads, the tabs are replaced.
       const box = await vi.waitUntil(() => tab(title).boundingBox(), { timeout: 30_000 });

@@ -70,20 +70,15 @@ export async function startLoadBalancer() {
   };
 }
 
-/** Instances in separate processes, behind a load balancer. */
-export class Fleet {
-  readonly #one: TestGateway;
-  readonly #balancer: LoadBalancer;
-  readonly #instances: ChildGateway[] = [];
+/** Two instances in separate processes, behind a load balancer. */
+export type Fleet = Awaited<ReturnType<typeof startFleet>>;
 
-  constructor(one: TestGateway, balancer: LoadBalancer) {
-    this.#one = one;
-    this.#balancer = balancer;
-  }
-
-  async start(): Promise<void> {
+export async function startFleet({ databaseUrl }: TestGateway) {
+  const balancer = await startLoadBalancer();
+  const instances: ChildGateway[] = [];
+  const start = async () => {
     const instance = await startChildGateway({
-      DATABASE_URL: this.#one.databaseUrl,
+      DATABASE_URL: databaseUrl,
       ROLE: 'serve',
       MIGRATE: 'off',
       CORS_ORIGINS: '*',
@@ -91,30 +86,32 @@ export class Fleet {
       // A cursor from one instance is valid on the others.
       SECRET_KEY: secretKey,
     });
-    this.#instances.push(instance);
-    this.#balancer.add(instance.url);
-  }
-
-  /** Ends the oldest instance and replaces it with a new instance. */
-  async replace(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
-    const instance = this.#instances.shift();
-    if (!instance) throw new Error('no instance');
-    this.#balancer.remove(instance.url);
-    await instance.end(signal);
-    await this.start();
-  }
-
-  /** Freezes the oldest instance for a while, like a paused machine; its connections stay open. */
-  async freeze(ms: number): Promise<void> {
-    const [instance] = this.#instances;
-    instance?.process.kill('SIGSTOP');
-    await delay(ms);
-    instance?.process.kill('SIGCONT');
-    // The next call freezes the other instance.
-    this.#instances.push(...this.#instances.splice(0, 1));
-  }
-
-  async stop(): Promise<void> {
-    for (const instance of this.#instances) await instance.end('SIGTERM');
-  }
+    instances.push(instance);
+    balancer.add(instance.url);
+  };
+  await start();
+  await start();
+  return {
+    balancer,
+    async replace(signal: 'SIGKILL' | 'SIGTERM') {
+      const instance = instances.shift();
+      if (!instance) throw new Error('no instance');
+      balancer.remove(instance.url);
+      await instance.end(signal);
+      await start();
+    },
+    /** Freezes the oldest instance for a while, like a paused machine; its connections stay open. */
+    async freeze(ms: number) {
+      const [instance] = instances;
+      instance?.process.kill('SIGSTOP');
+      await delay(ms);
+      instance?.process.kill('SIGCONT');
+      // The next call freezes the other instance.
+      instances.push(...instances.splice(0, 1));
+    },
+    async stop() {
+      for (const instance of instances) await instance.end('SIGTERM');
+      await balancer.close();
+    },
+  };
 }

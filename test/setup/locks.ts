@@ -33,10 +33,7 @@ export async function lockedCustomers(databaseUrl: string) {
 /** Limits that let a gateway's statements wait as long as a test wants, however slow the machine is. */
 export const patient = { lockMs: 60_000, statementMs: 60_000, operationMs: 60_000 } as const;
 
-/**
- * Holds up one of the gateway's transfers inside the database until the returned function is called. That function
- * returns the transaction.
- */
+/** Holds up a transfer inside the database until the returned function is called, which returns the transaction. */
 export async function heldTransfer(of: TestGateway): Promise<() => Promise<Data>> {
   const scene = await makeScene(of.platform, 10_000n);
   const holder = await openClient(of.databaseUrl);

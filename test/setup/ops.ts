@@ -4,17 +4,13 @@ import { runCommands } from '../../src/commands.ts';
 import { servingUrl } from '../../src/infra/database/embedded/serving-login.ts';
 import type { Data } from './gateway.ts';
 
-/** The output of an operator's command line, and its exit code. */
 export interface OpsResult {
   readonly code: number;
   readonly out: string;
   readonly err: string;
 }
 
-/**
- * Runs an operator's command line on a database, like `npm run ops --`, but in this process, because starting a
- * separate one takes most of a second. Without an address, it uses the embedded database of DATA_DIR.
- */
+/** Runs `npm run ops --` in this process, because a separate one takes most of a second to start. */
 export async function runOps(
   databaseUrl: string | undefined,
   args: readonly string[],

@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http';
 
-/** A response that was forwarded. */
 export interface PassedOn {
   readonly status: number;
   readonly type: string;
@@ -12,7 +11,6 @@ const ofConnection: ReadonlySet<string> = new Set([
   ...['host', 'connection', 'content-length', 'transfer-encoding', 'keep-alive', 'expect', 'accept-encoding'],
 ]);
 
-/** Reads the body of a request. */
 export { buffer as bodyOf } from 'node:stream/consumers';
 
 /** Forwards a request to the service at `target`, and reads its response. */

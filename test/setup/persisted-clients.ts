@@ -38,7 +38,6 @@ function noting(forms: SentForm[]): typeof fetch {
   };
 }
 
-/** Creates a client of urql with its persisted exchange. */
 export function urqlClient({ url, authorization }: Served, forms: SentForm[], options?: PersistedExchangeOptions) {
   return new UrqlClient({
     url: `${url}/graphql`,

@@ -70,11 +70,9 @@ export async function startPgBouncer(databaseUrl: string, poolSize: number) {
   };
   await start();
   return {
-    /** The database's URL through the pooler. */
     url: url.href,
     /** Kills the pooler together with all its client connections. */
     kill: () => end('SIGKILL'),
-    /** Starts the pooler again, at the same address. */
     start,
     async stop() {
       await end('SIGKILL');

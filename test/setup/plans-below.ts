@@ -44,31 +44,36 @@ export const listsBelow: readonly ListBelow[] = Object.values(schema.getTypeMap(
     return { name: `${type.name}.${name}`, parent: type.name as keyof Parents, field: name, args, isPaged, table };
   });
 
-/** Returns the fields of the filter that a list takes. */
 function filterFieldsOf(args: readonly GraphQLArgument[]): readonly GraphQLInputField[] {
   const type = getNamedType(args.find(({ name }) => name === 'filter')?.type);
   return isInputObjectType(type) ? Object.values(type.getFields()) : [];
 }
 
+/** Values of the filter fields that name the owner of rows: a parent, or something that no parent has. */
+const namesOf = ({ Customer, InternalAccount, ExternalAccount }: Parents): Readonly<Record<string, string>> => ({
+  accountId: InternalAccount,
+  customerId: Customer,
+  platformCustomerId: 'filler-17',
+  receiverAccountIdentifier: ExternalAccount,
+  receivingAccountId: ExternalAccount,
+  receivingUmaAddress: '$nobody@nobody.example',
+  reference: 'filler-17',
+  senderAccountIdentifier: InternalAccount,
+  sendingAccountId: InternalAccount,
+  sendingUmaAddress: '$nobody@nobody.example',
+  umaAddress: '$nobody@nobody.example',
+});
+
 /** For each filter field that is not an enum, a value that few or no rows have. */
-const filterValues = ({ Customer, InternalAccount }: Parents): Readonly<Record<string, string>> => ({
-  accountId: `"${InternalAccount}"`,
+const filterValues = (parents: Parents): Readonly<Record<string, string>> => ({
+  ...Object.fromEntries(Object.entries(namesOf(parents)).map(([name, value]) => [name, `"${value}"`])),
   amount: '{ currency: "USD", min: 500, max: 503 }',
   createdAfter: '"2001-01-01T00:00:00Z"',
   createdBefore: '"1999-01-01T00:00:00Z"',
   currency: '"JPY"',
-  customerId: `"${Customer}"`,
   executed: 'true',
   isIncludingDeleted: 'true',
-  platformCustomerId: '"filler-17"',
   platformOwned: 'true',
-  receiverAccountIdentifier: '"$nobody@nobody.example"',
-  receivingAccountId: `"${InternalAccount}"`,
-  receivingUmaAddress: '"$nobody@nobody.example"',
-  reference: '"filler-17"',
-  senderAccountIdentifier: `"${InternalAccount}"`,
-  sendingAccountId: `"${InternalAccount}"`,
-  sendingUmaAddress: '"$nobody@nobody.example"',
   updatedAfter: '"2001-01-01T00:00:00Z"',
   updatedBefore: '"2001-01-01T00:00:00Z"',
 });
@@ -104,11 +109,7 @@ function enumValuesOf({ type }: GraphQLInputField): readonly string[] | undefine
 
 const page = '{ edges { node { id } cursor } pageInfo { hasNextPage hasPreviousPage } }';
 
-/**
- * Returns the arguments with which a list reads more rows than its page or, if it must examine them all, more than its
- * parent has. Also returns the arguments for which Postgres itself decides how to plan the statement: neither always
- * once, nor every time.
- */
+/** Returns the arguments with which a list reads too many rows, or is planned neither always once nor every time. */
 export async function readsTooMuch(
   t: TestGateway,
   list: ListBelow,
@@ -124,12 +125,8 @@ export async function readsTooMuch(
   const found: string[] = [];
   const known = { many: manyOf(rows), few: 3, none: 0 }[size];
   for (const { text, isWhole } of argumentsOf(list, parents.most, node?.[field].edges.at(-1)?.cursor)) {
-    const { rowsRead, isPlannedAnew, isPlannedOnce } = await planOf(
-      t,
-      { query: documentOf(text), table },
-      { id },
-      true,
-    );
+    const query = documentOf(text);
+    const { rowsRead, isPlannedAnew, isPlannedOnce } = await planOf(t, { query, table }, { id }, true);
     // Enough for two ways to find rows, each with a page of 5, one more row, and one on the other side of the cursor,
     // and for the parent's own accounts.
     const most = 30 + (isWhole ? 2 * known : 0);
@@ -138,21 +135,6 @@ export async function readsTooMuch(
   }
   return found;
 }
-
-/** For each filter field that names an owner: the parent with that name, or a name that no parent has. */
-const naming: Readonly<Record<string, keyof Parents | 'filler-17' | '$nobody@nobody.example'>> = {
-  accountId: 'InternalAccount',
-  customerId: 'Customer',
-  platformCustomerId: 'filler-17',
-  receiverAccountIdentifier: 'ExternalAccount',
-  receivingAccountId: 'ExternalAccount',
-  receivingUmaAddress: '$nobody@nobody.example',
-  reference: 'filler-17',
-  senderAccountIdentifier: 'InternalAccount',
-  sendingAccountId: 'InternalAccount',
-  sendingUmaAddress: '$nobody@nobody.example',
-  umaAddress: '$nobody@nobody.example',
-};
 
 /** The lists on Query whose filters name the owner of rows, and the equivalent lists of REST. */
 const rootLists = [
@@ -179,17 +161,15 @@ export async function readsTooMuchByName(
     const args = schema.getQueryType()?.getFields()[field]?.args ?? [];
     const fields = filterFieldsOf(args);
     const status = fields.find(({ name }) => name === 'status');
-    for (const { name } of fields.filter((one) => naming[one.name])) {
-      const named = naming[name] ?? '';
-      const value = named in parents[size] ? parents[size][named as keyof Parents] : named;
+    for (const [name, value] of Object.entries(namesOf(parents[size]))) {
+      if (!fields.some((one) => one.name === name)) continue;
       const byName = `${name}: "${value}"`;
       const list = (given: string) => `{ ${field}(first: 5, ${given}) ${page} }`;
       await look(list(`filter: { ${byName} }`), table, 30);
       if (args.some((arg) => arg.name === 'orderBy'))
         await look(list(`orderBy: UPDATED, filter: { ${byName} }`), table, 30 + 2 * known);
-      for (const value of (status && enumValuesOf(status)) ?? []) {
-        await look(list(`filter: { ${byName}, status: ${value} }`), table, 30 + 2 * known);
-      }
+      for (const one of (status && enumValuesOf(status)) ?? [])
+        await look(list(`filter: { ${byName}, status: ${one} }`), table, 30 + 2 * known);
       if (field === 'transactions' || name === 'customerId')
         await look(`${rest}?limit=5&${name}=${encodeURIComponent(value)}`, table, 30);
     }

@@ -11,7 +11,6 @@ import { type Data, type TestGateway, uuidIn } from './gateway.ts';
 import { base } from './rest.ts';
 import { makeScene } from './scene.ts';
 
-/** A table with the rows of a list. */
 export type FilledTable = (typeof filledTables)[number];
 const filledTables = ['transaction', 'quote', 'customer', 'account', 'webhook_delivery', 'posting'] as const;
 
@@ -33,10 +32,7 @@ const list = (field: string, args: string) => `{ ${field}(${args}) { edges { nod
 const amountIndexes = ['sent', 'received'].map((side) => `transaction_platform_id_${side}_currency_${side}_amount_idx`);
 const changed = 'updatedAfter: "2001-01-01T00:00:00Z", updatedBefore: "2001-01-01T00:00:00.010Z"';
 
-/**
- * For each filter that must be planned for its value: a value that few rows have, and the indexes that the plan must
- * use.
- */
+/** For each filter that must be planned for its value: a rare value, and the indexes that the plan must use. */
 const filterCases: readonly (readonly [table: FilledTable, filter: string, ...indexes: readonly string[]])[] = [
   ['transaction', 'status: [REFUNDED]', 'transaction_platform_id_status_id_idx'],
   ['transaction', 'type: [INCOMING]', 'transaction_platform_id_type_id_idx'],
@@ -53,46 +49,38 @@ const filterCases: readonly (readonly [table: FilledTable, filter: string, ...in
   ['account', 'beneficiaryVerificationStatus: [NOT_MATCHED]', 'account_verification'],
 ];
 
+const ofAccount = list('transactions', 'first: 20, filter: { accountId: $id }');
+const failed = list('deliveries', 'first: 20, filter: { status: [FAILED] }');
+
 export const planCases: readonly PlanCase[] = [
   ...filterCases.map(([table, filter, ...indexes]) => ({
     ...{ name: `${table}s of ${filter}`, table, indexes, isPlannedAnew: true },
     query: list(`${table}s`, `first: 20, filter: { ${filter} }`),
   })),
   {
-    name: 'transactions of an account on either side',
-    table: 'transaction',
-    query: `query ($id: ID!) ${list('transactions', 'first: 20, filter: { accountId: $id }')}`,
-    id: 'account',
+    ...{ name: 'transactions of an account on either side', table: 'transaction', id: 'account', isPlannedAnew: false },
+    query: `query ($id: ID!) ${ofAccount}`,
     indexes: ['source', 'destination'].map((side) => `transaction_platform_id_${side}_account_id_id_idx`),
-    isPlannedAnew: false,
   },
   {
-    name: 'transactions by their last change',
-    table: 'transaction',
+    ...{ name: 'transactions by their last change', table: 'transaction', isPlannedAnew: false },
     query: list('transactions', 'first: 20, orderBy: UPDATED'),
     indexes: ['transaction_platform_id_updated_at_id_idx'],
-    isPlannedAnew: false,
   },
   {
-    name: 'customers by their last change',
-    table: 'customer',
+    ...{ name: 'customers by their last change', table: 'customer', isPlannedAnew: false },
     query: list('customers', 'first: 20, orderBy: UPDATED, sortOrder: ASC'),
     indexes: ['customer_platform_id_updated_at_id_idx'],
-    isPlannedAnew: false,
   },
   {
-    name: 'deliveries that have failed',
-    table: 'webhook_delivery',
-    query: `query ($id: ID!) { node(id: $id) { ... on WebhookEndpoint ${list('deliveries', 'first: 20, filter: { status: [FAILED] }')} } }`,
-    id: 'endpoint',
+    ...{ name: 'deliveries that have failed', table: 'webhook_delivery', id: 'endpoint', isPlannedAnew: false },
+    query: `query ($id: ID!) { node(id: $id) { ... on WebhookEndpoint ${failed} } }`,
     indexes: ['webhook_delivery_undelivered'],
-    isPlannedAnew: false,
   },
 ];
 
 /** How many rows of each table belong to a parent: many, few or none; `most` means nearly all. */
-export const sizes = ['many', 'few', 'none', 'most'] as const;
-export type Size = (typeof sizes)[number];
+export type Size = 'many' | 'few' | 'none' | 'most';
 
 /** The public ids of the parents of one size, by type. */
 export type Parents = Readonly<Record<'Customer' | 'InternalAccount' | 'ExternalAccount' | 'WebhookEndpoint', string>>;
@@ -125,9 +113,7 @@ export async function makePlanScene({ platform }: TestGateway) {
   await succeed(platform, 'sendTestWebhook', { endpointId: endpoint });
   const [delivery] = (await readEndpoint(platform, endpoint)).deliveries;
   return {
-    /** The objects whose ids list queries use. */
     ids: { account: usd, endpoint },
-    /** The rows to copy. */
     templates: { transactionId: transaction.id, quoteId: quoted.id, deliveryId: delivery.id, parents },
     close: () => receiver.stop(),
   };
@@ -315,17 +301,14 @@ export async function filling(owner: pg.Pool, work: (client: pg.PoolClient) => P
 
 /** What Postgres does for a list query. */
 export interface Plan {
-  /** The indexes that the plan reads. */
   readonly indexes: readonly string[];
   /** How many rows of the table were read, including those that a filter removed; undefined if not executed. */
   readonly rowsRead: number | undefined;
   /** Whether the statement was sent without a name, and so is planned each time. */
   readonly isPlannedAnew: boolean;
-  /** Whether the statement is planned once for all values. */
   readonly isPlannedOnce: boolean;
 }
 
-/** A statement that a gateway sent. */
 interface Sent {
   readonly name?: string;
   readonly text: string;
@@ -333,10 +316,7 @@ interface Sent {
   readonly planning?: Planning;
 }
 
-/**
- * Sends a query, or a REST path, to the gateway twice, and returns the plan, in the gateway's role, of the statement
- * that answered it.
- */
+/** Sends a query or a REST path twice. Returns the plan of its statement, in the gateway's role. */
 export async function planOf(
   t: TestGateway,
   { query, table }: Pick<PlanCase, 'query' | 'table'>,

@@ -20,7 +20,6 @@ const ignored = ['.git', ...readFileSync(path.join(root, '.gitignore'), 'utf8').
   (name) => path.join(path.sep, name).replace(/\/$/, ''),
 );
 
-/** Copies the files of a clone. */
 async function copyProject(project: string): Promise<void> {
   await cp(root, project, { recursive: true, filter: (file) => !ignored.some((name) => file.endsWith(name)) });
 }
@@ -42,7 +41,6 @@ function run([command = '', ...args]: readonly string[], cwd: string, environmen
   if (status !== 0) throw error ?? new Error(`${command} ${args.join(' ')} ended with ${status}:\n${stdout}${stderr}`);
 }
 
-/** Installs as in the README, and starts the sandbox. */
 async function checkSandbox(folder: string, environment: Readonly<Record<string, string>>): Promise<void> {
   const project = path.join(folder, 'sandbox');
   await copyProject(project);

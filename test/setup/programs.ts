@@ -9,10 +9,7 @@ import { afterAll, expect } from 'vitest';
 export const isOnPath = (...programs: readonly string[]): boolean =>
   programs.every((program) => spawnSync('sh', ['-c', `command -v ${program}`]).status === 0);
 
-/**
- * A folder for packages from npm and the programs that use them. Packages that a test installs there are not
- * dependencies of the project.
- */
+/** A folder for packages from npm that are not dependencies of the project, and for programs that use them. */
 export class ProgramFolder {
   readonly path = mkdtempSync(path.join(tmpdir(), 'programs-'));
 

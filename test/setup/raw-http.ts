@@ -17,7 +17,6 @@ export async function answerTo(url: string | URL, options: RequestOptions, body:
   return response;
 }
 
-/** Opens a connection. */
 export async function openConnection(url: string, options: { readonly localAddress?: string } = {}): Promise<Socket> {
   const { hostname: host, port } = new URL(url);
   const socket = connect({ host, port: Number(port), ...options }).on('error', () => undefined);
@@ -37,7 +36,6 @@ export function heardOn(socket: Socket, encoding: BufferEncoding = 'utf8') {
     forget() {
       text = '';
     },
-    /** Everything until the connection closes. */
     ended: new Promise<string>((resolve) => socket.once('close', () => resolve(text))),
     /** Waits for this part of the text. */
     async until(part: string): Promise<string> {

@@ -15,15 +15,11 @@ export interface Endpoint {
   readonly required: readonly string[] | undefined;
   /** Every field that the body can have, with the values that choose between its variants. */
   readonly variants: readonly { readonly chosen: Data; readonly fields: readonly string[] }[];
-  /** Whether the body may be omitted. */
   readonly bodyIsOptional: boolean;
-  /** Whether the endpoint takes an idempotency key. */
   readonly keyed: boolean;
-  /** The statuses that the endpoint's responses can have. */
   readonly statuses: readonly number[];
 }
 
-/** A valid request for a command. */
 export interface GoodRequest {
   readonly path: string;
   readonly body?: Readonly<Record<string, unknown>>;
@@ -35,7 +31,6 @@ export const neededQuery: Readonly<Record<string, readonly string[]>> = {
   getAccountStatement: ['from=2026-01-01T00:00:00Z', 'to=2026-01-02T00:00:00Z'],
 };
 
-/** Everything that a test of all endpoints needs. */
 export type Catalog = Awaited<ReturnType<typeof openCatalog>>;
 
 /** Starts a gateway and reads its document. */
@@ -57,7 +52,6 @@ export async function openCatalog() {
   return {
     t,
     rest,
-    /** Another platform's client. */
     other,
     scene,
     quoteId: quoteId as string,

@@ -21,14 +21,12 @@ interface RestCall {
   readonly raw?: string | Uint8Array<ArrayBuffer>;
 }
 
-/** The base of every path. */
 export const base = '/2025-10-13';
 
 /** Creates a client of the REST API that validates every response against the served OpenAPI document. */
 export async function restClient(url: string, authorization: string) {
   const { document, validators } = knownDocument(await (await fetch(`${url}${base}/openapi.json`)).text());
 
-  /** Sends a request; its response must match the document. */
   const call = async (method: string, path: string, options: RestCall = {}): Promise<RestAnswer> => {
     const body = options.raw ?? (options.body === undefined ? undefined : JSON.stringify(options.body));
     const response = await fetch(`${url}${base}${path}`, {
@@ -90,9 +88,7 @@ function knownDocument(text: string): KnownDocument {
 
 const isJson = (response: Response) => response.headers.get('content-type')?.startsWith('application/json') ?? false;
 
-/**
- * Returns how a response violates the OpenAPI document; an error on an unknown path or method must have the error body.
- */
+/** Returns how a response violates the OpenAPI document; errors on unknown paths must have the error body. */
 function responseValidators(document: Data) {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   addFormats.default(ajv);
@@ -171,9 +167,7 @@ export function usAccount(suffix = '000') {
   };
 }
 
-/**
- * Builds the body of a quote between two accounts: this amount is sent (smallest units), unless `rest` says otherwise.
- */
+/** Builds the body of a quote: this amount (smallest units) is sent, unless `rest` says otherwise. */
 export const restQuote = (from: string, to: string, lockedCurrencyAmount: number, rest: object = {}) => ({
   source: { sourceType: 'ACCOUNT', accountId: from },
   destination: { destinationType: 'ACCOUNT', accountId: to },

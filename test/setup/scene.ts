@@ -110,7 +110,6 @@ export async function ownAccount(platform: TestPlatform, currency: string): Prom
 
 /** A platform that makes its calls with one of its tokens. */
 export interface Bearer extends TestPlatform {
-  /** The public id of the token. */
   readonly tokenId: string;
 }
 
@@ -122,7 +121,6 @@ export async function serverOf(platform: TestPlatform, ...permissions: readonly 
   return { ...connect(platform.url, platform.platformId, basicAuthorization({ clientId, secret })), tokenId };
 }
 
-/** Creates a client token. */
 export async function appOf(platform: TestPlatform, input: object): Promise<Bearer> {
   const { token, tokenId } = await mint(platform, input);
   return { ...connect(platform.url, platform.platformId, `Bearer ${token}`), tokenId };

@@ -13,10 +13,7 @@ export async function startSequencers(databaseUrl: string) {
   };
   let [one, other] = await Promise.all([start(), start()]);
   return {
-    /**
-     * Kills one process with SIGKILL, waits until the other has made a step, and then replaces the first. Returns how
-     * long the step took, in milliseconds.
-     */
+    /** Kills one process, and replaces it after a step of the other. Returns how long the step took, in ms. */
     async kill() {
       const killed = performance.now();
       one.kill('SIGKILL');

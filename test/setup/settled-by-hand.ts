@@ -4,10 +4,7 @@ import { ended, pay } from './acts.ts';
 import { sandboxOf, type TestGateway, type TestPlatform, tester } from './gateway.ts';
 import type { Scene } from './scene.ts';
 
-/**
- * Makes a payment of 1,000 units for which the provider takes five units more, so that an operator has to settle it.
- * Returns its id.
- */
+/** Makes a payment for which the provider takes five units more, and settles it as an operator. Returns its id. */
 export async function settledByHand({ gateway }: TestGateway, platform: TestPlatform, scene: Scene): Promise<string> {
   const { payments } = gateway;
   const spies = (['payOut', 'findOrder'] as const).map((part) =>

@@ -28,10 +28,7 @@ async function follow(data: string, primary: EmbeddedPostgres): Promise<void> {
   await appendFile(path.join(data, 'data', 'postgresql.auto.conf'), `primary_conninfo = '${conninfo}'\n`);
 }
 
-/**
- * Starts a migrated primary, and this many standbys that follow it by streaming replication. Each server keeps its port
- * when it is restarted.
- */
+/** Starts a migrated primary and standbys that follow it. Each server keeps its port when it is restarted. */
 export async function startReplicated(count: number) {
   const folder = await mkdtemp(path.join(tmpdir(), 'replicated-'));
   await chmod(folder, 0o711);
@@ -64,7 +61,6 @@ export async function startReplicated(count: number) {
 function standbyOf(server: EmbeddedPostgres) {
   return {
     server,
-    /** The URL with the gateways' login. */
     url: servingUrl(server.url),
     /** Makes the standby fall behind. It still receives the log, but does not replay it. */
     pause: async () => void (await query(server.url, 'select pg_wal_replay_pause()')),

@@ -41,16 +41,12 @@ export class Statements {
   }
 
   #sent(statement: unknown): void {
-    const { name, text } = typeof statement === 'string' ? { name: undefined, text: statement } : partsOf(statement);
-    if (name !== undefined && ofNoRequest.has(name)) return;
+    const { name = '', text }: { name?: string; text: string } =
+      typeof statement === 'string' ? { text: statement } : Object(statement);
+    if (ofNoRequest.has(name)) return;
     const texts = statement instanceof TextQuery ? statement.reads.map((read) => read.text) : [text];
     for (const reader of this.#readers) reader.push(...texts);
   }
-}
-
-/** `pg` takes a text, or an object with the text. */
-function partsOf(statement: unknown): { readonly name?: string; readonly text: string } {
-  return statement as { name?: string; text: string };
 }
 
 /** Starts a second gateway on another gateway's database. It only serves, so that nothing else is counted. */
@@ -61,7 +57,6 @@ export async function countedGateway(beside: TestGateway, overrides: Parameters<
     url,
     platform: connect(url, platformId, authorization),
     statements: new Statements(gateway.serving.pool),
-    /** Returns how many streams are open on the second gateway. */
     subscriptions: () => gateway.feed.subscriptions,
     stop,
   };

@@ -2,7 +2,6 @@
 export interface StrangeText {
   readonly what: string;
   readonly given: string;
-  /** The stored form as a human-readable text. */
   readonly text: string | null;
   /** The stored form as a key that programs compare, if it is different. */
   readonly key?: string | null;

@@ -3,7 +3,6 @@ import { expect, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import type { Data, TestGateway } from './gateway.ts';
 
-/** One message of an event stream. */
 export interface ServerEvent {
   readonly event: string;
   readonly data: Data;
@@ -30,7 +29,6 @@ export async function openEventStream(
     status: response.status,
     headers: response.headers,
     events: serverEvents(response),
-    /** Breaks the connection. */
     cut: () => control.abort(),
   };
 }

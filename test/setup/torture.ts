@@ -1,8 +1,8 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'vitest';
-import { uuidOf } from '../../src/core/ids.ts';
 import { feedEnd } from './acts.ts';
 import { sequenceIn } from './cursors.ts';
-import { type Data, openClient, startTestGateway, type TestPlatform } from './gateway.ts';
+import { type Data, openClient, startTestGateway, type TestGateway, type TestPlatform, uuidIn } from './gateway.ts';
 import { newCustomer } from './scene.ts';
 import { startSequencers } from './sequencers.ts';
 import { openEventStream, openRawSocket } from './streams.ts';
@@ -11,7 +11,6 @@ interface Torture {
   readonly subscribers: number;
   readonly customers: number;
   readonly seconds: number;
-  /** Changes per second. */
   readonly rate: number;
   /** How often the sequencing process is killed. */
   readonly kills: number;
@@ -24,7 +23,6 @@ interface Subscriber {
   cursor: string;
   sockets: number;
   eventStreams: number;
-  /** Sockets that were abandoned without closing them. */
   halfOpened: number;
 }
 
@@ -58,16 +56,14 @@ export async function torture({ subscribers, customers, seconds, rate, kills }: 
       halfOpened: 0,
     }),
   );
+  const sum = (of: (subscriber: Subscriber) => number) => all.reduce((total, subscriber) => total + of(subscriber), 0);
   const readers = all.map(async (subscriber) => {
     while (subscribing) {
       const url = urls[Math.floor(Math.random() * urls.length)] ?? one.url;
       await readForAWhile(url, one.platform.authorization, subscriber, 200 + Math.random() * 1_800);
     }
   });
-  const began = performance.now();
-  const writers = Array.from({ length: 4 }, () =>
-    writeUntil(() => !writing, one.databaseUrl, one.platform.platformId, ids, rate / 4),
-  );
+  const made = makeChanges(one, ids, start, rate, () => !writing);
 
   let slowestTakeoverMs = 0;
   for (let kill = 0; kill < kills; kill += 1) {
@@ -76,29 +72,17 @@ export async function torture({ subscribers, customers, seconds, rate, kills }: 
   }
   await delay((seconds * 1_000) / (kills + 1));
   writing = false;
-  const written = (await Promise.all(writers)).reduce((sum, count) => sum + count, 0);
-  const perSecond = (written * 1_000) / (performance.now() - began);
-
-  const rows = await changesAfter(one.databaseUrl, one.platform.platformId, start);
-  const ofCustomer = Map.groupBy(rows, (row) => row.customer_id);
-  const expectedOf = new Map(
-    all.map((subscriber) => {
-      const uuid = subscriber.customerId && uuidOf(subscriber.customerId, 'Customer');
-      return [subscriber, (uuid === undefined ? rows : (ofCustomer.get(uuid) ?? [])).map((row) => row.id)];
-    }),
-  );
-  const expected = (subscriber: Subscriber) => expectedOf.get(subscriber) ?? [];
+  const { changes, perSecond, of } = await made;
   // Wait until everything still missing has arrived, and then until the open reads end, because nothing may arrive
   // twice.
   await until(
-    () => all.every((subscriber) => subscriber.seen.length >= expected(subscriber).length),
-    () => all.reduce((sum, subscriber) => sum + subscriber.seen.length, 0),
+    () => all.every(({ seen, customerId }) => seen.length >= of(customerId).length),
+    () => sum(({ seen }) => seen.length),
   );
   subscribing = false;
   await Promise.all(readers);
 
-  expect(rows.length).toBe(written);
-  for (const subscriber of all) expect(subscriber.seen).toEqual(expected(subscriber));
+  for (const { seen, customerId } of all) expect(seen).toEqual(of(customerId));
   const fewestConnections = Math.min(...all.map(({ sockets, eventStreams }) => sockets + eventStreams));
   expect(fewestConnections).toBeGreaterThan(1);
   await until(() => one.gateway.feed.subscriptions + two.gateway.feed.subscriptions === 0);
@@ -106,11 +90,8 @@ export async function torture({ subscribers, customers, seconds, rate, kills }: 
   await sequencers.stop();
   await two.stop();
   await one.stop();
-  const sum = (of: (subscriber: Subscriber) => number) => all.reduce((total, subscriber) => total + of(subscriber), 0);
   return {
-    changes: written,
-    /** Changes per second while they were written. */
-    perSecond,
+    ...{ changes, perSecond },
     /** The number of messages that all subscribers received in total. */
     messages: sum(({ seen }) => seen.length),
     sockets: sum(({ sockets }) => sockets),
@@ -183,9 +164,36 @@ export async function changesAfter(databaseUrl: string, platformId: string, curs
   return rows;
 }
 
-/** Writes changes at a rate, in transactions that stay open for different times, so that they commit out of order. */
-export async function writeUntil(
-  ended: () => boolean,
+/** Makes changes at a rate until `isOver`, and returns them once all of them are in the feed. */
+export async function makeChanges(
+  { databaseUrl, platform: { platformId } }: TestGateway,
+  customers: readonly string[],
+  start: string,
+  rate: number,
+  isOver: () => boolean,
+) {
+  const began = performance.now();
+  const counts = await Promise.all(
+    Array.from({ length: 4 }, () => writeUntil(isOver, databaseUrl, platformId, customers, rate / 4)),
+  );
+  const changes = counts.reduce((sum, count) => sum + count, 0);
+  const perSecond = (changes * 1_000) / (performance.now() - began);
+  const rows = await changesAfter(databaseUrl, platformId, start);
+  expect(rows).toHaveLength(changes);
+  const ids = rows.map(({ id }) => id);
+  const ofCustomer = Map.groupBy(rows, (row) => `Customer:${row.customer_id}`);
+  return {
+    changes,
+    perSecond,
+    /** Returns the ids of the changes of a customer, or of all changes, in the feed's order. */
+    of: (customerId?: string): readonly string[] =>
+      customerId === undefined ? ids : (ofCustomer.get(customerId) ?? []).map(({ id }) => id),
+  };
+}
+
+/** Writes changes in transactions that stay open for different times, so that they commit out of order. */
+async function writeUntil(
+  isOver: () => boolean,
   databaseUrl: string,
   platformId: string,
   customers: readonly string[],
@@ -194,13 +202,12 @@ export async function writeUntil(
   const client = await openClient(databaseUrl);
   const began = performance.now();
   let written = 0;
-  while (!ended()) {
+  while (!isOver()) {
     const due = Math.floor(((performance.now() - began) / 1_000) * rate) - written;
     if (due > 0) {
-      const some = Array.from({ length: due }, () => {
-        const id = customers[Math.floor(Math.random() * customers.length)] ?? '';
-        return uuidOf(id, 'Customer');
-      });
+      const some = Array.from({ length: due }, () =>
+        uuidIn(customers[Math.floor(Math.random() * customers.length)] ?? ''),
+      );
       await client.query('begin');
       await client.query(
         `insert into outbox (platform_id, event_id, type, occurred_at, customer_id, version, snapshot)
@@ -219,9 +226,7 @@ export async function writeUntil(
 
 export async function makeCustomers(platform: TestPlatform, count: number): Promise<string[]> {
   const ids: string[] = [];
-  for (let at = 0; at < count; at += 1) {
-    ids.push(await newCustomer(platform));
-  }
+  while (ids.length < count) ids.push(await newCustomer(platform));
   // The events of the setup are in the feed before anyone subscribes.
   await until(async () => {
     const { events } = await platform.ask('{ events(last: 100, filter: { types: [KYC_STATUS] }) { totalCount } }');
@@ -245,10 +250,4 @@ export async function until(
     if (performance.now() > deadline) throw new Error(`this did not happen: ${condition} (${progress()})`);
     await delay(50);
   }
-}
-
-export function delay(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, ms);
-  });
 }

@@ -14,10 +14,8 @@ const versions = ['20', '22', '24'];
 const t = await testGateway({ CORS_ORIGINS: ['null'] });
 const scene = await makeScene(t.platform);
 
-/** What the app prints. */
 const followed = { status: 'COMPLETED', hooks: 'function', cached: [] };
 
-/** The app's arguments: the endpoint, a token, and a payment to follow. */
 async function argumentsOfApp(): Promise<string[]> {
   const token = await mint(t.platform, { customerId: scene.customerId, permissions: ['VIEW'] });
   const { id } = await pay(t.platform, scene);

@@ -10,10 +10,7 @@ import { connect, type Data, type TestGateway, type TestPlatform } from '../setu
 import { emptyTables, fillerId, filling, fillTables, type Parents, type Size } from '../setup/plans.ts';
 import { type Asked, askedFields } from './cost/documents.ts';
 
-/**
- * Gives a platform this many payments, quotes, customers, accounts, deliveries and events. Returns the parents to which
- * they belong.
- */
+/** Fills a platform with this many rows of each kind. Returns their parents. */
 async function fillPlatform(t: TestGateway, platform: TestPlatform, rows: number): Promise<Parents> {
   const [payment, customer, account, endpoint, internal, quote] = await Promise.all(
     [
@@ -96,10 +93,7 @@ async function emptyPlatform(t: TestGateway): Promise<void> {
   await filling(t.owner, (client) => client.query('delete from stored_event where sequence < 0').then(() => undefined));
 }
 
-/**
- * Measures how much processor time a gateway's database sessions use during the work, in microseconds. The kernel
- * counts it per process.
- */
+/** Measures the processor time of a gateway's database sessions during the work, in microseconds. */
 async function processorTime(t: TestGateway, work: () => Promise<unknown>): Promise<number> {
   for (;;) {
     const before = await sessions(t);
@@ -113,7 +107,6 @@ async function processorTime(t: TestGateway, work: () => Promise<unknown>): Prom
   }
 }
 
-/** Reads how much processor time each session has used so far, in nanoseconds. */
 async function sessions({ owner }: TestGateway): Promise<Map<number, number>> {
   const { rows } = await owner.query<{ pid: number }>(
     `select pid from pg_stat_activity
@@ -136,13 +129,10 @@ async function sessions({ owner }: TestGateway): Promise<Map<number, number>> {
 //   counts, whether it is lower or higher.
 // - The median of all documents is taken over the fields without filters, each counted once. Combinations of filters
 //   are far more numerous, and priced for the worst rows: with them, the median would be lower and less meaningful.
-// - There are so many rows that examining all of them takes some twenty milliseconds, a hundred times what a page takes.
+// - Examining all rows takes some twenty milliseconds, a hundred times what a page takes.
 //   Each row has the values of one half (cost/halves.ts): one filter leaves many rows, and two filters leave none.
 
-/**
- * How many payments, quotes, customers, accounts, deliveries and events the platform has, and how many ledger entries
- * one account has.
- */
+/** How many rows of each kind the platform has. */
 const rows = Number(process.env.COST_ROWS ?? 30_000);
 /** The highest allowed ratio between a document's time per price and the median of all documents. */
 const limit = 5;
@@ -166,16 +156,12 @@ interface Measured {
   readonly name: string;
   readonly query: string;
   readonly cost: number;
-  /** Postgres' processor time, in microseconds. */
   readonly time: number;
 }
 
 const costOf = (query: string) => measureDocument({ schema, document: parse(query) }).size.cost;
 
-/**
- * Writes a document in which the field costs more than the rest of the request: the field occurs as often as the limits
- * allow, on twenty rows if possible.
- */
+/** Writes a document that selects the field as often as the limits allow, on twenty rows if possible. */
 function largest({ document }: Asked): string {
   for (const of of [20, 2, 1])
     for (let times: number = documentBudget.aliases; times > 0; times -= 1)

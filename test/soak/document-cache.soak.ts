@@ -7,9 +7,7 @@ import { often } from '../setup/statements.ts';
 
 const t = await testGateway();
 
-/**
- * The most memory that may be retained, in MB. If anything grew without bound, each of these tests would retain more.
- */
+/** The most memory that may be retained, in MB. Anything that grew without bound would retain more. */
 const little = 5;
 
 /** Returns how much memory this many acts leave allocated, in MB. */

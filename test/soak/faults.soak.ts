@@ -3,7 +3,6 @@ import { expect, test } from 'vitest';
 import { hasControlGroups, memoryGroup } from '../faults/control-groups.ts';
 import { findViolations, type Survival, survive } from '../faults/survive.ts';
 
-/** Reads a count from an environment variable, so that a run can be shorter or longer than usual. */
 const setting = (name: string, usual: number) => Number(process.env[name] ?? usual);
 /** Decides the order of the faults and what each client does. FAULT_SEED repeats a run, as far as timing allows. */
 const seed = setting('FAULT_SEED', randomInt(1_000_000));
@@ -15,9 +14,8 @@ const share = (count: number, part: number) => Math.ceil(count * part);
 const usual = { seed, clients: 8, followers: 4, commandsBetween: 5, limited: true } satisfies Partial<Survival>;
 const timeout = 7_200_000;
 
-test('three instances that are killed, restarted and paused lose and duplicate nothing', { timeout }, () =>
-  survive({
-    ...usual,
+const trials: Readonly<Record<string, Omit<Survival, keyof typeof usual>>> = {
+  'three instances that are killed, restarted and paused lose and duplicate nothing': {
     instances: 3,
     faults: {
       'kill -9 of an instance': kills,
@@ -25,12 +23,8 @@ test('three instances that are killed, restarted and paused lose and duplicate n
       'rolling restart of all instances': share(kills, 0.01),
       'pause of an instance': share(kills, 0.01),
     },
-  }),
-);
-
-test('a Postgres that crashes or is cut off from two instances loses and duplicates nothing', { timeout }, () =>
-  survive({
-    ...usual,
+  },
+  'a Postgres that crashes or is cut off from two instances loses and duplicates nothing': {
     instances: 2,
     faults: {
       'immediate stop of Postgres': share(crashes, 0.3),
@@ -42,19 +36,8 @@ test('a Postgres that crashes or is cut off from two instances loses and duplica
       'refused connections': share(crashes, 0.05),
       'lost answer to a commit': share(crashes, 0.05),
     },
-  }),
-);
-
-test('a rolling restart of two instances fails no command', { timeout }, () =>
-  survive({
-    ...{ ...usual, instances: 2, undisturbed: true, commandsBetween: 200 },
-    faults: { 'rolling restart of all instances': share(others, 0.3) },
-  }),
-);
-
-test('a full or read-only disk and a jumping clock lose and duplicate nothing', { timeout }, () =>
-  survive({
-    ...usual,
+  },
+  'a full or read-only disk and a jumping clock lose and duplicate nothing': {
     instances: 2,
     faults: {
       'full disk': others,
@@ -62,19 +45,20 @@ test('a full or read-only disk and a jumping clock lose and duplicate nothing', 
       'clock an hour back': others,
       'clock an hour forward': others,
     },
-  }),
-);
-
-test('a slow disk loses and duplicates nothing', { timeout }, () =>
-  survive({ ...usual, instances: 2, slowDisk: true, faults: { 'slow disk': others } }),
-);
-
-test('a database whose name cannot be looked up loses and duplicates nothing', { timeout }, () =>
-  survive({
-    ...usual,
-    instances: 2,
-    namedDatabase: true,
+  },
+  'a slow disk loses and duplicates nothing': { instances: 2, slowDisk: true, faults: { 'slow disk': others } },
+  'a database whose name cannot be looked up loses and duplicates nothing': {
+    ...{ instances: 2, namedDatabase: true },
     faults: { 'name server that does not know the database': others, 'silent name server': others },
+  },
+};
+
+test.each(Object.entries(trials))('%s', { timeout }, (_promise, trial) => survive({ ...usual, ...trial }));
+
+test('a rolling restart of two instances fails no command', { timeout }, () =>
+  survive({
+    ...{ ...usual, instances: 2, undisturbed: true, commandsBetween: 200 },
+    faults: { 'rolling restart of all instances': share(others, 0.3) },
   }),
 );
 
@@ -84,14 +68,8 @@ test.runIf(hasControlGroups())(
   async () => {
     const groups = [memoryGroup(400), memoryGroup(400)];
     const wrappers = groups.map(({ wrapper }) => wrapper);
-    await survive({
-      ...usual,
-      instances: 2,
-      clients: 32,
-      commandsBetween: 500,
-      wrappers,
-      faults: { 'end of all connections by Postgres': others },
-    });
+    const faults = { 'end of all connections by Postgres': others };
+    await survive({ ...usual, instances: 2, clients: 32, commandsBetween: 500, wrappers, faults });
     console.log(`at most ${groups.map((group) => group.mostMebibytes()).join(' and ')} MiB`);
     expect(groups.map((group) => group.kills())).toEqual([0, 0]);
     for (const group of groups) group.remove();
@@ -99,11 +77,7 @@ test.runIf(hasControlGroups())(
 );
 
 test('a Postgres that acknowledges unwritten commits is detected', { timeout }, async () => {
-  const violations = await findViolations({
-    ...usual,
-    instances: 2,
-    faults: { 'immediate stop of Postgres': 10 },
-    durable: false,
-  });
+  const faults = { 'immediate stop of Postgres': 10 };
+  const violations = await findViolations({ ...usual, instances: 2, durable: false, faults });
   expect(violations.map(({ kind }) => kind)).toContain('lost');
 });

@@ -7,15 +7,11 @@ import { openPayments } from '../../src/apps/client/payments.ts';
 import { feedEnd, mint, pay } from '../setup/acts.ts';
 import { browserPath, startBrowser } from '../setup/browser.ts';
 import { type Data, ownGateway, type TestPlatform } from '../setup/gateway.ts';
-import { Fleet, type LoadBalancer, startLoadBalancer } from '../setup/load-balancer.ts';
+import { type Fleet, startFleet } from '../setup/load-balancer.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
-import { changesAfter, makeCustomers, until, writeUntil } from '../setup/torture.ts';
+import { makeChanges, makeCustomers, until } from '../setup/torture.ts';
 
-/**
- * Apps follow streams with the client package, through a load balancer in front of two instances. Connections are cut,
- * delayed, half-opened and half-closed, and instances are killed, frozen and restarted. Each app passes its own
- * `after`.
- */
+/** Apps with the client package follow streams while connections and instances fail. Each passes its own `after`. */
 
 /** The duration: SOAK_SECONDS, by default twenty minutes. */
 const seconds = Number(process.env.SOAK_SECONDS ?? 1_200);
@@ -31,7 +27,6 @@ const Events = operation<{ readonly events: { readonly id: string } }, object>(t
 interface Follower {
   readonly customerId: string;
   readonly seen: string[];
-  /** Describes the app's socket, and says whether the stream has ended. */
   readonly state: () => string;
   readonly stop: () => void;
 }
@@ -39,7 +34,6 @@ interface Follower {
 const tokenOf = (platform: TestPlatform, customerId: string) => () =>
   mint(platform, { customerId, permissions: ['VIEW'], expiresInSeconds: 60 });
 
-/** Starts an app in this process, with its own socket. */
 function follower(platform: TestPlatform, url: string, customerId: string, after: string): Follower {
   const seen: string[] = [];
   const payments = openPayments({
@@ -51,19 +45,8 @@ function follower(platform: TestPlatform, url: string, customerId: string, after
     variables: { after, filter: { types: ['TEST'] } },
     onMessage: ({ events }) => void seen.push(events.id),
   });
-  let isOver = false;
-  done.then(
-    () => {
-      isOver = true;
-    },
-    (error: unknown) => seen.push(String(error)),
-  );
-  return {
-    customerId,
-    seen,
-    state: () => `${payments.socket.state()}${isOver ? ', over' : ''}`,
-    stop: () => payments.stop(),
-  };
+  done.catch((error: unknown) => seen.push(String(error)));
+  return { customerId, seen, state: payments.socket.state, stop: () => payments.stop() };
 }
 
 /** A page whose components use `useFollow` and `useLiveList`. */
@@ -97,11 +80,6 @@ createRoot(root).render(
 );
 `;
 
-interface Shown {
-  readonly seen: readonly (readonly string[])[];
-  readonly list: readonly string[] | undefined;
-}
-
 /** Opens the page, which shows the last customer's list and all other customers' events. */
 async function openPage(platform: TestPlatform, url: string, customers: readonly string[], after: string) {
   const { outputFiles } = await build({
@@ -116,16 +94,17 @@ async function openPage(platform: TestPlatform, url: string, customers: readonly
   const content = `window.settings = ${settings};\n${outputFiles[0]?.text}`;
   await page.addScriptTag({ type: 'module', content });
   return {
-    shown: () => page.evaluate('({ seen: window.seen, list: window.list })') as Promise<Shown>,
+    seen: (): Promise<string[][]> => page.evaluate('window.seen.slice(0, -1)'),
+    list: (): Promise<string[] | undefined> => page.evaluate('window.list'),
     close: () => browser.close(),
   };
 }
 
-const disturbances: readonly ((fleet: Fleet, balancer: LoadBalancer) => unknown)[] = [
-  (_fleet, balancer) => balancer.cut(),
-  (_fleet, balancer) => balancer.delay(3_000),
-  (_fleet, balancer) => balancer.halfOpen(),
-  (_fleet, balancer) => balancer.halfClose(),
+const disturbances: readonly ((fleet: Fleet) => unknown)[] = [
+  ({ balancer }) => balancer.cut(),
+  ({ balancer }) => balancer.delay(3_000),
+  ({ balancer }) => balancer.halfOpen(),
+  ({ balancer }) => balancer.halfClose(),
   (fleet) => fleet.replace('SIGKILL'),
   (fleet) => fleet.freeze(5_000),
   (fleet) => fleet.replace('SIGTERM'),
@@ -142,7 +121,6 @@ async function payUntil(isOver: () => boolean, platform: TestPlatform, scene: Sc
   return paid;
 }
 
-/** Reads the list again. */
 async function listOf(platform: TestPlatform, customerId: string): Promise<string[]> {
   const { transactions } = await platform.ask(
     `{ transactions(first: 20, filter: { customerId: "${customerId}" }) { edges { node { id version status } } } }`,
@@ -152,67 +130,58 @@ async function listOf(platform: TestPlatform, customerId: string): Promise<strin
 
 test(`${followers} followers lose nothing, repeat nothing and reorder nothing, whatever happens to their connections and instances`, async () => {
   const one = await ownGateway({ CORS_ORIGINS: ['*'] });
-  const { platform, databaseUrl } = one;
-  const balancer = await startLoadBalancer();
-  const fleet = new Fleet(one, balancer);
-  for (let at = 0; at < 2; at += 1) await fleet.start();
+  const { platform } = one;
+  const fleet = await startFleet(one);
+  const { url } = fleet.balancer;
   const scene = await makeScene(platform);
   const customers = await makeCustomers(platform, 20);
   const start = await feedEnd(platform);
   const customerAt = (at: number) => customers[at % customers.length] ?? '';
 
   let isOver = false;
-  const writing = writeUntil(() => isOver, databaseUrl, platform.platformId, customers, rate);
+  const writing = makeChanges(one, customers, start, rate, () => isOver);
   const paying = payUntil(() => isOver, platform, scene);
-  const all = Array.from({ length: followers - components }, (_, at) =>
-    follower(platform, balancer.url, customerAt(at), start),
-  );
+  const all = Array.from({ length: followers - components }, (_, at) => follower(platform, url, customerAt(at), start));
   const owners = Array.from({ length: components }, (_, at) =>
     at === components - 1 ? scene.customerId : customerAt(at),
   );
-  const page = components > 0 ? await openPage(platform, balancer.url, owners, start) : undefined;
+  const page = components > 0 ? await openPage(platform, url, owners, start) : undefined;
 
   const end = performance.now() + seconds * 1_000;
   let disturbed = 0;
   for (; performance.now() < end; disturbed += 1) {
-    await disturbances[disturbed % disturbances.length]?.(fleet, balancer);
+    await disturbances[disturbed % disturbances.length]?.(fleet);
     await delay(2_000 + Math.random() * 8_000);
   }
   isOver = true;
-  const [written, paid] = await Promise.all([writing, paying]);
+  const [{ changes, of }, paid] = await Promise.all([writing, paying]);
   const open = `{ transactions(first: 0, filter: { status: [PENDING, PROCESSING] }) { totalCount } }`;
   await until(async () => (await platform.ask(open).catch(() => undefined))?.transactions.totalCount === 0);
 
-  const rows = await changesAfter(databaseUrl, platform.platformId, start);
-  const ofCustomer = new Map(customers.map((id) => [id, [] as string[]]));
-  for (const { id, customer_id: customer } of rows) ofCustomer.get(`Customer:${customer}`)?.push(id);
-  const expected = (customerId: string) => ofCustomer.get(customerId) ?? [];
   const count = () => all.reduce((sum, { seen }) => sum + seen.length, 0);
   await until(
-    () => all.every(({ customerId, seen }) => seen.length >= expected(customerId).length),
+    () => all.every(({ customerId, seen }) => seen.length >= of(customerId).length),
     () => {
-      const late = all.filter(({ customerId, seen }) => seen.length < expected(customerId).length);
+      const late = all.filter(({ customerId, seen }) => seen.length < of(customerId).length);
       const missing = late.map(({ customerId, seen, state }) => {
-        const first = expected(customerId).findIndex((id, at) => seen[at] !== id);
-        return `${state()} ${seen.length}/${expected(customerId).length}, not ${first}: ${expected(customerId)[first]} but ${seen[first]}`;
+        const first = of(customerId).findIndex((id, at) => seen[at] !== id);
+        return `${state()} ${seen.length}/${of(customerId).length}, not ${first}: ${of(customerId)[first]} but ${seen[first]}`;
       });
       return `${count()}; ${late.length} late: ${missing.slice(0, 5).join('; ')}`;
     },
   );
-  for (const { customerId, seen } of all) expect(seen).toEqual(expected(customerId));
+  for (const { customerId, seen } of all) expect(seen).toEqual(of(customerId));
   if (page) {
-    const events = owners.slice(0, -1);
+    const expected = owners.slice(0, -1).map(of);
     const list = await listOf(platform, scene.customerId);
-    await expect
-      .poll(async () => (await page.shown()).seen.slice(0, -1).map((seen) => seen.length), { timeout: 120_000 })
-      .toEqual(events.map((customerId) => expected(customerId).length));
-    await expect.poll(async () => (await page.shown()).list, { timeout: 120_000 }).toEqual(list);
-    const { seen } = await page.shown();
-    expect(seen.slice(0, -1)).toEqual(events.map(expected));
+    const lengths = (seen: readonly (readonly string[])[]) => seen.map(({ length }) => length);
+    const timeout = 120_000;
+    await expect.poll(async () => lengths(await page.seen()), { timeout }).toEqual(lengths(expected));
+    await expect.poll(page.list, { timeout }).toEqual(list);
+    expect(await page.seen()).toEqual(expected);
   }
-  console.log(`${seconds} s: ${written} changes, ${paid} payments, ${count()} messages, ${disturbed} disturbances`);
+  console.log(`${seconds} s: ${changes} changes, ${paid} payments, ${count()} messages, ${disturbed} disturbances`);
   for (const { stop } of all) stop();
   await page?.close();
   await fleet.stop();
-  await balancer.close();
 });

@@ -15,12 +15,10 @@ const t = await testGateway({ PUBLIC_CONTRACT: true });
 const { authorization } = t.platform;
 const rest = await restClient(t.url, authorization);
 const scene = await restScene(rest, 100_000);
-/** Values for required query parameters. */
 const required: Readonly<Record<string, string>> = {
   ...{ from: '2026-01-01T00:00:00Z', to: '2026-02-01T00:00:00Z', sourceCurrency: 'USD' },
 };
 
-/** The operations, each with what is needed to call it. */
 const operations = Object.entries<Data>(rest.document.paths).flatMap(([at, methods]) =>
   Object.entries<Data>(methods).map(([method, { operationId, parameters = [], requestBody, responses }]) => {
     const [example] = Object.values<Data>(requestBody?.content['application/json'].examples ?? {});
@@ -81,7 +79,6 @@ const quote = JSON.stringify({
 const url = JSON.stringify(`${t.url}${base}`);
 const headers = JSON.stringify({ authorization });
 
-/** For each generator: a function that runs it, and a program that uses its client. */
 const generators: Record<string, { readonly generate: () => unknown; readonly program: string }> = {
   'openapi-typescript': {
     generate: () => folder.bin('openapi-typescript', 'openapi.json', '-o', 'schema.ts'),

@@ -36,17 +36,9 @@ const variables = JSON.stringify({
   },
 });
 
-const alias: DirectiveNode = {
-  kind: Kind.DIRECTIVE,
-  name: { kind: Kind.NAME, value: 'alias' },
-  arguments: [
-    {
-      kind: Kind.ARGUMENT,
-      name: { kind: Kind.NAME, value: 'as' },
-      value: { kind: Kind.STRING, value: 'refused' },
-    },
-  ],
-};
+const nameOf = (value: string) => ({ kind: Kind.NAME, value }) as const;
+const as = { kind: Kind.ARGUMENT, name: nameOf('as'), value: { kind: Kind.STRING, value: 'refused' } } as const;
+const alias: DirectiveNode = { kind: Kind.DIRECTIVE, name: nameOf('alias'), arguments: [as] };
 
 /** Compiles and runs a program that creates a quote with the types `Result` and `Variables` of the document. */
 const quotingWith = (file: string, types: string) =>
@@ -109,16 +101,13 @@ test("Relay's compiler accepts the schema and every operation, and an app that u
   expect(await quotingWith('relay-app.ts', types)).toBe('PENDING 1000');
 });
 
-/**
- * Writes a definition as Relay requires it: in a module with a matching name, and with an alias on each fragment spread
- * whose type might not match.
- */
+/** Writes a definition as Relay requires it: in its own module, with an alias on spreads whose type might not match. */
 function writeRelayModule(definition: DefinitionNode): void {
   if (definition.kind !== Kind.OPERATION_DEFINITION && definition.kind !== Kind.FRAGMENT_DEFINITION)
     throw new Error(`operations have no ${definition.kind}`);
   const module = definition.name?.value ?? '';
   const suffix = definition.kind === Kind.FRAGMENT_DEFINITION ? '_item' : definition.operation;
-  const name = { kind: Kind.NAME, value: `${module}${suffix.charAt(0).toUpperCase()}${suffix.slice(1)}` } as const;
+  const name = nameOf(`${module}${suffix.charAt(0).toUpperCase()}${suffix.slice(1)}`);
   const renamed = visit(definition, {
     FragmentSpread: (node): FragmentSpreadNode => ({
       ...node,

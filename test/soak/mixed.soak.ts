@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { expect, test } from 'vitest';
-import { act, execute, quote, usdToEur } from '../setup/acts.ts';
+import { execute, followed, quote, transfer, usdToEur } from '../setup/acts.ts';
 import { startChildGateway } from '../setup/child-gateway.ts';
 import { connect, openClient, startTestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
@@ -41,7 +41,7 @@ test(`a process that reads, pays, streams and sends webhooks for ${seconds} s re
   });
   const platform = connect(child.url, t.platform.platformId, t.platform.authorization);
   const scenes: Scene[] = [];
-  for (let made = 0; made < clients; made += 1) scenes.push(await makeScene(platform, 1_000_000_000n));
+  while (scenes.length < clients) scenes.push(await makeScene(platform, 1_000_000_000n));
   await createEndpoint(platform, { url: receiver.url, eventTypes: ['OUTGOING_PAYMENT'] });
 
   const end = Date.now() + seconds * 1_000;
@@ -67,7 +67,6 @@ test(`a process that reads, pays, streams and sends webhooks for ${seconds} s re
   expect(late.connections).toBeLessThanOrEqual(early.connections + 2);
 });
 
-/** Runs a client that does a bit of everything, one thing after another. */
 async function keepBusy(
   platform: TestPlatform,
   url: string,
@@ -76,7 +75,8 @@ async function keepBusy(
   done: Record<string, number>,
 ): Promise<void> {
   const headers = { authorization: platform.authorization, 'content-type': 'application/json' };
-  const transfer = { sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 1 };
+  const follow = 'subscription ($id: ID!) { accountUpdates(of: { accountId: $id }) { cursor } }';
+  const variables = { id: scene.usd };
   const acts: Record<string, (turn: number) => Promise<unknown>> = {
     list: () =>
       platform.ask('{ transactions(first: 20) { edges { node { id status customer { name } } } totalCount } }'),
@@ -88,14 +88,11 @@ async function keepBusy(
     unique: (turn) => platform.ask(`{ a${turn}: viewer { kind } b${turn}: currencies { code } }`),
     refused: () => platform.send('{ nonsense }'),
     rest: async () => (await fetch(`${url}/2025-10-13/transactions?limit=5`, { headers })).json(),
-    transfer: () => act(platform, 'transferOut', transfer, 'transaction { id }'),
+    transfer: () => transfer(platform, 'transferOut', scene, 1),
     pay: async () => execute(platform, (await quote(platform, usdToEur(scene))).id),
-    socket: () => watchOnce(platform, scene),
+    socket: () => followed(platform, follow, variables, () => true),
     events: async () => {
-      const stream = await openEventStream(`${url}/graphql`, platform.authorization, {
-        query: 'subscription ($id: ID!) { accountUpdates(of: { accountId: $id }) { cursor } }',
-        variables: { id: scene.usd },
-      });
+      const stream = await openEventStream(`${url}/graphql`, platform.authorization, { query: follow, variables });
       await stream.events.next();
       stream.cut();
     },
@@ -106,15 +103,6 @@ async function keepBusy(
     await acts[name]?.(turn);
     done[name] = (done[name] ?? 0) + 1;
     await delay(restMs);
-  }
-}
-
-/** Opens a socket, receives the current state of an account, and disconnects. */
-async function watchOnce(platform: TestPlatform, scene: Scene): Promise<void> {
-  const query = 'subscription ($id: ID!) { accountUpdates(of: { accountId: $id }) { cursor } }';
-  for await (const { data } of platform.watch(query, { id: scene.usd })) {
-    expect(data.accountUpdates.cursor).toBeTypeOf('string');
-    return;
   }
 }
 
@@ -129,12 +117,10 @@ async function heldBy(pid: number, database: pg.Client): Promise<Held> {
 /** Returns the medians of the second and the last quarter. The first quarter is warm-up. */
 function summary(held: readonly Held[]): { readonly early: Held; readonly late: Held } {
   const quarter = Math.floor(held.length / 4);
-  const median = (part: readonly Held[], of: keyof Held) =>
-    part.map((one) => one[of]).toSorted((a, b) => a - b)[Math.floor(part.length / 2)] ?? 0;
-  const medians = (part: readonly Held[]): Held => ({
-    memory: Math.round(median(part, 'memory')),
-    files: median(part, 'files'),
-    connections: median(part, 'connections'),
-  });
+  const medians = (part: readonly Held[]): Held => {
+    const median = (of: keyof Held) =>
+      part.map((one) => one[of]).toSorted((a, b) => a - b)[Math.floor(part.length / 2)] ?? 0;
+    return { memory: Math.round(median('memory')), files: median('files'), connections: median('connections') };
+  };
   return { early: medians(held.slice(quarter, 2 * quarter)), late: medians(held.slice(-quarter)) };
 }

@@ -7,7 +7,7 @@ import { afterAll, expect, test } from 'vitest';
 import { requestsForCost } from '../../src/api/graphql/server/cost-report.ts';
 import type { Rate } from '../../src/domain/access/rates.ts';
 import { changeRates } from '../../src/domain/platforms/platforms.ts';
-import { succeed } from '../setup/acts.ts';
+import { moving, succeed } from '../setup/acts.ts';
 import { startChildGateway } from '../setup/child-gateway.ts';
 import { tester, testGateway } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
@@ -26,17 +26,13 @@ import { accountQuery, expensive, type Kind, kinds, payment, type Storm } from '
  */
 
 const connections = 300;
-/** The number of rounds of each kind. */
 const cycles = Number(process.env.NEIGHBOUR_ROUNDS ?? 10);
 const roundMs = 4_000;
 /** How many rounds are run in a row, so that each storm lasts longer and storms are started less often. */
 const roundsInTurn = 2;
 /** How long before its round a polite sender begins, and how long after a storm a round begins. */
 const leadMs = 1_000;
-/**
- * How long before its round a storm begins: longer than a refusal waits, so that its first requests have been refused
- * by then.
- */
+/** How long before its round a storm begins: longer than a refusal waits. */
 const stormLeadMs = 13_000;
 /** The maximum share of one processor that other processes may use in a round. */
 const mostOfOthers = Number(process.env.NEIGHBOUR_OTHERS ?? 0.05);
@@ -53,13 +49,9 @@ const wrongPerMinute = 100;
 const ways = { 'against its limit': 50, 'against a low limit': 10, 'without a limit': undefined } as const;
 type Way = keyof typeof ways;
 
-/** How much the measured platform sends per second. */
 const neighbours = {
   calm: { readsPerSecond: 200, paymentsPerSecond: 0 },
-  /**
-   * Alone, this neighbor uses a third of two processors. At twice this rate, its p99 varies between rounds by a factor
-   * of ten even without a storm.
-   */
+  /** Alone, it uses a third of two processors. At twice this rate, its p99 varies tenfold even without a storm. */
   busy: { readsPerSecond: 150, paymentsPerSecond: 50 },
 } as const;
 type Neighbour = keyof typeof neighbours;
@@ -69,11 +61,9 @@ const stormy = await t.newPlatform('stormy');
 const { usd, outsideUsd } = await makeScene(t.platform, 1_000_000_000n);
 const scene = await makeScene(stormy, 1_000_000_000n);
 for (let payment = 0; payment < 60; payment += 1) {
-  const input = { sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: { units: 100 } };
-  await succeed(stormy, 'transferOut', input);
+  await succeed(stormy, 'transferOut', moving(scene.usd, scene.outsideUsd, 100));
 }
 const cost = await stormy.post({ query: expensive, extensions: { cost: true } });
-/** How many requests the expensive document counts as. */
 const documentRequests = requestsForCost((await cost.json()).extensions.cost.cost);
 const child = await startChildGateway({
   DATABASE_URL: t.databaseUrl,
@@ -82,17 +72,7 @@ const child = await startChildGateway({
   CLIENT_TOKEN_KEY: 'a key that only this soak uses, for nothing else',
   SECRET_KEY: randomBytes(32).toString('base64'),
 });
-const requestsOf = (neighbour: Neighbour): Omit<Calm, 'ms'> => {
-  const { readsPerSecond, paymentsPerSecond } = neighbours[neighbour];
-  const input = { sourceAccountId: usd, destinationAccountId: outsideUsd, amount: { units: 1 } };
-  const reads = { body: { query: accountQuery(usd) }, perSecond: readsPerSecond };
-  const payments = { body: { query: payment, variables: { input } }, perSecond: paymentsPerSecond };
-  return { url: child.url, authorization: t.platform.authorization, requests: [reads, payments] };
-};
-/**
- * Runs a program only on idle processors, because a real storm's clients take no processor time from the service. Works
- * only on Linux.
- */
+/** Runs only on idle processors, because a real storm's clients take no time from the service. Linux only. */
 const whenIdle = ['chrt', '--idle', '0'];
 const storm = start('storm.ts', whenIdle);
 const calmClient = start('calm.ts');
@@ -112,9 +92,13 @@ function start(file: string, runner: readonly string[] = []): ChildProcess {
   });
 }
 
-/** Makes the neighbor send requests for the length of one round. */
 async function round(neighbour: Neighbour, ms = roundMs): Promise<Measured> {
-  calmClient.send({ ...requestsOf(neighbour), ms } satisfies Calm);
+  const { readsPerSecond, paymentsPerSecond } = neighbours[neighbour];
+  const reads = { body: { query: accountQuery(usd) }, perSecond: readsPerSecond };
+  const input = moving(usd, outsideUsd, 1);
+  const payments = { body: { query: payment, variables: { input } }, perSecond: paymentsPerSecond };
+  const { authorization } = t.platform;
+  calmClient.send({ url: child.url, authorization, requests: [reads, payments], ms } satisfies Calm);
   const [measured] = (await once(calmClient, 'message')) as [Measured];
   return measured;
 }
@@ -130,15 +114,8 @@ const median = (values: readonly number[]) => quantile(values, 0.5);
 /** Returns the rounds' median p99, and its spread. */
 const summary = (rounds: readonly Measured[]) => {
   const each = rounds.map(p99);
-  return {
-    p50: quantile(
-      rounds.flatMap(({ took }) => took),
-      0.5,
-    ),
-    p99: median(each),
-    from: quantile(each, 0.1),
-    to: quantile(each, 0.9),
-  };
+  const p50 = median(rounds.flatMap(({ took }) => took));
+  return { p50, p99: median(each), from: quantile(each, 0.1), to: quantile(each, 0.9) };
 };
 
 /**
@@ -154,20 +131,15 @@ function politeRate(kind: Kind, perSecond: number): number {
 
 type Answers = Record<string, number>;
 
-/** Does something during a storm. Returns the results of the storm's acts. */
-async function beside(job: Storm, work: () => Promise<void>): Promise<Answers> {
+async function beside(job: Storm, all: Answers, work: () => Promise<void>): Promise<void> {
   storm.send(job);
   await delay(job.perSecond === undefined ? stormLeadMs : leadMs);
   await work();
   storm.send('end');
   const [answers] = (await once(storm, 'message')) as [Answers];
+  for (const [answer, count] of Object.entries(answers)) all[answer] = (all[answer] ?? 0) + count;
   // First let the service deal with what the storm has left behind, such as payments under way and memory to be freed.
   await delay(leadMs);
-  return answers;
-}
-
-function add(all: Answers, answers: Answers): void {
-  for (const [answer, count] of Object.entries(answers)) all[answer] = (all[answer] ?? 0) + count;
 }
 
 /** Rounds of one kind, and the share of a processor that the service and its database used in each. */
@@ -207,8 +179,8 @@ async function measure(neighbour: Neighbour, kind: Kind, way: Way) {
     if (leftOut > 4 * cycles) throw new Error(`other processes were busy in ${leftOut} rounds, so there is no result`);
     await keepRounds(all.alone);
     const polite = { ...storming, perSecond: politeRate(kind, perSecond ?? ways['against its limit']) };
-    add(answers.polite, await beside(polite, () => keepRounds(all.polite)));
-    add(answers.storm, await beside(storming, () => keepRounds(all.storm)));
+    await beside(polite, answers.polite, () => keepRounds(all.polite));
+    await beside(storming, answers.storm, () => keepRounds(all.storm));
   }
   return { answers, leftOut, ...compared(all) };
 }

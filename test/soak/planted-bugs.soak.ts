@@ -1,7 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
-import { bugs } from './planted-bugs/bugs.ts';
 import { CheckoutCopy } from './planted-bugs/checkout-copy.ts';
-import { planted, standsFor, type TestName } from './planted-bugs/plant.ts';
+import { bugs, planted, standsFor, type TestName } from './planted-bugs/plant.ts';
 
 /**
  * Plants each listed bug, one at a time, in a copy of the checkout, and runs the test named for the bug, which must

@@ -1,5 +1,4 @@
 import { execFile, spawn } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
 import { copyFileSync, existsSync, readFileSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -7,6 +6,10 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { checkCommands } from '../faults/checker.ts';
+import { readPayments, readReceipts } from '../faults/evidence.ts';
+import { type Load, startLoad } from '../faults/load.ts';
+import type { Act } from '../faults/load-acts.ts';
 import { moving } from '../setup/acts.ts';
 import { connect, type Data, type TestPlatform } from '../setup/gateway.ts';
 import { isOnPath } from '../setup/programs.ts';
@@ -14,8 +17,8 @@ import { fund, makeScene, type Scene } from '../setup/scene.ts';
 
 const run = promisify(execFile);
 const root = path.resolve(import.meta.dirname, '../..');
+const maxBuffer = 64 * 1024 ** 2;
 
-/** Returns why no machine can be created here; undefined if one can. */
 function machineTrouble(): string | undefined {
   if (process.getuid?.() !== 0) return 'it needs root';
   const missing = ['debootstrap', 'systemd-nspawn', 'nsenter'].filter((program) => !isOnPath(program));
@@ -27,28 +30,17 @@ function machineTrouble(): string | undefined {
 /** A new Debian machine with systemd, in a container that shares this machine's network. */
 type Machine = Awaited<ReturnType<typeof startMachine>>;
 
-/**
- * The certificates that this machine trusts. The new machine gets them, because the network may have its own
- * certificate authority.
- */
+/** The certificates that this machine trusts, because its network may have its own certificate authority. */
 const trusted = '/etc/ssl/certs/ca-certificates.crt';
 
-/**
- * Creates a machine with this Debian release and boots it. The script finds this repository's last commit at
- * `$REPOSITORY`.
- */
+/** Boots a machine with this Debian release. Its scripts find this repository's last commit at `$REPOSITORY`. */
 async function startMachine(release: string) {
   const folder = await mkdtemp('/var/tmp/machine-');
   // The folder becomes the machine's root directory, which all of its users must be able to enter.
   await chmod(folder, 0o755);
   const remove = () => rm(folder, { recursive: true, force: true });
-  await run(
-    'debootstrap',
-    ['--variant=minbase', '--include=systemd,systemd-sysv,dbus,procps,ca-certificates', release, folder],
-    {
-      maxBuffer: 64 * 1024 ** 2,
-    },
-  );
+  const packages = '--include=systemd,systemd-sysv,dbus,procps,ca-certificates';
+  await run('debootstrap', ['--variant=minbase', packages, release, folder], { maxBuffer });
   await mkdir(path.join(folder, 'srv'), { recursive: true });
   await run('git', ['clone', '-q', '--bare', root, path.join(folder, 'srv/repository.git')]);
   if (existsSync(trusted)) copyFileSync(trusted, path.join(folder, trusted));
@@ -73,14 +65,12 @@ async function startMachine(release: string) {
       const first = leader();
       if (!first) throw new Error('the machine has not begun to boot');
       const inside = ['-t', first, '-m', '-u', '-i', '-p', '-C', '--', 'sh', '-eu'];
-      const running = run('nsenter', inside, { env: environment, maxBuffer: 64 * 1024 ** 2 });
+      const running = run('nsenter', inside, { env: environment, maxBuffer });
       // If a process exits before it has read its script, its exit code says so.
       running.child.stdin?.on('error', () => undefined);
       running.child.stdin?.end(script);
-      const { stdout } = await running.catch((error: Error & { stdout?: string; stderr?: string }) => {
-        throw new Error(
-          `${script}\nfailed:\n${(error.stdout ?? '').slice(-2_000)}\n${(error.stderr ?? '').slice(-2_000)}`,
-        );
+      const { stdout } = await running.catch(({ stdout = '', stderr = '' }: { stdout?: string; stderr?: string }) => {
+        throw new Error(`${script}\nfailed:\n${stdout.slice(-2_000)}\n${stderr.slice(-2_000)}`);
       });
       return stdout;
     },
@@ -131,7 +121,8 @@ const steps = page
 const scriptOf = (heading: string) =>
   steps.find(({ name }) => name.endsWith(heading))?.script ?? expect.fail(`the page has no step "${heading}"`);
 
-/** The steps that are carried out under load. */
+const stopPostgres = 'pg_ctlcluster 15 main stop -m immediate';
+
 const underLoad = ['Upgrade', 'Fail over to the replica'];
 
 /** The page's settings for operator commands. */
@@ -163,80 +154,24 @@ async function alerts(): Promise<string[]> {
   return data.alerts.map(({ labels }: Data) => labels.alertname);
 }
 
-interface Command {
-  readonly key: string;
-  readonly id: string;
-}
+/** How many clients make payments through the load balancer, and how long each pauses after a payment. */
+const callers = 8;
+const restMs = 20;
 
-const transferOut = `mutation ($input: TransferOutInput!) { transferOut(input: $input) {
-  __typename ... on TransferOutSuccess { transaction { id } } ... on UserError { code } } }`;
+const payment: Act = async ({ transfer, scene: { usd, outsideUsd } }) => {
+  await transfer('transferOut', moving(usd, outsideUsd, 100), { change: -100n });
+  await delay(restMs);
+};
 
-/** Callers that make payments through the load balancer, and retry unanswered requests with the same key. */
-class Load {
-  readonly acknowledged: Command[] = [];
-  readonly codes = new Map<string, number>();
-  failed = 0;
-  /** Temporary refusals that do not say when to try again. */
-  readonly unhelpful: string[] = [];
-  longestMs = 0;
-  #last = performance.now();
-  #stopped = false;
-  readonly #callers: Promise<void>[];
-
-  constructor(callers: number) {
-    this.#callers = Array.from({ length: callers }, () => this.#call());
+/** Measures the longest time without an acknowledged payment until `isOver`, in milliseconds. */
+async function longestPause(load: Load, isOver: () => boolean): Promise<number> {
+  let longest = 0;
+  while (!isOver()) {
+    const since = performance.now();
+    await load.more(1);
+    longest = Math.max(longest, performance.now() - since);
   }
-
-  /** Resets the counters. */
-  begin(): void {
-    this.failed = 0;
-    this.longestMs = 0;
-    this.codes.clear();
-  }
-
-  async stop(): Promise<void> {
-    this.#stopped = true;
-    await Promise.all(this.#callers);
-  }
-
-  async #call(): Promise<void> {
-    while (!this.#stopped) {
-      const key = randomUUID();
-      for (let id: string | undefined; id === undefined; ) {
-        id = await this.#attempt(key);
-        if (id === undefined) await delay(100);
-        else this.acknowledged.push({ key, id });
-      }
-      await delay(20);
-    }
-  }
-
-  async #attempt(idempotencyKey: string): Promise<string | undefined> {
-    const input = moving(scene.usd, scene.outsideUsd, 100, { idempotencyKey });
-    try {
-      const response = await fetch('http://127.0.0.1/graphql', {
-        method: 'POST',
-        headers: { authorization: platform.authorization, 'content-type': 'application/json' },
-        body: JSON.stringify({ query: transferOut, variables: { input } }),
-        signal: AbortSignal.timeout(15_000),
-      });
-      const text = await response.text();
-      if (response.status === 503 && response.headers.get('retry-after') === null) this.unhelpful.push(text);
-      const { data, errors } = JSON.parse(text) as Data;
-      const id = data?.transferOut.transaction?.id;
-      const code = data?.transferOut.code ?? errors?.[0].extensions.code;
-      if (id === undefined) throw new Error(`${code} ${response.status}`);
-      const now = performance.now();
-      this.longestMs = Math.max(this.longestMs, now - this.#last);
-      this.#last = now;
-      return id;
-    } catch (error) {
-      this.failed += 1;
-      const word = (error as Error).message;
-      this.codes.set(word, (this.codes.get(word) ?? 0) + 1);
-      return undefined;
-    }
-  }
+  return Math.round(longest);
 }
 
 describe.runIf(trouble === undefined)('a new machine', { timeout: 1_800_000 }, () => {
@@ -282,36 +217,26 @@ describe.runIf(trouble === undefined)('a new machine', { timeout: 1_800_000 }, (
 
   test('loses one part after the other: payments continue, and none is lost or duplicated', async () => {
     await fund(platform, scene.usd, 100_000_000n);
-    const load = new Load(8);
-    const faults: readonly (readonly [string, string, number, string])[] = [
+    let during = 'nothing';
+    const load = startLoad({
+      ...{ urls: () => ['http://127.0.0.1'], authorization: platform.authorization, seed: Date.now() },
+      ...{ scenes: Array<Scene>(callers).fill(scene), during: () => during, acts: () => [payment] },
+    });
+    const faults: readonly (readonly [name: string, begin: string, seconds: number, end: string])[] = [
       ['kill -9 of an instance', 'systemctl kill -s KILL payments-gateway@1', 15, ''],
-      [
-        'an instance is stopped for 20 s',
-        'systemctl stop payments-gateway@1',
-        20,
-        'systemctl start payments-gateway@1',
-      ],
+      ['an instance stopped', 'systemctl stop payments-gateway@1', 20, 'systemctl start payments-gateway@1'],
       ['an upgrade, instance by instance', scriptOf('Upgrade'), 5, ''],
       ['HAProxy reloaded', 'systemctl reload haproxy', 5, ''],
-      ['kill -9 of PgBouncer, back after 10 s', 'systemctl kill -s KILL pgbouncer', 10, 'systemctl restart pgbouncer'],
-      [
-        'the replica stopped for 20 s',
-        'systemctl stop postgresql@15-replica',
-        20,
-        'systemctl start postgresql@15-replica',
-      ],
-      [
-        'immediate stop of Postgres, back after 10 s',
-        'pg_ctlcluster 15 main stop -m immediate',
-        10,
-        'systemctl start postgresql@15-main',
-      ],
+      ['kill -9 of PgBouncer', 'systemctl kill -s KILL pgbouncer', 10, 'systemctl restart pgbouncer'],
+      ['the replica stopped', 'systemctl stop postgresql@15-replica', 20, 'systemctl start postgresql@15-replica'],
+      ['immediate stop of Postgres', stopPostgres, 10, 'systemctl start postgresql@15-main'],
       ['failover to the replica, and a new replica', scriptOf('Fail over to the replica'), 10, ''],
     ];
     const table: object[] = [];
     for (const [fault, begin, seconds, end] of faults) {
       await delay(8_000);
-      load.begin();
+      during = fault;
+      const [disturbed, troubles] = [load.disturbed, load.troubles.length];
       const seen = new Set<string>();
       const watch = async (until: number) => {
         while (performance.now() < until) {
@@ -319,37 +244,26 @@ describe.runIf(trouble === undefined)('a new machine', { timeout: 1_800_000 }, (
           await delay(500);
         }
       };
+      let isOver = false;
+      const pause = longestPause(load, () => isOver);
       await machine.run(begin);
       await watch(performance.now() + seconds * 1_000);
       if (end) await machine.run(end);
       await watch(performance.now() + 15_000);
-      const codes = Object.fromEntries(load.codes);
+      isOver = true;
       table.push({
-        fault,
-        longestPauseMs: Math.round(load.longestMs),
-        failedAttempts: load.failed,
-        codes,
-        alerts: [...seen],
+        ...{ fault, seconds, longestPauseMs: await pause, alerts: [...seen] },
+        ...{ failedAttempts: load.disturbed - disturbed, examples: load.troubles.slice(troubles, troubles + 5) },
       });
     }
     await load.stop();
     console.log(JSON.stringify(table, undefined, 1));
-    expect(load.unhelpful).toEqual([]);
-    const ids = new Set(load.acknowledged.map(({ id }) => id));
-    expect(ids.size).toBe(load.acknowledged.length);
-    const there: string[] = [];
-    for (let after: string | null = null; ; ) {
-      const { transactions } = await platform.ask(
-        'query ($after: String) { transactions(first: 100, after: $after, filter: { type: [OUTGOING] }) { edges { node { id } } pageInfo { hasNextPage endCursor } } }',
-        { after },
-      );
-      there.push(...transactions.edges.map(({ node }: Data) => node.id));
-      if (!transactions.pageInfo.hasNextPage) break;
-      after = transactions.pageInfo.endCursor;
-    }
-    console.log({ acknowledged: ids.size, there: there.length });
-    expect(new Set(there)).toEqual(ids);
-    expect(there.length).toBe(ids.size);
+    expect(load.internalErrors).toEqual([]);
+    const { history } = load;
+    const payments = await readPayments(platform);
+    const receipts = await readReceipts(platform, history);
+    expect(checkCommands({ history, payments, receipts, feed: [] }).slice(0, 20)).toEqual([]);
+    console.log({ acknowledged: load.acknowledged, payments: payments.length });
     console.log(await machine.run(`${operator}\nnpm run -s ops -- audit`));
   });
 });

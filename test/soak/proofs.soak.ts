@@ -53,7 +53,6 @@ describe.skipIf(!hasSolver)('a wrong rounding is detected', () => {
   });
 });
 
-/** One quote and two commands. */
 const small = { QUOTES: 1, COMMANDS: 2 };
 
 describe.skipIf(!hasChecker)('every order of the steps of the model', () => {

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, expect, test } from 'vitest';
-import { succeed } from '../setup/acts.ts';
+import { fieldsOf, succeed } from '../setup/acts.ts';
 import { type ChildGateway, startChildGateway } from '../setup/child-gateway.ts';
 import { databaseProxy } from '../setup/database-proxy.ts';
 import { freePort } from '../setup/free-port.ts';
-import { connect, type TestPlatform, testGateway } from '../setup/gateway.ts';
+import { connect, type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { base } from '../setup/rest.ts';
 import { newCustomer } from '../setup/scene.ts';
 import { startReplicated } from '../setup/standby.ts';
@@ -16,14 +16,16 @@ import { startReplicated } from '../setup/standby.ts';
 const reads = Number(process.env.REPLICA_READS ?? 1_000_000);
 const workers = 64;
 const readsPerWrite = 9;
-/** After this many reads, the soak reports its progress. */
 const progressReads = 100_000;
 const timeout = 10_800_000;
 
 const servers = await startReplicated(2);
-const proxies = await Promise.all(servers.standbys.map(({ url }) => databaseProxy(url)));
+const disturbed = await Promise.all(
+  servers.standbys.map(async (standby) => ({ standby, proxy: await databaseProxy(standby.url) })),
+);
+type Disturbed = (typeof disturbed)[number];
 afterAll(async () => {
-  for (const proxy of proxies) await proxy.close();
+  for (const { proxy } of disturbed) await proxy.close();
   await servers.stop();
 });
 /** The gateway that does the background work. */
@@ -32,7 +34,7 @@ const metricsPorts = [await freePort(), await freePort()];
 const gateways: ChildGateway[] = [];
 for (const port of metricsPorts) {
   const settings = {
-    ...{ DATABASE_URL: servers.primary.url, DATABASE_READ_URL: proxies.map(({ url }) => url).join(';') },
+    ...{ DATABASE_URL: servers.primary.url, DATABASE_READ_URL: disturbed.map(({ proxy }) => proxy.url).join(';') },
     // While answers are slow, only an eighth of the places is available, which is still one for each reader.
     ...{ ROLE: 'serve', METRICS_PORT: String(port), MAX_IN_FLIGHT: String(8 * workers) },
   };
@@ -48,74 +50,55 @@ const anyOf = <Item>(items: readonly Item[]): Item =>
   items[Math.floor(Math.random() * items.length)] ?? expect.fail('the list is empty');
 
 /** The ways to read a customer: each returns the metadata value in the response. */
-const ways: readonly ((platform: TestPlatform, url: string, id: string) => Promise<string>)[] = [
-  async (platform, _url, id) =>
-    (await platform.ask('query ($id: ID!) { node(id: $id) { ... on Customer { metadata { value } } } }', { id })).node
-      .metadata[0].value,
-  async (platform, _url, id) =>
-    (
-      await platform.ask(
-        'query ($id: ID!) { nodes(ids: [$id]) { ... on Customer { metadata { value } } } customers(first: 20) { edges { node { id metadata { value } } } } }',
-        { id },
-      )
-    ).nodes[0].metadata[0].value,
-  async ({ authorization }, url, id) => {
-    const response = await fetch(`${url}${base}/customers/${id}`, { headers: { authorization } });
-    return ((await response.json()) as { metadata: { n: string } }).metadata.n;
+const ways: readonly ((platform: TestPlatform, id: string) => Promise<string>)[] = [
+  async (platform, id) => (await fieldsOf(platform, 'customer', id, 'metadata { value }')).metadata[0].value,
+  async (platform, id) => {
+    const lists = 'customers(first: 20) { edges { node { id metadata { value } } } }';
+    const nodes = 'nodes(ids: [$id]) { ... on Customer { metadata { value } } }';
+    return (await platform.ask(`query ($id: ID!) { ${nodes} ${lists} }`, { id })).nodes[0].metadata[0].value;
   },
-  async ({ authorization }, url, id) => {
-    const response = await fetch(`${url}${base}/customers?limit=100`, { headers: { authorization } });
-    const { data } = (await response.json()) as { data: { id: string; metadata: { n: string } }[] };
-    return data.find((customer) => customer.id === id)?.metadata.n ?? 'missing';
+  async (platform, id) => (await readOverRest(platform, `/customers/${id}`)).metadata.n,
+  async (platform, id) => {
+    const { data } = await readOverRest(platform, '/customers?limit=100');
+    return data.find((customer: Data) => customer.id === id)?.metadata.n ?? 'missing';
   },
 ];
 
+async function readOverRest({ url, authorization }: TestPlatform, path: string): Promise<Data> {
+  return (await fetch(`${url}${base}${path}`, { headers: { authorization } })).json();
+}
+
 /** Makes the standbys fall behind and cuts them off, until `isOver`. Returns what it has done. */
 async function disturb(isOver: () => boolean): Promise<Record<string, number>> {
-  const done = { paused: 0, delayed: 0, cut: 0, frozen: 0 };
+  const acts = {
+    async pause({ standby }: Disturbed) {
+      await standby.pause();
+      await delay(Math.random() * 3_000);
+      await standby.resume();
+    },
+    async delay({ standby }: Disturbed) {
+      await standby.delay(Math.random() * 200);
+      await delay(Math.random() * 3_000);
+      await standby.delay(0);
+    },
+    async cut({ proxy }: Disturbed) {
+      await proxy.stopListening();
+      await delay(Math.random() * 1_000);
+      await proxy.startListening();
+    },
+    freeze: async ({ proxy }: Disturbed) => proxy.freeze(),
+  };
+  const done = { pause: 0, delay: 0, cut: 0, freeze: 0 };
   while (!isOver()) {
-    const at = Math.floor(Math.random() * servers.standbys.length);
-    const [standby, proxy] = [servers.standbys[at], proxies[at]];
-    if (!standby || !proxy) continue;
-    switch (anyOf(['paused', 'delayed', 'delayed', 'cut', 'frozen'] as const)) {
-      case 'paused':
-        done.paused += 1;
-        await standby.pause();
-        await delay(Math.random() * 3_000);
-        await standby.resume();
-        break;
-      case 'delayed':
-        done.delayed += 1;
-        await standby.delay(Math.random() * 200);
-        await delay(Math.random() * 3_000);
-        await standby.delay(0);
-        break;
-      case 'cut':
-        done.cut += 1;
-        await proxy.stopListening();
-        await delay(Math.random() * 1_000);
-        await proxy.startListening();
-        break;
-      case 'frozen':
-        done.frozen += 1;
-        proxy.freeze();
-        break;
-    }
+    const act = anyOf(['pause', 'delay', 'delay', 'cut', 'freeze'] as const);
+    done[act] += 1;
+    await acts[act](anyOf(disturbed));
     await delay(Math.random() * 2_000);
   }
   return done;
 }
 
 const secondsSince = (began: number) => Math.round((performance.now() - began) / 1_000);
-
-async function figuresOf(): Promise<string[]> {
-  const texts = await Promise.all(
-    metricsPorts.map(async (port) => (await fetch(`http://127.0.0.1:${port}/metrics`)).text()),
-  );
-  return texts.flatMap((text) =>
-    text.split('\n').filter((line) => /^payments_(reads|replica_fallbacks)_total/.test(line)),
-  );
-}
 
 test(`${reads} reads after writes never return older data, while replicas lag and are lost`, { timeout }, async () => {
   let left = reads;
@@ -124,7 +107,7 @@ test(`${reads} reads after writes never return older data, while replicas lag an
   const began = performance.now();
   const disturbing = disturb(() => left <= 0);
   const customers: string[] = [];
-  for (let count = 0; count < workers; count += 1) customers.push(await newCustomer(platforms[0] ?? expect.fail()));
+  for (let count = 0; count < workers; count += 1) customers.push(await newCustomer(anyOf(platforms)));
   await Promise.all(
     customers.map(async (id) => {
       for (let value = 1; left > 0; value += 1) {
@@ -134,15 +117,17 @@ test(`${reads} reads after writes never return older data, while replicas lag an
         for (let count = 0; count < readsPerWrite && left > 0; count += 1) {
           left -= 1;
           if (left % progressReads === 0) console.log({ left, stale: stale.length, seconds: secondsSince(began) });
-          const instance = Math.floor(Math.random() * platforms.length);
-          const way = Math.floor(Math.random() * ways.length);
-          const shown = await ways[way]?.(platforms[instance] ?? expect.fail(), gateways[instance]?.url ?? '', id);
-          if (shown !== String(value)) stale.push({ id, instance, way, value, shown });
+          const [platform, way] = [anyOf(platforms), anyOf(ways)];
+          const shown = await way(platform, id);
+          if (shown !== String(value)) stale.push({ id, instance: platform.url, way: ways.indexOf(way), value, shown });
         }
       }
     }),
   );
-  console.log({ reads, writes, seconds: secondsSince(began), disturbed: await disturbing, stale: stale.length });
-  console.log((await figuresOf()).join('\n'));
+  console.log({ reads, writes, seconds: secondsSince(began), disturbances: await disturbing, stale: stale.length });
+  for (const port of metricsPorts) {
+    const figures = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+    console.log(figures.match(/^payments_(reads|replica_fallbacks)_total.*/gm)?.join('\n'));
+  }
   expect(stale).toEqual([]);
 });

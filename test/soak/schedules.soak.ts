@@ -48,23 +48,17 @@ describe.each(races)('$name', (race) => {
 });
 
 describe('a planted bug is caught by a schedule', () => {
-  test.each([
+  const lockOf = (table: string, space = '') =>
+    `perform from ${table} where platform_id = any (v_platforms) and id = any (v_changed)${space} order by platform_id, id for no key update;`;
+
+  test.each<{ bug: string; race: string; plants: [signature: string, find: string, put: string][] }>([
     // One of the two locks is enough, because an execution and an expiry both move the quote and its transaction.
     {
       bug: 'a plan locks neither the quotes nor the transactions that it moves',
       race: 'executing a quote against its expiry',
       plants: [
-        {
-          signature: 'lock_plans(jsonb)',
-          find: 'perform from quote where platform_id = any (v_platforms) and id = any (v_changed) order by platform_id, id for no key update;',
-          put: 'null;',
-        },
-        {
-          signature: 'lock_plans(jsonb)',
-          find: `perform from transaction where platform_id = any (v_platforms) and id = any (v_changed)
-    order by platform_id, id for no key update;`,
-          put: 'null;',
-        },
+        ['lock_plans(jsonb)', lockOf('quote'), 'null;'],
+        ['lock_plans(jsonb)', lockOf('transaction', '\n   '), 'null;'],
       ],
     },
     // The table of transitions then refuses the change, which the expiry reports as an error.
@@ -72,34 +66,28 @@ describe('a planted bug is caught by a schedule', () => {
       bug: 'the expiry also takes a quote and a transaction that are PROCESSING',
       race: 'executing a quote against its expiry',
       plants: [
-        {
-          signature: 'check_quotes(uuid, jsonb)',
-          find: `q.status::text <> all (m."from")`,
-          put: `q.status <> 'PROCESSING' and q.status::text <> all (m."from")`,
-        },
-        {
-          signature: 'check_transactions(uuid, jsonb)',
-          find: `t.status::text <> all (m."from")`,
-          put: `t.status <> 'PROCESSING' and t.status::text <> all (m."from")`,
-        },
+        [
+          'check_quotes(uuid, jsonb)',
+          'q.status::text <> all (m."from")',
+          `q.status <> 'PROCESSING' and q.status::text <> all (m."from")`,
+        ],
+        [
+          'check_transactions(uuid, jsonb)',
+          't.status::text <> all (m."from")',
+          `t.status <> 'PROCESSING' and t.status::text <> all (m."from")`,
+        ],
       ],
     },
     {
       bug: 'lease_rail_orders leases nothing',
       race: 'two workers on one order',
-      plants: [
-        {
-          signature: 'lease_rail_orders(integer, bigint)',
-          find: 'p_lease_ms * interval',
-          put: '0 * interval',
-        },
-      ],
+      plants: [['lease_rail_orders(integer, bigint)', 'p_lease_ms * interval', '0 * interval']],
     },
   ])('$bug', async ({ bug, race: name, plants }) => {
     const race = races.find((each) => each.name === name);
     if (!race) throw new Error(`there is no race ${name}`);
     const broken = await World.open();
-    for (const { signature, find, put } of plants) await broken.plant(signature, find, put);
+    for (const plant of plants) await broken.plant(...plant);
     let schedules = 0;
     let failure: unknown;
     for (let seed = 1; seed <= 500 && failure === undefined; seed += 1) {

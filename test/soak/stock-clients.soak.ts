@@ -5,7 +5,7 @@ import { GraphQLWsLink } from '@apollo/client/link/subscriptions';
 import { subscriptionExchange, Client as UrqlClient } from '@urql/core';
 import { parse } from 'graphql';
 import { createClient as createSseClient } from 'graphql-sse';
-import { createClient } from 'graphql-ws';
+import { type Client, createClient } from 'graphql-ws';
 import {
   type ConcreteRequest,
   Environment,
@@ -23,17 +23,14 @@ import { feedEnd, mint } from '../setup/acts.ts';
 import { browserPath, startBrowser } from '../setup/browser.ts';
 import { listen } from '../setup/free-port.ts';
 import { type Data, ownGateway } from '../setup/gateway.ts';
-import { Fleet, type LoadBalancer, startLoadBalancer } from '../setup/load-balancer.ts';
+import { type Fleet, startFleet } from '../setup/load-balancer.ts';
 import { newCustomer } from '../setup/scene.ts';
-import { changesAfter, until, writeUntil } from '../setup/torture.ts';
-
-/** Libraries, used as in an app. Each follows the events of one customer. */
+import { changesAfter, makeChanges, until } from '../setup/torture.ts';
 
 interface Followed {
   readonly url: string;
   readonly authorization: string;
   readonly customerId: string;
-  /** Called with the id of each event that the app receives. */
   readonly note: (id: string) => void;
 }
 
@@ -41,24 +38,11 @@ interface StockClient {
   readonly name: string;
   /** The code in an app that makes the client resume. */
   readonly code: string;
-  /** Follows the events until the returned function is called. */
   follow(followed: Followed): Promise<() => unknown>;
 }
 
 const query = 'subscription Follow($filter: EventFilter) { events(filter: $filter) { id } }';
 const variablesOf = ({ customerId }: Followed) => ({ filter: { customerId } });
-
-const oneWord = '`resume: true` in `connectionParams`';
-
-function socketClient({ url, authorization }: Followed) {
-  return createClient({
-    url: `${url.replace('http', 'ws')}/graphql`,
-    webSocketImpl: WebSocket,
-    connectionParams: { authorization, resume: true },
-    retryAttempts: Number.POSITIVE_INFINITY,
-    shouldRetry: () => true,
-  });
-}
 
 const sink = (note: (id: string) => void) => ({
   next({ data, errors }: { data?: Data; errors?: unknown }) {
@@ -97,156 +81,121 @@ const relayRequest: ConcreteRequest = (() => {
   } as unknown as ConcreteRequest;
 })();
 
-const overSockets: readonly StockClient[] = [
-  {
-    name: 'graphql-ws',
-    code: oneWord,
-    async follow(followed) {
-      const client = socketClient(followed);
-      client.subscribe({ query, variables: variablesOf(followed) }, sink(followed.note));
-      return () => client.dispose();
-    },
+/** A library that sends its subscriptions through a graphql-ws client. */
+const overSocket = (name: string, subscribe: (client: Client, followed: Followed) => void): StockClient => ({
+  name,
+  code: '`resume: true` in `connectionParams`',
+  async follow(followed) {
+    const client = createClient({
+      url: `${followed.url.replace('http', 'ws')}/graphql`,
+      webSocketImpl: WebSocket,
+      connectionParams: { authorization: followed.authorization, resume: true },
+      retryAttempts: Number.POSITIVE_INFINITY,
+      shouldRetry: () => true,
+    });
+    subscribe(client, followed);
+    return () => client.dispose();
   },
-  {
-    name: 'Apollo Client',
-    code: oneWord,
-    async follow(followed) {
-      const client = socketClient(followed);
-      const apollo = new ApolloClient({ link: new GraphQLWsLink(client), cache: new InMemoryCache() });
-      apollo
-        .subscribe({ query: parse(query), variables: variablesOf(followed), fetchPolicy: 'no-cache' })
-        .subscribe(sink(followed.note));
-      return () => client.dispose();
-    },
-  },
-  {
-    name: 'urql',
-    code: oneWord,
-    async follow(followed) {
-      const client = socketClient(followed);
-      const urql = new UrqlClient({
-        url: `${followed.url}/graphql`,
-        preferGetMethod: false,
-        exchanges: [
-          subscriptionExchange({
-            forwardSubscription: ({ query: text = '', ...rest }) => ({
-              subscribe: (of) => ({ unsubscribe: client.subscribe({ ...rest, query: text } as never, of as never) }),
-            }),
-          }),
-        ],
-      });
-      const { next } = sink(followed.note);
-      urql.subscription(query, variablesOf(followed)).subscribe(({ data, error }) => next({ data, errors: error }));
-      return () => client.dispose();
-    },
-  },
-  {
-    name: 'Relay',
-    code: oneWord,
-    async follow(followed) {
-      const client = socketClient(followed);
-      const network = Network.create(
-        () => Promise.reject(new Error('only subscriptions')),
-        ({ text, name }, variables) =>
-          Observable.create<GraphQLResponse>((of) =>
-            client.subscribe({ query: text ?? '', operationName: name, variables }, of as never),
-          ),
-      );
-      const environment = new Environment({ network, store: new Store(new RecordSource()) });
-      const { next, error: onError } = sink(followed.note);
-      requestSubscription(environment, {
-        ...{ subscription: relayRequest, variables: variablesOf(followed), onError },
-        onNext: (data) => next({ data }),
-      });
-      return () => client.dispose();
-    },
-  },
-];
+});
 
-const overEventStreams: readonly StockClient[] = [
-  {
-    name: 'graphql-sse',
-    code: '`resumingClient(…)` of `src/apps/client/resume.ts` around the client',
-    async follow(followed) {
-      const client = createSseClient({
-        url: `${followed.url}/graphql/stream`,
-        headers: { authorization: followed.authorization },
-        retryAttempts: Number.POSITIVE_INFINITY,
-      });
-      resumingClient(client).subscribe({ query, variables: variablesOf(followed) }, sink(followed.note) as never);
-      return () => client.dispose();
-    },
-  },
-];
+const graphqlWs = overSocket('graphql-ws', (client, followed) => {
+  client.subscribe({ query, variables: variablesOf(followed) }, sink(followed.note));
+});
 
-/**
- * Opens a page that has fetch-event-source, and runs `script` in it. The script passes the ids of events to
- * `window.note`.
- */
-async function inPage(followed: Followed, script: string, values: object): Promise<() => unknown> {
-  const library = new URL('../../node_modules/@microsoft/fetch-event-source/lib/esm/', import.meta.url);
-  const server = createServer(async (request, response) => {
-    const name = /^\/esm\/(\w+)$/.exec(request.url ?? '')?.[1];
-    if (name === undefined) response.setHeader('content-type', 'text/html').end('<!doctype html><title>app</title>');
-    else {
-      const text = await readFile(new URL(`${name}.js`, library));
-      response.setHeader('content-type', 'text/javascript').end(text);
-    }
+const apolloClient = overSocket('Apollo Client', (client, followed) => {
+  const apollo = new ApolloClient({ link: new GraphQLWsLink(client), cache: new InMemoryCache() });
+  apollo
+    .subscribe({ query: parse(query), variables: variablesOf(followed), fetchPolicy: 'no-cache' })
+    .subscribe(sink(followed.note));
+});
+
+const urql = overSocket('urql', (client, followed) => {
+  const exchange = subscriptionExchange({
+    forwardSubscription: ({ query: text = '', ...rest }) => ({
+      subscribe: (of) => ({ unsubscribe: client.subscribe({ ...rest, query: text } as never, of as never) }),
+    }),
   });
-  const port = await listen(server);
-  const browser = await startBrowser();
-  const page = await browser.newPage();
-  await page.exposeFunction('note', (data: string) => sink(followed.note).next(JSON.parse(data)));
-  await page.goto(`http://127.0.0.1:${port}/`);
-  await page.addScriptTag({ type: 'module', content: `const values = ${JSON.stringify(values)}; ${script}` });
-  return async () => {
-    await browser.close();
-    server.closeAllConnections();
-    server.close();
-  };
-}
+  const { next } = sink(followed.note);
+  new UrqlClient({ url: `${followed.url}/graphql`, preferGetMethod: false, exchanges: [exchange] })
+    .subscription(query, variablesOf(followed))
+    .subscribe(({ data, error }) => next({ data, errors: error }));
+});
 
-const inBrowsers: readonly StockClient[] = [
-  {
-    name: 'fetch-event-source, in Chromium',
-    code: 'none',
-    follow: (followed) =>
-      inPage(
-        followed,
-        `import { fetchEventSource } from '/esm/fetch';
-         fetchEventSource(values.url, { ...values.init, openWhenHidden: true, onmessage: ({ data }) => note(data) });`,
-        {
-          url: `${followed.url}/graphql`,
-          init: {
-            method: 'POST',
-            headers: { authorization: followed.authorization, 'content-type': 'application/json' },
-            body: JSON.stringify({ query, variables: variablesOf(followed) }),
-          },
-        },
+const relay = overSocket('Relay', (client, followed) => {
+  const network = Network.create(
+    () => Promise.reject(new Error('only subscriptions')),
+    ({ text, name }, variables) =>
+      Observable.create<GraphQLResponse>((of) =>
+        client.subscribe({ query: text ?? '', operationName: name, variables }, of as never),
       ),
+  );
+  const environment = new Environment({ network, store: new Store(new RecordSource()) });
+  const { next, error: onError } = sink(followed.note);
+  requestSubscription(environment, {
+    ...{ subscription: relayRequest, variables: variablesOf(followed), onError },
+    onNext: (data) => next({ data }),
+  });
+});
+
+const graphqlSse: StockClient = {
+  name: 'graphql-sse',
+  code: '`resumingClient(…)` of `src/apps/client/resume.ts` around the client',
+  async follow(followed) {
+    const client = createSseClient({
+      url: `${followed.url}/graphql/stream`,
+      headers: { authorization: followed.authorization },
+      retryAttempts: Number.POSITIVE_INFINITY,
+    });
+    resumingClient(client).subscribe({ query, variables: variablesOf(followed) }, sink(followed.note) as never);
+    return () => client.dispose();
   },
-];
+};
 
-/** All clients that can run here. Those in browsers need Debian's chromium, or CHROMIUM_PATH. */
+const fetchEventSource: StockClient = {
+  name: 'fetch-event-source, in Chromium',
+  code: 'none',
+  async follow(followed) {
+    const library = new URL('../../node_modules/@microsoft/fetch-event-source/lib/esm/', import.meta.url);
+    const server = createServer(async (request, response) => {
+      const name = /^\/esm\/(\w+)$/.exec(request.url ?? '')?.[1];
+      if (name === undefined) response.setHeader('content-type', 'text/html').end('<!doctype html><title>app</title>');
+      else response.setHeader('content-type', 'text/javascript').end(await readFile(new URL(`${name}.js`, library)));
+    });
+    const init = {
+      ...{ method: 'POST', openWhenHidden: true },
+      headers: { authorization: followed.authorization, 'content-type': 'application/json' },
+      body: JSON.stringify({ query, variables: variablesOf(followed) }),
+    };
+    const content = `import { fetchEventSource } from '/esm/fetch';
+      fetchEventSource('${followed.url}/graphql', { ...${JSON.stringify(init)}, onmessage: ({ data }) => note(data) });`;
+    const port = await listen(server);
+    const browser = await startBrowser();
+    const page = await browser.newPage();
+    await page.exposeFunction('note', (data: string) => sink(followed.note).next(JSON.parse(data)));
+    await page.goto(`http://127.0.0.1:${port}/`);
+    await page.addScriptTag({ type: 'module', content });
+    return async () => {
+      await browser.close();
+      server.closeAllConnections();
+      server.close();
+    };
+  },
+};
+
+/** All clients that can run here. The one in a browser needs Debian's chromium, or CHROMIUM_PATH. */
 const stockClients: readonly StockClient[] = [
-  ...overSockets,
-  ...overEventStreams,
-  ...(browserPath === undefined ? [] : inBrowsers),
+  ...[graphqlWs, apolloClient, urql, relay, graphqlSse],
+  ...(browserPath === undefined ? [] : [fetchEventSource]),
 ];
-
-/**
- * Runs stock clients behind a load balancer with two instances, while the instances are killed, cut off, frozen and
- * restarted.
- */
 
 /** Changes per second. */
 const rate = 50;
 /** How often each kind of disturbance occurs. */
 const rounds = Number(process.env.SOAK_ROUNDS ?? 5);
 
-const disturbances: Readonly<Record<string, (fleet: Fleet, balancer: LoadBalancer) => Promise<void>>> = {
+const disturbances: Readonly<Record<string, (fleet: Fleet) => Promise<void>>> = {
   kill: (fleet) => fleet.replace('SIGKILL'),
-  cut: async (_fleet, balancer) => balancer.cut(),
+  cut: async ({ balancer }) => balancer.cut(),
   freeze: (fleet) => fleet.freeze(5_000),
   'rolling restart': async (fleet) => {
     for (let at = 0; at < 2; at += 1) await fleet.replace('SIGTERM');
@@ -261,9 +210,7 @@ interface Following {
 
 test('stock clients lose and reorder nothing while instances are killed, cut off, frozen and restarted', async () => {
   const one = await ownGateway({ CORS_ORIGINS: ['*'] });
-  const balancer = await startLoadBalancer();
-  const fleet = new Fleet(one, balancer);
-  for (let at = 0; at < 2; at += 1) await fleet.start();
+  const fleet = await startFleet(one);
   const customerId = await newCustomer(one.platform);
   const { token } = await mint(one.platform, { customerId, expiresInSeconds: 3_600 });
   const { platformId } = one.platform;
@@ -272,12 +219,12 @@ test('stock clients lose and reorder nothing while instances are killed, cut off
   for (const [name, disturb] of Object.entries(disturbances)) {
     const start = await feedEnd(one.platform);
     let isWriting = true;
-    const writing = writeUntil(() => !isWriting, one.databaseUrl, platformId, [customerId], rate);
+    const writing = makeChanges(one, [customerId], start, rate, () => !isWriting);
     const following: Following[] = await Promise.all(
       stockClients.map(async (client) => {
         const seen: string[] = [];
         const followed: Followed = {
-          ...{ url: balancer.url, authorization: `Bearer ${token}`, customerId },
+          ...{ url: fleet.balancer.url, authorization: `Bearer ${token}`, customerId },
           note: (id) => seen.push(id),
         };
         return { client, seen, end: await client.follow(followed) };
@@ -286,18 +233,17 @@ test('stock clients lose and reorder nothing while instances are killed, cut off
     const all = (isSo: (one: Following) => boolean) =>
       until(
         () => following.every(isSo),
-        () => countOf(following),
+        () => following.reduce((sum, { seen }) => sum + seen.length, 0),
       );
     await all(({ seen }) => seen.length > 0);
     for (let round = 0; round < rounds; round += 1) {
-      await disturb(fleet, balancer);
+      await disturb(fleet);
       // Until each has reconnected.
       const newest = (await changesAfter(one.databaseUrl, platformId, start)).at(-1)?.id ?? '';
       await all(({ seen }) => seen.includes(newest));
     }
     isWriting = false;
-    await writing;
-    const events = (await changesAfter(one.databaseUrl, platformId, start)).map(({ id }) => id);
+    const events = (await writing).of();
     await all(({ seen }) => seen.includes(events.at(-1) ?? ''));
     for (const { client, seen, end } of following) {
       await end();
@@ -319,9 +265,4 @@ test('stock clients lose and reorder nothing while instances are killed, cut off
     ].join('\n'),
   );
   await fleet.stop();
-  await balancer.close();
 });
-
-function countOf(following: readonly Following[]): number {
-  return following.reduce((sum, { seen }) => sum + seen.length, 0);
-}

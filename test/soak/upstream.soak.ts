@@ -4,7 +4,6 @@ import { type TrialResult, tryUpstream } from '../faults/upstream/try-upstream.t
 
 // A gateway whose provider is a second installation of this service, and all that can go wrong between the two.
 
-/** Returns a count from a setting, so that a run can be shorter or longer than usual. */
 const setting = (name: string, usual: number) => Number(process.env[name] ?? usual);
 const trial = {
   seed: setting('UPSTREAM_SEED', randomInt(1_000_000)),

@@ -15,9 +15,6 @@ export interface Payer {
   readonly depositsTo: string;
 }
 
-/**
- * How to reach the platform here, the gateway's upstream account (which makes deposits), and the bank account there.
- */
 export interface Ways {
   /** Undefined while no instance serves. */
   readonly platform: () => TestPlatform | undefined;
@@ -32,7 +29,6 @@ const rejected = { change: 0n, ends: ['REJECTED'] };
 /** If the bank returns a payment before its delivery was seen here, the payment counts as failed. */
 const returned = { change: 0n, ends: ['REFUNDED', 'FAILED'] };
 
-/** Returns acts for all ways in which a payment can go through an upstream service. */
 export function upstreamActs(payers: readonly Payer[], ways: Ways): readonly Act[] {
   const payerOf = ({ index }: LoadClient): Payer => {
     const payer = payers[index];
@@ -75,7 +71,7 @@ export function upstreamActs(payers: readonly Payer[], ways: Ways): readonly Act
   ];
 }
 
-/** Pays to a UMA address that upstream looks up. If the lookup is not answered, the client goes on with another act. */
+/** Pays to a UMA address that upstream looks up, unless the lookup is not answered. */
 async function payUma({ platform }: Ways, client: LoadClient, umaAddress: string, expected: Expected): Promise<void> {
   const asking = platform();
   const lookup = asking && (await lookUp(asking, umaAddress).catch(() => undefined));

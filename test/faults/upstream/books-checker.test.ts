@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Command, Receipt } from '../history.ts';
-import type { BookedOrder, Books, Movement, Named, Restores } from './books.ts';
+import type { BookedDeposit, BookedOrder, Books, Movement, Named, Restores } from './books.ts';
 import { checkBooks } from './books-checker.ts';
 
 // Each test changes sound books so that one promise is broken. The checker must report that.
@@ -21,15 +21,9 @@ const movement = (key: string, rest: Partial<Movement> = {}): Movement => ({
   ...rest,
 });
 const incoming = { direction: 'IN', amount: 700n } as const;
-const deposit = {
-  ...{
-    id: 'D',
-    reference: 'M-deposit',
-    status: 'CREDITED',
-    transactionId: 'T-deposit',
-    reason: undefined,
-    attempts: 1,
-  },
+const deposit: BookedDeposit = {
+  ...{ id: 'D', reference: 'M-deposit', status: 'CREDITED', transactionId: 'T-deposit', reason: undefined },
+  ...{ attempts: 1, amount: 50n, currency: 'USD' },
 };
 const noRestores: Restores = {
   vanished: [],
@@ -39,9 +33,6 @@ const noRestores: Restores = {
   endedByHand: new Set(),
 };
 
-/**
- * Payments: one outgoing, one incoming, one failed and one returned. Also a deposit, and a quote that was not executed.
- */
 const sound: Books = {
   history: [
     command('out'),
@@ -71,7 +62,7 @@ const sound: Books = {
     order('failed', { status: 'FAILED', state: 'FAILED' }),
     order('returned', { status: 'REFUNDED', state: 'RETURNED' }),
   ],
-  deposits: [{ ...deposit, amount: 50n, currency: 'USD' }],
+  deposits: [deposit],
   movements: [
     movement('out'),
     movement('in', incoming),
@@ -116,7 +107,7 @@ test('a payment upstream without an order here, and a deposit that is not credit
   expect(kinds({ movements: [...sound.movements, movement('stranger')] })).toContain('from nowhere');
   expect(kinds({ deposits: [] })).toContain('lost');
   const waiting = { ...deposit, transactionId: undefined, status: 'UNATTRIBUTED', reason: 'nobody knows', attempts: 3 };
-  expect(kinds({ deposits: [{ ...waiting, amount: 50n, currency: 'USD' }] })).toContain('unfinished');
+  expect(kinds({ deposits: [waiting] })).toContain('unfinished');
   expect(kinds({ movements: without('M-deposit') })).toContain('lost');
 });
 

@@ -4,7 +4,6 @@ import type { Evidence, Payment } from '../history.ts';
 /** The state of a payment outside the service, as one side sees it. */
 export type State = 'UNDER_WAY' | 'SETTLED' | 'FAILED' | 'RETURNED';
 
-/** An amount in the smallest unit of its currency. */
 export interface Amount {
   readonly amount: bigint;
   readonly currency: string;
@@ -14,7 +13,6 @@ export interface Amount {
 export interface BookedOrder extends Amount {
   readonly id: string;
   readonly transactionId: string;
-  /** The status of the order's payment. */
   readonly status: string;
   readonly direction: 'IN' | 'OUT';
   readonly state: State;
@@ -27,7 +25,6 @@ export interface BookedDeposit extends Amount {
   readonly id: string;
   readonly reference: string;
   readonly status: string;
-  /** The reason why the deposit was not credited. */
   readonly reason: string | undefined;
   readonly attempts: number;
   readonly transactionId: string | undefined;
@@ -62,7 +59,6 @@ export interface Books extends Pick<Evidence, 'history' | 'internalErrors' | 're
   /** By currency: how much the upstream balance has changed since before the first payment. */
   readonly held: ReadonlyMap<string, bigint>;
   readonly named: readonly Named[];
-  /** The rules broken in each ledger. */
   readonly breaches: Readonly<Record<'here' | 'upstream', readonly Breach[]>>;
   readonly restores: Restores;
 }

@@ -15,7 +15,6 @@ import { startTroubledProxy } from './troubled-proxy.ts';
 /** A gateway and its upstream service, which talk to each other through proxies that disturb messages. */
 export type TwoSides = Awaited<ReturnType<typeof startTwoSides>>;
 
-/** The name of the platform, here and upstream. */
 export const platformName = 'gateway';
 
 /** More than a client spends on all of its payments. */
@@ -31,11 +30,7 @@ const rails = {
   upstream: { SANDBOX: { module: './test/rails/returning-rail.ts', settings: { returnMs: 2_000 } } },
 };
 
-/**
- * Starts both sides, each on its own database, connects them as described in docs/rails.md, and creates a customer for
- * each client.
- * @param oneIn one message in this many between the two sides is disturbed
- */
+/** Starts both sides, connects them as described in docs/rails.md, and creates a customer for each client. */
 export async function startTwoSides(
   { clients, instances, oneIn }: { readonly clients: number; readonly instances: number; readonly oneIn: number },
   random: Random,
@@ -71,11 +66,9 @@ export async function startTwoSides(
     ...{ here, upstream, payers },
     /** Functions that connect as the platform here, and as its upstream account; undefined while no instance serves. */
     ...{ platform: asPlatform, account: asAccount },
-    /** The proxies for requests to upstream and for upstream's webhooks. */
     ways: [toUpstream, toHere],
     /** Connects to the same upstream account at a different address. */
     accountAt: (url: string) => connect(url, there.platformId, there.authorization),
-    /** The connections through which clients and depositors send requests. */
     asking: { platform: asPlatform, account: asAccount, bank },
     /** The payments that existed before the clients began. */
     first: await paymentIds(here.databaseUrl),
@@ -90,7 +83,6 @@ export async function startTwoSides(
   };
 }
 
-/** Stores the connection of the platform to its upstream account. */
 async function connectRail(here: Side, { baseUrl, clientId, secret, webhookSecret }: Data): Promise<void> {
   typeIn(JSON.stringify({ baseUrl, clientId, secret, webhookSecret }));
   await here.ops('rails', 'connect', platformName);
@@ -120,9 +112,7 @@ async function makePayer(
   return { scene, failing: accounts, depositsTo };
 }
 
-/**
- * Declares, as an operator, that the part of the upstream balance that is not in the books is the platform's own money.
- */
+/** Declares the part of the upstream balance that is not in the books as the platform's own money. */
 async function nameOwnMoney(here: Side): Promise<void> {
   const period = ['--from', '2020-01-01T00:00:00Z', '--to', '2100-01-01T00:00:00Z'];
   await here.ops('rails', 'reconcile', platformName, ...period);

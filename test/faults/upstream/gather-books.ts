@@ -29,7 +29,6 @@ export async function beforeUpstream({ here, upstream, accountAt }: TwoSides) {
   return { movements, settled };
 }
 
-/** Reads the state that the restore of the gateway will undo: payments, executed quotes and orders. */
 export async function beforeHere({ here }: TwoSides) {
   const orders = await readOrders(here.databaseUrl);
   return {
@@ -90,10 +89,7 @@ async function restoresOf(
   };
 }
 
-/**
- * Returns the payments that a restore of the gateway has undone, because they no longer exist or their quotes are no
- * longer executed.
- */
+/** Returns the payments that no longer exist, or whose quotes are no longer executed. */
 export async function undoneBy(databaseUrl: string, before: Before['here']): Promise<ReadonlySet<string>> {
   const [payments, executed] = [await paymentIds(databaseUrl), await executedIds(databaseUrl)];
   return new Set([
@@ -116,9 +112,7 @@ const waitingUpstream = `select ((select count(*) from outbox) + (select count(*
   + (select count(*) from webhook_delivery where status = 'PENDING'))::int as waiting`;
 /** Whether the query for deposits is due or under way (its lease is shorter than 15 s). */
 const asking = `select count(*)::int as waiting from rail_connection where deposits_due_at <= clock_timestamp() + interval '15 seconds'`;
-/**
- * Skips waiting times: makes due the retries that a fault has postponed, and the polls that find unreported outcomes.
- */
+/** Makes retries due, and polls that find unreported outcomes. */
 const nowHere = [
   `update rail_order o set due_at = clock_ms() from transaction t where t.platform_id = o.platform_id
     and t.id = o.transaction_id and t.status in ('PENDING', 'PROCESSING') and o.due_at is not null`,
@@ -128,7 +122,6 @@ const nowHere = [
 ];
 const nowUpstream = [`update webhook_delivery set next_attempt_at = clock_ms() where status = 'PENDING'`];
 
-/** Waits until no payment, deposit or message is under way, or until there is no more progress. */
 async function atRest({ here, upstream }: TwoSides): Promise<void> {
   const waiting = async ({ databaseUrl }: Side, text: string) =>
     (await query<{ waiting: number }>(databaseUrl, text))[0]?.waiting;
@@ -172,9 +165,7 @@ async function endUnknown({ here }: TwoSides): Promise<ReadonlySet<string>> {
   return new Set(waiting.map(({ transaction }) => transaction));
 }
 
-/**
- * Repeats the command if the call to upstream takes longer than the rail's timeout, as can happen on a busy machine.
- */
+/** Repeats the command if upstream takes longer than the rail allows, as can happen on a busy machine. */
 async function failPatiently(here: Side, args: readonly string[], attempts = 5): Promise<void> {
   try {
     await here.ops('order', 'fail', ...args);

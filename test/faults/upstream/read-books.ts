@@ -20,7 +20,6 @@ interface OrderRow {
   readonly paid_out: boolean;
 }
 
-/** Reads the gateway's orders to its rail. */
 export async function readOrders(databaseUrl: string): Promise<BookedOrder[]> {
   const rows = await query<OrderRow>(
     databaseUrl,
@@ -48,7 +47,6 @@ function orderOf(row: OrderRow): BookedOrder {
   };
 }
 
-/** Reads the deposits of the gateway. */
 export async function readDeposits(databaseUrl: string): Promise<BookedDeposit[]> {
   const rows = await query<Data>(
     databaseUrl,
@@ -73,19 +71,16 @@ export async function readMovements(account: TestPlatform, url: string): Promise
   }
 }
 
-/** Reads the upstream account's balances, by currency. */
 export async function readHeld(account: TestPlatform, url: string): Promise<ReadonlyMap<string, bigint>> {
   const { data } = await rest(account, `${url}/2025-10-13/platform/internal-accounts`);
   return new Map(data.map(({ balance }: Data) => [balance.currency.code, BigInt(balance.amount)]));
 }
 
-/** Reads the ids of all payments of a gateway. */
 export async function paymentIds(databaseUrl: string): Promise<ReadonlySet<string>> {
   const rows = await query<{ id: string }>(databaseUrl, 'select id from transaction');
   return new Set(rows.map(({ id }) => `Transaction:${id}`));
 }
 
-/** Reads the ids of the payments of a gateway whose quotes were executed. */
 export async function executedIds(databaseUrl: string): Promise<ReadonlySet<string>> {
   const rows = await query<{ id: string }>(
     databaseUrl,
@@ -94,7 +89,6 @@ export async function executedIds(databaseUrl: string): Promise<ReadonlySet<stri
   return new Set(rows.map(({ id }) => `Transaction:${id}`));
 }
 
-/** Returns a value, which must be defined. */
 export function present<T>(value: T | undefined): T {
   if (value === undefined) throw new Error('no instance serves');
   return value;

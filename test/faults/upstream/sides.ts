@@ -34,7 +34,6 @@ export async function startSide(
     while ((await query(serverUrl, `select from pg_stat_activity where datname = '${name}'`)).length > 0);
   };
   const start = async () => void (await Promise.all(instances.map((instance) => instance.start())));
-  /** Runs an operator's command that must succeed, and returns its JSON. */
   const ops = async (...args: string[]): Promise<Data> => {
     const { code, out, err } = await runOps(database.url, ['--json', ...args], all);
     // A comparison that finds differences exits with 1.

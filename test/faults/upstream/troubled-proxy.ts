@@ -4,7 +4,6 @@ import { listen } from '../../setup/free-port.ts';
 import { bodyOf, type PassedOn, passOn } from '../../setup/pass-on.ts';
 import type { Random } from '../random.ts';
 
-/** The ways in which a request can be disturbed. */
 const troubles = [
   'delayed',
   'cut before it arrives',
@@ -69,7 +68,6 @@ export async function startTroubledProxy(target: () => string | undefined, rando
   });
   return {
     url: `http://127.0.0.1:${await listen(server)}`,
-    /** By kind of disturbance: how many requests were disturbed. */
     met,
     /** Stops disturbing requests until `goOn` is called. */
     pause() {

@@ -20,7 +20,6 @@ class Killer {
     this.#random = random;
   }
 
-  /** Kills one of a side's serving instances, and starts it again. */
   async kill(): Promise<void> {
     const name = this.#random.oneOf(['here', 'upstream'] as const);
     const side = this.#sides[name];
@@ -31,7 +30,6 @@ class Killer {
     this.#coming.push(instance.start());
   }
 
-  /** Waits until all instances have restarted. */
   async healed(): Promise<void> {
     await Promise.all(this.#coming.splice(0));
   }
@@ -50,7 +48,6 @@ export interface Trial {
   readonly oneIn: number;
 }
 
-/** The result of a trial. */
 export type TrialResult = Awaited<ReturnType<typeof tryUpstream>>;
 
 /**
@@ -125,7 +122,6 @@ async function disturb(
   return { before: { upstream: present(upstream), here: present(here) }, repeated };
 }
 
-/** Returns how many payments were acknowledged. */
 function paid({ history }: Load): number {
   return history.filter(({ outcome, operation }) => outcome === 'succeeded' && operation !== 'createQuote').length;
 }

@@ -25,9 +25,7 @@ import { halves } from './halves.ts';
 /** A schema field, and how to request it several times in one document. */
 export interface Asked {
   readonly name: string;
-  /**
-   * Writes a document that selects the field `times` times, under aliases and with different arguments, on `rows` rows.
-   */
+  /** Selects the field `times` times, with different arguments, on `rows` rows. */
   readonly document: (times: number, rows: number) => string;
 }
 
@@ -63,7 +61,6 @@ export function askedFields(schema: GraphQLSchema, material: Material, parents: 
 /** Writes the document around a field. ROWS stands for the size of the first list; the lists below it have 2 rows. */
 type Around = (inner: string) => string;
 
-/** Finds the shortest path to each object type, through lists where there are any. */
 function waysToTypes(schema: GraphQLSchema, material: Material): Map<GraphQLObjectType, Around> {
   const query = schema.getQueryType();
   if (!query) throw new Error('no query');
@@ -88,9 +85,7 @@ function waysToTypes(schema: GraphQLSchema, material: Material): Map<GraphQLObje
   return ways;
 }
 
-/**
- * Generates all ways to call a field: with its required arguments and, for a list, also with filters and in each order.
- */
+/** Yields a field's calls: with its required arguments and, for a list, with filters and in each order. */
 function* waysToCall(type: GraphQLObjectType, field: Field, material: Material, parents: Parents) {
   const wayOf = (given?: string) => ({
     name: given === undefined ? '' : `(${given})`,
@@ -105,10 +100,7 @@ function* waysToCall(type: GraphQLObjectType, field: Field, material: Material, 
     yield wayOf(`filter: ${literal(values, filterType)}`);
 }
 
-/**
- * Writes filters on one field, with two values each, and filters on two and three fields, with values that alternate
- * between both halves.
- */
+/** Yields filters on one field, with two values each, and on two and three, with values of both halves in turn. */
 function* filtersOf(type: GraphQLInputObjectType, isRoot: boolean, material: Material, parents: Parents) {
   const fields = Object.values(type.getFields());
   const known: Readonly<Record<string, unknown>> = { customerId: parents.Customer, accountId: parents.ExternalAccount };
@@ -131,10 +123,7 @@ function* filtersOf(type: GraphQLInputObjectType, isRoot: boolean, material: Mat
   }
 }
 
-/**
- * Writes a field's arguments: the required arguments, the page size, and an argument that makes this call different
- * from the others.
- */
+/** Writes the required arguments, the page size, and an argument that makes this call different from the others. */
 function writeArguments(
   owner: string,
   field: Field,

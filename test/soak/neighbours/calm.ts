@@ -9,7 +9,6 @@ export interface Requests {
   readonly perSecond: number;
 }
 
-/** A round of the client whose latency is measured. */
 export interface Calm {
   readonly url: string;
   readonly authorization: string;
@@ -17,7 +16,6 @@ export interface Calm {
   readonly ms: number;
 }
 
-/** The measurements of a round. */
 export interface Measured {
   /** The latency of each request, in milliseconds. */
   readonly took: readonly number[];

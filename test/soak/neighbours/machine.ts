@@ -1,16 +1,13 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 
-/**
- * Processor time in clock ticks: of all processes, of our processes, and of those of our processes that only measure.
- */
+/** Processor time in clock ticks. `measuring` is the part of our own processes that only measure. */
 interface Ticks {
   readonly all: number;
   readonly own: number;
   readonly measuring: number;
 }
 
-/** The shares of one processor that were used. */
 export interface Used {
   /** Used by what is being measured: the service and its database. */
   readonly service: number;
@@ -65,7 +62,6 @@ interface Process {
   readonly name: string;
 }
 
-/** Reads a process. Returns undefined if it has ended in the meantime. */
 function processOf(pid: number | 'self'): Process | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
@@ -77,9 +73,7 @@ function processOf(pid: number | 'self'): Process | undefined {
   }
 }
 
-/**
- * Returns the first process of the test runner. Everything that is measured, including the databases, descends from it.
- */
+/** Returns the first process of the test runner, from which everything that is measured descends. */
 function testRunner(): number {
   let pid = process.pid;
   for (let next = processOf(pid); next?.name.includes('vitest'); next = processOf(pid)) pid = next.parent;

@@ -8,10 +8,7 @@ setPriorityOfSession(19);
 
 let goesOn = false;
 
-/**
- * Acts on one connection until the storm ends. If the storm has a rate, its acts are evenly spaced, so that a limit at
- * this rate refuses none of them.
- */
+/** Acts on one connection until the storm ends. The acts of a storm with a rate are evenly spaced. */
 async function rage(storm: Storm, connectionAt: number, statuses: Map<string, number>): Promise<void> {
   const own = connection(storm);
   const everyMs = storm.perSecond === undefined ? 0 : (storm.connections * 1_000) / storm.perSecond;
@@ -25,7 +22,7 @@ async function rage(storm: Storm, connectionAt: number, statuses: Map<string, nu
     const status = await own.act();
     statuses.set(status, (statuses.get(status) ?? 0) + 1);
   }
-  await own.close();
+  await own.close?.();
 }
 
 process.on('message', (storm: Storm | 'end') => {

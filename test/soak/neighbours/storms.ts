@@ -16,7 +16,6 @@ export const kinds = [
 ] as const;
 export type Kind = (typeof kinds)[number];
 
-/** What a storm's connections send, and where. */
 export interface Storm {
   readonly url: string;
   readonly authorization: string;
@@ -29,19 +28,16 @@ export interface Storm {
   readonly to: string;
 }
 
-/** One connection of a storm. */
 export interface Raging {
   /** Performs the storm's act once. Returns a status, or the code with which a socket was closed. */
   act(): Promise<string>;
-  close(): Promise<void>;
+  close?(): Promise<void>;
 }
 
-/** Returns a document that reads one account. */
 export function accountQuery(id: string): string {
   return `{ account(id: "${id}") { id currency { code } ... on InternalAccount { balance { amount } } } }`;
 }
 
-/** An outgoing payment. */
 export const payment = `mutation ($input: TransferOutInput!) { transferOut(input: $input) { __typename } }`;
 
 /** An expensive document: fifty payments, each with its history, its legs and the accounts of its customer. */
@@ -50,6 +46,7 @@ export const expensive = `{ transactions(first: 50) { edges { node { id status s
   customer { id platformCustomerId accounts(first: 3) { edges { node { id displayName } } } } } } } }`;
 
 export function connection(storm: Storm): Raging {
+  const accounts = { sourceAccountId: storm.from, destinationAccountId: storm.to };
   switch (storm.kind) {
     case 'queries':
       return posting(storm, () => ({ query: accountQuery(storm.from) }));
@@ -58,25 +55,18 @@ export function connection(storm: Storm): Raging {
     case 'mutations':
       return posting(storm, () => ({
         query: payment,
-        variables: {
-          input: {
-            sourceAccountId: storm.from,
-            destinationAccountId: storm.to,
-            amount: { units: 1 },
-            idempotencyKey: randomUUID(),
-          },
-        },
+        variables: { input: { ...accounts, amount: { units: 1 }, idempotencyKey: randomUUID() } },
       }));
     case 'wrong credentials':
       return posting({ ...storm, authorization: `Basic ${btoa(`${randomUUID()}:wrong`)}` }, () => ({
         query: '{ __typename }',
       }));
     case 'uploads':
-      return { act: () => upload(storm), close: async () => undefined };
+      return { act: () => upload(storm) };
     case 'streams':
-      return { act: () => openStream(storm), close: async () => undefined };
+      return { act: () => openStream(storm) };
     case 'sockets':
-      return { act: () => openSocket(storm), close: async () => undefined };
+      return { act: () => openSocket(storm) };
   }
 }
 
@@ -128,7 +118,6 @@ function openStream({ url, authorization, from }: Storm): Promise<string> {
   return promise;
 }
 
-/** Opens a socket, sends a query on it, and closes the socket. */
 function openSocket({ url, authorization, from }: Storm): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
   const socket = new WebSocket(`${url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');

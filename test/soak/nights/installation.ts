@@ -13,9 +13,7 @@ import { environment } from '../../faults/furnish.ts';
 import { query } from '../../setup/embedded-servers.ts';
 import { freePort, listen } from '../../setup/free-port.ts';
 
-/**
- * A production installation in a single folder of this machine. Its operator starts, stops and repairs it from a shell.
- */
+/** A production installation in a single folder, which its operator starts, stops and repairs from a shell. */
 export type Installation = Awaited<ReturnType<typeof install>>;
 
 export type Unit = 'postgres' | 'standby' | 'gateway-1' | 'gateway-2';
@@ -79,10 +77,7 @@ export async function install(hasStandby: boolean) {
       if (edited === text) throw new Error(`${file} has no ${from}`);
       await writeFile(at(file), edited);
     },
-    /**
-     * Runs a shell command in the project with the first instance's settings. Returns the output, even if the command
-     * fails.
-     */
+    /** Runs a shell command with the first instance's settings. Returns the output, even if the command fails. */
     async shell(command: string) {
       const script = `set -a; . ${at('gateway-1.settings')}; cd ${project}; ${command}`;
       const { PATH, HOME } = process.env;
@@ -92,7 +87,6 @@ export async function install(hasStandby: boolean) {
       );
       return `${stdout}${stderr}`;
     },
-    /** Runs a statement as the superuser. */
     own: (sql: string) => query(primary, sql),
     /** Opens a session as the superuser, under a program's name. The session stays open until someone else ends it. */
     async session(program: string, ...statements: readonly string[]) {
@@ -100,9 +94,7 @@ export async function install(hasStandby: boolean) {
       for (const sql of statements) await client.query(sql);
       return client;
     },
-    /**
-     * Opens sessions with a new login until Postgres accepts no more, and opens more whenever it accepts some again.
-     */
+    /** Opens sessions with a new login until Postgres accepts no more, and again whenever it accepts some. */
     async takeConnections(program: string) {
       await query(primary, `create role ${program} login password '${program}'`);
       await query(primary, `grant connect on database payments to ${program}`);
@@ -116,14 +108,11 @@ export async function install(hasStandby: boolean) {
         for (; !isEnded; await delay(1_000)) while (await take());
       })();
     },
-    /** Starts another program on this machine. */
     program(command: string, ...args: readonly string[]) {
       const child = spawn(command, args, { stdio: 'ignore' });
       ends.push(() => child.kill());
     },
-    /** Registers something to stop when the installation stops. */
     atEnd: (end: () => unknown) => void ends.push(end),
-    /** Returns a unit's processes. */
     async processes(unit: Unit) {
       const first = (await readFile(at(`${unit}.pid`), 'utf8')).trim();
       const { stdout } = await run('pgrep', ['-P', first]).catch(() => ({ stdout: '' }));
@@ -139,12 +128,10 @@ export async function install(hasStandby: boolean) {
     async fillWithLog(share: number) {
       while ((await free()).share > share) await query(primary, `select ${filler(16_000_000)}, pg_switch_wal()`);
     },
-    /** Returns the address of the current primary. */
     async primaryUrl() {
       const answers = await query(primary, 'select').catch(() => undefined);
       return answers ? primary : standby;
     },
-    /** Waits until the operator declares the night over. */
     async called() {
       while (!existsSync(at('called'))) await delay(200);
       await rm(at('called'));
@@ -218,7 +205,6 @@ async function layOutServers(folder: string, hasStandby: boolean) {
   return { primary, standby, servers };
 }
 
-/** Writes an instance's settings. */
 async function layOutGateway(folder: string, unit: 'gateway-1' | 'gateway-2', servers: string) {
   const [port, metricsPort] = [await freePort(), await freePort()];
   const settings = {

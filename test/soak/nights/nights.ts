@@ -16,11 +16,9 @@ import type { Operator } from './operator.ts';
 export interface Night {
   /** The alerts that must fire before the operator is called. Other alerts may fire as well. */
   readonly alerts: readonly string[];
-  /** What people report, besides the alerts. */
   readonly said: string | ((machine: Installation) => string);
   /** Whether requests end in internal errors meanwhile. Such errors do not tell clients the outcome. */
   readonly fails?: true;
-  /** Whether the installation has a standby. */
   readonly hasStandby?: true;
   breakIt(machine: Installation): Promise<unknown>;
   /** Repairs the installation with commands from the documentation, or from the output of such commands. */
@@ -45,7 +43,6 @@ function isAlive(pid: number): boolean {
 
 const receiver = `$success.eur@${simulatedDomain}`;
 
-/** Creates a second platform, besides the one that the load uses. */
 async function otherPlatform({ shell, gateways }: Installation) {
   const created = JSON.parse(await shell(`npm run -s ops -- --json platform create ${crypto.randomUUID()} --sandbox`));
   return connect(gateways[0]?.url ?? '', uuidOf(created.id, 'Platform') ?? '', created.authorization);
@@ -54,6 +51,12 @@ async function otherPlatform({ shell, gateways }: Installation) {
 /** Ends the session that blocks others, with the command that `blocked` prints. */
 const endBlocker = async ({ run, sql }: Operator) =>
   sql((await run('npm run ops -- blocked')).find(/select pg_terminate_backend\(\d+\)/));
+
+/** Runs the statement for what the doctor reports. */
+const byDoctor =
+  (report: RegExp, statement: (found: string) => string): Night['repair'] =>
+  async ({ run, sql }) =>
+    sql(statement((await run('npm run ops -- doctor')).find(report)));
 
 export const nights: Readonly<Record<string, Night>> = {
   'a forgotten ALTER': {
@@ -90,44 +93,35 @@ export const nights: Readonly<Record<string, Night>> = {
       await own(`select pg_create_physical_replication_slot('standby_old', true)`);
       await own(`select pg_logical_emit_message(true, 'filler', repeat('x', 2000000))`);
     },
-    async repair({ run, sql }) {
-      const slot = (await run('npm run ops -- doctor')).find(/(?<=slots: )\w+/);
-      await sql(`select pg_drop_replication_slot('${slot}')`);
-    },
+    repair: byDoctor(/(?<=slots: )\w+/, (slot) => `select pg_drop_replication_slot('${slot}')`),
   },
   'a right that is gone': {
     alerts: ['PaymentsSchemaMissing'],
     fails: true,
     said: 'All platforms: no payment goes through.',
     breakIt: ({ own }) => own('revoke execute on function commit_batches from gateway_serving'),
-    async repair({ run, sql }) {
-      (await run('npm run ops -- doctor')).find(/commit_batches\(jsonb\) lacks the right EXECUTE for gateway_serving/);
-      await sql('grant execute on function commit_batches(jsonb) to gateway_serving');
-    },
+    repair: byDoctor(
+      /commit_batches\(jsonb\) lacks the right EXECUTE for gateway_serving/,
+      () => 'grant execute on function commit_batches(jsonb) to gateway_serving',
+    ),
   },
   'Postgres is down': {
     alerts: ['PaymentsDatabaseAway'],
     said: refused,
     breakIt: (machine) => signal(machine, 'postgres', 'SIGKILL'),
-    async repair({ machine }) {
-      await machine.machine('start', 'postgres');
-    },
+    repair: ({ machine }) => machine.machine('start', 'postgres'),
   },
   'Postgres hangs': {
     alerts: ['PaymentsDatabaseAway'],
     said: refused,
     breakIt: (machine) => signal(machine, 'postgres', 'SIGSTOP'),
-    async repair({ machine }) {
-      await machine.machine('restart', 'postgres');
-    },
+    repair: ({ machine }) => machine.machine('restart', 'postgres'),
   },
   'an instance hangs': {
     alerts: ['PaymentsInstanceDown'],
     said: 'A platform: every second request hangs until it is cut off.',
     breakIt: (machine) => signal(machine, 'gateway-1', 'SIGSTOP'),
-    async repair({ machine }) {
-      await machine.machine('restart', 'gateway-1');
-    },
+    repair: ({ machine }) => machine.machine('restart', 'gateway-1'),
   },
   'another key on one instance': {
     alerts: ['PaymentsInstanceDown'],
@@ -163,9 +157,7 @@ export const nights: Readonly<Record<string, Night>> = {
     alerts: ['PaymentsFeedStands'],
     said: 'A platform: payments are COMPLETED, but no webhooks arrive.',
     breakIt: ({ session }) => session('psql', `select pg_advisory_lock(${stepLock})`),
-    async repair({ run, sql }) {
-      await sql((await run('npm run ops -- doctor')).find(/select pg_terminate_backend\(\d+\)/));
-    },
+    repair: byDoctor(/select pg_terminate_backend\(\d+\)/, (statement) => statement),
   },
   'a full disk': {
     alerts: ['PaymentsDatabaseAway', 'PaymentsDiskFilling'],
@@ -233,10 +225,10 @@ export const nights: Readonly<Record<string, Night>> = {
     alerts: [],
     said: 'A colleague: this evening I corrected a description by hand, in a row of posting. Is everything still as it was?',
     breakIt: ({ own }) => own('alter table posting disable trigger append_only'),
-    async repair({ run, sql }) {
-      const trigger = (await run('npm run ops -- doctor')).find(/(?<=table posting lacks the trigger )\w+/);
-      await sql(`alter table posting enable trigger ${trigger}`);
-    },
+    repair: byDoctor(
+      /(?<=table posting lacks the trigger )\w+/,
+      (trigger) => `alter table posting enable trigger ${trigger}`,
+    ),
   },
   'a database that is read-only by default': {
     alerts: ['PaymentsDatabaseReadOnly'],
@@ -245,10 +237,10 @@ export const nights: Readonly<Record<string, Night>> = {
       await own('alter database payments set default_transaction_read_only = on');
       await own(`select pg_terminate_backend(pid) from pg_stat_activity where usename = 'gateway'`);
     },
-    async repair({ run, sql }) {
-      (await run('npm run ops -- doctor')).find(/default_transaction_read_only is on/);
-      await sql('begin read write; alter database payments reset default_transaction_read_only; commit');
-    },
+    repair: byDoctor(
+      /default_transaction_read_only is on/,
+      () => 'begin read write; alter database payments reset default_transaction_read_only; commit',
+    ),
   },
   'a synchronous standby that is gone': {
     alerts: ['PaymentsSessionsBlocked'],
@@ -350,10 +342,10 @@ export const nights: Readonly<Record<string, Night>> = {
     alerts: ['PaymentsLoopFails', 'PaymentsOrdersOverdue'],
     said: 'All platforms: payments stay PROCESSING.',
     breakIt: ({ own }) => own('revoke update (due_at) on rail_order from gateway_work'),
-    async repair({ run, sql }) {
-      (await run('npm run ops -- doctor')).find(/rail_order lacks the right UPDATE \(due_at\) for gateway_work/);
-      await sql('grant update (due_at) on table rail_order to gateway_work');
-    },
+    repair: byDoctor(
+      /rail_order lacks the right UPDATE \(due_at\) for gateway_work/,
+      () => 'grant update (due_at) on table rail_order to gateway_work',
+    ),
   },
   'a function with other rights': {
     // For its readiness check, an instance calls the function with an empty plan, which needs no rights.
@@ -361,10 +353,10 @@ export const nights: Readonly<Record<string, Night>> = {
     fails: true,
     said: 'All platforms: no payment goes through.',
     breakIt: ({ own }) => own('alter function commit_batches security invoker'),
-    async repair({ run, sql }) {
-      (await run('npm run ops -- doctor')).find(/commit_batches\(jsonb\) lacks the security definer/);
-      await sql('alter function commit_batches(jsonb) security definer');
-    },
+    repair: byDoctor(
+      /commit_batches\(jsonb\) lacks the security definer/,
+      () => 'alter function commit_batches(jsonb) security definer',
+    ),
   },
   'an index made by hand': {
     alerts: ['PaymentsRacesLost'],
@@ -375,10 +367,7 @@ export const nights: Readonly<Record<string, Night>> = {
       await machine.own(`create unique index fast_lookup on lookup (platform_id) where uma_address = '${receiver}'`);
       machine.atEnd(requests(2, () => lookUp(other, receiver, { idempotencyKey: crypto.randomUUID() })));
     },
-    async repair({ run, sql }) {
-      const index = (await run('npm run ops -- doctor')).find(/(?<=additional unique index )\w+/);
-      await sql(`drop index concurrently ${index}`);
-    },
+    repair: byDoctor(/(?<=additional unique index )\w+/, (index) => `drop index concurrently ${index}`),
   },
   'a refund that cannot be paid': {
     alerts: ['PaymentsSuspense'],

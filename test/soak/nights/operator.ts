@@ -51,9 +51,7 @@ export function operatorOf(machine: Installation) {
   };
   return {
     machine,
-    /** Runs a command with the settings of the first instance. */
     run: (command: string) => known(command, () => machine.shell(command)),
-    /** Waits until a unit's log matches. Returns the match. */
     async log(unit: Unit, wanted: RegExp): Promise<string> {
       for (;;) {
         const output = await machine.machine('log', unit);
@@ -62,7 +60,6 @@ export function operatorOf(machine: Installation) {
         await delay(500);
       }
     },
-    /** Runs a statement with psql, as the superuser, on the primary or on the standby. */
     sql: (statement: string, psql: 'psql' | 'psql-standby' = 'psql') =>
       known(statement, async () => {
         const args = ['-X', '-v', 'ON_ERROR_STOP=1', '-c', statement];

@@ -18,18 +18,13 @@ import { join, matchesGlob } from 'node:path';
 import { deep } from '../../../vitest.config.ts';
 import { type TestName, titlePattern } from './plant.ts';
 
-/** The result of one run of tests: the titles of the tests that passed and of those that failed. */
 export interface TestRun {
   readonly passed: readonly string[];
   readonly failed: readonly string[];
-  /** The output of the run. */
   readonly output: string;
 }
 
-/**
- * A copy of the checkout in a separate folder, where bugs are planted. Its packages are hard links, so nothing must
- * write to them.
- */
+/** A copy of the checkout for planting bugs. Its packages are hard links, so nothing must write to them. */
 export class CheckoutCopy {
   readonly root: string;
 
@@ -119,7 +114,6 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** The tools' cache folders. */
 const caches = new Set(['.cache', '.vite', '.vite-temp', '.vitest']);
 
 function linkTree(from: string, to: string): void {
@@ -142,10 +136,7 @@ function linkFile(source: string, target: string): void {
   }
 }
 
-/**
- * Runs Node without the test runner's environment. Returns its output. The oracle tries only a few documents, which are
- * enough to find a bug.
- */
+/** Runs Node without the test runner's environment, and with few documents for the oracle. Returns its output. */
 function outputOf(cwd: string, args: readonly string[]): Promise<string> {
   const environment = Object.entries(process.env).filter(
     ([name]) => !/^(VITEST|TEST$|NODE_ENV$|NODE_OPTIONS$)/.test(name),

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { globSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { definitionIn } from '../../../src/infra/database/migrations/migration-files.ts';
 
@@ -6,11 +6,9 @@ export interface Change {
   readonly file: string;
   /** The text to replace, which occurs once. */
   readonly find: string;
-  /** The text to put in its place. */
   readonly put: string;
 }
 
-/** One bug, and the test that catches it. */
 export interface Bug extends Change {
   /** Other changes that belong to the bug, such as removing a second safeguard. */
   readonly also: readonly Change[];
@@ -35,7 +33,7 @@ const textOf = (lines: string) => lines.replace(/^./gm, '').slice(0, -1);
  * also changed in the newest migration that contains it, because tests build their databases from the migrations. With
  * `prisma/migrations`, the text is searched for in all migrations.
  */
-export function bugsIn(list: string): Bug[] {
+function bugsIn(list: string): Bug[] {
   const bugs: (Bug & { readonly also: Change[] })[] = [];
   let caughtBy: TestName = { file: '', title: '' };
   let file = '';
@@ -78,7 +76,6 @@ export function planted(root: string, { file, find, put, also }: Omit<Bug, 'caug
   return files;
 }
 
-/** Returns the newest migration that has a text. */
 function migrationWith(root: string, text: string): string {
   const found = readdirSync(join(root, migrations), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.sql'))
@@ -114,3 +111,12 @@ export function titlePattern(title: string): string {
 export function standsFor(title: string, ran: string): boolean {
   return new RegExp(`^${titlePattern(title)}$`, 's').test(ran);
 }
+
+/** All bugs that `npm run soak -- planted` plants, one at a time, each under its own name. */
+export const bugs: readonly (Bug & { readonly name: string })[] = globSync(join(import.meta.dirname, '*.diff'))
+  .sort()
+  .flatMap((list) => bugsIn(readFileSync(list, 'utf8')))
+  .map((bug) => {
+    const [find, put] = [bug.find, bug.put].map((text) => text.replace(/\s+/g, ' ').trim());
+    return { ...bug, name: `${bug.caughtBy.title} (${bug.file}: ${find} → ${put || 'nothing'})` };
+  });
