@@ -24,10 +24,7 @@ export interface LoadOptions {
 
 const environments = ['SANDBOX', 'PRODUCTION'] as const;
 
-/**
- * Loads, validates and opens the rails in the settings. If one cannot be used, those already opened are closed.
- * @throws RailFault that names the entry and what is wrong with it
- */
+/** Loads, validates and opens the rails in the settings, or none of them. @throws RailFault that names the entry */
 export async function loadRails(settings: RailSettings, options: LoadOptions): Promise<LoadedRails> {
   const opened: Rail[] = [];
   const open = async (place: string, entry: RailEntry, environment: RailHost['environment']) => {
@@ -94,10 +91,7 @@ async function importRail(place: string, name: string, directory: string, own: L
   return checkModule(place, name, exported.default);
 }
 
-/**
- * Returns the specifier to import: a file URL or a package name. A file may be named without its extension, and an
- * index file by its folder.
- */
+/** Returns the specifier to import: a package name or a file URL. Finds files without their extension, and folders. */
 export function railAddress(name: string, directory: string): string {
   if (!name.startsWith('.') && !path.isAbsolute(name)) return name;
   const file = path.resolve(directory, name);
@@ -171,10 +165,7 @@ const pairs = [
 
 const simulationParts = ['scenarioFault', 'deposit', 'approval', 'senderInformation', 'accountVerification'] as const;
 
-/**
- * Validates a rail. Its methods must be functions that the port defines, a method must come with the methods that it
- * requires, and a rail for PRODUCTION must not have a simulation.
- */
+/** Validates a rail: its methods, the methods that these require, and that no simulation serves PRODUCTION. */
 function checkRail(place: string, rail: Rail, environment: RailHost['environment']): void {
   const refuse = (fault: string): never => {
     throw new RailFault(place, fault);

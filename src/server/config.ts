@@ -35,9 +35,7 @@ export type GatewaySettings = Omit<
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/**
- * Reads the settings and the secret files; an empty value counts as unset. Throws a ConfigError that lists all faults.
- */
+/** Reads the settings and the secret files. Empty values count as unset. @throws ConfigError that lists all faults */
 export function readConfig(environment: Environment) {
   const variables = {
     ...Object.fromEntries(Object.keys(settings).map((name) => [name, environment[name] || undefined])),
@@ -80,10 +78,7 @@ export function readConfig(environment: Environment) {
   };
 }
 
-/**
- * Reads the `<name>_FILE` files, stripping line ends. Throws ConfigError if a file is missing or empty, or if `<name>`
- * is also set.
- */
+/** Reads the `<name>_FILE` files. @throws ConfigError if a file is missing or empty, or if `<name>` is also set */
 function readSecretFiles(environment: Environment): Record<string, string> {
   const secrets: Record<string, string> = {};
   const faults: string[] = [];

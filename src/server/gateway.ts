@@ -60,9 +60,7 @@ export function openConnections(
   return new StoredConnections(database, key && new SecretBox(key, fallbacks));
 }
 
-/**
- * Opens the rails in the setting RAILS. SANDBOX platforms get the sandbox rail unless the setting names another rail.
- */
+/** Opens the rails in the setting RAILS. By default, SANDBOX platforms get the sandbox rail. */
 async function openRails(database: Database, config: GatewaySettings, log: Logger): Promise<LoadedRails> {
   const sandbox = sandboxModule(config.SANDBOX_PACE_MS);
   const settings = {
@@ -88,10 +86,7 @@ interface GatewayOptions extends ServingOptions {
   readonly webhooks?: { readonly resolve?: Resolver | undefined };
 }
 
-/**
- * Starts one instance on a migrated database, in its ROLE. Throws ConfigError for an unusable HOST or PORT, or if
- * SECRET_KEY is missing.
- */
+/** Starts one instance on a migrated database, in its ROLE. @throws ConfigError for a wrong HOST, PORT or SECRET_KEY */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { config, log } = options;
   if (config.ROLE !== 'work' && !config.SECRET_KEY) {
@@ -147,10 +142,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   return { ...instance, url: apis.http.url, stop: () => stopInOrder({ ...parts, serving: apis }) };
 }
 
-/**
- * Opens the database twice: for requests and, with half as many connections, for background work. Commits through
- * either wake the background work.
- */
+/** Opens the database for requests and, with half as many connections, for background work, which any commit wakes. */
 function openDatabases({ databaseUrl: url, pooler, config, log, pace }: GatewayOptions) {
   const limits = {
     ...(pace?.statementMs !== undefined && { statementMs: pace.statementMs }),

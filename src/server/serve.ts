@@ -208,8 +208,5 @@ const operationMs = 10_000;
 const slowMs = 200;
 /** How many database connections one platform's requests leave free for other platforms, if there are any. */
 const connectionsForOthers = 2;
-/**
- * How long a connection may be idle while the instance stops, in milliseconds. Active clients send their next request
- * earlier.
- */
+/** How long a connection may be idle while the instance stops, in ms. Active clients send a request earlier. */
 const idleMs = 50;

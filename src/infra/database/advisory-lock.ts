@@ -3,9 +3,7 @@ import { connectionName, firstServer } from './connections/address.ts';
 import { DatabaseClient, Hosts } from './connections/hosts.ts';
 
 /**
- * Runs `work` under a session advisory lock: if several processes call this at once, one works while the others wait.
- * The lock belongs to a separate connection, which `work` may use, and ends with that connection, even if the process
- * is killed.
+ * Runs `work` under an advisory lock, while other processes that call this wait. The lock ends with its connection.
  * @param lock a number that no other kind of work in this database uses
  */
 export async function withAdvisoryLock<T>(

@@ -20,10 +20,7 @@ export interface LeasedTable {
 export interface Lease {
   readonly platformId: string;
   readonly environment: Environment;
-  /**
-   * The end of the lease, as written by the database. If the row now has a different value, this worker has lost the
-   * lease.
-   */
+  /** The end of the lease, as the database wrote it. If the row has another value, this worker has lost the lease. */
   leasedUntil: string;
 }
 
@@ -33,9 +30,7 @@ interface Claim {
   readonly counter?: string | null;
   /** The condition of the partial index on due rows, if it has one that the due time does not imply. */
   readonly where?: string;
-  /**
-   * Common table expressions. The last, `due`, selects `ctid as row` for the rows to lease: by default the $1 earliest.
-   */
+  /** Common table expressions. The last, `due`, selects `ctid as row`: by default of the $1 rows due first. */
   readonly due?: string;
   /** The column with the end of the lease, if it is not the due-time column. */
   readonly until?: string;
@@ -131,10 +126,7 @@ interface Work<Row> {
   readonly about: (due: Row) => object;
 }
 
-/**
- * Leases up to `limit` due rows and processes each. A failure is logged, and its row is released to be retried later.
- * @returns the number of leased rows
- */
+/** Leases up to `limit` due rows and processes each; a failed row is logged and retried later. Returns their number. */
 export async function workOnDue<Row extends Lease & { readonly attempts: number }>(
   { database: { pool }, log }: { readonly database: { readonly pool: Queryable }; readonly log: Logger },
   limit: number,

@@ -3,16 +3,12 @@ import { type Binds, conditionsOf, fieldsOfModel, literalNames, tableOf } from '
 import type { Planning } from './connections/read-scope.ts';
 import { columnName, fieldName } from './rows.ts';
 
-// If a list contains the rows that belong to something (an account, a customer, a reference), the index on that field
-// finds them, however many rows the platform has. Left to itself, Postgres would use another index, such as the one on
-// all payments by time, whenever it expects an early match there. For an account with few payments, it would then read
-// that index to the end. To prevent this, the other conditions are wrapped in `(…) is true`, and if the index does not
-// have the list's order, the rows are sorted after `offset 0`.
+// The index on the field to which a list's rows belong (an account, a customer, a reference) finds them, however many
+// rows the platform has. Left to itself, Postgres may use another index, such as the one on all payments by time, and
+// read it to the end for an account with few payments. To prevent this, the other conditions are wrapped in `(…) is
+// true`, and if the index does not have the list's order, the rows are sorted after `offset 0`.
 
-/**
- * The fields that match few of a platform's rows, by model, and whether each field's index returns equal values in id
- * order.
- */
+/** The fields that match few of a platform's rows, and whether each field's index returns equal values in id order. */
 const finders: Readonly<Record<string, Readonly<Record<string, boolean>>>> = {
   Account: { customerId: true },
   ClientToken: { ownerId: false },
@@ -46,7 +42,6 @@ export interface ListRows {
   readonly where: object;
   /** SQL that finds a parent's rows in one or several ways, each through an index in the order of the list. */
   readonly below?: readonly string[] | undefined;
-  /** The page's sort order and its maximum number of rows. */
   readonly order?:
     | { readonly columns: readonly string[]; readonly read: 'asc' | 'desc'; readonly limit: number }
     | undefined;
@@ -60,15 +55,11 @@ interface Way {
   readonly through?: { readonly column: string; readonly ids: string } | undefined;
 }
 
-/**
- * Writes a comparison for which Postgres expects few rows, so that it uses the column's index instead of scanning the
- * table.
- */
+/** Writes a comparison for which Postgres expects few rows, so that it uses the index instead of scanning the table. */
 export function oneOfFew(alias: string, column: string, value: string): string {
   return `${alias}.${column} = ${value} and ${alias}.${column} between ${value} and ${value}`;
 }
 
-/** A query whose text has already been written. */
 interface Written {
   readonly text: string;
   /** Its parameters: positions in `values`, or values that the shape itself contains. */
@@ -77,10 +68,7 @@ interface Written {
   readonly planning: Planning;
 }
 
-/**
- * Queries already written, keyed by everything that determines their text. Writing a query takes longer than the rest
- * of a read.
- */
+/** Queries already written, by everything that determines their text. Writing takes longer than the rest of a read. */
 // `max` would allocate all of it up front (core/bounded-cache.ts).
 const written = new LRUCache<string, Written>({ maxSize: 2_000, sizeCalculation: () => 1 });
 
@@ -163,10 +151,7 @@ function writeRows(list: ListRows, conditions: readonly Condition[], binds: Bind
   return fromWays(list, own, complete);
 }
 
-/**
- * Returns the field by which an index can be read in order, starting at a cursor: the only field that orders the rows,
- * or the id.
- */
+/** Returns the field by which an index can be read from a cursor on: the only field of the order, or the id. */
 function keyFieldOf({ order }: ListRows): string {
   const [column = 'id', ...more] = order?.columns ?? [];
   return more.length === 0 ? fieldName(column) : 'id';
@@ -176,10 +161,7 @@ function textOf(model: string, alias: string, conditions: readonly Condition[], 
   return conditionsOf(model, alias, { AND: conditions.map((one) => Object.fromEntries([one])) }, binds, isNarrow);
 }
 
-/**
- * Writes the remaining conditions, for the rows found by the chosen conditions. If a condition concerns a single other
- * row, that row is looked up only once.
- */
+/** Writes the remaining conditions. If one concerns a single other row, that row is looked up only once. */
 function restOf(
   model: string,
   alias: string,
@@ -198,9 +180,7 @@ function restOf(
   return texts.join(' and ') || 'true';
 }
 
-/**
- * Writes the condition on a referenced row whose id is known: that this row meets the condition on the referring field.
- */
+/** Writes the condition on a referenced row whose id is known. */
 function namedRow(model: string, [name, value]: Condition, id: string, platformId: string, binds: Binds): string {
   const { type } = fieldsOfModel(model).get(name) ?? { type: '' };
   const row = binds.alias();
@@ -283,10 +263,7 @@ function wayOf(model: string, alias: string, choice: readonly Condition[], platf
   return { found: found.join(' and ') || 'true', rest: rest.join(' and ') || 'true', isOrdered, through };
 }
 
-/**
- * Writes the FROM clause for rows found in one or several ways, each of them in the list's order if its index has that
- * order.
- */
+/** Writes the FROM clause for rows found in one or several ways, in the list's order if their index has it. */
 function fromWays(list: ListRows, own: string, ways: readonly Way[]): string {
   const { alias } = list;
   const [first, ...others] = ways;

@@ -18,20 +18,17 @@ const role = 'gateway_serving';
 /** The advisory lock of the process that changes the settings of a login ("pool" in ASCII). */
 const settingsLock = 0x706f6f6c;
 
-/**
- * Returns the settings that sessions behind a pooler get from their login. Each transaction sets the platform itself.
- */
+/** Returns the settings that sessions behind a pooler get from their login. Transactions set the platform. */
 const loginSettings = () =>
   sessionSettings(role)
     .map((setting) => setting.split('=', 2) as [name: string, value: string])
     .filter(([name]) => name !== 'gateway.platform');
 
 /**
- * Sets the login in a pooler's address to use the settings that its sessions need, for this database only. A login may
- * change its own settings. Connections that override the settings, such as those for background work, are not affected.
+ * Stores the settings that sessions need with the login in a pooler's address, for this database only. A login may
+ * change its own settings. Connections that set them themselves, as for background work, are not affected.
  * @param direct the address of the server itself, with the same login
- * @throws PoolerError if the logins differ
- * @throws OwnerError for a login that owns tables, which needs its own role for migrations
+ * @throws PoolerError if the logins differ, and OwnerError for a login that owns tables
  */
 export async function prepareLogin(pooled: string, direct: string): Promise<void> {
   const login = loginOf(pooled);
@@ -61,8 +58,7 @@ function loginOf(url: string): string {
 
 /**
  * Connects through a pooler, and detects its capabilities.
- * @param direct the address of the server itself
- * @throws PoolerError if a setting of its sessions is missing, or the two addresses lead to different databases
+ * @throws PoolerError if its sessions lack a setting, or `direct`, the server's own address, leads elsewhere
  */
 export async function findPooler(url: string, direct: string): Promise<Pooler> {
   const { database, missing, prepares } = await withClient(url, (client) =>
@@ -114,10 +110,7 @@ async function missingSettings(client: pg.Client): Promise<string[]> {
   return rows.filter(({ now, wanted }) => plain(now) !== plain(wanted)).map(({ name }) => name);
 }
 
-/**
- * Returns whether a pooler supports its clients' prepared statements. If not, each exists in only one of the pooler's
- * sessions.
- */
+/** Returns whether a pooler supports its clients' prepared statements. If not, each exists in only one session. */
 async function preparesStatements(client: pg.Client): Promise<boolean> {
   const name = 'payments_gateway_probe';
   const seen = 'select from pg_prepared_statements where name = $1';

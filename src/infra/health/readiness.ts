@@ -28,10 +28,7 @@ export interface ReadinessLimits {
   readonly standstillMs: number;
   /** The interval between the instance's own checks, in milliseconds. */
   readonly everyMs: number;
-  /**
-   * How long a session is used before it is replaced, in ms. A server that accepts no new sessions may still serve old
-   * ones.
-   */
+  /** How long a session is used, in ms, because a server that accepts no new sessions may still serve old ones. */
   readonly sessionMs: number;
 }
 
@@ -232,10 +229,7 @@ async function tryRequest(client: pg.Client): Promise<void> {
   }
 }
 
-/**
- * Returns whether an instance can serve requests. A stalled feed does not count, because it blocks no request and
- * affects all instances alike (decision 70).
- */
+/** Returns whether an instance can serve requests. A stalled feed blocks no request, so it does not count. */
 function isReady({ database, writable, schema }: Readiness): boolean {
   return database && writable && schema;
 }

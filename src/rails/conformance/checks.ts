@@ -68,9 +68,7 @@ async function refuses(tried: Tried): Promise<void> {
   await expectMoved(tried, drive, 0n);
 }
 
-/**
- * Loses the rail's answer to the gateway and, if the provider supports this fault, the provider's answer to the rail.
- */
+/** Loses the rail's answer to the gateway and, if possible, the provider's answer to the rail. */
 async function losesAnswers(tried: Tried): Promise<void> {
   const drive = driveOf(tried, 'settles');
   const rail = await tried.open();
@@ -119,10 +117,7 @@ function isSilent(fault: ProviderFault, times: number) {
   };
 }
 
-/**
- * Simulates a process that is killed before it sees the answer. A new process, which knows nothing of the call, opens
- * the rail.
- */
+/** Simulates a process that is killed before it sees the answer. A new process knows nothing of the call. */
 async function killed(tried: Tried): Promise<void> {
   const drive = driveOf(tried, 'settles');
   await drive.ask(await tried.open());
@@ -149,10 +144,7 @@ function driveOf({ trial, kind, times }: Tried, course: Course): TrialDrive {
   return new TrialDrive(order, kind, times);
 }
 
-/**
- * Returns the trial's provider.
- * @throws NotTried if the trial has none
- */
+/** Returns the trial's provider. @throws NotTried if the trial has none */
 export function providerOf({ trial }: Tried): TrialProvider {
   if (!trial.provider) throw new NotTried(noProvider);
   return trial.provider;
@@ -215,10 +207,7 @@ async function expectStanding(drive: TrialDrive, rail: Rail, kinds: readonly str
   }
 }
 
-/**
- * Checks that the provider has moved an order's amount exactly `times` times.
- * @throws Breach otherwise
- */
+/** Checks that the provider has moved an order's amount exactly `times` times. @throws Breach otherwise */
 export async function expectMoved({ trial: { provider } }: Tried, drive: TrialDrive, times: bigint): Promise<void> {
   if (!provider) return;
   const moved = await provider.moved(drive.id);
@@ -312,10 +301,7 @@ function lockFor(tried: Tried, rail: Rail, side: Side): Promise<Locked> {
   return lockOf(tried, rail, requestOf(tried, side));
 }
 
-/**
- * Locks a rate and creates the order that uses it.
- * @throws Breach if the rail does not lock the rate
- */
+/** Locks a rate and creates the order that uses it. @throws Breach if the rail does not lock the rate */
 export async function lockOf({ times }: Pick<Tried, 'times'>, rail: Rail, request: TrialLock): Promise<Locked> {
   const orderId = randomUUID();
   const answer = await rail.lockRate?.({ ...request, id: randomUUID(), orderId });
@@ -327,10 +313,7 @@ export async function lockOf({ times }: Pick<Tried, 'times'>, rail: Rail, reques
   return { lock, validMs, drive };
 }
 
-/**
- * Checks that an order settled with exactly the locked amounts.
- * @throws Breach otherwise
- */
+/** Checks that an order settled with exactly the locked amounts. @throws Breach otherwise */
 export function expectLocked({ lock }: Locked, outcome: RailOutcome): void {
   if (outcome.kind !== 'settled') {
     throw new Breach(`the lock held, but the rail answered ${words(outcome)}`);
@@ -341,10 +324,7 @@ export function expectLocked({ lock }: Locked, outcome: RailOutcome): void {
   }
 }
 
-/**
- * Checks that the sent amount, excluding fees, is worth the received amount, to within one smallest unit of each
- * currency.
- */
+/** Checks that the sent amount less fees is worth the received amount, to within one smallest unit of each currency. */
 function expectRateLaw({ sending, receiving }: TrialLock, { sent, fees, received, rate }: RateLock): void {
   const unitsBought = divide(tenTo(receiving.decimals - sending.decimals), parseDecimal(rate));
   const worth = multiply(whole(sent - fees), unitsBought);

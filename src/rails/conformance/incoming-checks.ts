@@ -76,8 +76,7 @@ async function takesOnce(tried: Tried): Promise<void> {
   await provider?.setFault('loses-answers');
   await take(rail).catch(() => undefined);
   await provider?.setFault('none');
-  // Another process takes over and repeats the call. It calls twice, as if the answer to its first call had also been
-  // lost.
+  // Another process takes over. It calls twice, as if the answer to its first call had also been lost.
   const successor = await tried.open();
   for (const one of [successor, successor]) {
     const taken = await take(one);

@@ -7,16 +7,14 @@ export interface RailTrial {
   open(): Promise<Rail>;
 
   /**
-   * Returns an order that takes this course: `settles`, `refused` (by the provider), or `slow` (stays under way for
-   * some time, then settles). The suite sets its id, age and attempts. Undefined if the rail or its provider cannot
-   * produce one.
+   * Returns an order that `settles`, is `refused` (by the provider), or is `slow` (stays under way for some time, then
+   * settles). The suite sets its id, age and attempts. Undefined if the rail or its provider cannot produce one.
    */
   order(course: Course, kind: RailOrder['kind']): TrialOrder | undefined;
 
   /**
-   * For a rail that locks rates: returns a conversion whose payment settles. The suite sets its ids. If the rail's
-   * locks are valid for less time than an order may take (`TrialTimes`), the suite also uses a lock shortly before it
-   * expires.
+   * For a rail that locks rates: returns a conversion whose payment settles. The suite sets its ids. A lock that
+   * expires before an order may have ended (`TrialTimes`) is also used shortly before it expires.
    */
   lock?(lockedSide: LockRequest['lockedSide']): TrialLock | undefined;
 
@@ -47,9 +45,7 @@ export interface TrialReceivers {
   lock?(lockedSide: LockRequest['lockedSide']): TrialLock;
 }
 
-/**
- * Webhooks and deposits, for a rail with `receiveWebhook` or `deposits`. Implement only what the rail has methods for.
- */
+/** Webhooks and deposits, for a rail with `receiveWebhook` or `deposits`. Implement what the rail has methods for. */
 export interface TrialIncoming {
   /** Returns a new webhook about this order, as the provider would sign and send it now. */
   webhook?(orderId: string): Promise<RailWebhook>;
@@ -62,9 +58,8 @@ export interface TrialIncoming {
 /** A provider or its test system, into which faults can be injected. */
 export interface TrialProvider {
   /**
-   * Returns the amount that the provider has moved for an order, in smallest units: zero, the order's amount, or a
-   * multiple of it if the order was sent more than once. Refunded money does not count. For an order with a lock, this
-   * is the amount delivered.
+   * Returns the amount that the provider has moved for an order, in smallest units: a multiple of its amount if the
+   * order was sent more than once. Refunded money does not count. With a lock, this is the amount delivered.
    */
   moved(orderId: string): Promise<bigint>;
 

@@ -11,11 +11,7 @@ const settingsSchema = z
   })
   .prefault({});
 
-/**
- * Creates the sandbox rail's module. Its settings in RAILS are `paceMs` and `rates`, whose entries replace those in the
- * rate table.
- * @param usualPaceMs the default `paceMs`
- */
+/** Creates the sandbox rail's module. Its settings in RAILS are `paceMs` (by default `usualPaceMs`) and `rates`. */
 export function sandboxModule(usualPaceMs: number): RailModule {
   return {
     railPort: 1,

@@ -44,10 +44,7 @@ const magicSuffixes: Readonly<Record<string, MagicSuffix>> = {
   '007': { explanation: 'neither paid out nor refunded (sandbox suffix 007)', paces: 1, moneyStuck: true },
 };
 
-/**
- * Creates a stateless rail that simulates the outside world with magic values. An order's progress depends only on its
- * age. The rail has every method of the port except those that need a provider.
- */
+/** Creates a stateless rail that simulates the outside world. Outcomes depend on magic values and on an order's age. */
 export function sandboxRail({ paceMs, rates }: SandboxRailOptions) {
   return {
     name: 'sandbox',
@@ -232,9 +229,7 @@ function simulatedDeposit(scenario: unknown, amount: bigint): Deposit {
   return { amount: short ? amount / 2n : amount, twice: deposit === 'TWICE', late: deposit === 'LATE' };
 }
 
-/**
- * An account's first status, and its status after one step. Without `later`, the first status changes only on request.
- */
+/** An account's first status, and its status after one step. Without `later`, it changes only on request. */
 interface Course<Status> {
   readonly first: Status;
   readonly later?: Status;
@@ -261,10 +256,7 @@ const statuses: Readonly<Record<string, Course<ExternalAccountStatus>>> = {
   '204': { first: 'PENDING' },
 };
 
-/**
- * Checks an account: it is ACTIVE at once and its owner matches, unless its suffix says otherwise. The sandbox keeps no
- * state; it derives the current status from the account's age.
- */
+/** Checks an account by its suffix and age. Without a magic suffix, it is ACTIVE at once and its owner matches. */
 function checkSandboxAccount(
   account: RailAccount,
   ownerName: string | undefined,
@@ -292,10 +284,7 @@ function statusAt<Status>(course: Course<Status> | undefined, old: boolean): Sta
   return (old ? course?.later : undefined) ?? course?.first;
 }
 
-/**
- * Returns a verification with the owner's name at the bank: a different name for a partial match, no name without a
- * match.
- */
+/** Returns a verification with the owner's name at the bank: another one for a partial match, none without a match. */
 function verificationOf(
   ownerName: string | undefined,
   verification: BeneficiaryVerificationStatus,
@@ -312,9 +301,7 @@ function nameAtBank(verification: BeneficiaryVerificationStatus, ownerName: stri
   return [`${first.slice(0, 1)}.`, ...otherNames].join(' ');
 }
 
-/**
- * Returns the last three characters of an account's identifier (before any @), which are the sandbox's magic values.
- */
+/** Returns the last three characters of an account's identifier (before any @), the sandbox's magic values. */
 function suffixOf(account: RailAccount): string {
   return account.identifier.replace(/@.*$/s, '').slice(-3);
 }

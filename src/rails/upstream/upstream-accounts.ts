@@ -53,9 +53,7 @@ export class UpstreamAccounts {
     return found.id;
   }
 
-  /**
-   * Registers an external account upstream, unless it already exists there, and returns the result of upstream's check.
-   */
+  /** Registers an external account upstream, unless it exists there, and returns the result of upstream's check. */
   async check(account: AccountToCheck): Promise<AccountCheck> {
     const { id, type, currency, details, beneficiary } = account;
     const found = await this.#find(account, currency);

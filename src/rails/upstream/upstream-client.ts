@@ -151,9 +151,7 @@ const requestMs = 8_000;
 
 const errorSchema = z.object({ code: z.string(), message: z.string() });
 
-/**
- * Statuses that are not about the request itself, but about credentials, limits, or an earlier attempt still running.
- */
+/** Statuses that are not about the request itself, but about credentials, limits, or an attempt still running. */
 const temporary: ReadonlySet<number> = new Set([401, 403, 408, 409, 422, 425, 429]);
 
 /** The codes of refusals that are final even though their status is one of the above. */

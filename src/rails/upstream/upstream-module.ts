@@ -192,9 +192,7 @@ export class UpstreamDeposits {
     );
   }
 
-  /**
-   * Lists the deposits upstream, excluding collections by the gateway's orders and transfers between upstream accounts.
-   */
+  /** Lists the deposits upstream, excluding collections by orders and transfers between upstream accounts. */
   async list({ from, cursor }: DepositsRequest): Promise<DepositsPage> {
     const query = new URLSearchParams({
       ...{ type: 'INCOMING', sortOrder: 'asc', limit: String(pageSize), startDate: from.toISOString() },

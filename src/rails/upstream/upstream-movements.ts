@@ -24,9 +24,7 @@ export function unusedMemo(orderId: string): string {
 
 type Ends = Pick<TransactionRecord, 'description' | 'source' | 'destination'>;
 
-/**
- * Returns whether a payment only moves money between the platform's upstream accounts, whatever its description says.
- */
+/** Returns whether a payment only moves money between the platform's upstream accounts, whatever its memo says. */
 export function isWithin({ description, source, destination }: Ends): boolean {
   const isOwn = (end: TransactionRecord['source']) => end?.accountId?.startsWith('InternalAccount:') === true;
   const isOurs = /^(deposit|funding of|unused of) [0-9a-f-]{36}$/.test(description ?? '');

@@ -25,10 +25,7 @@ export interface UpstreamTimes {
   readonly watchMs: number;
 }
 
-/**
- * The maximum age at which an order is still sent, in milliseconds. Upstream forgets idempotency keys after thirty
- * days.
- */
+/** The maximum age at which an order is still sent, in ms. Upstream forgets idempotency keys after thirty days. */
 const maxSendAgeMs = 25 * 86_400_000;
 
 /** The maximum difference between upstream's clock and the gateway's, in milliseconds: an hour. */
@@ -60,10 +57,7 @@ export class UpstreamOrders {
     return this.#perform(order, () => this.#transferOut(order, account, order.id, memoOf('order', order)));
   }
 
-  /**
-   * Pays to a UMA address from a customer's upstream account. The account is funded first, and unused money is moved
-   * back.
-   */
+  /** Pays from the customer's upstream account, which is funded first. Unused money is moved back. */
   async #payUma(order: RailOrder, lock: RateLock): Promise<RailOutcome> {
     let isFunded = order.settled;
     const fund = async () => {
@@ -89,18 +83,13 @@ export class UpstreamOrders {
     });
   }
 
-  /**
-   * Finds an order by its memo among the payments upstream, without sending it. Undefined if upstream does not have it.
-   */
+  /** Finds an order by its memo among the payments upstream, without sending it; undefined if it is not there. */
   async find(order: RailOrder): Promise<RailOutcome | undefined> {
     if (!order.account && !order.lock) return order.umaAddress === undefined ? { kind: 'settled' } : noUma;
     const found = await this.#findTransaction(order);
     return found && this.#outcomeOfOrder(order, found);
   }
 
-  /**
-   * Finds an order's payment upstream by its memo, among the payments of the order's external account if it has one.
-   */
   async #findTransaction(order: RailOrder): Promise<TransactionRecord | undefined> {
     const query = new URLSearchParams({
       type: order.kind === 'PAYOUT' ? 'OUTGOING' : 'INCOMING',
@@ -120,10 +109,7 @@ export class UpstreamOrders {
     }
   }
 
-  /**
-   * Returns the filter for payments to or from an order's counterparty; for a conversion, that is the platform's own
-   * account.
-   */
+  /** Returns the filter for the payments of an order's counterparty; for a conversion, the platform's own account. */
   async #counterpartyOf({ kind, account, umaAddress, currency }: RailOrder): Promise<Record<string, string>> {
     if (!account) return { receiverAccountIdentifier: umaAddress ?? (await this.#accounts.internalId(currency)) };
     const id = await unlessRefused(this.#accounts.externalId(account, currency), undefined);
@@ -154,9 +140,7 @@ export class UpstreamOrders {
     }
   }
 
-  /**
-   * Returns a settled order's state without sending it, because an upstream restored from a backup might pay it again.
-   */
+  /** Reads a settled order without sending it, because an upstream restored from a backup might pay it again. */
   async #lookAgain(order: RailOrder): Promise<RailOutcome> {
     const found = await this.#findTransaction(order);
     if (found) return this.#outcomeOfOrder(order, found);
@@ -253,9 +237,7 @@ function memoOf(what: 'order' | 'return of', { id }: RailOrder): string {
   return `${what} ${id}`;
 }
 
-/**
- * Payments to UMA addresses through upstream (decision 92), each from the account of the paying customer's counterpart.
- */
+/** Payments to UMA addresses (decision 92), each from the upstream account of the paying customer's counterpart. */
 export class UpstreamUma {
   readonly #client: UpstreamClient;
   readonly #accounts: UpstreamAccounts;
@@ -279,10 +261,7 @@ export class UpstreamUma {
     };
   }
 
-  /**
-   * Returns the parties to an upstream quote for a UMA address: the sender's counterpart, and the receiver, which is
-   * looked up again.
-   */
+  /** Returns the parties to an upstream quote: the sender's counterpart, and the receiver, which is looked up again. */
   async parties({ address, sender }: UmaPayment, { sending, receiving }: Pick<LockRequest, 'sending' | 'receiving'>) {
     const { id: customerId } = await customerThere(this.#client, sender);
     const query = new URLSearchParams({ customerId, currency: sending.code });

@@ -27,9 +27,8 @@ import type { UpstreamUma } from './upstream-orders.ts';
 const promisedShare = 0.9;
 
 /**
- * Locks a rate through an upstream quote: from the platform's internal account in the sending currency, to the external
- * account or to the platform's own internal account in the receiving currency (decision 83). The memo of the upstream
- * quote names the order that will execute it.
+ * Locks a rate through an upstream quote, from the platform's account to the external account or to the platform's own
+ * account in the receiving currency (decision 83). The quote's memo names the order that will execute it.
  */
 export async function lockRate(
   client: UpstreamClient,
@@ -52,9 +51,7 @@ export async function lockRate(
   }
 }
 
-/**
- * Returns the parties to an upstream quote: a platform account, and an external account or another platform account.
- */
+/** Returns the parties to an upstream quote: a platform account, and an external or another platform account. */
 async function parties(accounts: UpstreamAccounts, { sending, receiving, account }: LockRequest) {
   const source = await accounts.internalId(sending.code).catch(noAccount);
   const destination = account

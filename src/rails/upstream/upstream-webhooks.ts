@@ -30,8 +30,7 @@ function fieldOf({ headers }: RailWebhook, name: string): string | undefined {
 
 /**
  * Verifies the signature of a webhook (standardwebhooks.com), and that it was sent within the last five minutes.
- * @param secret of the platform's webhook endpoint upstream; without it no webhook is accepted
- * @returns undefined for a webhook that upstream did not sign with this secret
+ * Returns undefined for a webhook that upstream did not sign with this secret, or if there is no secret.
  * @throws InexactJson for a signed webhook with duplicate members or inexact numbers
  */
 export function verifyWebhook(secret: string | undefined, webhook: RailWebhook): ReceivedWebhook | undefined {
@@ -52,11 +51,7 @@ export function verifyWebhook(secret: string | undefined, webhook: RailWebhook):
   }
 }
 
-/**
- * Returns whether upstream asks for approval of a payment to one of its customers. The decision is made later, and not
- * by this rail.
- * @throws InexactJson
- */
+/** Returns whether upstream asks for approval of an incoming payment, which is decided later, not by this rail. */
 function asksForApproval(body: Uint8Array): boolean {
   const { data } = messageSchema.safeParse(jsonIn(body));
   return data?.type === 'INCOMING_PAYMENT' && data.transaction?.status === 'PENDING';

@@ -14,8 +14,7 @@ const lastAudit = '(select finished_at, broken from audit_run order by id desc l
 
 /**
  * Figures about the server. They are read first, and not from the service's tables, so that a table lock cannot hide
- * the sessions that wait for it. Figures that the role may not see are null. Process 0 stands for a prepared
- * transaction.
+ * the sessions that wait for it. A figure that the role may not see is null.
  */
 const serverFigures = `select
   case when pg_has_role('pg_read_all_stats', 'usage') then

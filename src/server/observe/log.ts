@@ -4,10 +4,7 @@ import { withoutNulls } from '../../core/json.ts';
 import { currentPlatform, noPlatform } from '../../infra/database/connections/platform-scope.ts';
 import { currentRequest } from '../../infra/instruments/request-facts.ts';
 
-/**
- * The names of fields that contain secrets or personal data. Their values are redacted, at the top level and one level
- * deeper.
- */
+/** The names of fields with secrets or personal data. Their values are redacted, also one level deeper. */
 const hiddenNames = [
   ...['authorization', 'password', 'secret', 'clientSecret', 'token', 'cookie', 'body', 'variables'],
   ...[

@@ -17,9 +17,7 @@ interface Observed {
   readonly readiness: ReadinessWatch;
 }
 
-/**
- * Whether the metrics of the process itself (event loop, heap, CPU, file descriptors) are registered. Once is enough.
- */
+/** Whether the process's own metrics (event loop, heap, CPU, file descriptors) are registered. Once is enough. */
 let hasDefaults = false;
 
 /** Creates an instance's gauges, which are set at each scrape. */
@@ -108,10 +106,7 @@ interface MetricsSettings {
   readonly ROLE: string;
 }
 
-/**
- * Serves `/metrics`, `/health/live` and `/health/ready` on a separate port if the settings name one, even if the
- * instance serves nothing else. An instance that only serves APIs does not read figures across all platforms.
- */
+/** Serves metrics and health on METRICS_PORT, if it is set. An instance with ROLE=serve reads no database figures. */
 export async function startMetrics(
   { METRICS_PORT: port, METRICS_HOST: host, ROLE }: MetricsSettings,
   observed: Observed,

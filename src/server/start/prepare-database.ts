@@ -7,12 +7,10 @@ import { type Config, ConfigError } from '../config.ts';
 import { reachDatabase } from './reach-database.ts';
 
 /**
- * At startup: migrates the database named in the settings to the current schema, or only checks its schema, depending
- * on MIGRATE. An embedded database is always migrated.
- * @returns the address that the program connects with (its login need not own the tables), and the pooler for its
- *   requests
- * @throws MigrationError
- * @throws PoolerError for an unusable pooler
+ * At startup: migrates the settings' database, or only checks its schema, depending on MIGRATE. An embedded database is
+ * always migrated.
+ * @returns the address to connect with, whose login need not own the tables, and the pooler for requests
+ * @throws MigrationError, and PoolerError for an unusable pooler
  */
 export async function prepareDatabase(
   config: Config,
@@ -50,11 +48,7 @@ export async function preparePooledLogin({ DATABASE_DIRECT_URL, DATABASE_URL = '
   return true;
 }
 
-/**
- * For commands: checks that the database named in the settings has the current schema; commands never migrate.
- * @returns the address that the program connects with; its login need not own the tables
- * @throws MigrationError
- */
+/** For commands, which never migrate: checks the schema, and returns the address to use. @throws MigrationError */
 export async function verifiedDatabase(config: Config, embedded: EmbeddedPostgres | undefined): Promise<string> {
   if (embedded) {
     await verifyMigrations(embedded.url, { dataDirectory: embedded.dataDirectory });

@@ -37,9 +37,8 @@ export interface LocalSandbox {
 }
 
 /**
- * Creates the platform of the local sandbox, unless it exists: two customers with money and external accounts to pay
- * to. If several instances start together, one creates it while the others wait. If the creation is interrupted, the
- * next start continues it, because every step has an idempotency key.
+ * Creates the local sandbox's platform, unless it exists: two customers with money, and accounts to pay to. One of
+ * several instances creates it while the others wait. The next start continues an interrupted creation.
  */
 export async function prepareSandboxPlatform(payments: Payments): Promise<LocalSandbox> {
   const caller = await withAdvisoryLock(payments.database.url, PREPARATION_LOCK, () => findOrCreate(payments));
@@ -155,7 +154,6 @@ async function seed(payments: Payments, caller: Caller): Promise<void> {
   await seedCustomer(payments, caller, 'business', company, accountsOfCompany);
 }
 
-/** Creates a sample person. */
 async function seedPerson(payments: Payments, caller: Caller, number: number, umaAddress?: string): Promise<void> {
   const platformCustomerId = `${personPrefix}${number}`;
   const details = {

@@ -8,8 +8,7 @@ interface Finding {
 }
 
 /**
- * Refuses unsafe settings that ALLOW_UNSAFE does not allow. (Whether the login owns the tables is checked once the
- * database is connected: owners.ts.)
+ * Refuses unsafe settings that ALLOW_UNSAFE does not allow, except a login that owns tables (owners.ts).
  * @param tlsVerified false if the environment disables all certificate verification
  * @throws ConfigError that names each unsafe setting, and how to allow it
  */
@@ -65,9 +64,7 @@ function findUnverified(config: Config, tlsVerified: boolean): Finding[] {
   return findings;
 }
 
-/**
- * The minimum number of different characters or bytes in a key. A random key of length 32 contains more, even in hex.
- */
+/** The minimum number of different characters or bytes in a key. A random key of length 32 has more, even in hex. */
 const fewest = 9;
 const placeholder = /change.?me|example|password|secret|sample|your.?key/i;
 

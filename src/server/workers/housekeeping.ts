@@ -2,9 +2,7 @@ import { resumeKeyLife } from '../../domain/events/resume-points.ts';
 import type { Database } from '../../infra/database/database.ts';
 import { statement } from '../../infra/database/statement.ts';
 
-/**
- * The maximum number of rows that one statement deletes: few enough that no other statement waits long for its locks.
- */
+/** The maximum number of rows that one statement deletes, so that no other waits long for its locks. */
 const batchSize = 500;
 /** The SQL for the time before which expired rows are deleted (decision 6). */
 const retentionStart = `clock_timestamp() - interval '30 days'`;
@@ -32,10 +30,7 @@ const deleteDeliveriesStatement = statement<{ id: string }>(
    ) returning id`,
 );
 
-/**
- * Deletes expired lookups that no quote refers to. Lookups without an idempotency key are deleted an hour after they
- * expire.
- */
+/** Deletes expired lookups without a quote; those without an idempotency key an hour after they expire. */
 const deleteLookupsStatement = statement<{ id: string }>(
   'forget_lookups',
   `delete from lookup where (platform_id, id) in (
@@ -54,9 +49,7 @@ const deleteResumePointsStatement = statement<{ subject: string }>(
    ) returning subject`,
 );
 
-/**
- * Deletes client tokens, and their policies, long after the tokens' expiry. Revoked tokens are not deleted any earlier.
- */
+/** Deletes client tokens and their policies long after the tokens' expiry. Revoked tokens are not deleted earlier. */
 const deleteTokensStatement = statement<{ id: string }>(
   'forget_client_tokens',
   `with token as (delete from client_token where (platform_id, id) in (
@@ -88,11 +81,8 @@ const deleteWebhooksStatement = statement<{ webhookId: string }>(
 );
 
 /**
- * Deletes a batch of rows past their retention: idempotency records; ended webhook deliveries with all attempts, once
- * the last attempt is old enough; client tokens; payments counted by policies; expired lookups without a quote (after
- * an hour if no key names them); resume points of ended streams; processed provider webhooks. Any number of processes
- * may run it together.
- * @returns whether there may be more
+ * Deletes a batch of rows past their retention. Webhook deliveries are deleted with all their attempts, once the last
+ * one is old enough. Any number of processes may run it together. Returns whether there may be more.
  */
 export async function deleteExpired({ pool }: Database): Promise<boolean> {
   const keys = await deleteKeysStatement(pool, batchSize);

@@ -29,10 +29,9 @@ const reportedIdleMs = 1_000;
 const settlementRestMs = 20;
 /**
  * The pauses of a sequencer: short after a step with work, and twice as long after each step without work, up to a
- * maximum, so that an idle instance costs the database half as much. A commit of this process wakes an idle sequencer.
- * So the only change that waits for the end of a pause is the first one after an idle period, if it comes from a
- * process without a sequencer. A commit does not shorten the pause of a busy sequencer; otherwise, under load, each
- * change would be a step of its own.
+ * maximum, so that an idle instance costs the database half as much. A commit of this process wakes an idle sequencer,
+ * so only the first change of a process without a sequencer waits for the end of a pause. A commit does not shorten the
+ * pause of a busy sequencer: under load, each change would be a step of its own.
  */
 const busySequencerMs = 4;
 const longestIdleSequencerMs = 80;
@@ -42,19 +41,13 @@ const clockMs = 1_000;
 const locksMs = 2_000;
 /** The interval at which the worker looks for days to reconcile. */
 const reconciliationMs = 300_000;
-/**
- * The interval between deletions of rows past their retention, and the pause between batches, which lets other work
- * run.
- */
+/** The interval between deletions of rows past their retention, and the pause between batches for other work. */
 const housekeepingMs = 3_600_000;
 const betweenBatchesMs = 100;
 /** The pause if another process was sequencing. That process did the work, and later changes wait for the next step. */
 const contendedSequencerMs = 10;
 
-/**
- * Creates the function that returns a sequencer's pause in ms, given the number of changes in its last step; undefined
- * means that another process was sequencing.
- */
+/** Creates the function that returns a sequencer's pause in ms. Without a count, another process was sequencing. */
 export function sequencerPauses(): (count: number | undefined) => number {
   let latest = busySequencerMs;
   return (count) => {
@@ -72,11 +65,7 @@ interface WorkerOptions {
   readonly log: Logger;
 }
 
-/**
- * Starts the background work of a process: sequencing the feed, settling orders, processing providers' webhooks and
- * deposits, expiring quotes, checking external accounts, delivering webhooks, following the database's clock,
- * reconciling once a day, and deleting rows past their retention. Any number of processes may do it side by side.
- */
+/** Starts the background work of a process. Any number of processes may do it side by side. */
 export function startWorkers(payments: Payments, webhooks: Webhooks, { sequencer, reconcileHour, log }: WorkerOptions) {
   const { database } = payments;
   const watchLocks = lockWatch(database, log);
@@ -127,9 +116,7 @@ export function startWorkers(payments: Payments, webhooks: Webhooks, { sequencer
   database.commits.on('committed', wake).on('received', wakeReceived);
 
   return {
-    /**
-     * Starts no further webhook attempts, and ends the attempts in progress, which take longest. `stop` does this, too.
-     */
+    /** Starts no further webhook attempts, and ends those in progress, which take longest. `stop` does this, too. */
     stopDelivering: () => delivery.stop(),
     async stop(): Promise<void> {
       database.commits.off('committed', wake).off('received', wakeReceived);
@@ -225,10 +212,7 @@ function startAccountChecks(payments: Payments, log: Logger): Loop {
 
 const followStatement = statement<{ backMs: number | null }>('follow_clock', 'select follow_clock() as back_ms');
 
-/**
- * Compares the database's clock with the latest time seen by any process. If the clock was set back, moves the due
- * times of orders, account checks and webhooks back with it, and logs a warning. Quotes then live longer than promised.
- */
+/** If the database's clock was set back, moves due times back with it, and logs a warning. Quotes then live longer. */
 async function followClock(database: Database, log: Logger): Promise<void> {
   const [row] = await followStatement(database.pool);
   if (typeof row?.backMs !== 'number') return;

@@ -17,10 +17,7 @@ interface Share {
   readonly waiting: Set<Waiting>;
 }
 
-/**
- * Keeps one connection of a pool free for other platforms. A platform that uses all the other connections must return
- * one before it gets another.
- */
+/** Keeps one connection of a pool free for other platforms: a platform that uses all others must first return one. */
 export class ConnectionShares {
   readonly #most: number;
   readonly #timeoutMs: number;
@@ -37,11 +34,7 @@ export class ConnectionShares {
     });
   }
 
-  /**
-   * Connects on behalf of a platform, as soon as the platform uses fewer connections than its share.
-   * @param connect takes a connection from the pool
-   * @param done receives the connection, or an error if this takes longer than the pool's own time limit
-   */
+  /** Connects with `connect` as soon as the platform has less than its share. Fails after the pool's own time limit. */
   connect(platform: string, connect: (done: Connected) => void, done: Connected): void {
     if (platform === noPlatform) {
       connect(done);

@@ -17,13 +17,11 @@ interface NamedQuery {
 
 /**
  * A connection through a connection pooler in transaction mode. Each transaction may run in a different server session,
- * so nothing may depend on a session. Each transaction sets the platform for itself. If the pooler does not support
- * prepared statements, statements have no names.
+ * so it sets its platform itself, and statements have names only if the pooler supports them.
  */
 export class PooledClient extends DatabaseClient {
   /** The platform for transactions that begin on this connection. */
   platform = noPlatform;
-  /** Whether statements are prepared under names. */
   readonly prepares: boolean;
 
   constructor(config: ConnectionConfig = {}) {

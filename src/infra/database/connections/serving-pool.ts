@@ -15,9 +15,8 @@ import { inCurrentTrace } from './traced-query.ts';
 type Connected = Parameters<pg.Pool['connect']>[0];
 
 /**
- * Pools connections of the serving role. Each statement runs on behalf of the current platform (platform-scope.ts). The
- * pool remembers each connection's platform, and switches it when the next statement belongs to another platform.
- * Behind a connection pooler, each statement and each transaction sets the platform for itself.
+ * Pools connections of the serving role. Each statement runs on behalf of the current platform (platform-scope.ts),
+ * which the pool sets when it changes. Behind a connection pooler, each statement and each transaction sets it.
  */
 export class ServingPool extends pg.Pool {
   /** The platform of each connection; absent while it is unknown, such as after an error. */
@@ -67,9 +66,7 @@ export class ServingPool extends pg.Pool {
     return undefined;
   }
 
-  /**
-   * Connects for statements that read no rows directly and only call a function that runs with its owner's privileges.
-   */
+  /** Connects for statements that read no rows directly and only call functions with their owner's privileges. */
   async connectForFunctions(): Promise<pg.PoolClient> {
     const client = await super.connect();
     if (client instanceof PooledClient) client.platform = noPlatform;

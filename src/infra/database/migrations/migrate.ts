@@ -8,11 +8,10 @@ import type { Queryable } from '../statement.ts';
 import { transactionOn } from '../transaction.ts';
 import { type Migration, projectPrisma, readMigrations } from './migration-files.ts';
 
-// Applies migrations without Prisma's native engine, which is a separate download, and without its WebAssembly build.
-// The WebAssembly build uses adapter-pg, whose `executeScript` splits a script at every semicolon, even inside function
-// bodies, and runs the pieces one by one, so that a failure leaves a half-migrated database that refuses all further
-// migrations. Here, a migration and its record commit together or not at all. The records are exactly those that
-// `prisma migrate deploy` writes, so that command can be used on the same database.
+// Applies migrations without Prisma's native engine, which is a separate download. Its WebAssembly build splits a
+// script at every semicolon, even inside function bodies, so that a failure leaves a half-migrated database that
+// refuses all further migrations. Here, a migration and its record commit together or not at all. The records are
+// exactly those of `prisma migrate deploy`, so that command can be used on the same database.
 
 /** The advisory lock that Prisma's own commands take while they migrate. */
 const PRISMA_MIGRATE_LOCK = 72707369;
@@ -34,17 +33,12 @@ const readAsServing = `select set_config('role', 'gateway_serving', false) from 
   where c.relname = '_prisma_migrations' and c.relnamespace = 'public'::regnamespace
     and not (has_schema_privilege(c.relnamespace, 'usage') and has_table_privilege(c.oid, 'select'))`;
 
-/**
- * Reports why the database cannot be migrated and what to do, for the person who started the program. It is printed
- * without its stack.
- */
+/** Reports why the database cannot be migrated and what to do, for the person who started the program. */
 export class MigrationError extends Error {}
 
 export interface MigrateOptions {
   readonly prismaDirectory?: string;
-  /**
-   * The folder of the embedded server, if it holds the database. Errors name it as the folder to remove for a reset.
-   */
+  /** The folder of the embedded server, if it holds the database. Errors name it as the one to remove for a reset. */
   readonly dataDirectory?: string | undefined;
   readonly log?: (line: string) => void;
   /** How long it waits for locks. For tests only. */
@@ -73,10 +67,9 @@ const longSeconds = 5;
 const graceMs = 500;
 
 /**
- * Applies the migrations that the database does not have yet. If several processes start together, one migrates while
- * the others wait. Migrations that exist only in the database are ignored, because a newer version of the program has
- * applied them.
- * @returns the names of the migrations applied now, none if the database was up to date
+ * Applies the migrations that the database lacks. If several processes start together, one migrates while the others
+ * wait. Migrations that exist only in the database, from a newer version of the program, are ignored.
+ * @returns the names of the migrations applied now
  * @throws MigrationError if a migration fails (it is rolled back), or the database's history contradicts the files
  */
 export async function migrate(databaseUrl: string, options: MigrateOptions = {}): Promise<{ applied: string[] }> {
@@ -137,10 +130,7 @@ export async function verifyMigrations(
   throw new MigrationError(`The database lacks the migrations ${names}. ${remedy}`);
 }
 
-/**
- * Refuses an empty database whose encoding is not UTF8: it might not be able to store all names, or might count bytes
- * instead of characters.
- */
+/** Refuses an empty database without the encoding UTF8: it might not store all names, or count bytes as characters. */
 async function requireUnicode(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ server_encoding: string }>('show server_encoding');
   const encoding = rows[0]?.server_encoding;
@@ -295,10 +285,9 @@ const lockStates = new Set(['55P03', '40P01']);
 export const isLocked = (error: unknown) => lockStates.has(sqlState(error) ?? '');
 
 /**
- * Tracks the locks that a migration needs, as learned from its attempts. From the second attempt on, the migration
- * takes them first. It waits for the lock that was not free before it takes any other, and takes the others only if
- * they are free. So it never waits for a transaction that is itself waiting for the migration, such as one of the
- * service's loops.
+ * Tracks the locks that a migration needs, as learned from its attempts. From the second attempt on, it first waits for
+ * the lock that was not free, and takes the others only if they are free. So it never waits for a transaction that is
+ * itself waiting for the migration, such as one of the service's loops.
  */
 export class WantedLocks {
   readonly #watcher: pg.Client;

@@ -4,9 +4,8 @@ import { SchemaEngine } from '@prisma/schema-engine-wasm';
 import pg from 'pg';
 
 /**
- * Returns the SQL that brings a database to a Prisma schema, as written by `prisma migrate diff`; empty if they agree.
+ * Returns the SQL that brings a database to a Prisma schema, as `prisma migrate diff` writes it; empty if they agree.
  * Objects unknown to Prisma (checks, triggers, functions, partial indexes) are not compared.
- * @param schema text of a schema.prisma
  */
 export async function schemaDiff(databaseUrl: string, schema: string): Promise<string> {
   const files = [{ path: 'schema.prisma', content: schema }];

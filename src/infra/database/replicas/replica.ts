@@ -24,22 +24,13 @@ interface ReplicaOptions {
 
 const notChecked = 'it has not been compared with the primary yet';
 
-/**
- * How long a replica may take to report its position, and how long a read may wait for a connection to it, in
- * milliseconds.
- */
+/** How long a replica may take to report its position, or a read may wait for a connection to it, in milliseconds. */
 const answerMs = 1_000;
 
-/**
- * The statement timeout on a replica in milliseconds. After that and another 2 s, halfway to the deadline, the primary
- * serves the read.
- */
+/** The statement timeout on a replica, in milliseconds. 2 s later, half the deadline is left for the primary. */
 const statementMs = 3_000;
 
-/**
- * A replica's session settings, added to the primary's. They give each statement its own snapshot, later than the
- * guard's.
- */
+/** A replica's additional session settings, which give each statement its own snapshot, later than the guard's. */
 const settings = ['default_transaction_isolation=read\\ committed'];
 
 const stateStatement = statement<{ lsn: string | null; follows: boolean }>(
@@ -68,9 +59,7 @@ export class Replica {
   #replayed = 0n;
   #lag: Lag | undefined;
   #trouble: string | undefined = notChecked;
-  /**
-   * Whether it failed to catch up with the primary in time. It then serves only reads that require an older position.
-   */
+  /** Whether it failed to catch up in time. It then serves only reads that require an older position. */
   #isBehind = false;
   #closed = false;
 
@@ -109,10 +98,7 @@ export class Replica {
     return this.#replayed >= lsn;
   }
 
-  /**
-   * Waits until the replica has replayed a position, for as long as a read may wait. Returns whether it has replayed
-   * it.
-   */
+  /** Waits until the replica has replayed a position, for as long as a read may wait. Returns whether it has. */
   async reach(position: Position): Promise<boolean> {
     const deadline = performance.now() + this.#options.waitMs;
     while (!this.has(position)) {
@@ -233,10 +219,7 @@ interface Sample {
   readonly lsn: bigint;
 }
 
-/**
- * Measures how long ago the primary was at a replica's position. Postgres' own measure grows even when nothing is
- * written.
- */
+/** Measures how long ago the primary was at a replica's position. Postgres' own measure grows even without writes. */
 class LagMeter {
   #samples: Sample[] = [];
   #history: string | undefined;

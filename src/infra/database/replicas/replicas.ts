@@ -42,10 +42,9 @@ export interface ReadScope {
 }
 
 /**
- * Serves reads from standbys. A read includes everything that was committed and acknowledged before it began, by any
- * client: the primary reports the end of its log, and the replica must have replayed it (decision 82). With a token, a
- * read may be as old as the token, but includes the platform's writes through this instance. If no replica can serve a
- * read, the primary serves it.
+ * Serves reads from standbys. A read includes everything that was acknowledged before it began, to any client: the
+ * primary reports the end of its log, and the replica must have replayed it (decision 82). With a token, a read may be
+ * as old as the token, but includes the platform's writes through this instance.
  */
 export class Replicas {
   readonly all: readonly Replica[];
@@ -87,10 +86,7 @@ export class Replicas {
     await Promise.all([this.#primary.close(), ...this.all.map((replica) => replica.close())]);
   }
 
-  /**
-   * Runs the reads of a request, on a replica if one can serve them.
-   * @param token the state that the request's first reads must include
-   */
+  /** Runs a request's reads, on a replica if one can serve them. The first reads must include the state of `token`. */
   reading<T>(platformId: string, token: string | undefined, work: (scope: ReadScope) => T): T {
     let after = token;
     const reader: Reader = {
@@ -158,10 +154,7 @@ export class Replicas {
     return [...this.all.slice(this.#turn), ...this.all.slice(0, this.#turn)].filter(accepts);
   }
 
-  /**
-   * Returns the position that a token requires; undefined if only the primary can tell, for example if the token is
-   * newer than the last known position.
-   */
+  /** Returns the position that a token requires; undefined if only the primary can tell. */
   #positionOf(platformId: string, token: string): Position | undefined {
     const known = this.#primary.last;
     const opened = this.#tokens.open(platformId, token);
