@@ -4,11 +4,7 @@ import type { Config } from '../server/config.ts';
 /** The verdict of a check. A fault stops an instance or its work, or loses data; a warning is for human review. */
 export type Verdict = readonly [result: 'ok' | 'warning' | 'fault' | 'skipped', detail: string];
 
-export type Finding = {
-  readonly check: string;
-  readonly result: Verdict[0];
-  readonly detail: string;
-};
+export type Finding = { readonly check: string; readonly result: Verdict[0]; readonly detail: string };
 
 export interface Patient {
   readonly config: Config;

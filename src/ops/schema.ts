@@ -11,11 +11,7 @@ import { accountsPage } from './accounts-page.ts';
 import { lasting, undatedDeprecations } from './deprecations.ts';
 
 /** The output of `npm run schema`, keyed by path in the project. */
-const printed = {
-  'schema.graphql': printedSchema,
-  'docs/settings.md': settingsPage,
-  'docs/accounts.md': accountsPage,
-};
+const printed = { 'schema.graphql': printedSchema, 'docs/settings.md': settingsPage, 'docs/accounts.md': accountsPage };
 
 export function addSchema(program: Program): void {
   program

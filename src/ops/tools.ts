@@ -87,7 +87,6 @@ export function periodOf(command: Program): Program {
     .requiredOption('--to <time>', 'the end of the period, exclusive', momentIn);
 }
 
-/** The options for an act's operator and reason. */
 export interface Said {
   readonly by?: string;
   readonly reason?: string;

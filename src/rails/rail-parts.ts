@@ -262,7 +262,7 @@ export type LockAnswer =
 /** The domain of the receivers and senders that a sandbox simulates (decision 21). No platform uses it. */
 export const simulatedDomain = 'sandbox.uma.money';
 
-/** The simulation of the outside world. A rail that moves real money has none: what needs it is FORBIDDEN. */
+/** The simulation of the outside world. A rail for real money omits it, and operations that need it are FORBIDDEN. */
 export interface Simulation {
   /** Returns what is wrong with a caller's scenario (the field and the reason), or undefined if it is usable. */
   scenarioFault(scenario: Scenario): ScenarioFault | undefined;

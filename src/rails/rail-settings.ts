@@ -51,7 +51,6 @@ const railSettings = z.strictObject(
   unknownKeys('SANDBOX and PRODUCTION'),
 );
 
-/** The setting RAILS: the rails of each environment. */
 export interface RailSettings extends z.infer<typeof railSettings> {
   /** The base directory of relative file paths: the settings file's directory, or the working directory. */
   readonly directory: string;

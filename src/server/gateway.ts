@@ -34,9 +34,7 @@ export interface Gateway {
   /** The standbys that serve reads, if the settings name any. */
   readonly replicas: Replicas | undefined;
   readonly feed: Feed;
-  /** The open WebSockets and event streams. */
   readonly sessions: Sessions;
-  /** Stops the instance step by step (`stop.ts`). */
   stop(): Promise<void>;
 }
 

@@ -107,9 +107,7 @@ export async function startServing(
     port: config.PORT,
     graphql,
     distinctConnections: createDistinctConnections({ operations, keepAliveMs, compresses: config.COMPRESS_STREAMS }),
-    mcp: createMcpEndpoint({
-      ...{ operations, trusted, credentials, payments, log, schema, version: restVersion },
-    }),
+    mcp: createMcpEndpoint({ operations, trusted, credentials, payments, log, schema, version: restVersion }),
     origins,
     rest: createRestServer({
       ...{ payments, webhooks, credentials, trusted, replicas, problemIn },

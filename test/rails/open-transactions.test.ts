@@ -43,9 +43,7 @@ async function look(method: string): Promise<void> {
   }
 }
 
-const rails = {
-  PRODUCTION: { module: './test/rails/watched-upstream.ts', settings: { pollMs: 10, identityMs: 50 } },
-};
+const rails = { PRODUCTION: { module: './test/rails/watched-upstream.ts', settings: { pollMs: 10, identityMs: 50 } } };
 const two = await testTwoGateways({}, { RAILS: parseRailSettings(JSON.stringify(rails)) });
 const { shop } = await testRelay(two);
 watch.at = look;

@@ -97,10 +97,7 @@ async function toEnd(id: string): Promise<number> {
   }
 }
 
-const deviation = fc.record({
-  taken: fc.bigInt({ min: -40n, max: 40n }),
-  arrived: fc.bigInt({ min: -40n, max: 40n }),
-});
+const deviation = fc.record({ taken: fc.bigInt({ min: -40n, max: 40n }), arrived: fc.bigInt({ min: -40n, max: 40n }) });
 
 test('whatever a provider moves, customers get what was promised, and DIFFERENCES makes the books agree', async () => {
   await fc.assert(

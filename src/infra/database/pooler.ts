@@ -91,7 +91,6 @@ async function identityOf(client: pg.Client): Promise<string | undefined> {
   return rows[0]?.identity;
 }
 
-/** Returns the names of the login's settings that the session lacks. */
 async function missingSettings(client: pg.Client): Promise<string[]> {
   // Over a Unix socket, Postgres reports no keep-alive settings.
   const settings = loginSettings().filter(([name]) => !name.startsWith('tcp_'));

@@ -12,7 +12,6 @@ import { within } from '../instruments/within.ts';
 
 /** The conditions that the database must meet for an instance to be ready. */
 export interface Readiness {
-  /** Whether it responds in time. */
   readonly database: boolean;
   readonly writable: boolean;
   /** Whether it has all of this program's migrations. */
@@ -32,12 +31,7 @@ export interface ReadinessLimits {
   readonly sessionMs: number;
 }
 
-const readinessLimits: ReadinessLimits = {
-  answerMs: 1_000,
-  standstillMs: 15_000,
-  everyMs: 5_000,
-  sessionMs: 30_000,
-};
+const readinessLimits: ReadinessLimits = { answerMs: 1_000, standstillMs: 15_000, everyMs: 5_000, sessionMs: 30_000 };
 
 const away: Readiness = { database: false, writable: false, schema: false, feed: false };
 
@@ -96,7 +90,6 @@ export class ReadinessWatch {
     this.#timer = setInterval(() => void this.check(), this.#limits.everyMs).unref();
   }
 
-  /** Records that the instance has started its work. */
   begin(): void {
     this.#isServing = true;
   }

@@ -36,7 +36,6 @@ export type TrialOrder = Pick<RailOrder, 'amount' | 'currency' | 'account' | 'um
 
 export type TrialLock = Omit<LockRequest, 'id' | 'orderId'>;
 
-/** Receivers at UMA addresses, for a rail with `lookUp`. */
 export interface TrialReceivers {
   /** An address with a receiver, and an address without one. */
   readonly known: string;
@@ -55,7 +54,6 @@ export interface TrialIncoming {
   taken?(reference: string): Promise<bigint>;
 }
 
-/** A provider or its test system, into which faults can be injected. */
 export interface TrialProvider {
   /**
    * Returns the amount that the provider has moved for an order, in smallest units: a multiple of its amount if the

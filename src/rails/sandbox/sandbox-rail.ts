@@ -95,7 +95,6 @@ function durationMs(order: RailRequest, paceMs: number): number {
   return paceMs * Math.max(magicOf(order.account)?.paces ?? 1, partOf(order.umaAddress)?.paces ?? 1);
 }
 
-/** Returns the outcome of an order that does not settle because of its scenario, its account or its address. */
 function failureOf(order: RailOrder): RailOutcome | undefined {
   const { failureReason, reject, refundFails } = scenarioAt(order.step, order.scenario);
   if (reject) return { kind: 'rejected', explanation: 'refused by the receiving side (sandbox scenario)' };
@@ -140,7 +139,6 @@ function partOf(umaAddress = '') {
   return currencies.includes(code) ? { part: name, paces, currency: code } : undefined;
 }
 
-/** Returns the sandbox's receiver at a test address, or undefined for any other address. */
 function testReceiver(umaAddress: string): UmaReceiver | undefined {
   const found = partOf(umaAddress);
   const currency = found && currencyOf(found.currency);
@@ -157,7 +155,6 @@ function testReceiver(umaAddress: string): UmaReceiver | undefined {
   };
 }
 
-/** Returns a payment's outcome as determined by the other party's address; undefined if the payment settles. */
 function umaOutcome(umaAddress: string | undefined, kind: RailOrderKind): RailOutcome | undefined {
   const part = partOf(umaAddress)?.part;
   if (part === 'fail.compliance') {
@@ -222,7 +219,6 @@ export function scenarioFault(scenario: Scenario): ScenarioFault | undefined {
   return undefined;
 }
 
-/** Returns the simulated deposit of `amount` (smallest units) for a scenario from a caller or from the database. */
 function simulatedDeposit(scenario: unknown, amount: bigint): Deposit {
   const { deposit } = readScenario(scenario);
   const short = deposit === 'SHORT' && amount > 1n;

@@ -147,7 +147,6 @@ export class UpstreamOrders {
     return { kind: 'contradiction', explanation: 'the upstream service no longer has this payment' };
   }
 
-  /** Runs `prepare` if it is given, and then executes the upstream quote that has locked an order's rate. */
   async #execute(order: RailOrder, { reference }: RateLock, prepare?: () => Promise<void>): Promise<Sent> {
     try {
       await prepare?.();
@@ -247,7 +246,6 @@ export class UpstreamUma {
     this.#accounts = accounts;
   }
 
-  /** Looks up a receiver upstream. Undefined if the address has no receiver. */
   async lookUp(umaAddress: string): Promise<UmaReceiver | undefined> {
     const found = await unlessRefused(this.#receiver(umaAddress), undefined);
     if (!found) return undefined;

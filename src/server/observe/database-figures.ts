@@ -29,7 +29,6 @@ const serverFigures = `select
   (select max(greatest(age(datfrozenxid), mxid_age(datminmxid)))::float8 / 2147483648 from pg_database) as transaction_numbers_used_ratio,
   pg_database_size(current_database())::float8 as size_bytes`;
 
-/** Figures from the service's tables, in one statement. */
 const tableFigures = `select
   ${countOf('from outbox')} as outbox_events,
   ${ageOf('select occurred_at from outbox order by id limit 1')} as outbox_oldest_seconds,

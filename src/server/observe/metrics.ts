@@ -20,7 +20,6 @@ interface Observed {
 /** Whether the process's own metrics (event loop, heap, CPU, file descriptors) are registered. Once is enough. */
 let hasDefaults = false;
 
-/** Creates an instance's gauges, which are set at each scrape. */
 function gaugesOf({ serving, working, replicas, feed, sessions, readiness }: Observed, registers: Registry[]) {
   const gauge = <Label extends string>(name: string, help: string, labelNames: readonly Label[] = []) =>
     new Gauge({ name: `payments_${name}`, help, labelNames, registers });
@@ -78,7 +77,6 @@ function replicaGauges(
   };
 }
 
-/** Creates the scrape handler, which returns all metrics of the process and its instance as text. */
 function metricsOf(observed: Observed, readsDatabase: boolean): () => Promise<string> {
   if (!hasDefaults) collectDefaultMetrics();
   hasDefaults = true;

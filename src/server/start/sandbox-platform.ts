@@ -30,7 +30,6 @@ const balances: Readonly<Record<string, bigint>> = {
 /** The advisory lock held while a process prepares the sandbox, or adds a person to it ("sand" in ASCII). */
 const PREPARATION_LOCK = 0x73616e64;
 
-/** The local sandbox: its credentials, and a customer who can pay now. */
 export interface LocalSandbox {
   readonly credentials: SandboxPlatform['credentials'];
   readonly payer: (payments: Payments) => Promise<SandboxPayer>;
@@ -215,12 +214,7 @@ const inEur = (iban: string, swiftBic: string) => ({
 /** The accounts of a sample person. The last one is the newest, which lists show first. */
 const accountsOfPerson = [
   { ...inUsd('1234567890'), beneficiary: person },
-  {
-    currency: 'MXN',
-    accountType: 'CLABE',
-    details: { clabeNumber: '032180000118359719' },
-    beneficiary: person,
-  },
+  { currency: 'MXN', accountType: 'CLABE', details: { clabeNumber: '032180000118359719' }, beneficiary: person },
   {
     currency: 'BTC',
     accountType: 'LIGHTNING',

@@ -35,11 +35,8 @@ const settlementRestMs = 20;
  */
 const busySequencerMs = 4;
 const longestIdleSequencerMs = 80;
-/** The interval between checks of the database's clock. */
 const clockMs = 1_000;
-/** The interval between checks for sessions that wait for locks. */
 const locksMs = 2_000;
-/** The interval at which the worker looks for days to reconcile. */
 const reconciliationMs = 300_000;
 /** The interval between deletions of rows past their retention, and the pause between batches for other work. */
 const housekeepingMs = 3_600_000;
@@ -141,7 +138,6 @@ function startDelivery(webhooks: Webhooks, log: Logger): Loop {
   };
 }
 
-/** Starts creating deliveries from sequenced events; `onDeliveries` is called when a round created some. */
 function startFanOut(webhooks: Webhooks, log: Logger, onDeliveries: () => void): Loop {
   return startLoop('webhook fan-out', log, async () => {
     const { count, moved } = await fanOut(webhooks);
@@ -177,7 +173,6 @@ function startSettlement(payments: Payments, log: Logger): Loop {
   return startLoop('settlement', log, settle, settlementRestMs);
 }
 
-/** Starts the processing of providers' webhooks; `onWork` is called when a round processed some. */
 function startReceived(payments: Payments, log: Logger, onWork: () => void): Loop {
   return startLoop('provider webhooks', log, async () => {
     const count = await workOnWebhooks(payments, batchSize);

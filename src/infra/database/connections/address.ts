@@ -123,7 +123,6 @@ export function protectionOf(address: string): Protection {
   return isUnverified ? 'UNVERIFIED' : 'VERIFIED';
 }
 
-/** Returns whether a host is this machine: a socket directory, or the loopback interface. */
 function isLocal(host: string): boolean {
   if (host.startsWith('/') || host === 'localhost' || host === '::1' || host === '[::1]') return true;
   return isIP(host) === 4 && host.startsWith('127.');

@@ -25,7 +25,6 @@ interface Waiting extends NamedRead {
 export class TextReads {
   readonly #pool: pg.Pool;
   readonly #names: StatementNames;
-  /** Each statement's last execution time, by the statement's name. */
   readonly #micros = new LRUCache<string, number>({ max: 2_000 });
   #waiting: Waiting[] = [];
 

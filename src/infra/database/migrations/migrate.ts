@@ -176,7 +176,6 @@ export async function hasNewerMigrations(on: Queryable): Promise<boolean> {
   return (await readRecords(on)).some(({ name }) => !known.has(name));
 }
 
-/** Reads the applied migrations from `_prisma_migrations`; returns none if the table does not exist yet. */
 async function readRecords(client: Queryable) {
   try {
     const { rows } = await client.query<{ name: string; checksum: string; finished: boolean }>(
@@ -308,7 +307,6 @@ export class WantedLocks {
     return new WantedLocks(watcher, rows[0]?.pid ?? 0);
   }
 
-  /** Takes the known locks, in the transaction of `client`. */
   async take(client: pg.ClientBase): Promise<void> {
     const first = this.#first;
     const tables = [...this.#modes.keys()].sort((one, other) => Number(other === first) - Number(one === first));

@@ -148,7 +148,6 @@ export class Replicas {
     return undefined;
   }
 
-  /** Returns the replicas that a read may use, in rotation. */
   #candidates(accepts: (replica: Replica) => boolean): Replica[] {
     this.#turn = (this.#turn + 1) % this.all.length;
     return [...this.all.slice(this.#turn), ...this.all.slice(0, this.#turn)].filter(accepts);
