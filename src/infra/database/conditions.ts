@@ -33,8 +33,6 @@ export class Binding {
   }
 }
 
-export type Binds = Pick<Binding, 'values' | 'bind' | 'alias' | 'aliases' | 'planning'>;
-
 /** Fields whose values differ widely in frequency or are compared by range: a generic plan would read all rows. */
 const uneven: ReadonlySet<string> = new Set(
   `Transaction.status Transaction.type Transaction.failureReason Transaction.sentCurrency Transaction.receivedCurrency
@@ -80,7 +78,7 @@ export function columnOf(model: string, field: string): string | undefined {
   return found && found.kind !== 'object' ? columnName(found.name) : undefined;
 }
 
-type Where = Readonly<Record<string, unknown>>;
+export type Where = Readonly<Record<string, unknown>>;
 
 /** The fields and operators whose enum values are literals in the text. A parameter would rule out partial indexes. */
 export const literalNames: ReadonlySet<string> = new Set(['kind', 'not']);
@@ -89,7 +87,7 @@ export const literalNames: ReadonlySet<string> = new Set(['kind', 'not']);
  * Compiles the conditions for rows of a model to SQL; 'true' if there are none.
  * @param isNarrow whether other conditions of the statement match few rows
  */
-export function conditionsOf(model: string, alias: string, where: object, binds: Binds, isNarrow = false): string {
+export function conditionsOf(model: string, alias: string, where: object, binds: Binding, isNarrow = false): string {
   const found: Found = { uneven: false, narrow: isNarrow };
   const text = conditions(model, alias, where as Where, binds, found).join(' and ') || 'true';
   if (found.uneven && !found.narrow) binds.planning = 'anew';
@@ -97,7 +95,7 @@ export function conditionsOf(model: string, alias: string, where: object, binds:
 }
 
 // According to Prisma's types, AND and OR take conditions or lists of them, `in` a list, and a relation conditions.
-function conditions(model: string, alias: string, where: Where, binds: Binds, found: Found): string[] {
+function conditions(model: string, alias: string, where: Where, binds: Binding, found: Found): string[] {
   return Object.entries(where).flatMap(([name, condition]): string[] => {
     if (condition === undefined) return [];
     if (name === 'AND')
@@ -136,7 +134,7 @@ function fieldOf(model: string, name: string): ModelField {
   return field;
 }
 
-function comparisons(left: string, field: ModelField, condition: unknown, binds: Binds): string[] {
+function comparisons(left: string, field: ModelField, condition: unknown, binds: Binding): string[] {
   if (condition === null) return [`${left} is null`];
   if (typeof condition !== 'object' || condition instanceof Date)
     return [`${left} = ${literalNames.has(field.name) ? literal(field, condition) : binds.bind(condition)}`];

@@ -126,13 +126,11 @@ export function connectionConfig({ url, role, use, statementMs, settings }: Conn
  * the login (pooler.ts). All instances use one connection name, because a pooler sets it again whenever it differs.
  */
 function pooledConfig({ url, prepares }: Pooler, { role, use }: ConnectionOptions): ConnectionConfig {
-  const address = readAddress(url);
-  const { keepAlive, keepAliveInitialDelayMillis, types } = connectionConfig({ url, role });
+  const { applicationName = 'payments-gateway' } = readAddress(url);
   return {
-    ...{ keepAlive, keepAliveInitialDelayMillis, types },
-    connectionString: address.url,
-    hosts: Hosts.of(url),
-    application_name: `${address.applicationName ?? 'payments-gateway'} ${use ?? role.replace('gateway_', '')}`,
+    ...connectionConfig({ url, role }),
+    options: undefined,
+    application_name: `${applicationName} ${use ?? role.replace('gateway_', '')}`,
     pooler: { prepares },
   };
 }

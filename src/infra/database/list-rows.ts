@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { type Binds, conditionsOf, fieldsOfModel, literalNames, tableOf } from './conditions.ts';
+import { type Binding, conditionsOf, fieldsOfModel, literalNames, tableOf, type Where } from './conditions.ts';
 import type { Planning } from './connections/read-scope.ts';
 import { columnName, fieldName } from './rows.ts';
 
@@ -32,7 +32,6 @@ const finders: Readonly<Record<string, Readonly<Record<string, boolean>>>> = {
   },
 };
 
-type Where = Readonly<Record<string, unknown>>;
 /** One condition: a field name or `OR`, and the value to compare with. */
 type Condition = readonly [name: string, value: unknown];
 
@@ -73,7 +72,7 @@ interface Written {
 const written = new LRUCache<string, Written>({ maxSize: 2_000, sizeCalculation: () => 1 });
 
 /** Writes the FROM clause, with all conditions, for the rows of a list. No row occurs twice. */
-export function listRows(list: ListRows, binds: Binds): string {
+export function listRows(list: ListRows, binds: Binding): string {
   const { model, alias, below = [], order } = list;
   const conditions = flattened(list.where as Where);
   const values: unknown[] = [];
@@ -118,7 +117,7 @@ function valueShape(value: unknown, values: unknown[]): string {
   return `[${items.map((one) => valueShape(one, values)).join()}]`;
 }
 
-function writeRows(list: ListRows, conditions: readonly Condition[], binds: Binds): string {
+function writeRows(list: ListRows, conditions: readonly Condition[], binds: Binding): string {
   const { model, alias, below = [] } = list;
   // For a parent's rows, all plans use the same index. But Postgres considers a generic plan more expensive, and would
   // plan every list in a document again. For twenty lists, planning takes ten times as long as running them.
@@ -157,7 +156,13 @@ function keyFieldOf({ order }: ListRows): string {
   return more.length === 0 ? fieldName(column) : 'id';
 }
 
-function textOf(model: string, alias: string, conditions: readonly Condition[], binds: Binds, isNarrow = true): string {
+function textOf(
+  model: string,
+  alias: string,
+  conditions: readonly Condition[],
+  binds: Binding,
+  isNarrow = true,
+): string {
   return conditionsOf(model, alias, { AND: conditions.map((one) => Object.fromEntries([one])) }, binds, isNarrow);
 }
 
@@ -167,7 +172,7 @@ function restOf(
   alias: string,
   conditions: readonly Condition[],
   platformId: string,
-  binds: Binds,
+  binds: Binding,
 ): string {
   const texts = conditions.map((condition) => {
     const [name, value] = condition;
@@ -181,7 +186,7 @@ function restOf(
 }
 
 /** Writes the condition on a referenced row whose id is known. */
-function namedRow(model: string, [name, value]: Condition, id: string, platformId: string, binds: Binds): string {
+function namedRow(model: string, [name, value]: Condition, id: string, platformId: string, binds: Binding): string {
   const { type } = fieldsOfModel(model).get(name) ?? { type: '' };
   const row = binds.alias();
   const conditions = conditionsOf(type, row, value as Where, binds, true);
@@ -231,7 +236,7 @@ function idOfNamed(model: string, [name]: Condition, others: readonly Condition[
   return typeof value === 'string' ? value : undefined;
 }
 
-function wayOf(model: string, alias: string, choice: readonly Condition[], platformId: string, binds: Binds): Way {
+function wayOf(model: string, alias: string, choice: readonly Condition[], platformId: string, binds: Binding): Way {
   const found: string[] = [];
   const rest: string[] = [];
   let isOrdered = false;

@@ -43,16 +43,11 @@ type Revive = (value: unknown) => unknown;
 type Reviver = readonly [field: string, column: string, revive: Revive | undefined, isNumber: boolean];
 
 /** The functions that restore values from JSON, by column type. Postgres writes these types only in these forms. */
-const reviveByType: Record<string, Revive> = {
+export const reviveByType: Readonly<Record<string, Revive>> = {
   BigInt: (value) => BigInt(value as string | number),
   DateTime: (value) => new Date(value as string),
   Decimal: (value) => new Prisma.Decimal(value as string | number),
 };
-
-/** Returns the function that revives a value of a column type from JSON; undefined if JSON holds the value itself. */
-export function reviverOf(type: string): Revive | undefined {
-  return reviveByType[type];
-}
 
 const revivers = new Map<string, readonly Reviver[]>(
   Object.entries(getDatamodel().datamodel.models).map(([model, { fields }]) => [

@@ -72,7 +72,8 @@ export class ReadinessWatch {
   #began = 0;
   /** Checks now, or awaits the check in progress, for at most the time limit. */
   readonly check = singleFlight(() => this.#checkNow());
-  #last: Readiness = { database: true, writable: true, schema: true, feed: true };
+  /** The result of the last check. */
+  last: Readiness = { database: true, writable: true, schema: true, feed: true };
   #oldest: { readonly id: bigint; readonly since: number } | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isServing = false;
@@ -105,10 +106,6 @@ export class ReadinessWatch {
     this.#forget();
   }
 
-  get last(): Readiness {
-    return this.#last;
-  }
-
   async answer(): Promise<{ readonly status: 200 | 503; readonly body: object }> {
     const readiness = await this.check();
     const ready = this.#isServing && isReady(readiness);
@@ -129,7 +126,7 @@ export class ReadinessWatch {
       this.#forget();
     }
     if (!this.#closed) this.#report(readiness, failure);
-    this.#last = readiness;
+    this.last = readiness;
     return readiness;
   }
 
@@ -155,7 +152,7 @@ export class ReadinessWatch {
   }
 
   #report(now: Readiness, failure: unknown): void {
-    const before = this.#last;
+    const before = this.last;
     const log = this.#log.child({ readiness: now });
     if (before.database !== now.database) {
       if (now.database) log.info('the database answers again');

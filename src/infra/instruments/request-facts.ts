@@ -73,12 +73,7 @@ export function msLeft(atMost: number, reserved = 0): number {
   return deadline === undefined ? atMost : Math.max(0, Math.min(atMost, deadline - reserved - performance.now()));
 }
 
-interface Sender {
-  readonly platformId: string;
-  readonly tokenId: string | null;
-}
-
-export function noteCaller({ platformId, tokenId }: Sender): void {
+export function noteCaller({ platformId, tokenId }: { platformId: string; tokenId: string | null }): void {
   const facts = currentRequest();
   if (!facts) return;
   facts.platform = platformId;

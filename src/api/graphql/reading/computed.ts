@@ -3,7 +3,7 @@ import type { Cursors } from '../../../core/cursors.ts';
 import type { Viewer } from '../../../domain/access/viewer.ts';
 import { fieldsOfModel, tableOf } from '../../../infra/database/conditions.ts';
 import * as enums from '../../../infra/database/generated/client/enums.ts';
-import { columnName, reviverOf } from '../../../infra/database/rows.ts';
+import { columnName, reviveByType } from '../../../infra/database/rows.ts';
 import { computedPlaceholder } from './finish.ts';
 import { joinOf, relationOf } from './paths.ts';
 import { instant, leaf, type Read } from './reads.ts';
@@ -55,7 +55,7 @@ function reviverFor(model: string, select: Select): (json: unknown) => unknown {
   const steps = Object.entries(select).flatMap(([name, selected]) => {
     const relation = relationOf(model, name);
     if (relation && selected !== true) return [[name, reviverFor(relation.type, selected.select)] as const];
-    const revive = reviverOf(fieldsOfModel(model).get(name)?.type ?? '');
+    const revive = reviveByType[fieldsOfModel(model).get(name)?.type ?? ''];
     return revive ? [[name, revive] as const] : [];
   });
   return (json) => {

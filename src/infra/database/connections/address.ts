@@ -1,14 +1,6 @@
-import { isIP } from 'node:net';
 import os from 'node:os';
 import pg from 'pg';
-
-export interface DatabaseAddress {
-  /** The address without session settings, and with only its first host. */
-  readonly url: string;
-  /** The address's `options`, in the form of server command-line options such as `-c work_mem=8MB`; '' for none. */
-  readonly options: string;
-  readonly applicationName: string | undefined;
-}
+import { isLoopbackAddress } from '../../net/addresses.ts';
 
 export interface Server {
   readonly host: string;
@@ -46,8 +38,11 @@ const ofSessions = [
   'query_timeout',
 ];
 
-/** Removes the session settings from an address, because pg would let them override the program's settings. */
-export function readAddress(given: string): DatabaseAddress {
+/**
+ * Returns an address with only its first host and without session settings, which pg would let override the program's.
+ * The settings are returned apart: `options` in the form of server command-line options such as `-c work_mem=8MB`.
+ */
+export function readAddress(given: string) {
   const address = firstServer(given);
   const start = address.indexOf('?');
   if (start < 0) return { url: address, options: '', applicationName: undefined };
@@ -124,6 +119,5 @@ export function protectionOf(address: string): Protection {
 }
 
 function isLocal(host: string): boolean {
-  if (host.startsWith('/') || host === 'localhost' || host === '::1' || host === '[::1]') return true;
-  return isIP(host) === 4 && host.startsWith('127.');
+  return host.startsWith('/') || host === 'localhost' || isLoopbackAddress(host.replace(/^\[|\]$/g, ''));
 }

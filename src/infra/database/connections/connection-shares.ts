@@ -1,20 +1,13 @@
 import type pg from 'pg';
 import { noPlatform } from './platform-scope.ts';
 
-type Connected = (
-  error: Error | undefined,
-  client: pg.PoolClient | undefined,
-  release: (error?: Error | boolean) => void,
-) => void;
-
-interface Waiting {
-  readonly begin: () => void;
-}
+export type Connected = Parameters<pg.Pool['connect']>[0];
 
 interface Share {
   /** The number of connections that a platform has or is about to get. */
   count: number;
-  readonly waiting: Set<Waiting>;
+  /** Called when a connection is free for the platform. */
+  readonly waiting: Set<() => void>;
 }
 
 /** Keeps one connection of a pool free for other platforms: a platform that uses all others must first return one. */
@@ -65,14 +58,12 @@ export class ConnectionShares {
       done(new Error('timeout exceeded when trying to connect'), undefined, () => undefined);
     };
     const timer = this.#timeoutMs > 0 ? setTimeout(giveUp, this.#timeoutMs) : undefined;
-    const wait: Waiting = {
-      begin: () =>
-        begin((error, client, release) => {
-          clearTimeout(timer);
-          if (!givenUp) done(error, client, release);
-          else if (client) release();
-        }),
-    };
+    const wait = () =>
+      begin((error, client, release) => {
+        clearTimeout(timer);
+        if (!givenUp) done(error, client, release);
+        else if (client) release();
+      });
     waiting.add(wait);
   }
 
@@ -84,7 +75,7 @@ export class ConnectionShares {
     if (next) {
       share.waiting.delete(next);
       // Deferred until the pool has taken the connection back; otherwise the pool would open another one.
-      queueMicrotask(next.begin);
+      queueMicrotask(next);
       return;
     }
     share.count -= 1;

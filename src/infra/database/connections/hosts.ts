@@ -87,8 +87,6 @@ export interface ConnectionConfig extends pg.ClientConfig {
   readonly pooler?: { readonly prepares: boolean } | undefined;
 }
 
-type Connected = (error: Error | null) => void;
-
 /** The maximum number of parameters of a statement. The protocol has 16 bits for it, and would truncate more. */
 const maxParameters = 65_535;
 
@@ -140,7 +138,7 @@ export class DatabaseClient extends pg.Client {
   override connect(callback?: (error: Error) => void): Promise<pg.Client> | undefined {
     const connected = this.#hosts ? this.#connectTo(this.#hosts) : super.connect();
     if (!callback) return connected;
-    connected.then(() => (callback as Connected)(null), callback);
+    connected.then(() => (callback as (error: Error | null) => void)(null), callback);
     return undefined;
   }
 

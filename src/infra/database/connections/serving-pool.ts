@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { ConnectionShares } from './connection-shares.ts';
+import { type Connected, ConnectionShares } from './connection-shares.ts';
 import { currentPlatform, noPlatform } from './platform-scope.ts';
 import {
   type Connection,
@@ -11,8 +11,6 @@ import {
 import { PooledClient } from './pooled-client.ts';
 import { TextQuery } from './text-query.ts';
 import { inCurrentTrace } from './traced-query.ts';
-
-type Connected = Parameters<pg.Pool['connect']>[0];
 
 /**
  * Pools connections of the serving role. Each statement runs on behalf of the current platform (platform-scope.ts),

@@ -184,12 +184,11 @@ async function readRecords(client: Queryable) {
     );
     return rows;
   } catch (error) {
-    if (sqlState(error) === UNDEFINED_TABLE) return [];
+    // The table does not exist yet.
+    if (sqlState(error) === '42P01') return [];
     throw error;
   }
 }
-
-const UNDEFINED_TABLE = '42P01';
 
 interface Attempts {
   readonly client: pg.Client;
@@ -267,28 +266,21 @@ function migrationFailure({ name, sql }: Migration, cause: unknown, advice?: str
   );
 }
 
-interface TableLock {
-  readonly table: string;
-  readonly mode: string;
-}
-
 /** Selects those locks of a session that the service's statements would have to wait for. */
 const strongLocks = `select l.relation::regclass::text as table, upper(regexp_replace(replace(l.mode, 'Lock', ''), '([a-z])([A-Z])', '\\1 \\2', 'g')) as mode,
     l.granted from pg_locks l join pg_class c on c.oid = l.relation
   where l.pid = $1 and l.locktype = 'relation' and c.relkind in ('r', 'p')
     and l.mode in ('ShareUpdateExclusiveLock', 'ShareLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock')`;
 
-const lockStates = new Set(['55P03', '40P01']);
-
 /** Returns whether a statement has failed because another session holds a lock. */
-export const isLocked = (error: unknown) => lockStates.has(sqlState(error) ?? '');
+export const isLocked = (error: unknown) => ['55P03', '40P01'].includes(sqlState(error) ?? '');
 
 /**
  * Tracks the locks that a migration needs, as learned from its attempts. From the second attempt on, it first waits for
  * the lock that was not free, and takes the others only if they are free. So it never waits for a transaction that is
  * itself waiting for the migration, such as one of the service's loops.
  */
-export class WantedLocks {
+class WantedLocks {
   readonly #watcher: pg.Client;
   readonly #pid: number;
   readonly #modes = new Map<string, string>();
@@ -345,7 +337,9 @@ export class WantedLocks {
     const own = sessions.find(({ pid }) => pid === this.#pid);
     if (!own || own.blockedBy.length === 0) return;
     this.blockers = sessions.filter(({ pid }) => own.blockedBy.includes(pid));
-    const { rows } = await this.#watcher.query<TableLock & { granted: boolean }>(strongLocks, [this.#pid]);
+    const { rows } = await this.#watcher.query<{ table: string; mode: string; granted: boolean }>(strongLocks, [
+      this.#pid,
+    ]);
     for (const { table, mode, granted } of rows) {
       this.#modes.set(table, mode);
       if (!granted) this.#first = table;
@@ -354,5 +348,5 @@ export class WantedLocks {
 }
 
 /** Returns whether Postgres itself cancels this session once it has blocked another session for deadlock_timeout. */
-export const givesWay = ({ kind, statement }: LockSession) =>
+const givesWay = ({ kind, statement }: LockSession) =>
   kind === 'autovacuum worker' && !/to prevent wraparound/.test(statement);

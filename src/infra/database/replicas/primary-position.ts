@@ -32,15 +32,12 @@ export class PrimaryPosition {
   readonly #connection: OwnConnection;
   #current: Promise<Position | undefined> | undefined;
   #next: Promise<Position | undefined> | undefined;
-  #last: Position | undefined;
+  /** The position found last. */
+  last: Position | undefined;
 
   constructor(database: Pick<Database, 'connectionFor'>) {
     const limits = { connectionTimeoutMillis: answerMs, query_timeout: answerMs };
     this.#connection = new OwnConnection(() => ({ ...database.connectionFor('read-position'), ...limits }));
-  }
-
-  get last(): Position | undefined {
-    return this.#last;
   }
 
   /** Returns a position after every acknowledged commit; undefined if no standby can be compared (read_position). */
@@ -70,8 +67,8 @@ export class PrimaryPosition {
     const client = await this.#connection.get();
     try {
       const [row] = await positionStatement(client);
-      this.#last = row && row.history !== null ? { lsn: lsnOf(row.lsn), history: row.history } : undefined;
-      return this.#last;
+      this.last = row && row.history !== null ? { lsn: lsnOf(row.lsn), history: row.history } : undefined;
+      return this.last;
     } catch (error) {
       // A different server may be the primary by now.
       this.#connection.drop();

@@ -57,8 +57,10 @@ export class Replica {
   readonly #connection: OwnConnection;
   readonly #poll = singleFlight(() => this.#ask());
   #replayed = 0n;
-  #lag: Lag | undefined;
-  #trouble: string | undefined = notChecked;
+  /** Its lag behind the primary at the last check; undefined if it did not respond. */
+  lag: Lag | undefined;
+  /** Why it serves no reads; undefined if it does. */
+  trouble: string | undefined = notChecked;
   /** Whether it failed to catch up in time. It then serves only reads that require an older position. */
   #isBehind = false;
   #closed = false;
@@ -78,20 +80,11 @@ export class Replica {
   }
 
   get isUsable(): boolean {
-    return this.#trouble === undefined;
-  }
-
-  get trouble(): string | undefined {
-    return this.#trouble;
+    return this.trouble === undefined;
   }
 
   get keepsUp(): boolean {
     return this.isUsable && !this.#isBehind;
-  }
-
-  /** Its lag behind the primary at the last check; undefined if it did not respond. */
-  get lag(): Lag | undefined {
-    return this.#lag;
   }
 
   has({ lsn }: Position): boolean {
@@ -148,24 +141,20 @@ export class Replica {
   }
 
   /** Records the replica's state, and returns why it serves no reads; undefined if it does serve reads. */
-  #judge(
-    position: Position,
-    at: number,
-    state: { readonly lsn: string | null; readonly follows: boolean } | undefined,
-  ): string | undefined {
+  #judge(position: Position, at: number, state?: { lsn: string | null; follows: boolean }): string | undefined {
     if (!state || state.lsn === null || !state.follows) {
-      this.#lag = undefined;
+      this.lag = undefined;
       return 'it is not a standby of this database, or follows another timeline, or has not replayed the current epoch of the feed yet';
     }
     this.#replayed = lsnOf(state.lsn);
-    this.#lag = this.#meter.measure(position, this.#replayed, at);
+    this.lag = this.#meter.measure(position, this.#replayed, at);
     const { maxLagMs } = this.#options;
-    return this.#lag.seconds * 1_000 > maxLagMs ? `it is more than ${maxLagMs} ms behind` : undefined;
+    return this.lag.seconds * 1_000 > maxLagMs ? `it is more than ${maxLagMs} ms behind` : undefined;
   }
 
   #report(trouble: string | undefined): void {
-    const before = this.#trouble;
-    this.#trouble = trouble;
+    const before = this.trouble;
+    this.trouble = trouble;
     // The results of reads in progress may never arrive.
     if (trouble !== undefined)
       for (const reject of this.#running) reject(new Error(`the replica cannot be used: ${trouble}`));
@@ -189,7 +178,7 @@ export class Replica {
   #lose(error: unknown): void {
     if (this.#closed) return;
     this.#connection.drop();
-    this.#lag = undefined;
+    this.lag = undefined;
     // Its connections may look open but be dead.
     this.#pool.end().catch(() => undefined);
     this.#pool = poolOf(this.#options);
@@ -214,14 +203,9 @@ interface Lag {
 /** How many of the primary's positions are remembered: one per second for an hour. */
 const maxSamples = 3_600;
 
-interface Sample {
-  readonly at: number;
-  readonly lsn: bigint;
-}
-
 /** Measures how long ago the primary was at a replica's position. Postgres' own measure grows even without writes. */
 class LagMeter {
-  #samples: Sample[] = [];
+  #samples: { readonly at: number; readonly lsn: bigint }[] = [];
   #history: string | undefined;
 
   /** @param primary the primary's position at the time `at` (milliseconds), read before `replayed` */

@@ -11,13 +11,11 @@ import { Replica } from './replica.ts';
 
 /** For tests only. */
 interface Pace {
+  /** The maximum time that a read waits for a replica, in milliseconds. */
   readonly waitMs?: number | undefined;
+  /** The interval between checks, in milliseconds. */
   readonly everyMs?: number | undefined;
 }
-
-/** The maximum time that a read waits for a replica, in milliseconds. */
-const defaultWaitMs = 100;
-const defaultEveryMs = 1_000;
 
 interface ReplicaSettings {
   readonly DATABASE_READ_URL: readonly string[];
@@ -59,7 +57,7 @@ export class Replicas {
     database: Pick<Database, 'connectionFor'>,
     settings: ReplicaSettings,
     log: Logger,
-    { waitMs = defaultWaitMs, everyMs = defaultEveryMs }: Pace = {},
+    { waitMs = 100, everyMs = 1_000 }: Pace = {},
   ) {
     const { DATABASE_READ_LAG_MS: maxLagMs, DATABASE_POOL: poolSize } = settings;
     this.#primary = new PrimaryPosition(database);
