@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { basicAuthorization } from './domain/access/tokens/api-tokens.ts';
 import { openDatabase } from './infra/database/database.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './infra/database/embedded/embedded.ts';
+import { isLoopbackAddress } from './infra/net/addresses.ts';
 import { closeRails } from './rails/load-rails.ts';
 import { type Config, ConfigError, readConfig } from './server/config.ts';
 import { type Gateway, openPayments, startGateway } from './server/gateway.ts';
@@ -24,7 +25,7 @@ async function main(): Promise<void> {
   refuseUnsafe(settings);
   // The sandbox's fixed credentials exist only on the embedded database, which no other machine can reach.
   const local = settings.DATABASE_URL === undefined;
-  if (local && !isLoopback(settings.HOST)) {
+  if (local && settings.HOST !== 'localhost' && !isLoopbackAddress(settings.HOST)) {
     throw new ConfigError([
       `HOST ${settings.HOST} is not the loopback interface, but the embedded sandbox has fixed credentials. Set DATABASE_URL to serve other machines`,
     ]);
@@ -100,10 +101,6 @@ async function prepareKeys(url: string, config: Config, log: Logger): Promise<vo
   } finally {
     await database.close();
   }
-}
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host);
 }
 
 function banner(url: string | undefined, local: EmbeddedPostgres | undefined): string {

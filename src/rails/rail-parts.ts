@@ -110,10 +110,8 @@ export interface RailBooks {
 }
 
 /** A request for a provider's movements in a period; `cursor` is the previous page's `nextCursor`. */
-export interface MovementsRequest {
-  readonly from: Date;
+export interface MovementsRequest extends DepositsRequest {
   readonly to: Date;
-  readonly cursor: string | undefined;
 }
 
 /** A page of a provider's movements. Without `nextCursor` it is the last one. */
@@ -171,7 +169,12 @@ export interface ReceivedWebhook {
 }
 
 /** The content of a webhook. It is only a hint: the gateway asks the provider for the actual state. */
-export type RailNews = OrderNews | DepositNews | IdentityNews;
+export type RailNews =
+  | OrderNews
+  /** A deposit has arrived or is on its way. The gateway lists deposits at once. */
+  | { readonly kind: 'deposit' }
+  /** The result of the identity check of the customer with this uuid has changed. The gateway repeats it at once. */
+  | { readonly kind: 'identity'; readonly customerId: string };
 
 /** One of the gateway's orders has changed. The gateway queries the rail about it at once. */
 export interface OrderNews {
@@ -179,18 +182,6 @@ export interface OrderNews {
   readonly orderId: string;
   /** Whether its money may have come back. If not, the gateway does not query a settled order early. */
   readonly mayHaveReturned: boolean;
-}
-
-/** A deposit has arrived or is on its way. The gateway lists deposits at once. */
-export interface DepositNews {
-  readonly kind: 'deposit';
-}
-
-/** The result of a customer's identity check has changed. The gateway repeats the check at once. */
-export interface IdentityNews {
-  readonly kind: 'identity';
-  /** The customer's uuid in the gateway. */
-  readonly customerId: string;
 }
 
 /** The methods of a rail whose provider converts the money itself, at a promised rate (decision 83). */

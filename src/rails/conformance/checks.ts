@@ -32,8 +32,6 @@ export interface Check {
   readonly run: (tried: Tried) => Promise<void>;
 }
 
-const noProvider = 'the trial has no provider to inject faults into';
-
 /** The port's promises about orders, for both payouts and collections. */
 export const checks: readonly Omit<Check, 'kind'>[] = [
   { name: 'settles an order, and moves its money once', run: settles },
@@ -146,7 +144,7 @@ function driveOf({ trial, kind, times }: Tried, course: Course): TrialDrive {
 
 /** Returns the trial's provider. @throws NotTried if the trial has none */
 export function providerOf({ trial }: Tried): TrialProvider {
-  if (!trial.provider) throw new NotTried(noProvider);
+  if (!trial.provider) throw new NotTried('the trial has no provider to inject faults into');
   return trial.provider;
 }
 

@@ -3,10 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Rail } from '../rail.ts';
 import type { RailDeposit, RailWebhook } from '../rail-parts.ts';
 import type { Check, Tried } from './checks.ts';
-import { Breach, NotTried } from './driver.ts';
-
-/** The pause before deposits are listed again, in milliseconds. */
-const retryMs = 20;
+import { Breach, NotTried, retryMs } from './driver.ts';
 
 const webhookChecks: readonly Check[] = [
   { kind: 'WEBHOOK', name: 'accepts webhooks that its provider has signed, under the same id each time', run: accepts },

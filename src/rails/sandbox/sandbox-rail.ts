@@ -199,16 +199,11 @@ function readScenario(value: unknown): Scenario {
 
 /** Returns what is wrong with a scenario; undefined if it is usable. */
 export function scenarioFault(scenario: Scenario): ScenarioFault | undefined {
-  const { step, delayMs, failureReason, reject, refundFails, returnAfterMs } = scenario;
-  for (const [field, ms] of [
-    ['delayMs', delayMs],
-    ['returnAfterMs', returnAfterMs],
-  ] as const) {
-    if (!duration.safeParse(ms).success) return { field, reason: `a time must be between 0 and ${maxMs} ms` };
-  }
+  const { step, failureReason, reject, refundFails, returnAfterMs } = scenario;
+  const wrong = (['delayMs', 'returnAfterMs'] as const).find((field) => !duration.safeParse(scenario[field]).success);
+  if (wrong) return { field: wrong, reason: `a time must be between 0 and ${maxMs} ms` };
   if (step === 'PAY_REQUEST' || step === 'PULL') {
-    const requested = { reject, refundFails, returnAfterMs };
-    const unfit = (['reject', 'refundFails', 'returnAfterMs'] as const).find((field) => requested[field] !== undefined);
+    const unfit = (['reject', 'refundFails', 'returnAfterMs'] as const).find((field) => scenario[field] !== undefined);
     if (unfit) return { field: unfit, reason: `this belongs to the step SETTLEMENT, not to ${step}` };
   }
   if (reject && failureReason) return { field: 'reject', reason: 'a payment can be rejected or fail, not both' };

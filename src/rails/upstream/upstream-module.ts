@@ -13,7 +13,7 @@ import {
   upstreamConnection,
 } from './upstream-client.ts';
 import { checkIdentity, customerIn } from './upstream-identity.ts';
-import { isWithin, orderIdIn, readMovements, states, sweepMemo } from './upstream-movements.ts';
+import { isWithin, memoOf, orderIdIn, readMovements, states } from './upstream-movements.ts';
 import { UpstreamOrders, UpstreamUma } from './upstream-orders.ts';
 import { lockRate, readTerms } from './upstream-quotes.ts';
 import { newsIn, verifyWebhook } from './upstream-webhooks.ts';
@@ -213,7 +213,7 @@ export class UpstreamDeposits {
       const own = await this.#accounts.internalId(currency);
       if (heldAt === own) return { kind: 'taken' };
       const key = `deposit-${id}`;
-      await this.#client.transfer('internal', { from: heldAt, to: own, amount, memo: sweepMemo(id), key });
+      await this.#client.transfer('internal', { from: heldAt, to: own, amount, memo: memoOf('deposit', id), key });
       return { kind: 'taken' };
     } catch (error) {
       if (!(error instanceof UpstreamRefusal)) throw error;

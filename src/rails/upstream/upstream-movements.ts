@@ -8,18 +8,12 @@ export function orderIdIn(description: string | undefined): string | undefined {
   return /^order ([0-9a-f-]{36})$/.exec(description ?? '')?.[1];
 }
 
-/** Returns the memo of an upstream transfer that moves a deposit from the customer's account to the platform's own. */
-export function sweepMemo(depositId: string): string {
-  return `deposit ${depositId}`;
-}
-
-/** Returns the memo of an upstream transfer that funds an order to a UMA address. */
-export function fundingMemo(orderId: string): string {
-  return `funding of ${orderId}`;
-}
-/** Returns the memo of an upstream transfer that moves back the unused part of that funding. */
-export function unusedMemo(orderId: string): string {
-  return `unused of ${orderId}`;
+/**
+ * Returns the memo of an upstream payment, which names an order or a deposit for operators and reconciliation. `deposit`,
+ * `funding of` and `unused of` move money between the platform's and its customers' accounts upstream.
+ */
+export function memoOf(what: 'order' | 'return of' | 'deposit' | 'funding of' | 'unused of', id: string): string {
+  return `${what} ${id}`;
 }
 
 type Ends = Pick<TransactionRecord, 'description' | 'source' | 'destination'>;

@@ -15,7 +15,7 @@ import {
   unlessRefused,
 } from './upstream-client.ts';
 import { customerThere } from './upstream-identity.ts';
-import { fundingMemo, hasBegun, unusedMemo } from './upstream-movements.ts';
+import { hasBegun, memoOf } from './upstream-movements.ts';
 
 /** The time settings of an upstream rail's orders, in milliseconds. */
 export interface UpstreamTimes {
@@ -54,7 +54,7 @@ export class UpstreamOrders {
     if (lock && order.umaAddress !== undefined) return this.#payUma(order, lock);
     if (lock) return this.#perform(order, () => this.#execute(order, lock));
     if (!account) return order.umaAddress === undefined ? { kind: 'settled' } : noUma;
-    return this.#perform(order, () => this.#transferOut(order, account, order.id, memoOf('order', order)));
+    return this.#perform(order, () => this.#transferOut(order, account, order.id, memoOf('order', order.id)));
   }
 
   /** Pays from the customer's upstream account, which is funded first. Unused money is moved back. */
@@ -79,7 +79,7 @@ export class UpstreamOrders {
       const { currency, amount } = order;
       const from = await this.#accounts.externalId(account, currency);
       const to = await this.#accounts.internalId(currency);
-      return this.#client.transfer('in', { from, to, amount, memo: memoOf('order', order), key: order.id });
+      return this.#client.transfer('in', { from, to, amount, memo: memoOf('order', order.id), key: order.id });
     });
   }
 
@@ -102,7 +102,7 @@ export class UpstreamOrders {
     });
     for (;;) {
       const { data, nextCursor } = await this.#client.get(`/transactions?${query}`, transactionPage);
-      const found = data.find((one) => one.description === memoOf('order', order) && hasBegun(one));
+      const found = data.find((one) => one.description === memoOf('order', order.id) && hasBegun(one));
       if (found) return found;
       if (nextCursor === undefined) return undefined;
       query.set('cursor', nextCursor);
@@ -120,7 +120,7 @@ export class UpstreamOrders {
 
   async giveBack(order: RailOrder): Promise<void> {
     if (!order.account) throw new Error('only money that was pulled from an account can be returned');
-    await this.#transferOut(order, order.account, `${order.id}-return`, memoOf('return of', order));
+    await this.#transferOut(order, order.account, `${order.id}-return`, memoOf('return of', order.id));
   }
 
   async #perform(order: RailOrder, send: () => Promise<Sent>): Promise<RailOutcome> {
@@ -217,7 +217,7 @@ export class UpstreamOrders {
     const account = await this.#accounts.externalId(order.account, order.currency);
     const path = `/transactions?type=OUTGOING&limit=100&receiverAccountIdentifier=${encodeURIComponent(account)}`;
     const { data } = await this.#client.get(path, transactionPage);
-    return data.some(({ description }) => description === memoOf('return of', order));
+    return data.some(({ description }) => description === memoOf('return of', order.id));
   }
 }
 
@@ -230,11 +230,6 @@ function sentOf(kind: RailOrder['kind'], lock: RateLock | undefined, sentAmount:
 }
 
 const noUma: RailOutcome = { kind: 'failed', explanation: 'the upstream rail does not pay to UMA addresses' };
-
-/** Returns the memo of an upstream payment, which names the order for operators and reconciliation. */
-function memoOf(what: 'order' | 'return of', { id }: RailOrder): string {
-  return `${what} ${id}`;
-}
 
 /** Payments to UMA addresses (decision 92), each from the upstream account of the paying customer's counterpart. */
 export class UpstreamUma {
@@ -277,13 +272,13 @@ export class UpstreamUma {
   /** Moves the amount of an order, once, to the account from which its upstream quote is paid. */
   async fund(order: RailOrder, lock: RateLock): Promise<void> {
     const { own, customers } = await this.#accountsOf(lock);
-    await this.#move(own, customers, lock.sent, fundingMemo(order.id));
+    await this.#move(own, customers, lock.sent, memoOf('funding of', order.id));
   }
 
   /** Moves back, once, the unused money of an order whose upstream payment has ended. */
   async takeBack(order: RailOrder, lock: RateLock): Promise<void> {
     const { own, customers } = await this.#accountsOf(lock);
-    await this.#move(customers, own, lock.sent, unusedMemo(order.id));
+    await this.#move(customers, own, lock.sent, memoOf('unused of', order.id));
   }
 
   /** Returns the account that pays an upstream quote, and the platform's own account in the same currency. */

@@ -21,6 +21,7 @@ import {
   UpstreamRefusal,
   unlessRefused,
 } from './upstream-client.ts';
+import { memoOf } from './upstream-movements.ts';
 import type { UpstreamUma } from './upstream-orders.ts';
 
 /** The fraction of an upstream quote's lifetime that this gateway promises; the rest is for its execution. */
@@ -41,7 +42,7 @@ export async function lockRate(
       ...(request.uma ? await uma.parties(request.uma, request) : await parties(accounts, request)),
       lockedCurrencySide: lockedSide,
       lockedCurrencyAmount: Number(amount),
-      description: `order ${orderId}`,
+      description: memoOf('order', orderId),
     };
     return lockedBy(await client.post('/quotes', quoteRecord, { body, key: `quote-${id}` }), request);
   } catch (error) {

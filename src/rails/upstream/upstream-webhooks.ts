@@ -22,11 +22,12 @@ const messageSchema = z.object({
 /** The upstream statuses of a payment whose money was returned. */
 const returnStatuses: ReadonlySet<string> = new Set(['REFUNDED', 'FAILED', 'REJECTED']);
 
-/** Returns a header field that occurs exactly once. */
-function fieldOf({ headers }: RailWebhook, name: string): string | undefined {
-  const field = headers[name];
-  return typeof field === 'string' ? field : undefined;
-}
+/** The header fields of a webhook, each of which occurs exactly once. */
+const fieldsSchema = z.object({
+  'webhook-id': z.string().min(1),
+  'webhook-timestamp': z.string().min(1),
+  'webhook-signature': z.string().min(1),
+});
 
 /**
  * Verifies the signature of a webhook (standardwebhooks.com), and that it was sent within the last five minutes.
@@ -35,16 +36,11 @@ function fieldOf({ headers }: RailWebhook, name: string): string | undefined {
  */
 export function verifyWebhook(secret: string | undefined, webhook: RailWebhook): ReceivedWebhook | undefined {
   if (secret === undefined) return undefined;
-  const [id, timestamp, signature] = [
-    fieldOf(webhook, 'webhook-id'),
-    fieldOf(webhook, 'webhook-timestamp'),
-    fieldOf(webhook, 'webhook-signature'),
-  ];
-  if (!id || !timestamp || !signature) return undefined;
-  const fields = { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signature };
+  const { data: fields } = fieldsSchema.safeParse(webhook.headers);
+  if (!fields) return undefined;
   try {
     new Webhook(secret).verify(Buffer.from(webhook.body), fields, { jsonParse: false });
-    return { id, status: asksForApproval(webhook.body) ? 202 : 200 };
+    return { id: fields['webhook-id'], status: asksForApproval(webhook.body) ? 202 : 200 };
   } catch (error) {
     if (error instanceof WebhookVerificationError) return undefined;
     throw error;

@@ -7,19 +7,8 @@ import { currentRequest } from '../../infra/instruments/request-facts.ts';
 /** The names of fields with secrets or personal data. Their values are redacted, also one level deeper. */
 const hiddenNames = [
   ...['authorization', 'password', 'secret', 'clientSecret', 'token', 'cookie', 'body', 'variables'],
-  ...[
-    'email',
-    'phone',
-    'fullName',
-    'legalName',
-    'birthDate',
-    'address1',
-    'taxId',
-    'umaAddress',
-    'accountNumber',
-    'iban',
-  ],
-  ...['details', 'beneficiary', 'senderInformation'],
+  ...['email', 'phone', 'fullName', 'legalName', 'birthDate', 'address1', 'taxId', 'umaAddress'],
+  ...['accountNumber', 'iban', 'details', 'beneficiary', 'senderInformation'],
 ];
 
 const options: LoggerOptions = {

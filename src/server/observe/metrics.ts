@@ -6,6 +6,7 @@ import type { Database } from '../../infra/database/database.ts';
 import type { Replicas } from '../../infra/database/replicas/replicas.ts';
 import type { ReadinessWatch } from '../../infra/health/readiness.ts';
 import { type OperatorServer, startOperatorServer } from '../../infra/instruments/operator-server.ts';
+import { singleFlight } from '../../infra/instruments/single-flight.ts';
 import { databaseFigures } from './database-figures.ts';
 
 interface Observed {
@@ -84,18 +85,11 @@ function metricsOf(observed: Observed, readsDatabase: boolean): () => Promise<st
   const refresh = gaugesOf(observed, [own]);
   const readFigures = readsDatabase ? databaseFigures(observed.working, [own]) : undefined;
   const merged = Registry.merge([register, own]);
-  let scraping: Promise<string> | undefined;
-  return () => {
-    scraping ??= (readFigures?.() ?? Promise.resolve())
-      .then(() => {
-        refresh();
-        return merged.metrics();
-      })
-      .finally(() => {
-        scraping = undefined;
-      });
-    return scraping;
-  };
+  return singleFlight(async () => {
+    await readFigures?.();
+    refresh();
+    return merged.metrics();
+  });
 }
 
 interface MetricsSettings {

@@ -1,6 +1,6 @@
+import { isIP } from 'node:net';
 import os from 'node:os';
 import pg from 'pg';
-import { isLoopbackAddress } from '../../net/addresses.ts';
 
 export interface Server {
   readonly host: string;
@@ -119,5 +119,6 @@ export function protectionOf(address: string): Protection {
 }
 
 function isLocal(host: string): boolean {
-  return host.startsWith('/') || host === 'localhost' || isLoopbackAddress(host.replace(/^\[|\]$/g, ''));
+  if (host.startsWith('/') || host === 'localhost' || host === '::1' || host === '[::1]') return true;
+  return isIP(host) === 4 && host.startsWith('127.');
 }
