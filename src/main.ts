@@ -52,15 +52,7 @@ async function main(): Promise<void> {
     return stopping;
   };
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.on(signal, () => {
-      stop(signal).then(
-        () => process.exit(0),
-        (error: unknown) => {
-          printError(error);
-          process.exit(1);
-        },
-      );
-    });
+    process.on(signal, () => stop(signal).then(() => process.exit(0), fail));
   }
 
   try {
@@ -130,7 +122,9 @@ function banner(url: string | undefined, local: EmbeddedPostgres | undefined): s
   return `${lines.join('\n')}\n`;
 }
 
-main().catch((error: unknown) => {
+function fail(error: unknown): never {
   printError(error);
   process.exit(1);
-});
+}
+
+main().catch(fail);

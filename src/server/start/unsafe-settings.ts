@@ -41,27 +41,18 @@ function findWeakKeys(config: Config): Finding[] {
 }
 
 function findUnverified(config: Config, tlsVerified: boolean): Finding[] {
-  const findings: Finding[] = [];
-  if (!tlsVerified) {
-    findings.push({
-      kind: 'unverified-tls',
-      fault: 'NODE_TLS_REJECT_UNAUTHORIZED is 0, so certificates are not verified: remove it',
-    });
-  }
-  const addresses = (
-    ['DATABASE_URL', 'DATABASE_DIRECT_URL', 'DATABASE_READ_URL', 'DATABASE_OWNER_URL'] as const
-  ).flatMap((name) => [config[name] ?? []].flat().map((address) => ({ name, address })));
-  for (const { name, address } of addresses) {
+  const kind = 'unverified-tls';
+  const fault = 'NODE_TLS_REJECT_UNAUTHORIZED is 0, so certificates are not verified: remove it';
+  const names = ['DATABASE_URL', 'DATABASE_DIRECT_URL', 'DATABASE_READ_URL', 'DATABASE_OWNER_URL'] as const;
+  const addresses = names.flatMap((name) => [config[name] ?? []].flat().map((address) => ({ name, address })));
+  const findings = addresses.flatMap(({ name, address }): Finding[] => {
     const protection = protectionOf(address);
-    if (protection === 'NONE' || protection === 'UNVERIFIED') {
-      const what = protection === 'NONE' ? 'connects without TLS' : 'does not verify the certificate';
-      findings.push({
-        kind: 'unverified-tls',
-        fault: `${name} ${what}: add sslmode=verify-full, and sslrootcert=FILE for your own certificate authority`,
-      });
-    }
-  }
-  return findings;
+    if (protection === 'VERIFIED' || protection === 'LOCAL') return [];
+    const what = protection === 'NONE' ? 'connects without TLS' : 'does not verify the certificate';
+    const advice = 'add sslmode=verify-full, and sslrootcert=FILE for your own certificate authority';
+    return [{ kind, fault: `${name} ${what}: ${advice}` }];
+  });
+  return tlsVerified ? findings : [{ kind, fault }, ...findings];
 }
 
 /** The minimum number of different characters or bytes in a key. A random key of length 32 has more, even in hex. */
