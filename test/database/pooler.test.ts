@@ -8,8 +8,7 @@ import { query } from '../setup/embedded-servers.ts';
 import { ownGateway, type TestPlatform } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 
-// Tests without a real pooler: the service treats an ordinary server as if it were behind a pooler. The soak "pooler"
-// uses a real one.
+// An ordinary server stands in for a pooler here. The soak "pooler" uses a real one.
 
 const database = await testDatabase();
 const url = servingUrl(database.url);

@@ -53,7 +53,6 @@ async function readsOf(work: () => Promise<unknown>) {
   return { replica: after.replica - before.replica, primary: after.primary - before.primary };
 }
 
-/** Sends a GraphQL request with the given body. */
 const post = (platform: TestPlatform, body: object) =>
   fetch(`${platform === atOne ? one.url : two.url}/graphql`, {
     method: 'POST',
@@ -162,8 +161,7 @@ describe('with a token', () => {
     const before = await write(atOne);
     await caughtUp();
     await standby.pause();
-    // The write goes through the other instance, because an instance knows its own writes and would never return older
-    // data.
+    // The write goes through the other instance: an instance never returns data older than its own writes.
     const after = await write(atTwo);
     await seen({ isUsable: true, keepsUp: false });
     const read = (token: string) => rest(atOne, `/customers/${customerId}`, { 'payments-read-after': token });

@@ -11,8 +11,7 @@ import { isOnPath } from '../setup/programs.ts';
 import { balanceOf, makeScene } from '../setup/scene.ts';
 import { startTwoGateways, type TwoGateways } from './two-gateways.ts';
 
-// The set-up of docs/growing.md: two installations, each with its own database, behind one HAProxy that knows their
-// host names.
+// The set-up of docs/growing.md: two installations with separate databases, behind one HAProxy that knows their names.
 
 /** The host names in the example, and the names that replace them in this test, which both lead to this machine. */
 const hosts = { 'north.pay.example': '127.0.0.1', 'south.pay.example': 'localhost' };

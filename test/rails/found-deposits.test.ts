@@ -8,8 +8,7 @@ import type { DepositsPage, RailDeposit } from '../../src/rails/rail-parts.ts';
 import { tester, testGateway, uuidIn } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 
-// Tests how the deposits listed by a provider are stored, and from which time on the provider is queried. The test
-// plays the provider.
+// How a provider's deposits are stored, and from which time on it is queried. The test plays the provider.
 
 let page: (from: Date) => Promise<DepositsPage>;
 const minute = 60_000;

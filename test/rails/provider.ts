@@ -54,7 +54,6 @@ export class Provider {
     return lock;
   }
 
-  /** Returns whether a lock is valid now. */
   holds({ reference }: RateLock): boolean {
     return performance.now() < (this.#locks.get(reference) ?? 0);
   }
@@ -99,7 +98,6 @@ const lockMistakes = [
   ...(['locks the other side', 'hides fees', 'invents locks'] as const),
 ] as const;
 
-/** Returns whether to test a rail's locks, which takes a while. */
 function triesLocks(mistake: Mistake | undefined): boolean {
   return mistake === undefined || lockMistakes.some((one) => one === mistake);
 }
@@ -173,14 +171,12 @@ async function lockAt(provider: Provider, request: LockRequest, mistake: Mistake
   return { kind: 'locked', lock: told, validMs: mistake === 'promises longer' ? lockMs * 1.5 : lockMs * 0.8 };
 }
 
-/** Returns what a rail reports about a lock that it has executed. */
 function settledLock({ sent, received }: RateLock, mistake: Mistake | undefined): RailOutcome {
   if (mistake === 'names no amounts') return { kind: 'settled' };
   const taken = mistake === 'takes more' ? sent + 1n : sent;
   return { kind: 'settled', sent: taken, amount: mistake === 'delivers less' ? received - 1n : received };
 }
 
-/** Returns the trial of a rail for such a provider. */
 export function providerTrial(mistake?: Mistake): RailTrial {
   const provider = new Provider();
   return {

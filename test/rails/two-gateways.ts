@@ -19,10 +19,7 @@ export function credentialsIn(authorization: string): { clientId: string; secret
   return { clientId, secret };
 }
 
-/**
- * Starts both gateways. Upstream receives, creates, fails, returns and delays payments (`returning-rail.ts`).
- * @param settings the settings of the rail `upstream` here
- */
+/** Starts both gateways, with these settings of the rail here. Upstream also fails, returns and delays payments. */
 export async function startTwoGateways(settings: object, overrides: Partial<GatewaySettings> = {}) {
   const key = randomBytes(32);
   const rails = (text: object) => parseRailSettings(JSON.stringify(text));
@@ -39,7 +36,6 @@ export async function startTwoGateways(settings: object, overrides: Partial<Gate
   return {
     upstream,
     gateway,
-    /** The secret key of the gateway. */
     key,
     /** Connects a new platform here to its own account upstream, which holds this amount in both USD and EUR. */
     async connected(name: string, held = 1_000_000n) {
@@ -65,7 +61,6 @@ export async function startTwoGateways(settings: object, overrides: Partial<Gate
     /** Changes rows upstream, even those that upstream's own rules protect. */
     spoil: (text: string, ...values: unknown[]) =>
       withoutTriggers(upstream.databaseUrl, (client) => client.query(text, values)),
-    /** Returns the rail of a platform here. */
     rail({ platformId }: TestPlatform) {
       const rail = connectedRail(payments, { platformId, environment: 'PRODUCTION' });
       if (!rail) throw new Error('no rail');
@@ -84,10 +79,7 @@ export async function startTwoGateways(settings: object, overrides: Partial<Gate
   };
 }
 
-/**
- * Connects a platform, with a relay between upstream and the gateway. The relay forwards each webhook `times` times, or
- * holds it back.
- */
+/** Connects a platform through a relay, which forwards each of upstream's webhooks `times` times or holds it back. */
 export async function testRelay(two: TwoGateways, times = 1) {
   const shop = await two.connected('shop');
   const passOn: Receiver['answer'] = (response, received) => {

@@ -133,8 +133,7 @@ test('a deposit whose answer was lost upstream is collected once and credited on
   relay.answer = holdBack;
   const proxy = await startUpstreamProxy(two.upstream.url);
   try {
-    // An ordinary deposit comes first. After it, the rail has cached the platform's own upstream account and does not
-    // read it again.
+    // After an ordinary deposit, the rail has cached the platform's own upstream account.
     const usual = await comeIn(there, 1n);
     await askNow();
     await untilStatus(usual, 'CREDITED');

@@ -6,7 +6,6 @@ import { bodyOf, passOn } from '../setup/pass-on.ts';
 /** A proxy in front of an upstream service. It simulates network faults, and a service that contradicts itself. */
 export type UpstreamProxy = Awaited<ReturnType<typeof startUpstreamProxy>>;
 
-/** Starts a proxy for the service at `target`. */
 export async function startUpstreamProxy(target: string) {
   let fault: ProviderFault = 'none';
   let changed = (text: string) => text;

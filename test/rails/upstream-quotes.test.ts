@@ -16,10 +16,7 @@ import { createEndpoint } from '../webhooks/endpoint.ts';
 import { returnedAmount, slowAmount } from './returning-rail.ts';
 import { credentialsIn, testTwoGateways } from './two-gateways.ts';
 
-/**
- * Conversions for a platform whose rail is a second instance of this service. Their rate is locked there before it is
- * promised here (decision 83).
- */
+/** Conversions whose rate is locked at a second instance before it is promised here (decision 83). */
 
 const two = await testTwoGateways({ pollMs: 10 });
 const { upstream, gateway, key } = two;
@@ -29,12 +26,10 @@ await chargeFees(gateway, platform, 25n, '0.01');
 const scene = await makeScene(platform, 0n);
 await bringIn(platform, scene, 400_000n);
 
-/** Returns the platform's upstream balances, in smallest units. */
 async function held() {
   const of = async (currency: string) => balanceOf(account, await ownAccount(account, currency));
   return { usd: await of('USD'), eur: await of('EUR') };
 }
-/** Returns the balances here and upstream. */
 const both = async () => ({ here: await balanceOf(platform, scene.usd), there: await held() });
 
 /** Returns a quote here, and the upstream quote that serves as its lock. */
@@ -45,7 +40,6 @@ async function bothQuotes(id: string): Promise<{ readonly here: Data; readonly t
   return { here, there: await read(upstream, here.rate_lock.reference) };
 }
 
-/** Executes a quote. Returns its payment once the payment has ended. */
 async function executed({ id, transaction }: Data): Promise<Data> {
   await execute(platform, id);
   return ended(platform, transaction.id);
@@ -59,10 +53,7 @@ const compared = () => two.compare(platform);
 const balances = async () =>
   (await readBalances(gateway.gateway.payments, { ...platform, environment: 'PRODUCTION' })) ?? [];
 
-/**
- * Expects both books to agree: each order with its movement, and the balances, apart from the operator's own money
- * upstream.
- */
+/** Expects both books to agree, apart from the operator's own money upstream. */
 async function expectReconciled(): Promise<void> {
   const { differences, totals } = await compared();
   expect(differences).toEqual([]);
@@ -274,10 +265,7 @@ test("a lock that upstream no longer knows leaves its order's outcome unknown: a
   expect(await rail.findOrder?.(order)).toBe(undefined);
 });
 
-/**
- * Returns the commands and the setting RAILS from the section of docs/rails.md about putting the gateway in front of an
- * upstream service.
- */
+/** Returns the commands and settings in docs/rails.md that put the gateway in front of an upstream service. */
 function pageCommands(): {
   readonly rails: string;
   /** The address to which upstream posts its webhooks. */

@@ -18,7 +18,6 @@ async function held(): Promise<Record<string, bigint>> {
   const of = async (currency: string) => balanceOf(shop.account, await ownAccount(shop.account, currency));
   return { USD: await of('USD'), EUR: await of('EUR') };
 }
-/** Returns the balances here and upstream. */
 const both = async () => ({ here: await balanceOf(shop.platform, scene.usd), there: await held() });
 
 /** Returns the upstream quote that serves as the lock for a quote here, in its current state. */

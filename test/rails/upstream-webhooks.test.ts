@@ -11,10 +11,7 @@ import { passWebhookTo, type Received } from '../webhooks/receiver.ts';
 import { returnedAmount, slowAmount } from './returning-rail.ts';
 import { testRelay, testTwoGateways } from './two-gateways.ts';
 
-/**
- * Webhooks from an upstream service. Here polling repeats only after an hour, so it cannot hide that a webhook is
- * missing.
- */
+/** Webhooks from upstream. Polling repeats only after an hour, so it cannot hide a missing webhook. */
 
 /** Forwards a webhook to the gateway exactly as it arrived. */
 const give = (received: Pick<Received, 'raw' | 'headers'>, url = shop.webhookUrl) => passWebhookTo(url, received);
@@ -39,10 +36,7 @@ async function orderOf(transactionId: string) {
   return rows[0] as { id: string; attempts: number; watched: boolean };
 }
 
-/**
- * Returns how many of the webhooks with these ids the gateway has stored. Webhooks of earlier payments can arrive at
- * any time.
- */
+/** Returns how many webhooks with these ids are stored. Those of earlier payments can arrive at any time. */
 async function stored(ids: unknown[]): Promise<number> {
   const text = 'select from rail_webhook where webhook_id = any($1)';
   return (await two.gateway.owner.query(text, [ids])).rowCount ?? 0;
@@ -212,8 +206,7 @@ test('a webhook without a valid signature for this platform is refused and not s
     code: 'UNAUTHENTICATED',
     message: "not a webhook of this platform's provider: its signature is missing or wrong",
   });
-  // The limit is six invalid webhooks a minute. The next one from this address is refused unread; one from another
-  // address is not.
+  // The limit is six invalid webhooks a minute from one address.
   expect((await give(from('198.51.100.1', signed(raw)))).status).toBe(429);
   const long = 'x'.repeat(100 * 1024 + 1);
   const tooLong = signed(long);

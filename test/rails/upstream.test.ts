@@ -28,10 +28,7 @@ import { returnedAmount, slowAmount } from './returning-rail.ts';
 import { testTwoGateways } from './two-gateways.ts';
 import { startUpstreamProxy, type UpstreamProxy } from './upstream-proxy.ts';
 
-/**
- * A PRODUCTION platform whose rail is a second instance of this service, which receives, creates, fails and refunds
- * payments.
- */
+/** A PRODUCTION platform whose rail is a second instance of this service. */
 
 const two = await testTwoGateways({ pollMs: 10 });
 const { upstream, gateway, key } = two;
@@ -41,10 +38,8 @@ const { platform, account } = shop;
 const scene = await makeScene(platform, 0n);
 const rail = two.rail(platform);
 
-/** Returns the platform's upstream balance. */
 const held = async (currency: string) => balanceOf(account, await ownAccount(account, currency));
 const receive = (amount: bigint) => bringIn(platform, scene, amount);
-/** Returns the balances here and upstream. */
 const both = async () => ({ here: await balanceOf(platform, scene.usd), upstream: await held('USD') });
 
 test('money that is received is pulled into the upstream account, and credited to the customer here', async () => {
@@ -258,7 +253,6 @@ async function upstreamIncoming(): Promise<TrialIncoming> {
   };
 }
 
-/** Returns the trial of the rail. The provider is the upstream service, behind a proxy with faults. */
 async function upstreamTrial(proxy: UpstreamProxy): Promise<RailTrial> {
   const { payments } = gateway.gateway;
   const stored = openConnections(payments.database, { SECRET_KEY: key, SECRET_KEY_FALLBACKS: [] });
