@@ -7,7 +7,7 @@ import { failOrder } from '../../src/domain/settlement/order-by-hand.ts';
 import { inTransaction } from '../../src/infra/database/transaction.ts';
 import { parseRailSettings } from '../../src/rails/rail-settings.ts';
 import { actOn, bringIn, ended, execute, moving, payOut, quote, transfer, umaQuote, usdToEur } from '../setup/acts.ts';
-import { tester, untilRows, uuidIn } from '../setup/gateway.ts';
+import { tester, untilRows } from '../setup/gateway.ts';
 import { externalAccount, internalAccount, makeScene, usAccount } from '../setup/scene.ts';
 import { slowAmount } from './returning-rail.ts';
 import { testRelay, testTwoGateways } from './two-gateways.ts';
@@ -60,10 +60,8 @@ test('every method of the rail is called outside of transactions', async () => {
   await failOrder(payments, slow.id, { operator: tester, withoutAsking: false });
 
   // A deposit that a webhook reports.
-  const text = 'select id from customer where platform_customer_id like $1';
-  const { rows } = await two.upstream.owner.query(text, [`${uuidIn(scene.customerId)}-%`]);
   const bank = await externalAccount(account, undefined, 'USD', usAccount('7654321000'));
-  const there = await internalAccount(account, `Customer:${rows[0].id}`, 'USD');
+  const there = await internalAccount(account, await two.customerThere(scene.customerId), 'USD');
   await actOn(account, 'transferIn', moving(bank, there, 500n));
   await untilRows(two.gateway, [{}], "select from rail_deposit where status = 'CREDITED'");
 

@@ -12,14 +12,12 @@ import { credentialsIn, testTwoGateways } from './two-gateways.ts';
 const two = await testTwoGateways({ pollMs: 10 });
 const { upstream, gateway, spoil } = two;
 const { account, platform: books } = await two.connected('books', 0n);
-const RAILS = JSON.stringify({ PRODUCTION: { module: 'upstream' } });
-const environment = { SECRET_KEY: two.key.toString('base64'), RAILS };
 const printed: string[] = [];
 await connectWith(credentialsIn(account.authorization));
 const scene = await makeScene(books, 0n);
 
 async function ops(...args: string[]) {
-  const result = await runOps(gateway.databaseUrl, ['--json', ...args], environment);
+  const result = await runOps(gateway.databaseUrl, ['--json', ...args], two.environment);
   printed.push(result.out, result.err);
   return result;
 }

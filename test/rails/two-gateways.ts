@@ -6,7 +6,7 @@ import { parseRailSettings } from '../../src/rails/rail-settings.ts';
 import type { GatewaySettings } from '../../src/server/config.ts';
 import { openConnections } from '../../src/server/gateway.ts';
 import { startTestGateway, type TestPlatform, uuidIn, withoutTriggers } from '../setup/gateway.ts';
-import { fund, ownAccount } from '../setup/scene.ts';
+import { balanceOf, fund, ownAccount } from '../setup/scene.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 import { passWebhookTo, type Receiver, startReceiver } from '../webhooks/receiver.ts';
 
@@ -37,11 +37,13 @@ export async function startTwoGateways(settings: object, overrides: Partial<Gate
     upstream,
     gateway,
     key,
+    /** The settings with which operators' commands reach the gateway's rail. */
+    environment: { SECRET_KEY: key.toString('base64'), RAILS: JSON.stringify({ PRODUCTION: { module: 'upstream' } }) },
     /** Connects a new platform here to its own account upstream, which holds this amount in both USD and EUR. */
-    async connected(name: string, held = 1_000_000n) {
+    async connected(name: string, amount = 1_000_000n) {
       const account = await upstream.newPlatform(name);
-      if (held > 0n)
-        for (const currency of ['USD', 'EUR']) await fund(account, await ownAccount(account, currency), held);
+      if (amount > 0n)
+        for (const currency of ['USD', 'EUR']) await fund(account, await ownAccount(account, currency), amount);
       const platform = await gateway.newPlatform(name, 'PRODUCTION');
       const connections = openConnections(payments.database, { SECRET_KEY: key, SECRET_KEY_FALLBACKS: [] });
       const connection = { baseUrl: `${upstream.url}/2025-10-13`, ...credentialsIn(account.authorization) };
@@ -51,7 +53,14 @@ export async function startTwoGateways(settings: object, overrides: Partial<Gate
       await connect({});
       /** Where upstream posts the platform's webhooks. */
       const webhookUrl = `${gateway.url}/rails/Platform:${platform.platformId}/webhooks`;
-      return { account, platform, webhookUrl, connect };
+      /** Returns the platform's upstream balances, in smallest units. */
+      const held = async () => {
+        const of = async (currency: string) => balanceOf(account, await ownAccount(account, currency));
+        return { USD: await of('USD'), EUR: await of('EUR') };
+      };
+      /** Returns the balances of an account here, and upstream. */
+      const both = async (id: string) => ({ here: await balanceOf(platform, id), there: await held() });
+      return { account, platform, webhookUrl, connect, held, both };
     },
     /** Compares a platform's books with upstream's, from one hour ago to one hour from now. */
     compare({ platformId }: TestPlatform) {
@@ -71,6 +80,16 @@ export async function startTwoGateways(settings: object, overrides: Partial<Gate
       const text = "select id from account where platform_id = $1 and kind = 'EXTERNAL' and platform_account_id = $2";
       const { rows } = await upstream.owner.query(text, [platformId, uuidIn(id)]);
       return `ExternalAccount:${rows[0].id}`;
+    },
+    /** Returns the upstream id of the latest counterpart of a customer here. */
+    async customerThere(id: string) {
+      const text = 'select id from customer where platform_customer_id like $1 order by id desc limit 1';
+      return `Customer:${(await upstream.owner.query(text, [`${uuidIn(id)}-%`])).rows[0].id}`;
+    },
+    /** Returns the ids of a payment's orders here, oldest first. */
+    async ordersOf(transactionId: string): Promise<string[]> {
+      const text = 'select id from rail_order where transaction_id = $1 order by created_at';
+      return (await gateway.owner.query(text, [uuidIn(transactionId)])).rows.map(({ id }) => id);
     },
     async stop() {
       await gateway.stop();

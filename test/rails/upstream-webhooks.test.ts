@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { Webhook } from 'standardwebhooks';
 import { expect, test, vi } from 'vitest';
+import { signedHeaders } from '../../src/api/webhooks/delivery/sender.ts';
 import { parseRange } from '../../src/core/address-ranges.ts';
 import { deleteExpired } from '../../src/server/workers/housekeeping.ts';
 import { bringIn, ended, fieldsOf, succeed, transfer, untilStatus } from '../setup/acts.ts';
@@ -81,11 +81,7 @@ test('late, duplicate and reordered webhooks end a payment once, and do not end 
 
 /** Returns the headers of a webhook that is signed the way upstream signs. */
 function signed(raw: string, id = `Webhook:${randomUUID()}`, { at = new Date(), by = secret } = {}) {
-  return {
-    'webhook-id': id,
-    'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
-    'webhook-signature': new Webhook(by).sign(id, at, raw),
-  };
+  return signedHeaders({ id, body: raw, at }, [by]);
 }
 
 test('a payment that its bank returns upstream is refunded here immediately', async () => {
@@ -121,9 +117,7 @@ const untilKyc = (id: string, status: string) =>
 
 /** Decides the identity check of an upstream customer, whom upstream knows by our id. */
 async function decideUpstream(id: string, kycStatus: string): Promise<void> {
-  const text = 'select id from customer where platform_customer_id like $1 order by id desc limit 1';
-  const { rows } = await two.upstream.owner.query(text, [`${uuidIn(id)}-%`]);
-  await succeed(shop.account, 'sandboxSetKycStatus', { customerId: `Customer:${rows[0].id}`, kycStatus });
+  await succeed(shop.account, 'sandboxSetKycStatus', { customerId: await two.customerThere(id), kycStatus });
 }
 
 test('a webhook is not marked as done before it has been processed', async () => {
