@@ -51,9 +51,8 @@ async function main(): Promise<void> {
     })();
     return stopping;
   };
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.on(signal, () => stop(signal).then(() => process.exit(0), fail));
-  }
 
   try {
     const embedded = await starting;

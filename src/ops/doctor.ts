@@ -100,9 +100,8 @@ export async function examine(
 }
 
 async function ofDatabase(config: Config, limits: Limits): Promise<Finding[]> {
-  if (config.DATABASE_URL === undefined) {
+  if (config.DATABASE_URL === undefined)
     return [{ check: 'database', result: 'warning', detail: 'DATABASE_URL is not set: the embedded database is used' }];
-  }
   const role = config.ROLE === 'serve' ? 'gateway_serving' : 'gateway_work';
   const database = openDatabase({ url: directUrl(config), role, poolSize: 1 });
   try {

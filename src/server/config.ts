@@ -42,9 +42,8 @@ export function readConfig(environment: Environment) {
     ...readSecretFiles(environment),
   };
   const result = schema.safeParse(variables);
-  if (!result.success) {
+  if (!result.success)
     throw new ConfigError(result.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`));
-  }
   const config = result.data;
   const production = config.NODE_ENV === 'production';
   const isEmbedded = config.DATABASE_URL === undefined;

@@ -105,9 +105,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const sessions = new Sessions(serving, log);
   const readiness = new ReadinessWatch(config.ROLE === 'work' ? working : serving, log, options.pace?.readiness);
   const closing = [() => sessions.leave(0), () => readiness.close(), close];
-  if (!config.ALLOW_UNSAFE.includes('owner-login')) {
+  if (!config.ALLOW_UNSAFE.includes('owner-login'))
     await refuseOwners(config.ROLE === 'work' ? working : serving).catch((error: unknown) => abandon(error, closing));
-  }
   await feed.open().catch((error: unknown) => abandon(error, closing));
   readiness.open();
   await replicas?.open();

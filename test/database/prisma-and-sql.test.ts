@@ -45,9 +45,7 @@ beforeAll(async () => {
   const programs = ['src/main.ts', 'src/api/pages/build.ts'];
   const isLeftOut = (file: string) =>
     programs.includes(file) || /^src\/apps\/(lab|console)\//.test(file) || file.endsWith('.d.ts');
-  for (const file of files.filter((one) => !isLeftOut(one))) {
-    await import(/* @vite-ignore */ pathToFileURL(file).href);
-  }
+  for (const file of files.filter((one) => !isLeftOut(one))) await import(/* @vite-ignore */ pathToFileURL(file).href);
 });
 
 /** The service's statements by name. Other tests in the same worker may have added their own. */

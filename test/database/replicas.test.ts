@@ -119,9 +119,8 @@ const seen = (state: { readonly isUsable: boolean; readonly keepsUp: boolean }) 
 test('both APIs read nodes and lists on the replica; commands and their results on the primary', async () => {
   await caughtUp();
   await write(atOne);
-  for (const read of Object.values(reads)) {
+  for (const read of Object.values(reads))
     await vi.waitFor(async () => expect((await readsOf(() => read(atTwo))).replica).toBeGreaterThan(0), 60_000);
-  }
   const below = 'customer { id metadata { value } internalAccounts: accounts(first: 1) { edges { node { id } } } }';
   const input = { customerId, metadata: [{ key: 'n', value: 'below' }] };
   expect(await readsOf(() => succeed(atOne, 'updateCustomer', input, below))).toMatchObject({ replica: 0 });

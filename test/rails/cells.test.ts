@@ -81,9 +81,8 @@ async function configuration(port: number, cells: Readonly<Record<'north' | 'sou
     text = text.replace(`str ${name} `, `str ${here} `);
   }
   text = text.replace('bind :80', `bind 127.0.0.1:${port},127.0.0.2:${port},::1:${port}`);
-  for (const [cell, url] of Object.entries(cells)) {
+  for (const [cell, url] of Object.entries(cells))
     text = text.replaceAll(new RegExp(`(server ${cell}-\\d) \\S+`, 'g'), `$1 ${new URL(url).host}`);
-  }
   return text;
 }
 

@@ -106,9 +106,8 @@ test('a report of a deposit that arrives during a query makes the next query due
 test("at most 1,000 characters of a payer's memo are stored", async () => {
   const [one, other] = [deposit({ memo: 'm'.repeat(1_000) }), deposit({ memo: `${'m'.repeat(1_000)}!` })];
   await found([one, other]);
-  for (const { reference } of [one, other]) {
+  for (const { reference } of [one, other])
     expect(await stored(reference)).toMatchObject([{ memo: 'm'.repeat(1_000) }]);
-  }
 });
 
 test('a deposit is never credited to an account of another platform, or to an external one', async () => {

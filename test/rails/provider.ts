@@ -107,12 +107,10 @@ function openRail(provider: Provider, mistake: Mistake | undefined): Rail {
   /** Payments that only this process knows. */
   const sent = new Set<string>();
   const perform = async (order: RailOrder): Promise<RailOutcome> => {
-    if (order.kind === 'COLLECTION' && provider.wasGivenBack(order.id)) {
+    if (order.kind === 'COLLECTION' && provider.wasGivenBack(order.id))
       return { kind: 'failed', explanation: 'given back' };
-    }
-    if (mistake === 'forgets' && order.attempts > 0 && !sent.has(order.id)) {
+    if (mistake === 'forgets' && order.attempts > 0 && !sent.has(order.id))
       return { kind: 'failed', explanation: 'unknown order' };
-    }
     sent.add(order.id);
     const key = mistake === 'new keys' ? randomUUID() : order.id;
     const state = await provider.pay(key, order).catch((error: unknown): State => {
@@ -123,9 +121,8 @@ function openRail(provider: Provider, mistake: Mistake | undefined): Rail {
     if (mistake === 'asks never' && state === 'under way')
       return { kind: 'pending', checkInMs: Number.POSITIVE_INFINITY };
     // A settled order stays settled, whatever the provider reports afterwards.
-    if (order.settled && state === 'failed' && mistake !== 'believes the last') {
+    if (order.settled && state === 'failed' && mistake !== 'believes the last')
       return { kind: 'contradiction', explanation: 'failed, of what was settled' };
-    }
     return state === 'settled' && order.lock ? settledLock(order.lock, mistake) : answers[state];
   };
   const payOut = async (order: RailOrder): Promise<RailOutcome> =>

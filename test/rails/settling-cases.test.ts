@@ -119,9 +119,8 @@ test('whatever a provider moves, customers get what was promised, and DIFFERENCE
         expect(await balances()).toEqual(expected);
 
         const sums = new Map<string, bigint>();
-        for (const { amount: leg } of ledgerEntries) {
+        for (const { amount: leg } of ledgerEntries)
           sums.set(leg.currency.code, (sums.get(leg.currency.code) ?? 0n) + BigInt(leg.amount));
-        }
         expect(notZero(sums)).toEqual([]);
         expect(notZero(await differences())).toEqual(notZero(provider.beyond));
         expect(await named()).toEqual([]);

@@ -32,9 +32,8 @@ async function quoteThere(id: string): Promise<Data> {
 async function expectReconciled(): Promise<void> {
   expect((await two.compare(shop.platform)).differences).toEqual([]);
   const tenant = { ...shop.platform, environment: 'PRODUCTION' } as const;
-  for (const { currency, booked, held: there } of (await readBalances(two.gateway.gateway.payments, tenant)) ?? []) {
+  for (const { currency, booked, held: there } of (await readBalances(two.gateway.gateway.payments, tenant)) ?? [])
     expect([currency, (there ?? 0n) - (opening[currency] ?? 0n)]).toEqual([currency, booked]);
-  }
   const { rows } = await two.upstream.owner.query(
     'select coalesce(sum(p.amount), 0)::text as sum from account a join posting p on p.account_id = a.id where a.platform_id = $1 and a.customer_id is not null',
     [shop.account.platformId],

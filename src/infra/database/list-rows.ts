@@ -97,9 +97,8 @@ export function listRows(list: ListRows, binds: Binding): string {
 /** Returns a description of everything that determines the conditions' text, and adds each value to `values` once. */
 function shapeOf(conditions: readonly Condition[], values: unknown[]): string {
   let shape = '';
-  for (const [name, value] of conditions) {
+  for (const [name, value] of conditions)
     shape += `${name}:${valueShape(value, values)}${literalNames.has(name) ? String(value) : ''},`;
-  }
   return shape;
 }
 

@@ -165,9 +165,8 @@ export class ReadinessWatch {
         'the database lacks migrations or rights that this version needs: `npm run ops -- doctor` names them',
       );
     if (before.writable && !now.writable && now.schema) log.error('the database is read-only');
-    if (before.feed && !now.feed && now.schema) {
+    if (before.feed && !now.feed && now.schema)
       log.error({ oldest: this.#oldest?.id.toString() }, 'the feed is stalled: events wait in the outbox');
-    }
     if (!before.feed && now.feed) log.info('the feed advances again');
     if (!isReady(before) && isReady(now)) log.info('the database is ready for this instance');
   }

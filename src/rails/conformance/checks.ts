@@ -58,9 +58,8 @@ async function refuses(tried: Tried): Promise<void> {
   const drive = driveOf(tried, 'refused');
   const rail = await tried.open();
   const first = await drive.outcome(rail);
-  if (first.kind !== 'failed' && first.kind !== 'rejected') {
+  if (first.kind !== 'failed' && first.kind !== 'rejected')
     throw new Breach(`the provider refused the order, but the rail answered ${words(first)}`);
-  }
   const again = await drive.outcome(rail);
   if (again.kind !== first.kind) throw new Breach(`it answered ${words(first)}, and then ${words(again)}`);
   await expectMoved(tried, drive, 0n);
@@ -178,9 +177,8 @@ export async function expectNoAnswer(tried: Tried, ask: () => Promise<string | u
 export async function expectNothingFinal(drive: TrialDrive, rail: Rail, times: number): Promise<void> {
   for (let asked = 0; asked < times; asked += 1) {
     const answer = await drive.ask(rail);
-    if (answer.kind !== 'unknown' && answer.kind !== 'pending') {
+    if (answer.kind !== 'unknown' && answer.kind !== 'pending')
       throw new Breach(`the provider did not answer, but the rail answered ${words(answer)}`);
-    }
   }
 }
 
@@ -200,9 +198,7 @@ const stands = ['settled', 'returned', 'unknown'];
 
 async function expectStanding(drive: TrialDrive, rail: Rail, kinds: readonly string[] = stands): Promise<void> {
   const answer = await drive.ask(rail, true);
-  if (!kinds.includes(answer.kind)) {
-    throw new Breach(`it answered settled, and then ${words(answer)}`);
-  }
+  if (!kinds.includes(answer.kind)) throw new Breach(`it answered settled, and then ${words(answer)}`);
 }
 
 /** Checks that the provider has moved an order's amount exactly `times` times. @throws Breach otherwise */
@@ -263,9 +259,8 @@ async function keepsTime(tried: Tried): Promise<void> {
   const rail = await tried.open();
   const begin = performance.now();
   const locked = await lockFor(tried, rail, 'SENDING');
-  if (locked.validMs > tried.times.outcomeMs) {
+  if (locked.validMs > tried.times.outcomeMs)
     throw new NotTried(`the lock holds for ${locked.validMs} ms, which is longer than the suite waits`);
-  }
   await sleep(Math.max(0, begin + locked.validMs * lastMoment - performance.now()));
   expectLocked(locked, await locked.drive.outcome(rail));
 }
@@ -313,9 +308,7 @@ export async function lockOf({ times }: Pick<Tried, 'times'>, rail: Rail, reques
 
 /** Checks that an order settled with exactly the locked amounts. @throws Breach otherwise */
 export function expectLocked({ lock }: Locked, outcome: RailOutcome): void {
-  if (outcome.kind !== 'settled') {
-    throw new Breach(`the lock held, but the rail answered ${words(outcome)}`);
-  }
+  if (outcome.kind !== 'settled') throw new Breach(`the lock held, but the rail answered ${words(outcome)}`);
   if (outcome.sent !== lock.sent || outcome.amount !== lock.received) {
     const said = `took ${outcome.sent} and delivered ${outcome.amount}`;
     throw new Breach(`it locked ${lock.sent} for ${lock.received}, and ${said}`);
@@ -328,7 +321,6 @@ function expectRateLaw({ sending, receiving }: TrialLock, { sent, fees, received
   const worth = multiply(whole(sent - fees), unitsBought);
   const tolerance = add(whole(1n), unitsBought);
   const beyond = (difference: Fraction) => isLess(tolerance, difference);
-  if (beyond(subtract(worth, whole(received))) || beyond(subtract(whole(received), worth))) {
+  if (beyond(subtract(worth, whole(received))) || beyond(subtract(whole(received), worth)))
     throw new Breach(`${sent} less fees of ${fees} at ${rate} is not ${received}`);
-  }
 }

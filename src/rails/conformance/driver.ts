@@ -90,18 +90,15 @@ export function words(answer: Answer | undefined): string {
 const kinds = ['pending', 'settled', 'failed', 'rejected', 'returned', 'contradiction'];
 
 function checkForm(outcome: RailOutcome): RailOutcome {
-  if (typeof outcome !== 'object' || outcome === null || !kinds.includes(outcome.kind)) {
+  if (typeof outcome !== 'object' || outcome === null || !kinds.includes(outcome.kind))
     throw new Breach(`an answer must be one of ${kinds.join(', ')}, not ${JSON.stringify(outcome)}`);
-  }
   const wait =
     outcome.kind === 'pending' ? outcome.checkInMs : outcome.kind === 'settled' ? outcome.watchMs : undefined;
   if (outcome.kind === 'pending' || wait !== undefined) {
-    if (typeof wait !== 'number' || !(wait >= 0 && wait <= maxCheckInMs)) {
+    if (typeof wait !== 'number' || !(wait >= 0 && wait <= maxCheckInMs))
       throw new Breach(`the time until the next query must be from 0 to ${maxCheckInMs} ms, not ${wait}`);
-    }
   }
-  if ('explanation' in outcome && (typeof outcome.explanation !== 'string' || outcome.explanation === '')) {
+  if ('explanation' in outcome && (typeof outcome.explanation !== 'string' || outcome.explanation === ''))
     throw new Breach(`the answer ${outcome.kind} must have an explanation`);
-  }
   return outcome;
 }

@@ -31,9 +31,8 @@ async function accepts(tried: Tried): Promise<void> {
   // A different process may handle the webhook, possibly for the second time.
   for (const reader of [rail, await tried.open()]) {
     const news = (await reader.readWebhook?.(webhook.body)) ?? [];
-    if (!news.some((one) => one.kind === 'order' && one.orderId === orderId)) {
+    if (!news.some((one) => one.kind === 'order' && one.orderId === orderId))
       throw new Breach(`it read ${JSON.stringify(news)} in a webhook about the order ${orderId}`);
-    }
   }
 }
 
@@ -58,9 +57,8 @@ async function lists(tried: Tried): Promise<void> {
   const same = again.filter(({ reference }) => reference === deposit.reference);
   if (same.length !== 1) throw new Breach(`a deposit is listed ${same.length} times starting at its own time`);
   const later = await listed(rail, new Date(deposit.at.getTime() + 86_400_000));
-  if (later.some(({ reference }) => reference === deposit.reference)) {
+  if (later.some(({ reference }) => reference === deposit.reference))
     throw new Breach('a deposit is listed among the deposits that began a day later');
-  }
 }
 
 async function takesOnce(tried: Tried): Promise<void> {

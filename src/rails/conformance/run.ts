@@ -100,9 +100,8 @@ function receiversOf({ trial }: Tried): TrialReceivers {
 function checkReceiver({ currencies, requiredFields }: UmaReceiver): void {
   if (currencies.length === 0) throw new Breach('a receiver must accept at least one currency');
   for (const { code, minAmount, maxAmount } of currencies) {
-    if (!(minAmount >= 0n && minAmount <= maxAmount)) {
+    if (!(minAmount >= 0n && minAmount <= maxAmount))
       throw new Breach(`a receiver cannot accept from ${minAmount} to ${maxAmount} ${code}`);
-    }
   }
   for (const { name } of requiredFields) if (name === '') throw new Breach('a required field must have a name');
 }

@@ -208,9 +208,8 @@ export function scenarioFault(scenario: Scenario): ScenarioFault | undefined {
   }
   if (reject && failureReason) return { field: 'reject', reason: 'a payment can be rejected or fail, not both' };
   if (refundFails && !failureReason) return { field: 'refundFails', reason: 'refundFails needs a failureReason' };
-  if (returnAfterMs !== undefined && (failureReason || reject)) {
+  if (returnAfterMs !== undefined && (failureReason || reject))
     return { field: 'returnAfterMs', reason: 'only a payment that settles can be returned' };
-  }
   return undefined;
 }
 
@@ -254,9 +253,8 @@ function checkSandboxAccount(
   { ageMs, paceMs }: { readonly ageMs: number; readonly paceMs: number },
 ): AccountCheck {
   const suffix = suffixOf(account);
-  if (suffix === refusedSuffix) {
+  if (suffix === refusedSuffix)
     return { accepted: false, explanation: 'the bank does not know this account (sandbox suffix 105)' };
-  }
   // A new account never counts as old, even with a pace of zero.
   const old = ageMs > 0 && ageMs >= paceMs;
   const statusCourse = statuses[suffix];

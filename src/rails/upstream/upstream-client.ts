@@ -214,9 +214,8 @@ export class UpstreamClient {
     const failure = errorSchema.safeParse(content);
     const { code, message } = failure.success ? failure.data : { code: 'UNKNOWN', message: 'no reason was given' };
     const isTemporary = temporary.has(statusCode) && !finalCodes.has(code);
-    if (statusCode >= 500 || isTemporary || statusCode < 400) {
+    if (statusCode >= 500 || isTemporary || statusCode < 400)
       throw new UpstreamFault(code, `upstream answered ${statusCode} ${code} to ${what}`);
-    }
     throw new UpstreamRefusal(code, [credentials, secret].reduce(hide, message));
   }
 }

@@ -55,9 +55,8 @@ function parseConnection(text: string): UpstreamConnection {
   }
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
   const isLocal = url !== undefined && ['127.0.0.1', '[::1]', 'localhost'].includes(url.hostname);
-  if (!url || !(url.protocol === 'https:' || (url.protocol === 'http:' && isLocal))) {
+  if (!url || !(url.protocol === 'https:' || (url.protocol === 'http:' && isLocal)))
     throw new RangeError('baseUrl must be an https URL, or an http URL of this machine');
-  }
   return parsed.data;
 }
 

@@ -169,9 +169,8 @@ export class UpstreamOrders {
 
   async #outcomeOfOrder(order: RailOrder, transaction: TransactionRecord): Promise<RailOutcome> {
     const outcome = this.#outcomeOf(transaction, order);
-    if (order.kind === 'COLLECTION' && outcome.kind === 'settled' && (await this.#wasGivenBack(order))) {
+    if (order.kind === 'COLLECTION' && outcome.kind === 'settled' && (await this.#wasGivenBack(order)))
       return { kind: 'failed', explanation: 'the money was returned to its source' };
-    }
     return outcome;
   }
 

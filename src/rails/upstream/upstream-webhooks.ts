@@ -66,9 +66,8 @@ export function newsIn(body: Uint8Array): readonly RailNews[] {
   const isIncoming = parsed.data?.type === 'INCOMING_PAYMENT';
   const orderId = orderIdIn(description);
   // Money for a customer upstream does not belong to a gateway order, whatever the payer wrote in the description.
-  if (orderId !== undefined && !(isIncoming && platformCustomerId)) {
+  if (orderId !== undefined && !(isIncoming && platformCustomerId))
     return [{ kind: 'order', orderId, mayHaveReturned: returnStatuses.has(status) }];
-  }
   return isIncoming && !isWithin(transaction) ? [{ kind: 'deposit' }] : [];
 }
 

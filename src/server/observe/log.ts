@@ -50,9 +50,8 @@ function errorFacts(error: unknown): object {
 
 /** Removes the invalid values that Postgres quotes, and the call arguments that Prisma prints. */
 function safeMessage(error: Error): string {
-  if (error instanceof pg.DatabaseError && error.code?.startsWith('22')) {
+  if (error instanceof pg.DatabaseError && error.code?.startsWith('22'))
     return error.message.replaceAll(/"[^"]*"/g, '"…"');
-  }
   if (!error.constructor.name.startsWith('Prisma')) return error.message;
   const lines = error.message.split('\n').filter((line) => line.trim() !== '');
   return error.constructor.name === 'PrismaClientValidationError' ? (lines[0] ?? '') : (lines.at(-1) ?? '');

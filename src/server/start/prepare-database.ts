@@ -63,8 +63,7 @@ export async function verifiedDatabase(config: Config, embedded: EmbeddedPostgre
 /** Returns the address used to apply migrations. Throws ConfigError if there is none. */
 export function ownerUrl({ DATABASE_OWNER_URL, DATABASE_DIRECT_URL, DATABASE_URL }: Config): string {
   const url = DATABASE_OWNER_URL ?? DATABASE_DIRECT_URL ?? DATABASE_URL;
-  if (url === undefined) {
+  if (url === undefined)
     throw new ConfigError(['DATABASE_OWNER_URL or DATABASE_URL must name the database to migrate']);
-  }
   return url;
 }

@@ -104,9 +104,8 @@ class TransactionPart {
   }
 
   async query(statement: pg.QueryConfig): Promise<pg.QueryResult> {
-    if (!this.#open) {
+    if (!this.#open)
       throw new DriverAdapterError({ kind: 'TransactionAlreadyClosed', cause: 'the transaction is over' });
-    }
     try {
       return await this.#client.query(statement);
     } catch (error) {

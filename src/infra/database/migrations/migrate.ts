@@ -255,9 +255,7 @@ async function deadlockMs(client: pg.Client): Promise<number> {
 }
 
 function migrationFailure({ name, sql }: Migration, cause: unknown, advice?: string): Error {
-  if (!(cause instanceof pg.DatabaseError)) {
-    return new MigrationError(`Migration ${name} failed: ${cause}`, { cause });
-  }
+  if (!(cause instanceof pg.DatabaseError)) return new MigrationError(`Migration ${name} failed: ${cause}`, { cause });
   const line = cause.position && `:${sql.slice(0, Number(cause.position)).split('\n').length}`;
   const detail = [cause.message, cause.detail, cause.hint, advice].filter(Boolean).join('. ');
   return new MigrationError(
