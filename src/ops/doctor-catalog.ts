@@ -1,7 +1,7 @@
 import { oncePer } from '../core/once-per.ts';
 import { type Catalog, expectedCatalog, readCatalog } from '../infra/database/migrations/catalog.ts';
 import { hasNewerMigrations } from '../infra/database/migrations/migrate.ts';
-import type { Checks, Patient, Verdicts } from './doctor-checks.ts';
+import type { Checks, Patient, Verdicts } from './doctor-server.ts';
 
 /** The checks, each with a pattern for the facts it covers, and the danger that a difference poses. */
 const kinds: Readonly<Record<string, readonly [facts: RegExp, danger: string]>> = {

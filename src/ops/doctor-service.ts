@@ -1,7 +1,6 @@
 import { stepLock, unmarkedRestore } from '../domain/events/sequencer.ts';
 import { listKeysInUse, missingKeys } from '../server/start/keys-in-use.ts';
-import type { Checks, Patient, Verdict, Verdicts } from './doctor-checks.ts';
-import { oneRow } from './doctor-server.ts';
+import { type Checks, oneRow, type Patient, type Verdict, type Verdicts } from './doctor-server.ts';
 
 const hidden: Verdict = [
   'skipped',

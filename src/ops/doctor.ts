@@ -10,7 +10,7 @@ import { directUrl } from '../server/start/prepare-database.ts';
 import { reachDatabase } from '../server/start/reach-database.ts';
 import { findUnsafe } from '../server/start/unsafe-settings.ts';
 import { catalogChecks } from './doctor-catalog.ts';
-import type { Checks, Finding, Limits, Patient, Verdict, Verdicts } from './doctor-checks.ts';
+import type { Checks, Finding, Limits, Patient, Verdict, Verdicts } from './doctor-server.ts';
 import { beginningChecks, serverChecks } from './doctor-server.ts';
 import { serviceChecks } from './doctor-service.ts';
 

@@ -14,7 +14,7 @@ import { ReadinessWatch } from '../infra/health/readiness.ts';
 import type { Resolver } from '../infra/net/addresses.ts';
 import { StoredConnections } from '../rails/connections.ts';
 import { closeRails, type LoadedRails, loadRails, RailFault } from '../rails/load-rails.ts';
-import { sandboxModule } from '../rails/sandbox/sandbox-module.ts';
+import { sandboxModule } from '../rails/sandbox/sandbox-rail.ts';
 import { upstreamModule } from '../rails/upstream/upstream-module.ts';
 import { ConfigError, type GatewaySettings } from './config.ts';
 import { startMetrics } from './observe/metrics.ts';

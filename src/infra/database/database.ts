@@ -159,7 +159,7 @@ export function openDatabase(options: DatabaseOptions): Database {
       const reader = options.role === 'gateway_serving' ? currentReader() : undefined;
       const read: TextRead = { text, values: binding.values, planning: binding.planning };
       const onPrimary = () => reads.read(read);
-      return reader ? reader.read(read, onPrimary) : onPrimary();
+      return reader ? reader(read, onPrimary) : onPrimary();
     },
     connectForFunctions: () => (pool instanceof ServingPool ? pool.connectForFunctions() : pool.connect()),
     openPool: (use, poolSize) => openPool(connectionLikePool(use), { ...options, poolSize }),

@@ -7,6 +7,7 @@ import {
   type KycStatus,
   type RailOrderKind,
 } from '../../infra/database/generated/client/client.ts';
+import type { RailModule } from '../port.ts';
 import type { AccountCheck, Rail, RailOrder, RailOutcome, RailRequest, UmaReceiver } from '../rail.ts';
 import {
   type AccountVerification,
@@ -18,14 +19,34 @@ import {
   type Simulation,
   simulatedDomain,
 } from '../rail-parts.ts';
+import { checkedSettings } from '../rail-settings.ts';
 import { waysToPay } from './funding.ts';
-import { sandboxTerms } from './rates.ts';
+import { rateOverrides, sandboxTerms } from './rates.ts';
 
 interface SandboxRailOptions {
   /** The duration of one settlement step, in milliseconds. */
   readonly paceMs: number;
   /** Entries that replace those in the rate table. */
   readonly rates?: Parameters<typeof sandboxTerms>[2];
+}
+
+const settingsSchema = z
+  .strictObject({
+    paceMs: z.int({ error: 'must be a whole number of milliseconds' }).min(0).max(600_000).optional(),
+    rates: rateOverrides.optional(),
+  })
+  .prefault({});
+
+/** Creates the sandbox rail's module. Its settings in RAILS are `paceMs` (by default `usualPaceMs`) and `rates`. */
+export function sandboxModule(usualPaceMs: number): RailModule {
+  return {
+    railPort: 1,
+    name: 'sandbox',
+    open(given) {
+      const { paceMs = usualPaceMs, rates } = checkedSettings(settingsSchema, given);
+      return sandboxRail({ paceMs, rates });
+    },
+  };
 }
 
 interface MagicSuffix {

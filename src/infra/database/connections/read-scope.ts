@@ -13,9 +13,7 @@ export interface TextRead {
 }
 
 /** Runs the reads of a request, on the primary or elsewhere. */
-export interface Reader {
-  read(read: TextRead, onPrimary: () => Promise<string>): Promise<string>;
-}
+export type Reader = (read: TextRead, onPrimary: () => Promise<string>) => Promise<string>;
 
 const scope = new AsyncLocalStorage<Reader>();
 

@@ -9,7 +9,7 @@ import { ServingPool } from '../connections/serving-pool.ts';
 import { TextReads } from '../connections/text-reads.ts';
 import { connectionConfig, openPool } from '../database.ts';
 import { statement } from '../statement.ts';
-import { lsnOf, lsnText, type Position } from './primary-position.ts';
+import { lsnOf, lsnText, type Position, type PrimaryPosition } from './primary-position.ts';
 
 interface ReplicaOptions {
   readonly url: string;
@@ -48,7 +48,7 @@ export class Replica {
   /** Checks the identity and the position of the replica, one check at a time. */
   readonly check = singleFlight(() => this.#check());
   readonly #options: ReplicaOptions;
-  readonly #find: () => Promise<Position | undefined>;
+  readonly #primary: PrimaryPosition;
   readonly #log: Logger;
   readonly #running = new Set<(error: Error) => void>();
   readonly #meter = new LagMeter();
@@ -65,11 +65,10 @@ export class Replica {
   #isBehind = false;
   #closed = false;
 
-  /** @param find finds the primary's position; a failure or an empty result says nothing about the replica */
-  constructor(options: ReplicaOptions, find: () => Promise<Position | undefined>, log: Logger) {
+  constructor(options: ReplicaOptions, primary: PrimaryPosition, log: Logger) {
     const { url, number } = options;
     this.#options = options;
-    this.#find = find;
+    this.#primary = primary;
     this.number = number;
     this.#log = log.child({ replica: number, host: serversOf(url)[0]?.host });
     this.#pool = poolOf(options);
@@ -126,7 +125,7 @@ export class Replica {
   }
 
   async #check(): Promise<void> {
-    const position = await this.#find().catch(() => undefined);
+    const position = await this.#primary.now().catch(() => undefined);
     if (this.#closed) return;
     // Without the primary's position there is no comparison, and the state stays as it is.
     if (!position) return;

@@ -61,9 +61,8 @@ export class Replicas {
   ) {
     const { DATABASE_READ_LAG_MS: maxLagMs, DATABASE_POOL: poolSize } = settings;
     this.#primary = new PrimaryPosition(database);
-    const find = () => this.#primary.now();
     this.all = settings.DATABASE_READ_URL.map(
-      (url, position) => new Replica({ url, number: position + 1, poolSize, maxLagMs, waitMs }, find, log),
+      (url, position) => new Replica({ url, number: position + 1, poolSize, maxLagMs, waitMs }, this.#primary, log),
     );
     this.#tokens = new ReadTokens(settings.CLIENT_TOKEN_KEY);
     this.#everyMs = everyMs;
@@ -87,9 +86,7 @@ export class Replicas {
   /** Runs a request's reads, on a replica if one can serve them. The first reads must include the state of `token`. */
   reading<T>(platformId: string, token: string | undefined, work: (scope: ReadScope) => T): T {
     let after = token;
-    const reader: Reader = {
-      read: async (read, onPrimary) => this.#read(read, await this.#find(platformId, after), onPrimary),
-    };
+    const reader: Reader = async (read, onPrimary) => this.#read(read, await this.#find(platformId, after), onPrimary);
     const scope: ReadScope = {
       requireLatest() {
         after = undefined;
