@@ -169,7 +169,6 @@ function literal(field: ModelField, value: unknown): string {
 
 const orders = { gt: '>', gte: '>=', lt: '<', lte: '<=' } as const;
 
-/** Returns the conditions for a text prefix: a range in code point order (collation "C"). */
 function startsWith(left: string, value: string): string[] {
   return [`${left} >= ${value}::text`, `${left} < ${value}::text || U&'\\+10FFFF'`];
 }

@@ -184,7 +184,6 @@ function restOf(
   return texts.join(' and ') || 'true';
 }
 
-/** Writes the condition on a referenced row whose id is known. */
 function namedRow(model: string, [name, value]: Condition, id: string, platformId: string, binds: Binding): string {
   const { type } = fieldsOfModel(model).get(name) ?? { type: '' };
   const row = binds.alias();
@@ -192,7 +191,6 @@ function namedRow(model: string, [name, value]: Condition, id: string, platformI
   return `exists (select from ${tableOf(type)} ${row} where ${row}.platform_id = ${platformId} and ${row}.id = ${binds.bind(id)} and ${conditions})`;
 }
 
-/** Returns the individual conditions in a `where`, each once, with its ANDs flattened. */
 function flattened(where: Where, conditions: Condition[] = []): Condition[] {
   for (const [name, value] of Object.entries(where)) {
     if (name === 'AND') for (const part of [value].flat()) flattened(part as Where, conditions);

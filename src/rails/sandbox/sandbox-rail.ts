@@ -107,7 +107,6 @@ const simulation: Simulation = {
   accountVerification: verificationOf,
 };
 
-/** Returns an order's duration in milliseconds, as set by its scenario, or else by its account or address. */
 function durationMs(order: RailRequest, paceMs: number): number {
   const { delayMs } = scenarioAt(order.step, order.scenario);
   if (delayMs !== undefined) return delayMs;
@@ -133,7 +132,6 @@ function magicOf(account: RailAccount | undefined) {
   return account && magicSuffixes[suffixOf(account)];
 }
 
-/** The results of identity checks, by the suffix of the customer's name; other customers are APPROVED. */
 const identityStatuses: Readonly<Record<string, KycStatus>> = {
   '001': 'PENDING_REVIEW',
   '002': 'REJECTED',
@@ -148,7 +146,6 @@ const parts = {
   'fail.timeout': { currencies: ['USD'], paces: 60 },
 };
 
-/** Returns the behavior and the currency of a test address; undefined for any other address. */
 function partOf(umaAddress = '') {
   const [, part, currency] =
     /^\$(success|pending\.long|fail\.compliance|fail\.timeout)\.([a-z]{3})@(.*)$/.exec(umaAddress) ?? [];
@@ -191,7 +188,6 @@ function umaOutcome(umaAddress: string | undefined, kind: RailOrderKind): RailOu
   return undefined;
 }
 
-/** The maximum duration that a scenario may give to a step, in milliseconds: an hour. */
 const maxMs = 3_600_000;
 
 const duration = z.int().min(0).max(maxMs).optional();
@@ -207,13 +203,11 @@ const scenarioSchema = z.object({
   deposit: z.enum(['SHORT', 'TWICE', 'LATE']).optional(),
 } satisfies Record<keyof Scenario, z.ZodType>);
 
-/** Returns the scenario if it applies to this step of its payment; otherwise an empty scenario. */
 function scenarioAt(step: RailStep, value: unknown): Scenario {
   const scenario = readScenario(value);
   return (scenario.step ?? 'SETTLEMENT') === step ? scenario : {};
 }
 
-/** Reads a scenario from a caller or from the database; an empty one if there is none. */
 function readScenario(value: unknown): Scenario {
   return value === null || value === undefined ? {} : scenarioSchema.parse(value);
 }

@@ -13,7 +13,6 @@ import {
   UpstreamRefusal,
 } from './upstream-client.ts';
 
-/** The delay before upstream is asked again about a pending account check, in milliseconds. */
 const recheckMs = 5_000;
 
 /** A platform's accounts at its upstream service: its own internal ones, and the external ones registered there. */

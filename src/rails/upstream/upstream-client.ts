@@ -8,7 +8,6 @@ const wholeAmount = z.number().int().nonnegative();
 
 const amount = z.object({ amount: wholeAmount, currency: z.object({ code: z.string() }) });
 
-/** One side of an upstream payment: an account, or a UMA address. */
 const end = z.object({ accountId: z.string().optional(), umaAddress: z.string().optional() });
 
 export const transactionRecord = z.object({
@@ -225,7 +224,6 @@ function hide(words: string, secret: string): string {
   return words.replaceAll(secret, '[hidden]');
 }
 
-/** Parses a response; undefined if it is not JSON. @throws UpstreamFault for JSON that may be misread */
 function jsonIn(text: string, what: string): unknown {
   try {
     return parseJson(text);

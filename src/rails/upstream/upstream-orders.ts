@@ -280,7 +280,6 @@ export class UpstreamUma {
     await this.#move(customers, own, lock.sent, memoOf('unused of', order.id));
   }
 
-  /** Returns the account that pays an upstream quote, and the platform's own account in the same currency. */
   async #accountsOf({ reference }: RateLock) {
     const path = `/quotes/${encodeURIComponent(reference)}`;
     const { source, sendingCurrency } = await this.#client.get(path, paidFromQuote);

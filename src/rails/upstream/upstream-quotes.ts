@@ -52,7 +52,6 @@ export async function lockRate(
   }
 }
 
-/** Returns the parties to an upstream quote: a platform account, and an external or another platform account. */
 async function parties(accounts: UpstreamAccounts, { sending, receiving, account }: LockRequest) {
   const source = await accounts.internalId(sending.code).catch(noAccount);
   const destination = account

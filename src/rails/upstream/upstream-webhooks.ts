@@ -19,7 +19,6 @@ const messageSchema = z.object({
     .optional(),
 });
 
-/** The upstream statuses of a payment whose money was returned. */
 const returnStatuses: ReadonlySet<string> = new Set(['REFUNDED', 'FAILED', 'REJECTED']);
 
 /** The header fields of a webhook, each of which occurs exactly once. */

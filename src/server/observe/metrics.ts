@@ -59,7 +59,6 @@ function gaugesOf({ serving, working, replicas, feed, sessions, readiness }: Obs
   };
 }
 
-/** Creates the replicas' gauges, labeled with each replica's number in DATABASE_READ_URL. */
 function replicaGauges(
   replicas: Replicas,
   gauge: (name: string, help: string, labelNames: readonly 'replica'[]) => Gauge<'replica'>,

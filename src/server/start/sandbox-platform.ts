@@ -67,13 +67,11 @@ async function findOrAddPerson(payments: Payments, caller: Caller): Promise<Sand
   return made;
 }
 
-/** A balance that is enough for a first day, in cents. */
 const enough = 1_000_00n;
 
 /** What a limit must still allow for a user's first steps: an amount in the smallest unit, or a number of payments. */
 const room = { amount: 100_00n, payments: 5 };
 
-/** Returns the ids of the customers whose policies do not allow these first steps. */
 async function limitedCustomers({ database }: Payments, platformId: string): Promise<string[]> {
   const policies = await database.prisma.policy.findMany({ where: { platformId, subjectType: 'Customer' } });
   const limits = await limitsOfPolicies(database, platformId);
@@ -132,7 +130,6 @@ async function findOrCreate(payments: Payments): Promise<Caller> {
   return caller;
 }
 
-/** The prefix of sample persons' ids, which are numbered. */
 const personPrefix = 'individual-';
 /** The external account that is registered last: once it exists, the sandbox is complete. */
 const lastAccount = 'business-usd';
@@ -166,7 +163,6 @@ async function seedPerson(payments: Payments, caller: Caller, number: number, um
   await seedCustomer(payments, caller, platformCustomerId, one, accountsOfPerson);
 }
 
-/** Creates a customer with money, and external accounts to pay to. */
 async function seedCustomer(
   payments: Payments,
   caller: Caller,

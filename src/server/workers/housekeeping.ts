@@ -7,7 +7,6 @@ const batchSize = 500;
 /** The SQL for the time before which expired rows are deleted (decision 6). */
 const retentionStart = `clock_timestamp() - interval '30 days'`;
 
-/** The statements that delete a batch of rows past their retention. */
 const deletions = [
   statement<object>(
     'forget_idempotency_keys',

@@ -19,7 +19,6 @@ import { statement } from '../../infra/database/statement.ts';
 import { deleteExpired } from './housekeeping.ts';
 import { type Loop, startLoop } from './loop.ts';
 
-/** The maximum number of orders, quotes or accounts in one round. */
 const batchSize = 100;
 /** The pause of a loop when nothing is due. Another process may add work in the meantime. */
 const idleMs = 250;

@@ -7,7 +7,6 @@ export interface Server {
   readonly port: number;
 }
 
-/** An address's parts: scheme and login, hosts, and the rest. */
 const parts = /^(postgres(?:ql)?:\/\/(?:[^@/?#]*@)?)([^/?#]*)(.*)$/s;
 
 /** Returns the servers in an address. As in libpq, hosts are separated by commas: `host1:5432,host2:5433`. */

@@ -67,7 +67,6 @@ export class ConnectionShares {
     waiting.add(wait);
   }
 
-  /** Ends the use of a connection and passes it to the next waiting call, if any. */
   #end(platform: string): void {
     const share = this.#shares.get(platform);
     if (!share) return;

@@ -81,7 +81,6 @@ export class ServingPool extends pg.Pool {
     return undefined;
   }
 
-  /** Sets a connection's platform, and prepares the statement that later queries use to set it. */
   async #set(client: pg.PoolClient, platform: string, statement: pg.QueryConfig): Promise<void> {
     try {
       await client.query({ ...statement, values: [platform] });
@@ -92,7 +91,6 @@ export class ServingPool extends pg.Pool {
     this.#platforms.set(client, platform);
   }
 
-  /** Makes the next transaction on a pooled connection set the platform for itself. */
   async #enterTransaction(client: PooledClient & pg.PoolClient, platform: string, query?: PlatformFirst) {
     client.platform = platform;
     if (!query) return;

@@ -3,7 +3,6 @@ import { LRUCache } from 'lru-cache';
 import type { Connection } from './platform-statement.ts';
 import type { Planning } from './read-scope.ts';
 
-/** The name prefix of composed statements. No declared statement uses it. */
 const prefix = 'read_';
 
 /** Names prepared statements. A composed text gets a name when it occurs for the second time. */

@@ -39,7 +39,6 @@ export interface Answer {
   readonly micros: number;
 }
 
-/** Adds the execution time in microseconds as a second column. */
 const timed = (text: string) =>
   `select r.*, (extract(epoch from clock_timestamp() - statement_timestamp()) * 1000000)::int from (${text}) r`;
 
@@ -125,7 +124,6 @@ export class TextQuery implements pg.Submittable, PlatformFirst {
   }
 }
 
-/** Returns a statement's messages, excluding the message that ends the batch. */
 function preparedMessages(
   { submittedNamedStatements }: Connection,
   { name, text }: { readonly name: string; readonly text: string },

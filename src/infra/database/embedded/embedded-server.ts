@@ -117,7 +117,6 @@ export async function startOrJoin(cluster: Cluster, onlyPort?: number): Promise<
 /** A running server that this process uses until its presence has `ended`. The last process to `leave` stops it. */
 export type JoinedServer = NonNullable<Awaited<ReturnType<typeof enter>>>;
 
-/** Opens the presence of this process. @returns undefined if the server is shutting down */
 async function enter(cluster: Cluster, { pid, port }: RunningServer) {
   const presence = new pg.Client({
     ...{ host: '127.0.0.1', port, ssl: false, user: 'postgres', password: cluster.password, database: 'postgres' },

@@ -21,7 +21,6 @@ export function printCatalog(catalog: Catalog): string {
   return `{\n${lines.join(',\n')}\n}\n`;
 }
 
-/** The grantees that matter: the service's two roles, and PUBLIC. */
 const grantees = `(select oid, rolname::text as name from pg_roles where rolname in ('gateway_serving', 'gateway_work')
   union all select 0, 'PUBLIC')`;
 

@@ -13,7 +13,6 @@ import { type Migration, projectPrisma, readMigrations } from './migration-files
 // refuses all further migrations. Here, a migration and its record commit together or not at all. The records are
 // exactly those of `prisma migrate deploy`, so that command can be used on the same database.
 
-/** The advisory lock that Prisma's own commands take while they migrate. */
 const PRISMA_MIGRATE_LOCK = 72707369;
 
 /** The definition of Prisma's migrations table, as Prisma writes it. */
@@ -61,9 +60,7 @@ interface Patience {
 }
 
 const usualPatience: Patience = { lockMs: 200, pauseMs: 4_000, forMs: 240_000 };
-/** A transaction that has been open for this many seconds is not expected to end soon. */
 const longSeconds = 5;
-/** The additional wait for an autovacuum beyond deadlock_timeout, in milliseconds. */
 const graceMs = 500;
 
 /**
@@ -198,7 +195,6 @@ interface Attempts {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Applies a migration. If it waits too long for a lock, rolls it back and tries again. @throws MigrationError */
 async function applyPatiently(migration: Migration, { client, locks, patience, log, signal }: Attempts): Promise<void> {
   const until = performance.now() + patience.forMs;
   let waitMs = patience.lockMs;

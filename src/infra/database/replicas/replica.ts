@@ -139,7 +139,6 @@ export class Replica {
     if (this.isUsable) this.#isBehind = !(await this.reach(position).catch(() => false));
   }
 
-  /** Records the replica's state, and returns why it serves no reads; undefined if it does serve reads. */
   #judge(position: Position, at: number, state?: { lsn: string | null; follows: boolean }): string | undefined {
     if (!state || state.lsn === null || !state.follows) {
       this.lag = undefined;
@@ -199,7 +198,6 @@ interface Lag {
   readonly seconds: number;
 }
 
-/** How many of the primary's positions are remembered: one per second for an hour. */
 const maxSamples = 3_600;
 
 /** Measures how long ago the primary was at a replica's position. Postgres' own measure grows even without writes. */

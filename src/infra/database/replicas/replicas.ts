@@ -123,7 +123,6 @@ export class Replicas {
     return onPrimary();
   }
 
-  /** Finds a replica that has replayed what a read requires; undefined if the primary must serve it. */
   async #find(platformId: string, token: string | undefined) {
     const content = token && this.#positionOf(platformId, token);
     const candidates = this.#candidates((replica) => (content ? replica.isUsable : replica.keepsUp));
@@ -148,7 +147,6 @@ export class Replicas {
     return [...this.all.slice(this.#turn), ...this.all.slice(0, this.#turn)].filter(accepts);
   }
 
-  /** Returns the position that a token requires; undefined if only the primary can tell. */
   #positionOf(platformId: string, token: string): Position | undefined {
     const known = this.#primary.last;
     const opened = this.#tokens.open(platformId, token);
