@@ -34,10 +34,7 @@ export interface Running {
   readonly log: Logger;
 }
 
-/**
- * The deadline of each step, in ms after the port begins to close. With production's default delay, the last one falls
- * within the 10 s after which Docker kills the process. A late step is rolled back, or ends with the process.
- */
+/** The deadline of each step, in ms after the port begins to close. Docker kills the process after 10 s in all. */
 const deadlinesMs = { requests: 5_000, workers: 6_000, database: 6_500 } as const;
 /** The period over which open streams end, so that their clients do not all connect to the other instances at once. */
 const spread = { mostMs: 3_000, eachMs: 5 } as const;

@@ -2,10 +2,7 @@ import type pg from 'pg';
 import { connectionName, firstServer } from './connections/address.ts';
 import { DatabaseClient, Hosts } from './connections/hosts.ts';
 
-/**
- * Runs `work` under an advisory lock, while other processes that call this wait. The lock ends with its connection.
- * @param lock a number that no other kind of work in this database uses
- */
+/** Runs `work` under an advisory lock that no other kind of work uses. The lock ends with its own connection. */
 export async function withAdvisoryLock<T>(
   databaseUrl: string,
   lock: number,

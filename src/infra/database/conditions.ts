@@ -83,10 +83,7 @@ export type Where = Readonly<Record<string, unknown>>;
 /** The fields and operators whose enum values are literals in the text. A parameter would rule out partial indexes. */
 export const literalNames: ReadonlySet<string> = new Set(['kind', 'not']);
 
-/**
- * Compiles the conditions for rows of a model to SQL; 'true' if there are none.
- * @param isNarrow whether other conditions of the statement match few rows
- */
+/** Compiles conditions on a model's rows to SQL. `isNarrow` says whether other conditions match few rows. */
 export function conditionsOf(model: string, alias: string, where: object, binds: Binding, isNarrow = false): string {
   const found: Found = { uneven: false, narrow: isNarrow };
   const text = conditions(model, alias, where as Where, binds, found).join(' and ') || 'true';

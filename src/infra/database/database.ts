@@ -51,10 +51,7 @@ export interface Database {
   readonly prisma: PrismaClient;
   /** Runs `work` with a Prisma client in the transaction of `client`. Only for `inTransaction` (transaction.ts). */
   joinPrisma<T>(client: pg.ClientBase, work: (prisma: Prisma.TransactionClient) => Promise<T>): Promise<T>;
-  /**
-   * Runs a composed statement that selects one text, in half the time of pg's own query, and with the request's own
-   * reader (read-scope.ts) if it has one. A text used repeatedly is prepared, unless its plan depends on its values.
-   */
+  /** Runs a composed statement that selects one text, with the request's own reader (read-scope.ts) if it has one. */
   readText(text: string, binding: Pick<Binding, 'values' | 'planning'>): Promise<string>;
   /** Connects for statements that read no rows directly and only call a ledger function. */
   connectForFunctions(): Promise<pg.PoolClient>;
@@ -121,15 +118,13 @@ export function connectionConfig({ url, role, use, statementMs, settings }: Conn
   };
 }
 
-/**
- * Returns the parameters of a connection through a pooler, which passes no session settings on: they are stored with
- * the login (pooler.ts). All instances use one connection name, because a pooler sets it again whenever it differs.
- */
+/** Returns the parameters of a connection through a pooler. The login has the session's settings (pooler.ts). */
 function pooledConfig({ url, prepares }: Pooler, { role, use }: ConnectionOptions): ConnectionConfig {
   const { applicationName = 'payments-gateway' } = readAddress(url);
   return {
     ...connectionConfig({ url, role }),
     options: undefined,
+    // The same for all instances, because a pooler sets the name again whenever a client's name differs.
     application_name: `${applicationName} ${use ?? role.replace('gateway_', '')}`,
     pooler: { prepares },
   };

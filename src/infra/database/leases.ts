@@ -3,10 +3,7 @@ import type { Environment } from './generated/client/client.ts';
 import { fieldName } from './rows.ts';
 import { type CamelCased, type NounsArgument, type Queryable, statement } from './statement.ts';
 
-/**
- * A table of work that is leased to workers in any number of processes. Workers take the rows that are due by the
- * database's clock. No worker waits for another, and a dead worker's row becomes free when its lease ends.
- */
+/** A table of work that is leased to workers in any number of processes. A dead worker's lease ends by itself. */
 export interface LeasedTable {
   readonly table: string;
   /** The plural noun of its rows, for statement names such as `lease_account_checks`. */
@@ -67,10 +64,7 @@ export interface Postponement {
   readonly dueInMs: number;
 }
 
-/**
- * Creates the function that gives back leased rows or renews their leases, and returns their new times. If a lease was
- * lost, because the row was made due again or another worker has it, the row stays unchanged and its time is undefined.
- */
+/** Creates the function that gives back leased rows or renews their leases. The time of a lost lease is undefined. */
 export function postponing({ table, rows, key: [key, type] = platformKey, dueAt = 'due_at' }: LeasedTable) {
   const field = fieldName(key);
   const postpone = statement<{ platformId: string; key: string; until: string }>(

@@ -56,10 +56,7 @@ function loginOf(url: string): string {
   return new pg.Client({ connectionString: readAddress(url).url }).user ?? '';
 }
 
-/**
- * Connects through a pooler, and detects its capabilities.
- * @throws PoolerError if its sessions lack a setting, or `direct`, the server's own address, leads elsewhere
- */
+/** Connects through a pooler, and detects its capabilities. @throws PoolerError if it cannot be used */
 export async function findPooler(url: string, direct: string): Promise<Pooler> {
   const { database, missing, prepares } = await withClient(url, (client) =>
     // In one transaction, so that it is one session.

@@ -12,10 +12,7 @@ export interface RailTrial {
    */
   order(course: Course, kind: RailOrder['kind']): TrialOrder | undefined;
 
-  /**
-   * For a rail that locks rates: returns a conversion whose payment settles. The suite sets its ids. A lock that
-   * expires before an order may have ended (`TrialTimes`) is also used shortly before it expires.
-   */
+  /** For a rail that locks rates: returns a conversion whose payment settles. The suite sets its ids. */
   lock?(lockedSide: LockRequest['lockedSide']): TrialLock | undefined;
 
   /** The provider, into which faults can be injected; undefined for a rail that makes no calls outside its process. */

@@ -8,10 +8,7 @@ export function orderIdIn(description: string | undefined): string | undefined {
   return /^order ([0-9a-f-]{36})$/.exec(description ?? '')?.[1];
 }
 
-/**
- * Returns the memo of an upstream payment, which names an order or a deposit for operators and reconciliation. `deposit`,
- * `funding of` and `unused of` move money between the platform's and its customers' accounts upstream.
- */
+/** Returns the memo of an upstream payment, which names its order or deposit for operators and reconciliation. */
 export function memoOf(what: 'order' | 'return of' | 'deposit' | 'funding of' | 'unused of', id: string): string {
   return `${what} ${id}`;
 }

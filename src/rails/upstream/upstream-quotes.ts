@@ -27,10 +27,7 @@ import type { UpstreamUma } from './upstream-orders.ts';
 /** The fraction of an upstream quote's lifetime that this gateway promises; the rest is for its execution. */
 const promisedShare = 0.9;
 
-/**
- * Locks a rate through an upstream quote, from the platform's account to the external account or to the platform's own
- * account in the receiving currency (decision 83). The quote's memo names the order that will execute it.
- */
+/** Locks a rate through an upstream quote (decision 83), whose memo names the order that will execute it. */
 export async function lockRate(
   client: UpstreamClient,
   { accounts, uma }: { readonly accounts: UpstreamAccounts; readonly uma: UpstreamUma },

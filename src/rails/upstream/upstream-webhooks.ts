@@ -28,11 +28,7 @@ const fieldsSchema = z.object({
   'webhook-signature': z.string().min(1),
 });
 
-/**
- * Verifies the signature of a webhook (standardwebhooks.com), and that it was sent within the last five minutes.
- * Returns undefined for a webhook that upstream did not sign with this secret, or if there is no secret.
- * @throws InexactJson for a signed webhook with duplicate members or inexact numbers
- */
+/** Verifies a webhook's signature and age (standardwebhooks.com); undefined if it is not valid. @throws InexactJson */
 export function verifyWebhook(secret: string | undefined, webhook: RailWebhook): ReceivedWebhook | undefined {
   if (secret === undefined) return undefined;
   const { data: fields } = fieldsSchema.safeParse(webhook.headers);

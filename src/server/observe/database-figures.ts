@@ -12,10 +12,7 @@ const countOf = (rows: string) => `(select count(*)::int from (select ${rows} li
 const ageOf = (time: string) => `coalesce(greatest(0, extract(epoch from clock_timestamp() - (${time}))), 0)::float8`;
 const lastAudit = '(select finished_at, broken from audit_run order by id desc limit 1) as last_audit';
 
-/**
- * Figures about the server. They are read first, and not from the service's tables, so that a table lock cannot hide
- * the sessions that wait for it. A figure that the role may not see is null.
- */
+/** Figures about the server, read first, so that a locked table cannot hide the sessions that wait for it. */
 const serverFigures = `select
   case when pg_has_role('pg_read_all_stats', 'usage') then
     (select coalesce(max(extract(epoch from clock_timestamp() - since)), 0)::float8 from (

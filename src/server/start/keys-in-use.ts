@@ -24,11 +24,7 @@ export function listKeysInUse({ prisma }: Pick<Transaction, 'prisma'>): Promise<
   return prisma.keyInUse.findMany({ orderBy: [{ setting: 'asc' }, { since: 'asc' }, { keyId: 'asc' }] });
 }
 
-/**
- * Checks that this instance has all keys that others on its database use: without one, it could not read their data, or
- * would refuse their tokens. Then stores the ids of its own keys. Returns a sentence about each missing key.
- * @throws ConfigError in production, for each missing key
- */
+/** Checks that this instance has all keys in use, and stores its own. Returns faults, or throws them in production. */
 export async function checkKeys(database: Database, config: Keys & Pick<Config, 'NODE_ENV'>): Promise<string[]> {
   return inTransaction(database, async ({ client, prisma }) => {
     await lockStatement(client);

@@ -6,12 +6,7 @@ import { findPooler, prepareLogin } from '../../infra/database/pooler.ts';
 import { type Config, ConfigError } from '../config.ts';
 import { reachDatabase } from './reach-database.ts';
 
-/**
- * At startup: migrates the settings' database, or only checks its schema, depending on MIGRATE. An embedded database is
- * always migrated.
- * @returns the address to connect with, whose login need not own the tables, and the pooler for requests
- * @throws MigrationError, and PoolerError for an unusable pooler
- */
+/** Migrates or checks the settings' database, depending on MIGRATE. Returns its address, and the pooler of requests. */
 export async function prepareDatabase(
   config: Config,
   embedded: EmbeddedPostgres | undefined,

@@ -35,10 +35,7 @@ export interface LocalSandbox {
   readonly payer: (payments: Payments) => Promise<SandboxPayer>;
 }
 
-/**
- * Creates the local sandbox's platform, unless it exists: two customers with money, and accounts to pay to. One of
- * several instances creates it while the others wait. The next start continues an interrupted creation.
- */
+/** Creates the local sandbox's platform, unless it exists: two customers with money, and accounts to pay to. */
 export async function prepareSandboxPlatform(payments: Payments): Promise<LocalSandbox> {
   const caller = await withAdvisoryLock(payments.database.url, PREPARATION_LOCK, () => findOrCreate(payments));
   return {

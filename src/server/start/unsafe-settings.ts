@@ -7,11 +7,7 @@ interface Finding {
   readonly fault: string;
 }
 
-/**
- * Refuses unsafe settings that ALLOW_UNSAFE does not allow, except a login that owns tables (owners.ts).
- * @param tlsVerified false if the environment disables all certificate verification
- * @throws ConfigError that names each unsafe setting, and how to allow it
- */
+/** Refuses unsafe settings that ALLOW_UNSAFE does not allow. @throws ConfigError that names each */
 export function refuseUnsafe(config: Config, tlsVerified = process.env.NODE_TLS_REJECT_UNAUTHORIZED !== '0'): void {
   const refused = findUnsafe(config, tlsVerified).filter(({ kind }) => !config.ALLOW_UNSAFE.includes(kind));
   if (refused.length === 0) return;

@@ -76,10 +76,7 @@ const deletions = [
   ),
 ];
 
-/**
- * Deletes a batch of rows past their retention. Webhook deliveries are deleted with all their attempts, once the last
- * one is old enough. Any number of processes may run it together. Returns whether there may be more.
- */
+/** Deletes a batch of rows past their retention, in any number of processes. Returns whether there may be more. */
 export async function deleteExpired({ pool }: Database): Promise<boolean> {
   let mayBeMore = false;
   for (const deletion of deletions) {

@@ -15,10 +15,7 @@ interface NamedQuery {
   readonly submit?: unknown;
 }
 
-/**
- * A connection through a connection pooler in transaction mode. Each transaction may run in a different server session,
- * so it sets its platform itself, and statements have names only if the pooler supports them.
- */
+/** A connection through a pooler in transaction mode, in which each transaction may run in a different session. */
 export class PooledClient extends DatabaseClient {
   /** The platform for transactions that begin on this connection. */
   platform = noPlatform;

@@ -12,10 +12,7 @@ import { PooledClient } from './pooled-client.ts';
 import { TextQuery } from './text-query.ts';
 import { inCurrentTrace } from './traced-query.ts';
 
-/**
- * Pools connections of the serving role. Each statement runs on behalf of the current platform (platform-scope.ts),
- * which the pool sets when it changes. Behind a connection pooler, each statement and each transaction sets it.
- */
+/** Pools connections of the serving role. Each statement runs on behalf of the current platform (platform-scope.ts). */
 export class ServingPool extends pg.Pool {
   /** The platform of each connection; absent while it is unknown, such as after an error. */
   readonly #platforms = new WeakMap<pg.PoolClient, string>();

@@ -1,7 +1,7 @@
 import { AsyncResource } from 'node:async_hooks';
 import { beginStatement, hasSpan } from '../../instruments/spans.ts';
 import type { Connected } from './connection-shares.ts';
-import { platformStatementNames } from './platform-statement.ts';
+import { localPlatformStatement, platformStatement } from './platform-statement.ts';
 
 /** Statements that do not belong to a single request: they identify the caller, set the platform, or are shared. */
 const ofNoRequest: ReadonlySet<string | undefined> = new Set([
@@ -10,7 +10,7 @@ const ofNoRequest: ReadonlySet<string | undefined> = new Set([
   'client_token',
   'commit_batches',
   'text_reads',
-  ...platformStatementNames,
+  ...[platformStatement.name, localPlatformStatement.name],
 ]);
 
 type Done = (error: unknown, result?: unknown) => void;
