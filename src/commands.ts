@@ -8,10 +8,7 @@ const words = `
 The API token is in PAYMENTS_CLIENT_ID and PAYMENTS_CLIENT_SECRET; a sandbox on this machine needs none.
 PAYMENTS_URL is the default of --url.`;
 
-/**
- * Runs developers' and operators' commands, and prints the output. Loads the service only for operators' commands.
- * @returns the exit code: 0 on success, 1 if something is wrong or was refused, 2 for invalid arguments
- */
+/** Runs a command and returns its exit code: 0, 1 if something is wrong or was refused, 2 for invalid arguments. */
 export async function runCommands(args: readonly string[], screen: Screen): Promise<number> {
   const program = new Program(screen, 'npm run cli --')
     .description('Watches a service and triggers events in its sandbox while you develop against it.')

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { basicAuthorization } from './domain/access/tokens/api-tokens.ts';
 import { openDatabase } from './infra/database/database.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './infra/database/embedded/embedded.ts';
+import { isLoopbackAddress } from './infra/net/addresses.ts';
 import { closeRails } from './rails/load-rails.ts';
 import { type Config, ConfigError, readConfig } from './server/config.ts';
 import { type Gateway, openPayments, startGateway } from './server/gateway.ts';
@@ -17,16 +18,14 @@ import { type LocalSandbox, prepareSandboxPlatform, sandboxCredentials } from '.
 import { startTracing } from './server/start/tracing.ts';
 import { refuseUnsafe } from './server/start/unsafe-settings.ts';
 
-/**
- * Runs `npm start`: settings, database, migrations, sandbox, gateway. Ctrl-C or SIGTERM stops them in reverse order.
- */
+/** Runs `npm start`: settings, database, migrations, sandbox, gateway. A signal stops them in reverse order. */
 async function main(): Promise<void> {
   setMemoryFlags();
   const settings = readConfig(process.env);
   refuseUnsafe(settings);
   // The sandbox's fixed credentials exist only on the embedded database, which no other machine can reach.
   const local = settings.DATABASE_URL === undefined;
-  if (local && !isLoopback(settings.HOST)) {
+  if (local && settings.HOST !== 'localhost' && !isLoopbackAddress(settings.HOST)) {
     throw new ConfigError([
       `HOST ${settings.HOST} is not the loopback interface, but the embedded sandbox has fixed credentials. Set DATABASE_URL to serve other machines`,
     ]);
@@ -52,17 +51,8 @@ async function main(): Promise<void> {
     })();
     return stopping;
   };
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.on(signal, () => {
-      stop(signal).then(
-        () => process.exit(0),
-        (error: unknown) => {
-          printError(error);
-          process.exit(1);
-        },
-      );
-    });
-  }
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.on(signal, () => stop(signal).then(() => process.exit(0), fail));
 
   try {
     const embedded = await starting;
@@ -104,10 +94,6 @@ async function prepareKeys(url: string, config: Config, log: Logger): Promise<vo
   }
 }
 
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host);
-}
-
 function banner(url: string | undefined, local: EmbeddedPostgres | undefined): string {
   if (url === undefined) return 'Doing background work only (ROLE=work).';
   const query = JSON.stringify({
@@ -135,7 +121,9 @@ function banner(url: string | undefined, local: EmbeddedPostgres | undefined): s
   return `${lines.join('\n')}\n`;
 }
 
-main().catch((error: unknown) => {
+function fail(error: unknown): never {
   printError(error);
   process.exit(1);
-});
+}
+
+main().catch(fail);

@@ -47,7 +47,6 @@ ${[...taken, ...refused].map((details) => `| ${shown(details)} | ${outcome(name,
 `;
 }
 
-/** Formats details, truncating long ones. */
 function shown(details: AccountDetails): string {
   const values = Object.values(details).filter((value) => value !== null && value !== undefined);
   const shortened = values.map((value) => (value.length > 64 ? `${value.slice(0, 61)}…` : value));

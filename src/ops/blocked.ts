@@ -33,9 +33,7 @@ async function show({ database }: Tools): Promise<Answer> {
   return { data, lines };
 }
 
-/**
- * Returns the lines about a prepared transaction. Postgres does not say which prepared transaction a session waits for.
- */
+/** Describes a prepared transaction. Postgres does not say which of them a session waits for. */
 function linesOf({ gid, owner, openSeconds, tables }: PreparedTransaction): string[] {
   return [
     `the prepared transaction '${gid}' of ${owner}, open for ${Math.round(openSeconds)} s, which has locked ${tables ?? 'no table'}`,
@@ -43,10 +41,7 @@ function linesOf({ gid, owner, openSeconds, tables }: PreparedTransaction): stri
   ];
 }
 
-/**
- * Returns the lines about a session and the sessions that wait for it. Each is shown once, even if they wait for each
- * other.
- */
+/** Returns the lines about a session and the sessions that wait for it, each once, even if they wait for each other. */
 function branch(session: LockSession, all: readonly LockSession[], depth: number, shown: Set<number>): string[] {
   if (shown.has(session.pid)) return [];
   shown.add(session.pid);
@@ -68,10 +63,7 @@ function wayOut(session: LockSession): string {
     : `To end it: select pg_terminate_backend(${session.pid}). ${endingOf(session)}`;
 }
 
-/**
- * Describes the effect of ending a session. The ledger is never harmed, because every transaction is committed as a
- * whole.
- */
+/** Describes the effect of ending a session. The ledger is never harmed, because transactions commit as a whole. */
 function endingOf({ kind, application, statement }: LockSession): string {
   if (kind === 'autovacuum worker') {
     return /to prevent wraparound/.test(statement)

@@ -41,7 +41,6 @@ async function list({ database }: Tools, { all = false }: { readonly all?: boole
   return listed(rows, all ? 'There are no cases.' : 'There are no open cases.');
 }
 
-/** Returns a case's outcome; null while the case is open. */
 function endOf({ closedAt, movedOut, movedIn }: Pick<RailCase, 'closedAt' | 'movedOut' | 'movedIn'>) {
   if (movedOut !== null || movedIn !== null) return 'settled';
   return closedAt && 'closed';

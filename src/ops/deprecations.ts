@@ -39,10 +39,7 @@ export function undatedDeprecations(schema: DocumentNode): string[] {
   return undated;
 }
 
-/**
- * Returns an earlier schema without the elements that may be removed because they were deprecated long ago, and without
- * the types to which only those elements led.
- */
+/** Returns an earlier schema without the elements deprecated long ago, and without the types to which only they led. */
 export function lasting(earlier: DocumentNode, now: Date): GraphQLSchema {
   const remove = (element: Deprecable) => {
     const since = sinceOf(element);
@@ -52,8 +49,7 @@ export function lasting(earlier: DocumentNode, now: Date): GraphQLSchema {
   const rest = buildASTSchema(
     visit(earlier, { FieldDefinition: remove, InputValueDefinition: remove, EnumValueDefinition: remove }),
   );
-  // By default, a schema contains the types that are reachable from its roots. Objects that are reachable only through
-  // interfaces must be listed.
+  // A schema contains the types reachable from its roots. Objects reachable only through interfaces must be listed.
   const types = Object.values(rest.getTypeMap()).filter(
     (type) => isObjectType(type) && type.getInterfaces().length > 0,
   );

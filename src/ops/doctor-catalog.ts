@@ -1,7 +1,7 @@
 import { oncePer } from '../core/once-per.ts';
 import { type Catalog, expectedCatalog, readCatalog } from '../infra/database/migrations/catalog.ts';
 import { hasNewerMigrations } from '../infra/database/migrations/migrate.ts';
-import type { Checks, Patient, Verdicts } from './doctor-checks.ts';
+import type { Checks, Patient, Verdicts } from './doctor-server.ts';
 
 /** The checks, each with a pattern for the facts it covers, and the danger that a difference poses. */
 const kinds: Readonly<Record<string, readonly [facts: RegExp, danger: string]>> = {
@@ -15,10 +15,7 @@ const kinds: Readonly<Record<string, readonly [facts: RegExp, danger: string]>> 
   indexes: [/^(index|unique)\b/, 'reads are slow, or commands are refused'],
 };
 
-/**
- * Compares the database with the migrations' catalog, once for all checks. Returns undefined if a newer version has
- * migrated the database.
- */
+/** Compares the database with the catalog, once for all checks; undefined if a newer version has migrated it. */
 const differencesOf = oncePer(async ({ database }: Patient) => {
   if (await hasNewerMigrations(database.pool)) return undefined;
   const expected = await expectedCatalog();

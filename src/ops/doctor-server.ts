@@ -1,12 +1,36 @@
 import pg from 'pg';
 import { lockSessions, nameOf, rootsOf } from '../infra/database/blockers.ts';
+import type { Database } from '../infra/database/database.ts';
 import { MigrationError, verifyMigrations } from '../infra/database/migrations/migrate.ts';
 import { refuseOwners } from '../infra/database/owners.ts';
 import { fieldName } from '../infra/database/rows.ts';
 import type { CamelCased } from '../infra/database/statement.ts';
+import type { Config } from '../server/config.ts';
 import { messageForUser, wordsOf } from '../server/print-error.ts';
 import { directUrl, poolerOf } from '../server/start/prepare-database.ts';
-import type { Checks, Patient, Verdicts } from './doctor-checks.ts';
+
+/** The verdict of a check. A fault stops an instance or its work, or loses data; a warning is for human review. */
+export type Verdict = readonly [result: 'ok' | 'warning' | 'fault' | 'skipped', detail: string];
+
+export type Finding = { readonly check: string; readonly result: Verdict[0]; readonly detail: string };
+
+export interface Patient {
+  readonly config: Config;
+  readonly database: Database;
+  readonly role: 'gateway_serving' | 'gateway_work';
+  readonly limits: Limits;
+}
+
+/** The limits in seconds for an open transaction, and for a wait for a lock. */
+export interface Limits {
+  readonly transactionSeconds: number;
+  readonly lockSeconds: number;
+}
+
+/** The results of a check: a verdict, one for each finding, or none if it does not apply. */
+export type Verdicts = Verdict | readonly Verdict[];
+
+export type Checks<Of> = Readonly<Record<string, (of: Of) => Verdicts | Promise<Verdicts>>>;
 
 /** Creates a check from a statement that returns one row. */
 export function oneRow<Row extends CamelCased<Row>>(

@@ -1,7 +1,6 @@
 import { stepLock, unmarkedRestore } from '../domain/events/sequencer.ts';
 import { listKeysInUse, missingKeys } from '../server/start/keys-in-use.ts';
-import type { Checks, Patient, Verdict, Verdicts } from './doctor-checks.ts';
-import { oneRow } from './doctor-server.ts';
+import { type Checks, oneRow, type Patient, type Verdict, type Verdicts } from './doctor-server.ts';
 
 const hidden: Verdict = [
   'skipped',
@@ -15,6 +14,8 @@ function counting(count: string, words: (count: number) => Verdict): (patient: P
   );
   return async (patient) => (patient.role === 'gateway_serving' ? hidden : look(patient));
 }
+
+const warning = (count: string, words: string) => counting(count, (found) => ['warning', `${found} ${words}`]);
 
 const stalledFeed = oneRow<{ count: number; holder: number | null; program: string | null }>(
   `select count(*)::int as count, max(pid) as holder, max(format('%s, login %s', coalesce(nullif(application_name, ''), 'no application name'), usename)) as program
@@ -38,26 +39,23 @@ export const serviceChecks: Checks<Patient> = {
       : missing.map((words) => ['fault', words]);
   },
   feed: async (patient) => (patient.role === 'gateway_serving' ? hidden : stalledFeed(patient)),
-  orders: counting(`rail_order where due_at < clock_timestamp() - interval '30 seconds'`, (count) => [
-    'warning',
-    `${count} orders to rails are overdue: see "order list"`,
-  ]),
-  suspense: counting('transaction where refund_reference is not null and refund_settled_at is null', (count) => [
-    'warning',
-    `${count} refunds may await a decision: see "suspense list"`,
-  ]),
-  cases: counting('rail_case where closed_at is null', (count) => [
-    'warning',
-    `${count} contradictions of rails are open: see "cases list"`,
-  ]),
-  deposits: counting(`rail_deposit where status = 'UNATTRIBUTED'`, (count) => [
-    'warning',
-    `${count} deposits could not be credited: see "deposits list"`,
-  ]),
-  differences: counting('reconciliation_difference where closed_at is null and gone_at is null', (count) => [
-    'warning',
-    `${count} differences with providers are open: see "reconcile list"`,
-  ]),
+  orders: warning(
+    `rail_order where due_at < clock_timestamp() - interval '30 seconds'`,
+    'orders to rails are overdue: see "order list"',
+  ),
+  suspense: warning(
+    'transaction where refund_reference is not null and refund_settled_at is null',
+    'refunds may await a decision: see "suspense list"',
+  ),
+  cases: warning('rail_case where closed_at is null', 'contradictions of rails are open: see "cases list"'),
+  deposits: warning(
+    `rail_deposit where status = 'UNATTRIBUTED'`,
+    'deposits could not be credited: see "deposits list"',
+  ),
+  differences: warning(
+    'reconciliation_difference where closed_at is null and gone_at is null',
+    'differences with providers are open: see "reconcile list"',
+  ),
   ledger: counting(
     '(select broken from audit_run order by id desc limit 1) as last_audit cross join unnest(broken)',
     (count) => ['fault', `the last audit found ${count} rules of the ledger broken: "audit" prints the rows`],

@@ -10,7 +10,7 @@ import { directUrl } from '../server/start/prepare-database.ts';
 import { reachDatabase } from '../server/start/reach-database.ts';
 import { findUnsafe } from '../server/start/unsafe-settings.ts';
 import { catalogChecks } from './doctor-catalog.ts';
-import type { Checks, Finding, Limits, Patient, Verdict, Verdicts } from './doctor-checks.ts';
+import type { Checks, Finding, Limits, Patient, Verdict, Verdicts } from './doctor-server.ts';
 import { beginningChecks, serverChecks } from './doctor-server.ts';
 import { serviceChecks } from './doctor-service.ts';
 
@@ -100,9 +100,8 @@ export async function examine(
 }
 
 async function ofDatabase(config: Config, limits: Limits): Promise<Finding[]> {
-  if (config.DATABASE_URL === undefined) {
+  if (config.DATABASE_URL === undefined)
     return [{ check: 'database', result: 'warning', detail: 'DATABASE_URL is not set: the embedded database is used' }];
-  }
   const role = config.ROLE === 'serve' ? 'gateway_serving' : 'gateway_work';
   const database = openDatabase({ url: directUrl(config), role, poolSize: 1 });
   try {

@@ -49,7 +49,6 @@ function leftOf({ period, currency, amount, leftAmount, payments, leftPayments }
 const major = (digits: string | bigint | null, currency: string | null) =>
   formatMajor(BigInt(digits ?? 0), requiredCurrency(currency ?? ''));
 
-/** Returns which payments need an approval, in words. */
 function approvalOf(approval: StoredApproval | null): string[] {
   if (!approval) return [];
   return [

@@ -34,10 +34,7 @@ export interface Tools extends Settings {
 /** A command: takes its arguments and then its options, as declared. */
 type Work<Given, Args extends readonly unknown[]> = (given: Given, ...args: Args) => Promise<Answer>;
 
-/**
- * Creates the action for a command that needs only the settings. `from` may change the environment that they are read
- * from.
- */
+/** Creates the action for a command that needs only the settings, read from the environment that `from` returns. */
 export function withSettings<Args extends unknown[]>(
   work: Work<Settings, Args>,
   from: (environment: Screen['environment']) => Screen['environment'] = (environment) => environment,
@@ -53,9 +50,7 @@ export function withSettings<Args extends unknown[]>(
   });
 }
 
-/**
- * Creates the action for a command on the database in the settings, which a running gateway may use at the same time.
- */
+/** Creates the action for a command on the settings' database, which a running gateway may use at the same time. */
 export function withDatabase<Args extends unknown[]>(work: Work<Tools, Args>) {
   return withSettings<Args>(async (given, ...args) => {
     const { config, screen } = given;
@@ -86,14 +81,12 @@ export function momentIn(text: string): Date {
   return moment;
 }
 
-/** Adds the required options for a period to a command. */
 export function periodOf(command: Program): Program {
   return command
     .requiredOption('--from <time>', 'the start of the period, such as 2026-01-01T00:00:00Z', momentIn)
     .requiredOption('--to <time>', 'the end of the period, exclusive', momentIn);
 }
 
-/** The options for an act's operator and reason. */
 export interface Said {
   readonly by?: string;
   readonly reason?: string;

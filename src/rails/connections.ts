@@ -33,11 +33,7 @@ export class StoredConnections implements RailConnections {
     await storeStatement(on, platformId, this.#requireBox().seal(connection, ownerOf(platformId)));
   }
 
-  /**
-   * Re-encrypts all connections that were encrypted with the key `keyId`, using the current key.
-   * @returns the number of connections re-encrypted
-   * @throws Error if this instance lacks that key
-   */
+  /** Re-encrypts the connections encrypted with the key `keyId`. Returns how many. @throws Error without that key */
   async reencrypt(keyId: string): Promise<number> {
     const rows = await this.#database.prisma.railConnection.findMany();
     let changed = 0;
@@ -45,8 +41,7 @@ export class StoredConnections implements RailConnections {
       if (sealedWith(sealed) !== keyId) continue;
       const box = this.#requireBox();
       const { count } = await this.#database.prisma.railConnection.updateMany({
-        // The condition on `sealed` skips a connection that has changed in the meantime: it is already encrypted with
-        // the current key.
+        // A connection that has changed in the meantime is already encrypted with the current key.
         where: { platformId, sealed },
         data: { sealed: new Uint8Array(box.seal(box.open(sealed, ownerOf(platformId)), ownerOf(platformId))) },
       });

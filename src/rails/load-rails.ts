@@ -24,10 +24,7 @@ export interface LoadOptions {
 
 const environments = ['SANDBOX', 'PRODUCTION'] as const;
 
-/**
- * Loads, validates and opens the rails in the settings. If one cannot be used, those already opened are closed.
- * @throws RailFault that names the entry and what is wrong with it
- */
+/** Loads, validates and opens the rails in the settings, or none of them. @throws RailFault that names the entry */
 export async function loadRails(settings: RailSettings, options: LoadOptions): Promise<LoadedRails> {
   const opened: Rail[] = [];
   const open = async (place: string, entry: RailEntry, environment: RailHost['environment']) => {
@@ -64,9 +61,8 @@ async function openEnvironment(
 ): Promise<Rail> {
   const common = module === undefined ? undefined : await open(environment, { module, settings }, environment);
   const own = new Map<string, Rail>();
-  for (const [id, entry] of Object.entries(platforms ?? {})) {
+  for (const [id, entry] of Object.entries(platforms ?? {}))
     own.set(id.replace('Platform:', ''), await open(`${environment}.platforms.${id}`, entry, environment));
-  }
   if (common && own.size === 0) return common;
   // A platform with no rail of its own gets one without methods, so every operation that needs a method is refused.
   const others: Rail = common ?? { name: 'none' };
@@ -94,10 +90,7 @@ async function importRail(place: string, name: string, directory: string, own: L
   return checkModule(place, name, exported.default);
 }
 
-/**
- * Returns the specifier to import: a file URL or a package name. A file may be named without its extension, and an
- * index file by its folder.
- */
+/** Returns the specifier to import: a package name or a file URL. Finds files without their extension, and folders. */
 export function railAddress(name: string, directory: string): string {
   if (!name.startsWith('.') && !path.isAbsolute(name)) return name;
   const file = path.resolve(directory, name);
@@ -119,9 +112,8 @@ function checkModule(place: string, name: string, value: unknown): RailModule {
     return refuse(`the module ${name} has no rail as its default export`);
   const { railPort: port, name: itsName, open } = value as Partial<Record<keyof RailModule, unknown>>;
   if (typeof port !== 'number') refuse(`the rail of ${name} does not declare its version of the port (railPort)`);
-  if (port !== railPort) {
+  if (port !== railPort)
     refuse(`the rail of ${name} is for version ${port} of the port; this gateway has version ${railPort}`);
-  }
   if (typeof itsName !== 'string' || itsName === '') refuse(`the rail of ${name} has no name`);
   if (typeof open !== 'function') refuse(`the rail of ${name} has no function named open`);
   // Every field has been validated.
@@ -171,10 +163,7 @@ const pairs = [
 
 const simulationParts = ['scenarioFault', 'deposit', 'approval', 'senderInformation', 'accountVerification'] as const;
 
-/**
- * Validates a rail. Its methods must be functions that the port defines, a method must come with the methods that it
- * requires, and a rail for PRODUCTION must not have a simulation.
- */
+/** Validates a rail: its methods, the methods that these require, and that no simulation serves PRODUCTION. */
 function checkRail(place: string, rail: Rail, environment: RailHost['environment']): void {
   const refuse = (fault: string): never => {
     throw new RailFault(place, fault);
@@ -188,19 +177,16 @@ function checkRail(place: string, rail: Rail, environment: RailHost['environment
   // A misspelled method would count as missing.
   const unknown = Object.keys(rail).filter((key) => typeof part(key) === 'function' && !parts.includes(key));
   if (unknown.length > 0) refuse(`the rail ${name} has members that the port does not define: ${unknown.join(', ')}`);
-  if (!present('simulation') && !parts.some((key) => key !== 'close' && present(key))) {
+  if (!present('simulation') && !parts.some((key) => key !== 'close' && present(key)))
     refuse(`the rail ${name} implements no method of the port`);
-  }
   for (const [one, other] of pairs) {
     if (present(one) !== present(other)) refuse(`the rail ${name} must have both ${one} and ${other}, or neither`);
   }
   if (present('collect') && !present('giveBack')) refuse(`the rail ${name} collects money but cannot refund it`);
-  if ((present('collect') || present('payOut')) && !present('expectedMs')) {
+  if ((present('collect') || present('payOut')) && !present('expectedMs'))
     refuse(`the rail ${name} moves money but lacks expectedMs`);
-  }
-  if (present('lockRate') && !(present('rate') && present('payOut'))) {
+  if (present('lockRate') && !(present('rate') && present('payOut')))
     refuse(`the rail ${name} locks rates but lacks rate or payOut`);
-  }
   if (rail.simulation === undefined) return;
   const missing = simulationParts.filter((part) => typeof rail.simulation?.[part] !== 'function');
   if (missing.length > 0) refuse(`the simulation of the rail ${name} lacks the functions ${missing.join(', ')}`);

@@ -6,10 +6,7 @@ import type { Rail } from './rail.ts';
  * promises, and `npm run rail:conformance` tests it.
  */
 
-/**
- * The version of the port. It increases only with breaking changes, when the gateway makes different calls or expects
- * different answers. A new optional method does not increase it.
- */
+/** The version of the port. It increases only with breaking changes: a new optional method does not increase it. */
 export const railPort = 1;
 
 /** The default export of a rail's module. */
@@ -38,10 +35,7 @@ export interface RailHost {
 
 /** The connection data (addresses, credentials) that `npm run ops -- rails connect` stores encrypted for a platform. */
 export interface RailConnections {
-  /**
-   * Reads a platform's stored connection, or undefined. Call it for each use, because the connection can change at any
-   * time without a restart.
-   */
+  /** Reads a platform's stored connection, or undefined. Call it for each use: it can change without a restart. */
   read(platformId: string): Promise<string | undefined>;
 }
 

@@ -10,10 +10,7 @@ import type {
 /** An external account or wallet, as the rail sees it. */
 export interface RailAccount {
   readonly type: ExternalAccountType;
-  /**
-   * The account's number at its bank or network, in canonical form, such as an account number, IBAN or address. Two
-   * banks may use the same number, so `details` identifies the bank.
-   */
+  /** The account's number at its bank or network, in canonical form, such as an IBAN. `details` identifies the bank. */
   readonly identifier: string;
   /** The details of the account by their names in the API, such as `routingNumber`. */
   readonly details: Readonly<Record<string, string>>;
@@ -113,10 +110,8 @@ export interface RailBooks {
 }
 
 /** A request for a provider's movements in a period; `cursor` is the previous page's `nextCursor`. */
-export interface MovementsRequest {
-  readonly from: Date;
+export interface MovementsRequest extends DepositsRequest {
   readonly to: Date;
-  readonly cursor: string | undefined;
 }
 
 /** A page of a provider's movements. Without `nextCursor` it is the last one. */
@@ -145,10 +140,9 @@ export interface RailMovement {
 /** The methods of a rail for its provider's webhooks. A rail has either both or neither. */
 export interface RailWebhooks {
   /**
-   * Checks that a webhook comes from the provider, and returns its id. Undefined if it does not; the webhook is then
-   * refused with 401, and nothing is stored. An exception means that its origin could not be checked; the webhook is
-   * then refused with 503, and the provider sends it again. The method must have no side effects: the gateway stores an
-   * accepted webhook, answers it, and then passes it to `readWebhook`.
+   * Checks that a webhook comes from the provider, and returns its id. Undefined means that it does not: it is refused
+   * with 401. An exception means that its origin could not be checked: it is refused with 503, and sent again. The
+   * method must have no side effects: the gateway stores and answers an accepted webhook before `readWebhook`.
    */
   receiveWebhook?(webhook: RailWebhook): Promise<ReceivedWebhook | undefined>;
 
@@ -168,38 +162,26 @@ export interface RailWebhook {
 
 /** A webhook verified to come from the provider. */
 export interface ReceivedWebhook {
-  /**
-   * The provider's id for the webhook. It is the same for every attempt, so that the webhook is processed only once.
-   */
+  /** The provider's id for the webhook, the same for every attempt, so that the webhook is processed only once. */
   readonly id: string;
   /** The response status: 200 by default, or 202 if the webhook requests a decision that is made later. */
   readonly status?: 200 | 202 | undefined;
 }
 
 /** The content of a webhook. It is only a hint: the gateway asks the provider for the actual state. */
-export type RailNews = OrderNews | DepositNews | IdentityNews;
+export type RailNews =
+  | OrderNews
+  /** A deposit has arrived or is on its way. The gateway lists deposits at once. */
+  | { readonly kind: 'deposit' }
+  /** The result of the identity check of the customer with this uuid has changed. The gateway repeats it at once. */
+  | { readonly kind: 'identity'; readonly customerId: string };
 
 /** One of the gateway's orders has changed. The gateway queries the rail about it at once. */
 export interface OrderNews {
   readonly kind: 'order';
   readonly orderId: string;
-  /**
-   * Whether its money may have come back. If not, the gateway does not query a settled order early: a late message that
-   * it has settled adds nothing.
-   */
+  /** Whether its money may have come back. If not, the gateway does not query a settled order early. */
   readonly mayHaveReturned: boolean;
-}
-
-/** A deposit has arrived or is on its way. The gateway lists deposits at once. */
-export interface DepositNews {
-  readonly kind: 'deposit';
-}
-
-/** The result of a customer's identity check has changed. The gateway repeats the check at once. */
-export interface IdentityNews {
-  readonly kind: 'identity';
-  /** The customer's uuid in the gateway. */
-  readonly customerId: string;
 }
 
 /** The methods of a rail whose provider converts the money itself, at a promised rate (decision 83). */
@@ -224,9 +206,7 @@ export interface LockRequest {
   readonly lockedSide: 'SENDING' | 'RECEIVING';
   /** The amount of the locked side, in its smallest unit; on the sending side, the total that the rail will take. */
   readonly amount: bigint;
-  /**
-   * The external account to pay; undefined if the money stays in the gateway and the rail converts it for the platform.
-   */
+  /** The external account to pay; undefined if the money stays in the gateway, converted for the platform. */
   readonly account: RailAccount | undefined;
   /** The receiver at a UMA address, found by `lookUp`; undefined otherwise. The two currencies may be the same. */
   readonly uma?: UmaPayment | undefined;
@@ -263,10 +243,7 @@ export type LockAnswer =
       /** How long the lock is valid, in milliseconds from the call. An order sent within that time gets the rate. */
       readonly validMs: number;
     }
-  /**
-   * The provider refuses the conversion: the amount is out of range, the account or the receiver at a UMA address
-   * cannot be paid, the currency pair is not supported, or the sender may not pay there.
-   */
+  /** The provider refuses the amount, the account, the currency pair, the receiver at an address, or the sender. */
   | {
       readonly kind: 'refused';
       readonly because: 'AMOUNT' | 'ACCOUNT' | 'PAIR' | 'RECEIVER' | 'SENDER';
@@ -276,41 +253,25 @@ export type LockAnswer =
 /** The domain of the receivers and senders that a sandbox simulates (decision 21). No platform uses it. */
 export const simulatedDomain = 'sandbox.uma.money';
 
-/**
- * The simulation of the outside world for developers, which is an optional part of the port. A rail that moves real
- * money omits it, and every operation that needs it is FORBIDDEN.
- */
+/** The simulation of the outside world. A rail for real money omits it, and operations that need it are FORBIDDEN. */
 export interface Simulation {
   /** Returns what is wrong with a caller's scenario (the field and the reason), or undefined if it is usable. */
   scenarioFault(scenario: Scenario): ScenarioFault | undefined;
 
-  /**
-   * Returns the simulated deposit for a real-time funded quote.
-   * @param scenario as validated, or as stored with the quote; null or undefined if there is none
-   * @param amount the amount to pay in, in smallest units
-   */
+  /** Returns the simulated deposit for a real-time funded quote of `amount` smallest units, by its scenario, if any. */
   deposit(scenario: unknown, amount: bigint): Deposit;
 
-  /**
-   * Returns the decision on an incoming payment that the scenario makes in place of the receiving platform; undefined
-   * if the platform decides.
-   * @param scenario as stored with the order; null or undefined if there is none
-   */
+  /** Returns the decision on an incoming payment that the scenario makes; undefined if the platform decides. */
   approval(scenario: unknown): 'APPROVE' | 'REJECT' | undefined;
 
   /** Returns the information that the sender of a UMA payment gives about itself, by field name. */
   senderInformation(umaAddress: string): Readonly<Record<string, string>>;
 
-  /**
-   * Returns the result of verifying an account's owner, with the owner's name at the bank. `ownerName` is undefined for
-   * a wallet, which has no owner to verify.
-   */
+  /** Returns the result of verifying an account's owner. `ownerName` is undefined for a wallet, which has no owner. */
   accountVerification(ownerName: string | undefined, verification: BeneficiaryVerificationStatus): AccountVerification;
 }
 
-/**
- * How a simulated payment should proceed, stored as JSON with its order. A rail without a simulation never gets one.
- */
+/** How a simulated payment should proceed, stored as JSON with its order. Only a rail with a simulation gets one. */
 export type Scenario = {
   /** The step to which the scenario applies: SETTLEMENT if omitted. */
   readonly step?: RailStep | undefined;
@@ -326,9 +287,7 @@ export type Scenario = {
   readonly refundFails?: boolean | undefined;
   /** The payment settles, and the bank returns it after this time, in milliseconds. */
   readonly returnAfterMs?: number | undefined;
-  /**
-   * The deposit for a real-time funded quote: half the amount, the amount twice, or a deposit after the quote's expiry.
-   */
+  /** The deposit for a real-time funded quote: half the amount, the amount twice, or one after the quote's expiry. */
   readonly deposit?: 'SHORT' | 'TWICE' | 'LATE' | undefined;
 };
 

@@ -14,10 +14,7 @@ const unknownKeys = (known: string) => ({
 /** A rail in the setting RAILS: a module and its own settings. */
 const entry = z.strictObject(
   {
-    /**
-     * `sandbox`, a package, or a file. A relative path begins with a dot, and is resolved against
-     * `RailSettings.directory`.
-     */
+    /** `sandbox`, a package, or a file. A relative path begins with a dot, and starts at `RailSettings.directory`. */
     module: moduleName,
     settings: z.unknown().optional(),
   },
@@ -29,9 +26,7 @@ const platformId = z
   .string()
   .regex(/^Platform:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, { error: 'must be the id of a platform: Platform:…' });
 
-/**
- * One environment's rails: a rail shared by its platforms, and separate rails for individual platforms, by platform id.
- */
+/** One environment's rails: one shared by its platforms, and separate ones for individual platforms, by platform id. */
 const environmentRails = z
   .strictObject(
     {
@@ -56,16 +51,12 @@ const railSettings = z.strictObject(
   unknownKeys('SANDBOX and PRODUCTION'),
 );
 
-/** The setting RAILS: the rails of each environment. */
 export interface RailSettings extends z.infer<typeof railSettings> {
   /** The base directory of relative file paths: the settings file's directory, or the working directory. */
   readonly directory: string;
 }
 
-/**
- * Reads the setting RAILS: a JSON object, or the path of a file that contains one.
- * @throws RangeError with one line for each fault
- */
+/** Reads the setting RAILS: a JSON object, or the path of a file with one. @throws RangeError with a line per fault */
 export function parseRailSettings(text: string): RailSettings {
   const isFile = !text.trimStart().startsWith('{');
   const json = isFile ? readSettingsFile(text) : text;

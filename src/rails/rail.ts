@@ -20,23 +20,16 @@ import type {
 } from './rail-parts.ts';
 
 /**
- * The port through which money arrives and leaves. The domain uses a rail for rates, payouts and collections without
- * knowing which implementation it calls. Every method is optional: operations that need a missing method are refused.
- * To connect a real provider, implement this interface (src/rails/README.md).
+ * The port through which money arrives and leaves. The domain does not know which rail it calls. Every method is
+ * optional: operations that need a missing method are refused. To connect a provider, see src/rails/README.md.
  */
 export interface Rail extends RailBooks, RailDeposits, RailLocks, RailWebhooks {
   readonly name: string;
 
-  /**
-   * Returns the current terms of converting one currency into another, or undefined for a pair that the rail does not
-   * serve. The rate returned here is the rate used.
-   */
+  /** Returns the current terms of a conversion, which are then used; undefined for a pair that it does not serve. */
   rate?(sending: Currency, receiving: Currency): Promise<RateTerms | undefined>;
 
-  /**
-   * Returns all payment instructions for this reference, or none if the rail does not accept such deposits. The
-   * addresses and account numbers in them belong exclusively to this quote or account.
-   */
+  /** Returns all payment instructions for this quote or account, or none. Their addresses belong to it exclusively. */
   paymentInstructions?(request: FundingRequest): Promise<PaymentInstruction[]>;
 
   /** Returns how the receiver at a UMA address can be paid, or undefined if there is none. */
@@ -51,10 +44,7 @@ export interface Rail extends RailBooks, RailDeposits, RailLocks, RailWebhooks {
    */
   payOut?(order: RailOrder): Promise<RailOutcome>;
 
-  /**
-   * Collects money from an account or a UMA address, or returns the current state of the collection. Called in the same
-   * way as `payOut`. A rail with this method must also have `giveBack`.
-   */
+  /** Collects money from an account or a UMA address. Called like `payOut`, and requires `giveBack`. */
   collect?(order: RailOrder): Promise<RailOutcome>;
 
   /**
@@ -71,22 +61,15 @@ export interface Rail extends RailBooks, RailDeposits, RailLocks, RailWebhooks {
    */
   giveBack?(order: RailOrder): Promise<void>;
 
-  /**
-   * Returns the amount to collect if a collection does not specify one, in smallest units. Without this method a
-   * transferIn must specify its amount.
-   */
+  /** Returns the amount to collect, in smallest units, if a collection has none. Without this method it needs one. */
   collectionAmount?(currency: Currency): bigint;
 
-  /**
-   * Estimates how long an order will take from now, in milliseconds, for display to the customer. Required of every
-   * rail that pays out or collects.
-   */
+  /** Estimates how long an order will take, in milliseconds from now. Required of rails that pay out or collect. */
   expectedMs?(order: RailRequest): number;
 
   /**
-   * Returns how long the gateway waits before it passes a new order to the rail, in milliseconds. Without this method
-   * there is no delay, because a real provider can begin only once it has the order. Payments to UMA addresses have no
-   * delay.
+   * Returns how long the gateway waits before it passes a new order to the rail, in milliseconds; without this method,
+   * not at all. Payments to UMA addresses have no delay.
    */
   firstAskMs?(order: RailRequest): number;
 
@@ -110,16 +93,10 @@ export interface Rail extends RailBooks, RailDeposits, RailLocks, RailWebhooks {
   /** The simulation of the outside world for developers; omitted by a rail that moves real money. */
   readonly simulation?: Simulation;
 
-  /**
-   * Returns the rail for one platform, for example with that platform's credentials. Without this method all platforms
-   * share one rail.
-   */
+  /** Returns the rail for one platform, for example with its credentials. Without this method all share one rail. */
   forPlatform?(platformId: string): Rail;
 
-  /**
-   * Tests the platform's connection to its provider, and returns a report for the operator. It moves no money.
-   * @throws Error that describes the fault
-   */
+  /** Tests the connection to the provider without moving money. Returns a report. @throws Error with the fault */
   checkConnection?(): Promise<string>;
 
   /** Releases the rail's resources. No method is called afterwards. */
@@ -146,10 +123,7 @@ export type AccountCheck =
       /** When to check again, in milliseconds from now; undefined if this answer is final. */
       readonly checkInMs?: number | undefined;
     }
-  /**
-   * The account cannot be used. `explanation` is the message of the refusal, or the reason why a registered account
-   * becomes INACTIVE.
-   */
+  /** The account cannot be used. `explanation` is the message of the refusal, or the reason for the status INACTIVE. */
   | { readonly accepted: false; readonly explanation: string };
 
 /** The terms of a conversion. */
@@ -177,9 +151,8 @@ export interface AccountToCheck extends RailAccount {
   /** The owner of a bank account, as in the API; null for a wallet. */
   readonly beneficiary: Readonly<Record<string, unknown>> | null;
   /**
-   * The owner's name, transliterated and shortened to what SEPA or ACH can transmit if the account is paid through one
-   * of them. For other account types it is the unchanged name; for a wallet, undefined. `carriedText` does the same for
-   * other texts.
+   * The owner's name as SEPA or ACH can transmit it, if the account is paid through one of them; otherwise the
+   * unchanged name, or undefined for a wallet. `carriedText` converts other texts.
    */
   readonly carriedName: string | undefined;
 }
@@ -214,15 +187,9 @@ export type RailOutcome =
       readonly kind: 'settled';
       /** For how long the money may still come back, in milliseconds. After that the rail is queried once more. */
       readonly watchMs?: number | undefined;
-      /**
-       * The amount that arrived according to the provider, in smallest units. If it differs from the order's amount, a
-       * case is opened for an operator, and the payment stays under way until the case is resolved.
-       */
+      /** The amount that arrived, in smallest units. A different one opens a case, and the payment stays under way. */
       readonly amount?: bigint | undefined;
-      /**
-       * The amount that a payout took; with a lock, in the sending currency. Without a lock it may be omitted if it
-       * equals the amount that arrived.
-       */
+      /** The amount that a payout took; with a lock, in the sending currency. Without a lock, by default `amount`. */
       readonly sent?: bigint | undefined;
       /** The receiving institution's report about the receiver of a payment to a UMA address, by field name. */
       readonly information?: Readonly<Record<string, string>> | undefined;
@@ -231,10 +198,7 @@ export type RailOutcome =
   | {
       readonly kind: 'failed';
       readonly explanation: string;
-      /**
-       * The specification's reason. If omitted, QUOTE_EXECUTION_FAILED for a payout and OFFRAMP_FAILED for a
-       * collection.
-       */
+      /** The specification's reason; by default QUOTE_EXECUTION_FAILED for a payout, otherwise OFFRAMP_FAILED. */
       readonly failureReason?: FailureReason | undefined;
       /** Whether the money was not returned either. It then waits in suspense. */
       readonly moneyStuck?: boolean | undefined;
@@ -243,10 +207,7 @@ export type RailOutcome =
   | { readonly kind: 'rejected'; readonly explanation: string }
   /** The order had settled, and its money has been returned. */
   | { readonly kind: 'returned'; readonly explanation: string }
-  /**
-   * The provider contradicts an earlier report, such as `failed` after `settled`. Nothing changes; an operator
-   * investigates.
-   */
+  /** The provider contradicts an earlier report (`failed` after `settled`). Nothing changes; an operator decides. */
   | { readonly kind: 'contradiction'; readonly explanation: string };
 
 /** The receiver at a UMA address, as described by its institution. */

@@ -35,18 +35,15 @@ export type GatewaySettings = Omit<
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/**
- * Reads the settings and the secret files; an empty value counts as unset. Throws a ConfigError that lists all faults.
- */
+/** Reads the settings and the secret files. Empty values count as unset. @throws ConfigError that lists all faults */
 export function readConfig(environment: Environment) {
   const variables = {
     ...Object.fromEntries(Object.keys(settings).map((name) => [name, environment[name] || undefined])),
     ...readSecretFiles(environment),
   };
   const result = schema.safeParse(variables);
-  if (!result.success) {
+  if (!result.success)
     throw new ConfigError(result.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`));
-  }
   const config = result.data;
   const production = config.NODE_ENV === 'production';
   const isEmbedded = config.DATABASE_URL === undefined;
@@ -80,10 +77,7 @@ export function readConfig(environment: Environment) {
   };
 }
 
-/**
- * Reads the `<name>_FILE` files, stripping line ends. Throws ConfigError if a file is missing or empty, or if `<name>`
- * is also set.
- */
+/** Reads the `<name>_FILE` files. @throws ConfigError if a file is missing or empty, or if `<name>` is also set */
 function readSecretFiles(environment: Environment): Record<string, string> {
   const secrets: Record<string, string> = {};
   const faults: string[] = [];

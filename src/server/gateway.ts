@@ -14,7 +14,7 @@ import { ReadinessWatch } from '../infra/health/readiness.ts';
 import type { Resolver } from '../infra/net/addresses.ts';
 import { StoredConnections } from '../rails/connections.ts';
 import { closeRails, type LoadedRails, loadRails, RailFault } from '../rails/load-rails.ts';
-import { sandboxModule } from '../rails/sandbox/sandbox-module.ts';
+import { sandboxModule } from '../rails/sandbox/sandbox-rail.ts';
 import { upstreamModule } from '../rails/upstream/upstream-module.ts';
 import { ConfigError, type GatewaySettings } from './config.ts';
 import { startMetrics } from './observe/metrics.ts';
@@ -34,9 +34,7 @@ export interface Gateway {
   /** The standbys that serve reads, if the settings name any. */
   readonly replicas: Replicas | undefined;
   readonly feed: Feed;
-  /** The open WebSockets and event streams. */
   readonly sessions: Sessions;
-  /** Stops the instance step by step (`stop.ts`). */
   stop(): Promise<void>;
 }
 
@@ -60,9 +58,7 @@ export function openConnections(
   return new StoredConnections(database, key && new SecretBox(key, fallbacks));
 }
 
-/**
- * Opens the rails in the setting RAILS. SANDBOX platforms get the sandbox rail unless the setting names another rail.
- */
+/** Opens the rails in the setting RAILS. By default, SANDBOX platforms get the sandbox rail. */
 async function openRails(database: Database, config: GatewaySettings, log: Logger): Promise<LoadedRails> {
   const sandbox = sandboxModule(config.SANDBOX_PACE_MS);
   const settings = {
@@ -88,10 +84,7 @@ interface GatewayOptions extends ServingOptions {
   readonly webhooks?: { readonly resolve?: Resolver | undefined };
 }
 
-/**
- * Starts one instance on a migrated database, in its ROLE. Throws ConfigError for an unusable HOST or PORT, or if
- * SECRET_KEY is missing.
- */
+/** Starts one instance on a migrated database, in its ROLE. @throws ConfigError for a wrong HOST, PORT or SECRET_KEY */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { config, log } = options;
   if (config.ROLE !== 'work' && !config.SECRET_KEY) {
@@ -112,9 +105,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const sessions = new Sessions(serving, log);
   const readiness = new ReadinessWatch(config.ROLE === 'work' ? working : serving, log, options.pace?.readiness);
   const closing = [() => sessions.leave(0), () => readiness.close(), close];
-  if (!config.ALLOW_UNSAFE.includes('owner-login')) {
+  if (!config.ALLOW_UNSAFE.includes('owner-login'))
     await refuseOwners(config.ROLE === 'work' ? working : serving).catch((error: unknown) => abandon(error, closing));
-  }
   await feed.open().catch((error: unknown) => abandon(error, closing));
   readiness.open();
   await replicas?.open();
@@ -147,10 +139,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   return { ...instance, url: apis.http.url, stop: () => stopInOrder({ ...parts, serving: apis }) };
 }
 
-/**
- * Opens the database twice: for requests and, with half as many connections, for background work. Commits through
- * either wake the background work.
- */
+/** Opens the database for requests and, with half as many connections, for background work, which any commit wakes. */
 function openDatabases({ databaseUrl: url, pooler, config, log, pace }: GatewayOptions) {
   const limits = {
     ...(pace?.statementMs !== undefined && { statementMs: pace.statementMs }),

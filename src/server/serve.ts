@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { Logger } from 'pino';
 import { TrustedDocuments } from '../api/graphql/documents/trusted-documents.ts';
 import { schema } from '../api/graphql/server/schema.ts';
@@ -29,7 +30,6 @@ import { ResumePoints } from '../domain/events/resume-points.ts';
 import type { Database } from '../infra/database/database.ts';
 import type { Replicas } from '../infra/database/replicas/replicas.ts';
 import type { ReadinessLimits, ReadinessWatch } from '../infra/health/readiness.ts';
-import { maxOpenFiles } from '../infra/instruments/open-files.ts';
 import type { GatewaySettings } from './config.ts';
 import type { LocalSandbox } from './start/sandbox-platform.ts';
 import type { Serving } from './stop.ts';
@@ -107,9 +107,7 @@ export async function startServing(
     port: config.PORT,
     graphql,
     distinctConnections: createDistinctConnections({ operations, keepAliveMs, compresses: config.COMPRESS_STREAMS }),
-    mcp: createMcpEndpoint({
-      ...{ operations, trusted, credentials, payments, log, schema, version: restVersion },
-    }),
+    mcp: createMcpEndpoint({ operations, trusted, credentials, payments, log, schema, version: restVersion }),
     origins,
     rest: createRestServer({
       ...{ payments, webhooks, credentials, trusted, replicas, problemIn },
@@ -185,6 +183,16 @@ function connectionLimits({ config, log, pace }: ServingOptions, now: Clock): Co
   };
 }
 
+/** Returns how many files and connections this process may open. Node has raised this limit to the system's maximum. */
+function maxOpenFiles(): number {
+  try {
+    return Number(/^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1] ?? 10_000);
+  } catch {
+    // The system does not report its limit.
+    return 10_000;
+  }
+}
+
 function brakeOf({ WRONG_CREDENTIALS_PER_MINUTE: perMinute }: GatewaySettings, log: Logger, now: Clock) {
   return new CredentialBrake(perMinute, log, now);
 }
@@ -208,8 +216,5 @@ const operationMs = 10_000;
 const slowMs = 200;
 /** How many database connections one platform's requests leave free for other platforms, if there are any. */
 const connectionsForOthers = 2;
-/**
- * How long a connection may be idle while the instance stops, in milliseconds. Active clients send their next request
- * earlier.
- */
+/** How long a connection may be idle while the instance stops, in ms. Active clients send a request earlier. */
 const idleMs = 50;

@@ -35,7 +35,6 @@ const parts = (separator: string) =>
       .filter((text) => text !== ''),
   );
 
-/** Defines a setting that is a list, separated by semicolons. */
 const listOf = <Key extends z.ZodType<unknown, string>>(kind: Key) => parts(';').pipe(z.array(kind));
 
 const address = z.string().superRefine((text, context) => {
@@ -54,7 +53,6 @@ const headers = z.string().transform((text, context): Readonly<Record<string, st
 
 const onOff = z.enum(['on', 'off'], { error: 'must be on or off' }).transform((value) => value === 'on');
 
-/** A rate limit: `off`, or requests per second and burst. */
 const rate = z.string().transform((text, context): Rate | null => {
   if (text === 'off') return null;
   const parsed = parseRate(text);

@@ -34,18 +34,12 @@ export interface Running {
   readonly log: Logger;
 }
 
-/**
- * The deadline of each step, in milliseconds after the port begins to close. Together with production's default delay,
- * the last deadline falls within the 10 s after which Docker kills the process. A step that misses its deadline is
- * rolled back, or ends with the process.
- */
+/** The deadline of each step, in ms after the port begins to close. Docker kills the process after 10 s in all. */
 const deadlinesMs = { requests: 5_000, workers: 6_000, database: 6_500 } as const;
 /** The period over which open streams end, so that their clients do not all connect to the other instances at once. */
 const spread = { mostMs: 3_000, eachMs: 5 } as const;
 
-/**
- * Stops an instance in order: first readiness; after a delay, the port and streams; then workers, feed and database.
- */
+/** Stops an instance: first readiness; after a delay, the port and streams; then workers, feed and database. */
 export async function stopInOrder(running: Running): Promise<void> {
   const { serving, sessions, workers, feed, readiness, metrics, database, log } = running;
   readiness.end();

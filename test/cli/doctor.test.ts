@@ -9,7 +9,7 @@ import { makeServingLogin, servingUrl } from '../../src/infra/database/embedded/
 import { migrate } from '../../src/infra/database/migrations/migrate.ts';
 import { createThrowawayDatabase, type ThrowawayDatabase } from '../../src/infra/database/migrations/throwaway.ts';
 import { checkNames, examine } from '../../src/ops/doctor.ts';
-import type { Finding, Limits } from '../../src/ops/doctor-checks.ts';
+import type { Finding, Limits } from '../../src/ops/doctor-server.ts';
 import { temporaryDataDirectory } from '../setup/child-gateway.ts';
 import { openClient, untilWaiting } from '../setup/gateway.ts';
 import { runOps } from '../setup/ops.ts';

@@ -26,10 +26,7 @@ const outside = await testClient({ databaseUrl: strangerUrl.href });
 const namesOf = async (on: pg.Client, text: string): Promise<string[]> =>
   (await on.query<{ name: string }>(text)).rows.map(({ name }) => name);
 
-/**
- * Returns the statements that an unprivileged role could try: calling each function, reading each relation, and
- * creating an object in each schema.
- */
+/** Returns statements that an unprivileged role could try: calls, reads, and new objects in each schema. */
 const attempts = () =>
   namesOf(
     owner,
@@ -45,7 +42,6 @@ const attempts = () =>
      union all select format('create function %I.mine() returns int language sql return 1', nspname) from ${ours} s`,
   );
 
-/** Returns the statements that are not refused for lack of a privilege. */
 async function notRefused(statements: readonly string[]): Promise<string[]> {
   const passed: string[] = [];
   for (const text of statements) {

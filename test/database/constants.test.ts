@@ -33,7 +33,6 @@ test("a quote's terminal statuses are those that no move leaves, and its events 
   for (const list of lists) expect(new Set(list.replaceAll("'", '').split(', '))).toEqual(terminalQuoteStatuses);
 });
 
-/** Finds numbers that can only be bounds for amounts: a nine followed by many digits. */
 const bounds = (text: string) =>
   text.match(/\b9[\d_,]{13,}/g)?.map((digits) => BigInt(digits.replaceAll(/[_,]/g, ''))) ?? [];
 

@@ -3,8 +3,8 @@ import { afterAll, expect, test } from 'vitest';
 import { openDatabase } from '../../src/infra/database/database.ts';
 import { listen } from '../setup/free-port.ts';
 
-// A server that dies right after it has accepted a connection: its error arrives in the same packet as "ready". That
-// error belongs to no statement, and must not end the process, as an unhandled error event would.
+// A server dies right after it has accepted a connection: its error arrives with "ready". It belongs to no statement,
+// and must not end the process as an unhandled event.
 
 let accepted = 0;
 const server = createServer((socket) => {

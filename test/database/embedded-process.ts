@@ -1,9 +1,8 @@
 import pg from 'pg';
 import { startEmbeddedPostgres } from '../../src/infra/database/embedded/embedded.ts';
 
-// A process that uses the embedded server in a given folder until it is interrupted or killed. The second argument can
-// be `durable`. It prints the server's address and any problems. After an interrupt, it still uses the database before
-// it stops.
+// A process that uses the embedded server in a given folder (durably, if the second argument is `durable`) until it is
+// interrupted or killed. After an interrupt, it still uses the database before it stops.
 
 const server = await startEmbeddedPostgres({
   dataDir: process.argv[2] ?? '',

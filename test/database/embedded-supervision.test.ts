@@ -44,8 +44,7 @@ test('a server that cannot start is retried until it can, and each reason is log
   const other = await occupied(url);
   await repair();
   await vi.waitFor(() => expect(reasons(/Address already in use/)).toHaveLength(1), soon);
-  // The other program never sees one of our connections, and the reason is logged only once, however often the start
-  // fails.
+  // The other program never sees one of our connections, and the reason is logged only once.
   expect(reasons(/PG_VERSION/)).toHaveLength(1);
   expect(reasons(/runs again/)).toHaveLength(0);
   other.close();
@@ -170,13 +169,12 @@ test('one of two processes restarts a killed server, both use it, and the last o
   await isDown(first.url);
 });
 
-/** Starts a server, and collects its warnings. */
 async function startHeard(options: { durable?: boolean } = {}) {
   const warnings: string[] = [];
   return { server: await servers.start({ ...options, warn: (line) => warnings.push(line) }), warnings };
 }
 
-/** Kills a server that then cannot start. @returns a function that repairs it */
+/** Kills a server that then cannot start. Returns a function that repairs it. */
 async function broken({ dataDirectory, pid }: EmbeddedPostgres, warnings: readonly string[]) {
   const version = join(dataDirectory, 'data', 'PG_VERSION');
   await rename(version, `${version}.away`);
@@ -185,14 +183,12 @@ async function broken({ dataDirectory, pid }: EmbeddedPostgres, warnings: readon
   return () => rename(`${version}.away`, version);
 }
 
-/** Occupies the port of an address. */
 async function occupied(url: string) {
   const other = createServer().listen(Number(new URL(url).port), '127.0.0.1');
   await once(other, 'listening');
   return other;
 }
 
-/** Ends a process as Ctrl-C does. */
 async function interrupted({ process: user }: Awaited<ReturnType<EmbeddedServers['startInProcess']>>): Promise<void> {
   user.kill('SIGINT');
   expect(await once(user, 'exit')).toEqual([0, null]);
@@ -221,7 +217,6 @@ async function startedAt(url: string): Promise<unknown> {
   return row?.started;
 }
 
-/** Writes until the disk is full. */
 async function fill(file: string): Promise<void> {
   const handle = await open(file, 'w');
   try {

@@ -86,8 +86,7 @@ test('a lock file is no obstacle if its process is dead, or is a different progr
 
   const gone = spawn(process.execPath, ['--version']);
   await once(gone, 'exit');
-  // This runs as the user who runs the server, because Postgres itself ignores a lock file that names another user's
-  // process.
+  // This runs as the server's user, because Postgres ignores a lock file that names another user's process.
   const { uid, gid } = await stat(lock.replace('postmaster.pid', 'base'));
   const other = spawn('sleep', ['300'], { uid, gid });
   servers.remember(other);

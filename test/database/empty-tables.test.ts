@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { testDatabase } from '../setup/database.ts';
 import { testClient } from '../setup/gateway.ts';
 
-// While tables are empty, all their indexes have the same cost. A session keeps plans from that time until the table is
-// analyzed. Until then, a plan with the wrong index would read all of a platform's rows.
+// While tables are empty, all indexes have the same cost, and sessions keep such plans until a table is analyzed. A
+// plan with the wrong index would then read all of a platform's rows.
 
 const client = await testClient({ databaseUrl: (await testDatabase()).url });
 

@@ -9,10 +9,8 @@ import { testClient } from '../setup/gateway.ts';
 
 const page = readFileSync('docs/database-functions.md', 'utf8');
 
-/** Returns the section of the page that has this heading. */
 const section = (heading: string) => page.split(/^## /m).find((part) => part.startsWith(`${heading}\n`)) ?? '';
 
-/** Returns the rows of the section's table as cells. */
 const rowsOf = (heading: string) =>
   [...section(heading).matchAll(/^\| (`.*) \|$/gm)].map(([, row = '']) => row.split(' | '));
 
@@ -30,7 +28,6 @@ const sources: SqlSource[] = (await readFunctions(projectPrisma)).map(({ name, s
 const isExpression = ({ code }: SqlSource) => /^\s*language sql\b/m.test(code);
 const expressions = sources.filter(isExpression).map(({ name }) => name);
 
-/** Returns which of our functions a text calls. */
 const calledIn = (code: string) =>
   sources.map(({ name }) => name).filter((name) => new RegExp(`\\b${name}\\(`).test(code));
 

@@ -31,7 +31,6 @@ const rest = (method: string, path: string, body?: object, key?: string) =>
 const transfer = (idempotencyKey: string, selection = 'transaction { id status }', by = platform) =>
   act(by, 'transferOut', moving(scene.usd, scene.outsideUsd, 100, { idempotencyKey }), selection);
 
-/** Repeats a query until it returns data, and returns the data. */
 async function askUntilAnswered(query: string): Promise<Data> {
   for (;;) {
     const { data, errors } = await platform.send(query);

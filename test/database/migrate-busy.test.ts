@@ -68,9 +68,7 @@ test('a migration gets past transactions that lock the same tables in a differen
     while (goesOn) {
       try {
         await client.query('begin');
-        for (const table of order.split(' ')) {
-          await client.query(`insert into ${table} values (1)`);
-        }
+        for (const table of order.split(' ')) await client.query(`insert into ${table} values (1)`);
         await client.query('commit');
         await delay(10);
       } catch (error) {

@@ -112,7 +112,6 @@ describe('after the first migration', () => {
   });
 });
 
-/** Writes the next migration under a name that sorts where the test needs it. */
 async function writeLast(name: string): Promise<string> {
   const folder = await writeMigration(url, 'last', prisma.path);
   const sql = await read(folder);

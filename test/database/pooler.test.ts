@@ -8,8 +8,7 @@ import { query } from '../setup/embedded-servers.ts';
 import { ownGateway, type TestPlatform } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 
-// Tests without a real pooler: the service treats an ordinary server as if it were behind a pooler. The soak "pooler"
-// uses a real one.
+// An ordinary server stands in for a pooler here. The soak "pooler" uses a real one.
 
 const database = await testDatabase();
 const url = servingUrl(database.url);
@@ -68,9 +67,8 @@ describe.each([
     const platforms = [await t.newPlatform('one'), await t.newPlatform('two')];
     const scenes = await Promise.all(platforms.map((platform) => makeScene(platform)));
     const paid = await Promise.all(platforms.map((platform, at) => pay(platform, scenes[at] as never)));
-    for (const [at, platform] of platforms.entries()) {
+    for (const [at, platform] of platforms.entries())
       expect((await ended(platform, paid[at].id)).status).toBe('COMPLETED');
-    }
     const second = { name: 'second', permissions: ['VIEW'], idempotencyKey: 'one-key' };
     for (const platform of platforms) await succeed(platform, 'createApiToken', second);
     // Both platforms take turns reading on the same connection, with many reads at a time.

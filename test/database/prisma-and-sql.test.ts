@@ -3,9 +3,7 @@ import { pathToFileURL } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { statementTexts } from '../../src/infra/database/statement.ts';
 
-/**
- * docs/prisma.md says what goes through Prisma and what is written in SQL. This test compares the page with the code.
- */
+/** Compares docs/prisma.md, which says what goes through Prisma and what is written in SQL, with the code. */
 
 const read = (path: string) => readFileSync(path, 'utf8');
 
@@ -43,14 +41,11 @@ const functions = globSync('prisma/functions/*/*.sql').map(read);
 const page = read('docs/prisma.md');
 
 beforeAll(async () => {
-  // A statement is registered when its file is loaded. Programs (which would run when loaded) and browser code are left
-  // out, because they contain no statements.
+  // A statement is registered when its file is loaded. Programs and browser code contain none, and would run.
   const programs = ['src/main.ts', 'src/api/pages/build.ts'];
   const isLeftOut = (file: string) =>
     programs.includes(file) || /^src\/apps\/(lab|console)\//.test(file) || file.endsWith('.d.ts');
-  for (const file of files.filter((one) => !isLeftOut(one))) {
-    await import(/* @vite-ignore */ pathToFileURL(file).href);
-  }
+  for (const file of files.filter((one) => !isLeftOut(one))) await import(/* @vite-ignore */ pathToFileURL(file).href);
 });
 
 /** The service's statements by name. Other tests in the same worker may have added their own. */
@@ -61,7 +56,6 @@ const prismaCall = new RegExp(`\\b(${[...tables.keys()].join('|')})\\s*\\.\\s*([
 const writing = /^(create|update|upsert|delete)/;
 const reading = /^(find|count$|aggregate$|groupBy$)/;
 
-/** Returns the tables on which one kind of Prisma method is called. */
 function throughPrisma(kind: RegExp): Set<string | undefined> {
   const calls = [...sources.values()].flatMap((source) => [...source.matchAll(prismaCall)]);
   return new Set(calls.filter(([, , method = '']) => kind.test(method)).map(([, model = '']) => tables.get(model)));
@@ -98,10 +92,7 @@ describe('the page about Prisma and SQL', () => {
   });
 });
 
-/**
- * Files that name forbidden calls in order to prevent them: the driver, the standard client, and the option of its
- * plug-in.
- */
+/** The driver, the standard client and the option of its plug-in, which name forbidden calls to prevent them. */
 const guards = [
   'src/infra/database/connections/prisma-driver.ts',
   'src/api/graphql/reading/stock.ts',

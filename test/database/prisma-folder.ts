@@ -63,7 +63,6 @@ export async function prismaFolder() {
   onTestFinished(() => rm(path, { recursive: true }));
   const folder = {
     path,
-    /** Writes a file below the folder, and creates its parent folders. */
     async write(file: string, content: string) {
       await mkdir(dirname(join(path, file)), { recursive: true });
       await writeFile(join(path, file), content);

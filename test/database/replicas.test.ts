@@ -53,7 +53,6 @@ async function readsOf(work: () => Promise<unknown>) {
   return { replica: after.replica - before.replica, primary: after.primary - before.primary };
 }
 
-/** Sends a GraphQL request with the given body. */
 const post = (platform: TestPlatform, body: object) =>
   fetch(`${platform === atOne ? one.url : two.url}/graphql`, {
     method: 'POST',
@@ -120,9 +119,8 @@ const seen = (state: { readonly isUsable: boolean; readonly keepsUp: boolean }) 
 test('both APIs read nodes and lists on the replica; commands and their results on the primary', async () => {
   await caughtUp();
   await write(atOne);
-  for (const read of Object.values(reads)) {
+  for (const read of Object.values(reads))
     await vi.waitFor(async () => expect((await readsOf(() => read(atTwo))).replica).toBeGreaterThan(0), 60_000);
-  }
   const below = 'customer { id metadata { value } internalAccounts: accounts(first: 1) { edges { node { id } } } }';
   const input = { customerId, metadata: [{ key: 'n', value: 'below' }] };
   expect(await readsOf(() => succeed(atOne, 'updateCustomer', input, below))).toMatchObject({ replica: 0 });
@@ -162,8 +160,7 @@ describe('with a token', () => {
     const before = await write(atOne);
     await caughtUp();
     await standby.pause();
-    // The write goes through the other instance, because an instance knows its own writes and would never return older
-    // data.
+    // The write goes through the other instance: an instance never returns data older than its own writes.
     const after = await write(atTwo);
     await seen({ isUsable: true, keepsUp: false });
     const read = (token: string) => rest(atOne, `/customers/${customerId}`, { 'payments-read-after': token });

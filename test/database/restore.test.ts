@@ -52,10 +52,7 @@ await gateway.stop();
 const t = await testGateway({ METRICS_PORT: 0 }, restored.url);
 const platform = connect(t.url, platformId, authorization);
 
-/**
- * Makes a payment of each kind through a rail. Returns the ids of the orders. The quote is executed with the key of
- * `attempt`.
- */
+/** Makes a payment of each kind through a rail, executing the quote with the key `attempt`. Returns the order ids. */
 async function payAll(gateway: TestGateway, through: TestPlatform, attempt: string) {
   const { usd, outsideUsd, outsideEur } = scene;
   const out = { sourceAccountId: usd, destinationAccountId: outsideUsd, amount: 100, idempotencyKey: 'out' };
@@ -112,7 +109,6 @@ describe('orders sent to rails after a restore', () => {
 
 const sequenceIn = (cursor: string) => sequenceOf(platformId, cursor);
 
-/** Reads the feed as a list after a cursor, to its end. */
 async function listed(after: string): Promise<string[]> {
   const query =
     'query ($after: String) { events(first: 100, after: $after) { edges { cursor } pageInfo { hasNextPage } } }';
@@ -245,7 +241,6 @@ describe('subscribers of an instance that stays connected during a restore', () 
         where f.platform_id = '${platformId}' and e.platform_id = f.platform_id and e.sequence = ${sequence};
       ${meanwhile} commit`);
 
-  /** Follows the feed from now on, and reads two changes. */
   async function follow() {
     await sequenced(t);
     const before = sequenceIn(await feedEnd(platform));
@@ -275,7 +270,6 @@ describe('subscribers of an instance that stays connected during a restore', () 
 });
 
 describe('the operator after a restore', () => {
-  /** Runs an operator's command, and returns its output. */
   async function ops(...args: readonly string[]): Promise<Data> {
     const { code, out } = await runOps(t.databaseUrl, ['--json', ...args]);
     expect(code).toBe(0);

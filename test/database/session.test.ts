@@ -7,13 +7,11 @@ import { query } from '../setup/embedded-servers.ts';
 
 const database = await testDatabase();
 
-/** Opens the database with these parameters in its address. */
 function openWith(parameters: Readonly<Record<string, string>> = {}): Database {
   const url = `${database.url}?${new URLSearchParams(parameters)}`;
   return openDatabase({ url, role: 'gateway_work', poolSize: 1 });
 }
 
-/** Reads session settings, and then closes the database. */
 async function settingsOf(opened: Database, ...names: readonly string[]): Promise<Record<string, string>> {
   const { rows } = await opened.pool.query<{ name: string; value: string }>(
     'select name, current_setting(name) as value from unnest($1::text[]) as name',

@@ -6,8 +6,7 @@ import { migrate } from '../../src/infra/database/migrations/migrate.ts';
 import { testDatabase } from '../setup/database.ts';
 import { databaseProxy } from '../setup/database-proxy.ts';
 
-// Addresses with several hosts. `npm run soak -- promotion` tests, with a real standby, that the writable host is found
-// after a promotion.
+// `npm run soak -- promotion` tests with a real standby that the writable host is found after a promotion.
 
 const database = await testDatabase();
 const proxies = [await databaseProxy(database.url), await databaseProxy(database.url)] as const;
@@ -17,7 +16,6 @@ afterAll(async () => {
   for (const proxy of proxies) await proxy.close();
 });
 
-/** Returns an address with the hosts of both proxies. */
 function addressOf(url: string): string {
   const { username, password, pathname } = new URL(url);
   const hosts = proxies.map((proxy) => new URL(proxy.url).host);

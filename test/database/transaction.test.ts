@@ -90,8 +90,7 @@ describe('Prisma and SQL in one transaction', () => {
     const asked = Array.from({ length: 8 }, (_, place) =>
       inTransaction(database, async ({ client, prisma }) => {
         const { id } = await prisma.platform.create({ data: withToken(`platform-${place}`) });
-        // Prisma batches lookups of the same tick into one statement. Here each lookup sees only the rows of its own
-        // transaction.
+        // Prisma batches lookups of one tick into one statement. Each sees only the rows of its own transaction.
         const [again, , [seen]] = await Promise.all([
           prisma.platform.findUnique({ where: { id } }),
           database.prisma.platform.findUnique({ where: { id } }).then((outside) => expect(outside).toBe(null)),

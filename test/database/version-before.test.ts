@@ -3,16 +3,12 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-// During a rolling upgrade, the previous version runs on the migrated database. A migration therefore removes nothing
-// that the previous version uses, and requires nothing that it does not write. That version's sources are read from the
-// repository.
+// During a rolling upgrade, the previous version runs on the migrated database. So a migration removes nothing that
+// this version uses, and requires nothing that it does not write. Its sources are read from the repository.
 
 const root = path.resolve(import.meta.dirname, '../..');
 const git = (...args: string[]) => execFileSync('git', args, { cwd: root, encoding: 'utf8' });
-/**
- * Whether the sources of earlier versions are available. An archive of a single version lacks them, and so does a
- * shallow clone.
- */
+/** Whether the sources of earlier versions are available: archives of a version and shallow clones lack them. */
 const hasHistory =
   existsSync(path.join(root, '.git')) && git('rev-parse', '--is-shallow-repository').trim() === 'false';
 
@@ -52,9 +48,7 @@ const breaks = (sql: string, before: string) => {
   ];
 };
 
-/**
- * Returns the revision before the one that added a migration, or the current one if the migration is not committed yet.
- */
+/** Returns the revision before the one that added a migration; the current one if it is not committed yet. */
 function revisionBefore(migration: string): string {
   const added = git('log', '-1', '--format=%H', '--diff-filter=A', '--', `prisma/migrations/${migration}`).trim();
   return added ? `${added}^` : 'HEAD';

@@ -37,9 +37,8 @@ describe('in the totals of a period', () => {
   });
 
   test('unsettled orders and movements do not count', () => {
-    for (const state of ['UNDER_WAY', 'FAILED', 'RETURNED'] as const) {
+    for (const state of ['UNDER_WAY', 'FAILED', 'RETURNED'] as const)
       expect(totalsOf([order({ state })], [movement({ orderId: 'order', state })], period)).toEqual([]);
-    }
   });
 
   test('collected money counts as received, and as paid if it was returned', () => {

@@ -11,8 +11,7 @@ import { isOnPath } from '../setup/programs.ts';
 import { balanceOf, makeScene } from '../setup/scene.ts';
 import { startTwoGateways, type TwoGateways } from './two-gateways.ts';
 
-// The set-up of docs/growing.md: two installations, each with its own database, behind one HAProxy that knows their
-// host names.
+// The set-up of docs/growing.md: two installations with separate databases, behind one HAProxy that knows their names.
 
 /** The host names in the example, and the names that replace them in this test, which both lead to this machine. */
 const hosts = { 'north.pay.example': '127.0.0.1', 'south.pay.example': 'localhost' };
@@ -82,9 +81,8 @@ async function configuration(port: number, cells: Readonly<Record<'north' | 'sou
     text = text.replace(`str ${name} `, `str ${here} `);
   }
   text = text.replace('bind :80', `bind 127.0.0.1:${port},127.0.0.2:${port},::1:${port}`);
-  for (const [cell, url] of Object.entries(cells)) {
+  for (const [cell, url] of Object.entries(cells))
     text = text.replaceAll(new RegExp(`(server ${cell}-\\d) \\S+`, 'g'), `$1 ${new URL(url).host}`);
-  }
   return text;
 }
 

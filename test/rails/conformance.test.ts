@@ -6,10 +6,7 @@ import type { RailTrial } from '../../src/rails/conformance/trial.ts';
 import { type IncomingMistake, incomingTrial } from './incoming-provider.ts';
 import { type Mistake, providerTrial, quickTimes, shortTimes } from './provider.ts';
 
-/**
- * Correct rails pass the conformance suite that anyone can run against a rail. For faulty rails, the suite reports the
- * fault.
- */
+/** Correct rails pass the conformance suite. For faulty rails, the suite reports the fault. */
 
 async function resultsOf(trial: RailTrial, times = quickTimes) {
   const results = await runConformance(trial, times);

@@ -8,8 +8,7 @@ import type { DepositsPage, RailDeposit } from '../../src/rails/rail-parts.ts';
 import { tester, testGateway, uuidIn } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 
-// Tests how the deposits listed by a provider are stored, and from which time on the provider is queried. The test
-// plays the provider.
+// How a provider's deposits are stored, and from which time on it is queried. The test plays the provider.
 
 let page: (from: Date) => Promise<DepositsPage>;
 const minute = 60_000;
@@ -107,9 +106,8 @@ test('a report of a deposit that arrives during a query makes the next query due
 test("at most 1,000 characters of a payer's memo are stored", async () => {
   const [one, other] = [deposit({ memo: 'm'.repeat(1_000) }), deposit({ memo: `${'m'.repeat(1_000)}!` })];
   await found([one, other]);
-  for (const { reference } of [one, other]) {
+  for (const { reference } of [one, other])
     expect(await stored(reference)).toMatchObject([{ memo: 'm'.repeat(1_000) }]);
-  }
 });
 
 test('a deposit is never credited to an account of another platform, or to an external one', async () => {

@@ -41,9 +41,7 @@ export function incomingTrial(mistake?: IncomingMistake): RailTrial {
     readWebhook: async (body) => [
       { kind: 'order', orderId: JSON.parse(Buffer.from(body).toString()).order, mayHaveReturned: false },
     ],
-    deposits: async ({ from }) => ({
-      deposits: deposits.filter(({ at }) => mistake === 'lists all' || at >= from),
-    }),
+    deposits: async ({ from }) => ({ deposits: deposits.filter(({ at }) => mistake === 'lists all' || at >= from) }),
     async takeDeposit({ id, reference, amount }) {
       taken.set(mistake === 'takes anew' ? randomUUID() : id, { reference, amount });
       if (losesAnswers) throw new Error('socket hang up');

@@ -7,16 +7,13 @@ import { failOrder } from '../../src/domain/settlement/order-by-hand.ts';
 import { inTransaction } from '../../src/infra/database/transaction.ts';
 import { parseRailSettings } from '../../src/rails/rail-settings.ts';
 import { actOn, bringIn, ended, execute, moving, payOut, quote, transfer, umaQuote, usdToEur } from '../setup/acts.ts';
-import { tester, untilRows, uuidIn } from '../setup/gateway.ts';
+import { tester, untilRows } from '../setup/gateway.ts';
 import { externalAccount, internalAccount, makeScene, usAccount } from '../setup/scene.ts';
 import { slowAmount } from './returning-rail.ts';
 import { testRelay, testTwoGateways } from './two-gateways.ts';
 import { watch } from './watched-upstream.ts';
 
-/**
- * No database transaction is open during a call to a provider, because it could hold locks for as long as the provider
- * takes to answer.
- */
+/** No database transaction is open during a call to a provider: it could hold locks until the provider answers. */
 
 /** The methods of the rail that were called, and those that were called while a transaction was open. */
 const called = new Set<string>();
@@ -25,10 +22,7 @@ const inside = new Set<string>();
 /** Selects the open transactions that are idle now. */
 const idle = `select pid || ' ' || xact_start as id from pg_stat_activity
   where datname = current_database() and state = 'idle in transaction'`;
-/**
- * How long a call waits for these transactions to end. A transaction still open after that must be waiting for the call
- * itself.
- */
+/** How long a call waits for them to end. A transaction still open after that must be waiting for the call. */
 const waitMs = 3_000;
 
 async function look(method: string): Promise<void> {
@@ -43,9 +37,7 @@ async function look(method: string): Promise<void> {
   }
 }
 
-const rails = {
-  PRODUCTION: { module: './test/rails/watched-upstream.ts', settings: { pollMs: 10, identityMs: 50 } },
-};
+const rails = { PRODUCTION: { module: './test/rails/watched-upstream.ts', settings: { pollMs: 10, identityMs: 50 } } };
 const two = await testTwoGateways({}, { RAILS: parseRailSettings(JSON.stringify(rails)) });
 const { shop } = await testRelay(two);
 watch.at = look;
@@ -68,10 +60,8 @@ test('every method of the rail is called outside of transactions', async () => {
   await failOrder(payments, slow.id, { operator: tester, withoutAsking: false });
 
   // A deposit that a webhook reports.
-  const text = 'select id from customer where platform_customer_id like $1';
-  const { rows } = await two.upstream.owner.query(text, [`${uuidIn(scene.customerId)}-%`]);
   const bank = await externalAccount(account, undefined, 'USD', usAccount('7654321000'));
-  const there = await internalAccount(account, `Customer:${rows[0].id}`, 'USD');
+  const there = await internalAccount(account, await two.customerThere(scene.customerId), 'USD');
   await actOn(account, 'transferIn', moving(bank, there, 500n));
   await untilRows(two.gateway, [{}], "select from rail_deposit where status = 'CREDITED'");
 

@@ -54,7 +54,6 @@ export class Provider {
     return lock;
   }
 
-  /** Returns whether a lock is valid now. */
   holds({ reference }: RateLock): boolean {
     return performance.now() < (this.#locks.get(reference) ?? 0);
   }
@@ -99,7 +98,6 @@ const lockMistakes = [
   ...(['locks the other side', 'hides fees', 'invents locks'] as const),
 ] as const;
 
-/** Returns whether to test a rail's locks, which takes a while. */
 function triesLocks(mistake: Mistake | undefined): boolean {
   return mistake === undefined || lockMistakes.some((one) => one === mistake);
 }
@@ -109,12 +107,10 @@ function openRail(provider: Provider, mistake: Mistake | undefined): Rail {
   /** Payments that only this process knows. */
   const sent = new Set<string>();
   const perform = async (order: RailOrder): Promise<RailOutcome> => {
-    if (order.kind === 'COLLECTION' && provider.wasGivenBack(order.id)) {
+    if (order.kind === 'COLLECTION' && provider.wasGivenBack(order.id))
       return { kind: 'failed', explanation: 'given back' };
-    }
-    if (mistake === 'forgets' && order.attempts > 0 && !sent.has(order.id)) {
+    if (mistake === 'forgets' && order.attempts > 0 && !sent.has(order.id))
       return { kind: 'failed', explanation: 'unknown order' };
-    }
     sent.add(order.id);
     const key = mistake === 'new keys' ? randomUUID() : order.id;
     const state = await provider.pay(key, order).catch((error: unknown): State => {
@@ -125,9 +121,8 @@ function openRail(provider: Provider, mistake: Mistake | undefined): Rail {
     if (mistake === 'asks never' && state === 'under way')
       return { kind: 'pending', checkInMs: Number.POSITIVE_INFINITY };
     // A settled order stays settled, whatever the provider reports afterwards.
-    if (order.settled && state === 'failed' && mistake !== 'believes the last') {
+    if (order.settled && state === 'failed' && mistake !== 'believes the last')
       return { kind: 'contradiction', explanation: 'failed, of what was settled' };
-    }
     return state === 'settled' && order.lock ? settledLock(order.lock, mistake) : answers[state];
   };
   const payOut = async (order: RailOrder): Promise<RailOutcome> =>
@@ -173,14 +168,12 @@ async function lockAt(provider: Provider, request: LockRequest, mistake: Mistake
   return { kind: 'locked', lock: told, validMs: mistake === 'promises longer' ? lockMs * 1.5 : lockMs * 0.8 };
 }
 
-/** Returns what a rail reports about a lock that it has executed. */
 function settledLock({ sent, received }: RateLock, mistake: Mistake | undefined): RailOutcome {
   if (mistake === 'names no amounts') return { kind: 'settled' };
   const taken = mistake === 'takes more' ? sent + 1n : sent;
   return { kind: 'settled', sent: taken, amount: mistake === 'delivers less' ? received - 1n : received };
 }
 
-/** Returns the trial of a rail for such a provider. */
 export function providerTrial(mistake?: Mistake): RailTrial {
   const provider = new Provider();
   return {

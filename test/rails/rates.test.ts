@@ -4,6 +4,7 @@ import { divide, isLess, multiply, parseDecimal, rateFault, tenTo, whole } from 
 import { checkedSettings } from '../../src/rails/rail-settings.ts';
 import { rateOverrides, sandboxTerms } from '../../src/rails/sandbox/rates.ts';
 
+const [usd, eur, jpy] = [requiredCurrency('USD'), requiredCurrency('EUR'), requiredCurrency('JPY')];
 const pairs = currencies.flatMap((sending) => currencies.map((receiving) => [sending, receiving] as const));
 
 describe('the rate table of the sandbox', () => {
@@ -41,8 +42,8 @@ describe('the rate table of the sandbox', () => {
 
   it('has fees and minimums worth at most 0.10 US dollars, and minimums above the fees', () => {
     for (const sending of currencies) {
-      const { serviceFixedFee, minSendingAmount, bridge } = sandboxTerms(sending, requiredCurrency('USD'));
-      const bitcoinInDollars = parseDecimal(sandboxTerms(requiredCurrency('USD'), requiredCurrency('USD')).bridge);
+      const { serviceFixedFee, minSendingAmount, bridge } = sandboxTerms(sending, usd);
+      const bitcoinInDollars = parseDecimal(sandboxTerms(usd, usd).bridge);
       const tenCents = divide(multiply(parseDecimal('0.1'), parseDecimal(bridge)), bitcoinInDollars);
       expect(isLess(multiply(tenCents, tenTo(sending.decimals)), whole(minSendingAmount))).toBe(false);
       expect(serviceFixedFee > 0n && serviceFixedFee < minSendingAmount).toBe(true);
@@ -55,22 +56,17 @@ describe("the rates in the sandbox's settings", () => {
 
   it('replace entries of the table, are used unchanged, and leave the other entries', () => {
     const rates = parseRateOverrides('{"USD/EUR": {"rate": "1.08695652", "fixedFee": 500, "variableFeeRate": "0"}}');
-    expect(sandboxTerms(requiredCurrency('USD'), requiredCurrency('EUR'), rates)).toMatchObject({
+    expect(sandboxTerms(usd, eur, rates)).toMatchObject({
       rate: '1.08695652',
       serviceFixedFee: 500n,
       serviceVariableFeeRate: '0',
     });
-    expect(sandboxTerms(requiredCurrency('EUR'), requiredCurrency('USD'), rates)).toEqual(
-      sandboxTerms(requiredCurrency('EUR'), requiredCurrency('USD')),
-    );
+    expect(sandboxTerms(eur, usd, rates)).toEqual(sandboxTerms(eur, usd));
   });
 
   it('keep the fees of the table if they name none', () => {
     const rates = parseRateOverrides('{"USD/JPY": {"rate": "0.00666666666666667"}}');
-    expect(sandboxTerms(requiredCurrency('USD'), requiredCurrency('JPY'), rates)).toEqual({
-      ...sandboxTerms(requiredCurrency('USD'), requiredCurrency('JPY')),
-      rate: '0.00666666666666667',
-    });
+    expect(sandboxTerms(usd, jpy, rates)).toEqual({ ...sandboxTerms(usd, jpy), rate: '0.00666666666666667' });
   });
 
   it('may be empty', () => {

@@ -7,21 +7,17 @@ import { runOps, typeIn } from '../setup/ops.ts';
 import { balanceOf, fund, makeScene, ownAccount } from '../setup/scene.ts';
 import { credentialsIn, testTwoGateways } from './two-gateways.ts';
 
-// A platform's books are compared with its provider's, both by command and daily. The provider is a second instance of
-// this service.
+// A platform's books are compared with its provider's, a second instance, both by command and daily.
 
 const two = await testTwoGateways({ pollMs: 10 });
 const { upstream, gateway, spoil } = two;
 const { account, platform: books } = await two.connected('books', 0n);
-const RAILS = JSON.stringify({ PRODUCTION: { module: 'upstream' } });
-const environment = { SECRET_KEY: two.key.toString('base64'), RAILS };
-/** Everything that the commands have printed. */
 const printed: string[] = [];
 await connectWith(credentialsIn(account.authorization));
 const scene = await makeScene(books, 0n);
 
 async function ops(...args: string[]) {
-  const result = await runOps(gateway.databaseUrl, ['--json', ...args], environment);
+  const result = await runOps(gateway.databaseUrl, ['--json', ...args], two.environment);
   printed.push(result.out, result.err);
   return result;
 }
@@ -40,7 +36,6 @@ async function connectWith(credentials: object): Promise<void> {
 const hourMs = 3_600_000;
 const from = new Date(Date.now() - hourMs).toISOString();
 const to = new Date(Date.now() + hourMs).toISOString();
-/** Runs a comparison by command. Returns the differences. */
 async function compare(): Promise<Data[]> {
   const { code, out } = await ops('rails', 'reconcile', 'books', '--from', from, '--to', to, ...by);
   const { differences } = JSON.parse(out);

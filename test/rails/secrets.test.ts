@@ -13,8 +13,7 @@ import { fund, makeScene, ownAccount, serverOf } from '../setup/scene.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 import { credentialsIn } from './two-gateways.ts';
 
-// Provider secrets are never exposed, whatever the provider answers and even during a rotation: not in an instance's
-// most verbose log, its metrics or its traces, and not to a caller.
+// No log, metric, trace or answer exposes a provider's secrets, whatever the provider answers, even during a rotation.
 
 const environment = {
   CLIENT_TOKEN_KEY: 'a key that only tests use, for nothing else',
@@ -83,7 +82,6 @@ const provider = createServer(async (request, response) => {
   response.writeHead(answer.status, { 'content-type': 'application/json' }).end(answer.body);
 });
 const providerUrl = `http://127.0.0.1:${await listen(provider)}/2025-10-13`;
-/** A trace collector that stores everything it receives. */
 const collector = createServer(async (request, response) => {
   traces.push(await text(request));
   response.writeHead(200, { 'content-type': 'application/json' }).end('{}');

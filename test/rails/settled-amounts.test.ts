@@ -16,7 +16,6 @@ const { platform } = t;
 const scene = await makeScene(platform, 100_000n);
 Object.assign(sandboxOf(t.gateway.payments), provider.parts());
 
-/** Makes a payout of 1,000 that takes this amount, and settles it. */
 async function settled(taken: bigint) {
   provider.deviation = { taken: taken - 1_000n, arrived: 0n };
   return settle((await pay(platform, scene, 1_000)).id);

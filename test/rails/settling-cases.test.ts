@@ -13,7 +13,7 @@ import { balanceOf, makeScene } from '../setup/scene.ts';
 import { DeviatingProvider } from './deviating-provider.ts';
 
 // A provider moves a different amount than promised. An operator settles the payment as promised, and the difference is
-// booked to a separate account, never to a customer (decision 95).
+// booked to an account of its own (decision 95).
 
 const provider = new DeviatingProvider();
 
@@ -22,7 +22,6 @@ const settled = (id: string) => settleCase(t.gateway.payments, id, operator);
 const casesOf = async (id: string) =>
   (await listCases(t.gateway.payments.database)).filter(({ transactionId }) => uuidIn(id) === transactionId);
 
-/** Processes all orders now. */
 async function work(): Promise<void> {
   await makeDue(t);
   await settleDueOrders(t.gateway.payments, 100);
@@ -68,7 +67,6 @@ async function balances(): Promise<Map<string, bigint>> {
   return new Map(await Promise.all(customers().map(async (id) => [id, await balanceOf(platform, id)] as const)));
 }
 
-/** Returns the balances of DIFFERENCES, by currency. */
 async function differences(): Promise<Map<string, bigint>> {
   const { rows } = await t.owner.query(
     "select currency, sum(amount)::text as amount from posting where system = 'DIFFERENCES' group by currency",
@@ -76,7 +74,6 @@ async function differences(): Promise<Map<string, bigint>> {
   return new Map(rows.map(({ currency, amount }) => [currency, BigInt(amount)]));
 }
 
-/** Returns the differences that the reconciliation reports. */
 async function named(): Promise<readonly unknown[]> {
   const period = { from: new Date(Date.now() - 3_600_000), to: new Date(Date.now() + 3_600_000) };
   const { platformId } = platform;
@@ -97,10 +94,7 @@ async function toEnd(id: string): Promise<number> {
   }
 }
 
-const deviation = fc.record({
-  taken: fc.bigInt({ min: -40n, max: 40n }),
-  arrived: fc.bigInt({ min: -40n, max: 40n }),
-});
+const deviation = fc.record({ taken: fc.bigInt({ min: -40n, max: 40n }), arrived: fc.bigInt({ min: -40n, max: 40n }) });
 
 test('whatever a provider moves, customers get what was promised, and DIFFERENCES makes the books agree', async () => {
   await fc.assert(
@@ -125,9 +119,8 @@ test('whatever a provider moves, customers get what was promised, and DIFFERENCE
         expect(await balances()).toEqual(expected);
 
         const sums = new Map<string, bigint>();
-        for (const { amount: leg } of ledgerEntries) {
+        for (const { amount: leg } of ledgerEntries)
           sums.set(leg.currency.code, (sums.get(leg.currency.code) ?? 0n) + BigInt(leg.amount));
-        }
         expect(notZero(sums)).toEqual([]);
         expect(notZero(await differences())).toEqual(notZero(provider.beyond));
         expect(await named()).toEqual([]);

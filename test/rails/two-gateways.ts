@@ -6,7 +6,7 @@ import { parseRailSettings } from '../../src/rails/rail-settings.ts';
 import type { GatewaySettings } from '../../src/server/config.ts';
 import { openConnections } from '../../src/server/gateway.ts';
 import { startTestGateway, type TestPlatform, uuidIn, withoutTriggers } from '../setup/gateway.ts';
-import { fund, ownAccount } from '../setup/scene.ts';
+import { balanceOf, fund, ownAccount } from '../setup/scene.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 import { passWebhookTo, type Receiver, startReceiver } from '../webhooks/receiver.ts';
 
@@ -19,10 +19,7 @@ export function credentialsIn(authorization: string): { clientId: string; secret
   return { clientId, secret };
 }
 
-/**
- * Starts both gateways. Upstream receives, creates, fails, returns and delays payments (`returning-rail.ts`).
- * @param settings the settings of the rail `upstream` here
- */
+/** Starts both gateways, with these settings of the rail here. Upstream also fails, returns and delays payments. */
 export async function startTwoGateways(settings: object, overrides: Partial<GatewaySettings> = {}) {
   const key = randomBytes(32);
   const rails = (text: object) => parseRailSettings(JSON.stringify(text));
@@ -39,13 +36,14 @@ export async function startTwoGateways(settings: object, overrides: Partial<Gate
   return {
     upstream,
     gateway,
-    /** The secret key of the gateway. */
     key,
+    /** The settings with which operators' commands reach the gateway's rail. */
+    environment: { SECRET_KEY: key.toString('base64'), RAILS: JSON.stringify({ PRODUCTION: { module: 'upstream' } }) },
     /** Connects a new platform here to its own account upstream, which holds this amount in both USD and EUR. */
-    async connected(name: string, held = 1_000_000n) {
+    async connected(name: string, amount = 1_000_000n) {
       const account = await upstream.newPlatform(name);
-      if (held > 0n)
-        for (const currency of ['USD', 'EUR']) await fund(account, await ownAccount(account, currency), held);
+      if (amount > 0n)
+        for (const currency of ['USD', 'EUR']) await fund(account, await ownAccount(account, currency), amount);
       const platform = await gateway.newPlatform(name, 'PRODUCTION');
       const connections = openConnections(payments.database, { SECRET_KEY: key, SECRET_KEY_FALLBACKS: [] });
       const connection = { baseUrl: `${upstream.url}/2025-10-13`, ...credentialsIn(account.authorization) };
@@ -55,7 +53,14 @@ export async function startTwoGateways(settings: object, overrides: Partial<Gate
       await connect({});
       /** Where upstream posts the platform's webhooks. */
       const webhookUrl = `${gateway.url}/rails/Platform:${platform.platformId}/webhooks`;
-      return { account, platform, webhookUrl, connect };
+      /** Returns the platform's upstream balances, in smallest units. */
+      const held = async () => {
+        const of = async (currency: string) => balanceOf(account, await ownAccount(account, currency));
+        return { USD: await of('USD'), EUR: await of('EUR') };
+      };
+      /** Returns the balances of an account here, and upstream. */
+      const both = async (id: string) => ({ here: await balanceOf(platform, id), there: await held() });
+      return { account, platform, webhookUrl, connect, held, both };
     },
     /** Compares a platform's books with upstream's, from one hour ago to one hour from now. */
     compare({ platformId }: TestPlatform) {
@@ -65,7 +70,6 @@ export async function startTwoGateways(settings: object, overrides: Partial<Gate
     /** Changes rows upstream, even those that upstream's own rules protect. */
     spoil: (text: string, ...values: unknown[]) =>
       withoutTriggers(upstream.databaseUrl, (client) => client.query(text, values)),
-    /** Returns the rail of a platform here. */
     rail({ platformId }: TestPlatform) {
       const rail = connectedRail(payments, { platformId, environment: 'PRODUCTION' });
       if (!rail) throw new Error('no rail');
@@ -77,6 +81,16 @@ export async function startTwoGateways(settings: object, overrides: Partial<Gate
       const { rows } = await upstream.owner.query(text, [platformId, uuidIn(id)]);
       return `ExternalAccount:${rows[0].id}`;
     },
+    /** Returns the upstream id of the latest counterpart of a customer here. */
+    async customerThere(id: string) {
+      const text = 'select id from customer where platform_customer_id like $1 order by id desc limit 1';
+      return `Customer:${(await upstream.owner.query(text, [`${uuidIn(id)}-%`])).rows[0].id}`;
+    },
+    /** Returns the ids of a payment's orders here, oldest first. */
+    async ordersOf(transactionId: string): Promise<string[]> {
+      const text = 'select id from rail_order where transaction_id = $1 order by created_at';
+      return (await gateway.owner.query(text, [uuidIn(transactionId)])).rows.map(({ id }) => id);
+    },
     async stop() {
       await gateway.stop();
       await upstream.stop();
@@ -84,10 +98,7 @@ export async function startTwoGateways(settings: object, overrides: Partial<Gate
   };
 }
 
-/**
- * Connects a platform, with a relay between upstream and the gateway. The relay forwards each webhook `times` times, or
- * holds it back.
- */
+/** Connects a platform through a relay, which forwards each of upstream's webhooks `times` times or holds it back. */
 export async function testRelay(two: TwoGateways, times = 1) {
   const shop = await two.connected('shop');
   const passOn: Receiver['answer'] = (response, received) => {

@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { depositId } from '../../src/domain/orders/order-ids.ts';
 import { actOn, announce, bringIn, ended, fieldsOf, moving, succeed } from '../setup/acts.ts';
 import { instruction } from '../setup/both-apis.ts';
@@ -14,7 +14,7 @@ import {
   usAccount,
 } from '../setup/scene.ts';
 import { testRelay, testTwoGateways } from './two-gateways.ts';
-import { startUpstreamProxy } from './upstream-proxy.ts';
+import { ownUpstreamProxy } from './upstream-proxy.ts';
 
 /** Money that arrives at an upstream service without an order, for the customers of a platform here. */
 
@@ -31,9 +31,7 @@ const bank = await externalAccount(shop.account, undefined, 'USD', usAccount('76
 
 /** Returns a customer's upstream account in USD. */
 async function accountThere(id: string): Promise<string> {
-  const text = 'select id from customer where platform_customer_id like $1';
-  const { rows } = await two.upstream.owner.query(text, [`${uuidIn(id)}-%`]);
-  return internalAccount(shop.account, `Customer:${rows[0].id}`, 'USD');
+  return internalAccount(shop.account, await two.customerThere(id), 'USD');
 }
 
 /** Makes money arrive upstream from a bank. Returns its reference there. */
@@ -131,82 +129,73 @@ test('deposits without a webhook are found, including one that stays under way f
 
 test('a deposit whose answer was lost upstream is collected once and credited once', async () => {
   relay.answer = holdBack;
-  const proxy = await startUpstreamProxy(two.upstream.url);
-  try {
-    // An ordinary deposit comes first. After it, the rail has cached the platform's own upstream account and does not
-    // read it again.
-    const usual = await comeIn(there, 1n);
-    await askNow();
-    await untilStatus(usual, 'CREDITED');
-    const before = await balanceOf(shop.platform, usd);
-    const reference = await comeIn(there, 4_000n);
-    const held = await balanceOf(shop.account, own);
-    await shop.connect({ baseUrl: `${proxy.url}/2025-10-13` });
-    await proxy.setFault('loses-answers');
-    const { platformId } = shop.platform;
-    await two.gateway.owner.query(
-      `insert into rail_deposit (platform_id, id, reference, held_at, began_at, amount, currency, account_id, status, due_at)
+  const proxy = await ownUpstreamProxy(two.upstream.url);
+  onTestFinished(() => shop.connect({}));
+  // After an ordinary deposit, the rail has cached the platform's own upstream account.
+  const usual = await comeIn(there, 1n);
+  await askNow();
+  await untilStatus(usual, 'CREDITED');
+  const before = await balanceOf(shop.platform, usd);
+  const reference = await comeIn(there, 4_000n);
+  const held = await balanceOf(shop.account, own);
+  await shop.connect({ baseUrl: proxy.baseUrl });
+  await proxy.setFault('loses-answers');
+  const { platformId } = shop.platform;
+  await two.gateway.owner.query(
+    `insert into rail_deposit (platform_id, id, reference, held_at, began_at, amount, currency, account_id, status, due_at)
        values ($1, $2, $3, $4, clock_ms(), 4000, 'USD', $5, 'RECEIVED', clock_ms())`,
-      [platformId, depositId(platformId, reference), reference, there, uuidIn(usd)],
-    );
-    await vi.waitFor(async () => expect(await balanceOf(shop.account, own)).toBe(held + 4_000n), 20_000);
-    expect(await depositOf(reference)).toMatchObject({ status: 'RECEIVED' });
-    await proxy.setFault('none');
-    await vi.waitFor(async () => expect((await depositOf(reference)).status).toBe('CREDITED'), 20_000);
-    expect(await balanceOf(shop.account, own)).toBe(held + 4_000n);
-    expect(await balanceOf(shop.platform, usd)).toBe(before + 4_000n);
-  } finally {
-    await shop.connect({});
-    await proxy.close();
-    relay.answer = passOn;
-  }
+    [platformId, depositId(platformId, reference), reference, there, uuidIn(usd)],
+  );
+  await vi.waitFor(async () => expect(await balanceOf(shop.account, own)).toBe(held + 4_000n), 20_000);
+  expect(await depositOf(reference)).toMatchObject({ status: 'RECEIVED' });
+  await proxy.setFault('none');
+  await vi.waitFor(async () => expect((await depositOf(reference)).status).toBe('CREDITED'), 20_000);
+  expect(await balanceOf(shop.account, own)).toBe(held + 4_000n);
+  expect(await balanceOf(shop.platform, usd)).toBe(before + 4_000n);
+  relay.answer = passOn;
 });
 
 test('a deposit that cannot be stored does not block other deposits, and is examined again', async () => {
   relay.answer = holdBack;
-  const proxy = await startUpstreamProxy(two.upstream.url);
-  try {
-    const before = await balanceOf(shop.platform, usd);
-    // Texts that payers and providers can write. Postgres cannot store U+0000 or half of a surrogate pair.
-    const references = [];
-    for (const amount of [4_101n, 4_102n, 4_103n, 4_104n, 4_105n]) references.push(await comeIn(there, amount));
-    const [memo = '', huge = '', empty = '', foreign = '', good = ''] = references;
-    const spoil = (record: Data): Data => {
-      switch (record.id) {
-        case memo:
-          return { ...record, description: 'a\u0000b\ud800c' };
-        case huge:
-          return { ...record, receivedAmount: { ...record.receivedAmount, amount: 9_000_000_000_000_001 } };
-        case empty:
-          return { ...record, receivedAmount: { ...record.receivedAmount, amount: 0 } };
-        case foreign:
-          return { ...record, receivedAmount: { amount: 1, currency: { code: 'XXY' } } };
-        default:
-          return record;
-      }
-    };
-    proxy.change((text) => {
-      const answer = JSON.parse(text);
-      return JSON.stringify(Array.isArray(answer.data) ? { ...answer, data: answer.data.map(spoil) } : answer);
-    });
-    await shop.connect({ baseUrl: `${proxy.url}/2025-10-13` });
-    await askNow();
-    for (const reference of [good, memo]) await untilStatus(reference, 'CREDITED');
-    await untilStatus(foreign, 'UNATTRIBUTED');
-    const { data: waiting } = await ops('deposits', 'list');
-    expect(waiting).toMatchObject([{ amount: '1 of the smallest unit of XXY' }]);
-    expect(await ops('deposits', 'close', waiting[0].deposit, ...by)).toMatchObject({ code: 0 });
-    expect(await depositOf(memo)).toMatchObject({ memo: 'a\ufffdb\ufffdc' });
-    for (const reference of [huge, empty]) expect(await depositOf(reference)).toBeUndefined();
-    expect(await balanceOf(shop.platform, usd)).toBe(before + 4_101n + 4_105n);
-    // Once the provider reports the deposit correctly, it is credited as well.
-    proxy.change((text) => text);
-    await askNow();
-    for (const reference of [huge, empty]) await untilStatus(reference, 'CREDITED');
-  } finally {
-    await shop.connect({});
-    await proxy.close();
-  }
+  const proxy = await ownUpstreamProxy(two.upstream.url);
+  onTestFinished(() => shop.connect({}));
+  const before = await balanceOf(shop.platform, usd);
+  // Texts that payers and providers can write. Postgres cannot store U+0000 or half of a surrogate pair.
+  const references = [];
+  for (const amount of [4_101n, 4_102n, 4_103n, 4_104n, 4_105n]) references.push(await comeIn(there, amount));
+  const [memo = '', huge = '', empty = '', foreign = '', good = ''] = references;
+  const spoil = (record: Data): Data => {
+    switch (record.id) {
+      case memo:
+        return { ...record, description: 'a\u0000b\ud800c' };
+      case huge:
+        return { ...record, receivedAmount: { ...record.receivedAmount, amount: 9_000_000_000_000_001 } };
+      case empty:
+        return { ...record, receivedAmount: { ...record.receivedAmount, amount: 0 } };
+      case foreign:
+        return { ...record, receivedAmount: { amount: 1, currency: { code: 'XXY' } } };
+      default:
+        return record;
+    }
+  };
+  proxy.change((text) => {
+    const answer = JSON.parse(text);
+    return JSON.stringify(Array.isArray(answer.data) ? { ...answer, data: answer.data.map(spoil) } : answer);
+  });
+  await shop.connect({ baseUrl: proxy.baseUrl });
+  await askNow();
+  for (const reference of [good, memo]) await untilStatus(reference, 'CREDITED');
+  await untilStatus(foreign, 'UNATTRIBUTED');
+  const { data: waiting } = await ops('deposits', 'list');
+  expect(waiting).toMatchObject([{ amount: '1 of the smallest unit of XXY' }]);
+  expect(await ops('deposits', 'close', waiting[0].deposit, ...by)).toMatchObject({ code: 0 });
+  expect(await depositOf(memo)).toMatchObject({ memo: 'a\ufffdb\ufffdc' });
+  for (const reference of [huge, empty]) expect(await depositOf(reference)).toBeUndefined();
+  expect(await balanceOf(shop.platform, usd)).toBe(before + 4_101n + 4_105n);
+  // Once the provider reports the deposit correctly, it is credited as well.
+  proxy.change((text) => text);
+  await askNow();
+  for (const reference of [huge, empty]) await untilStatus(reference, 'CREDITED');
 });
 
 test('money collected by orders is not examined repeatedly', async () => {

@@ -1,13 +1,16 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { onTestFinished } from 'vitest';
 import type { ProviderFault } from '../../src/rails/conformance/trial.ts';
 import { listen } from '../setup/free-port.ts';
 import { bodyOf, passOn } from '../setup/pass-on.ts';
 
-/** A proxy in front of an upstream service. It simulates network faults, and a service that contradicts itself. */
-export type UpstreamProxy = Awaited<ReturnType<typeof startUpstreamProxy>>;
+export type UpstreamProxy = Awaited<ReturnType<typeof ownUpstreamProxy>>;
 
-/** Starts a proxy for the service at `target`. */
-export async function startUpstreamProxy(target: string) {
+/**
+ * Starts a proxy in front of an upstream service, until the running test has ended. It simulates network faults, and a
+ * service that contradicts itself.
+ */
+export async function ownUpstreamProxy(target: string) {
   let fault: ProviderFault = 'none';
   let changed = (text: string) => text;
   /** The answers that are held back while the service is slow. */
@@ -27,8 +30,15 @@ export async function startUpstreamProxy(target: string) {
     response.end(fault === 'contradicts' && isCourse ? text.replace('"COMPLETED"', '"FAILED"') : text);
   }
 
+  const url = `http://127.0.0.1:${await listen(server)}`;
+  onTestFinished(async () => {
+    for (const release of held) release();
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
   return {
-    url: `http://127.0.0.1:${await listen(server)}`,
+    /** The address of the service's API behind the proxy. */
+    baseUrl: `${url}/2025-10-13`,
     async setFault(next: ProviderFault) {
       fault = next;
       for (const release of held) release();
@@ -37,11 +47,6 @@ export async function startUpstreamProxy(target: string) {
     /** From now on, changes the text of each answer to a GET. */
     change(answers: (text: string) => string) {
       changed = answers;
-    },
-    async close() {
-      for (const release of held) release();
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
     },
   };
 }

@@ -16,26 +16,17 @@ import { createEndpoint } from '../webhooks/endpoint.ts';
 import { returnedAmount, slowAmount } from './returning-rail.ts';
 import { credentialsIn, testTwoGateways } from './two-gateways.ts';
 
-/**
- * Conversions for a platform whose rail is a second instance of this service. Their rate is locked there before it is
- * promised here (decision 83).
- */
+/** Conversions whose rate is locked at a second instance before it is promised here (decision 83). */
 
 const two = await testTwoGateways({ pollMs: 10 });
-const { upstream, gateway, key } = two;
+const { upstream, gateway } = two;
 /** The platform, which earns part of the fees, and its account upstream. */
-const { platform, account } = await two.connected('production', 0n);
+const { platform, account, held, ...shop } = await two.connected('production', 0n);
 await chargeFees(gateway, platform, 25n, '0.01');
 const scene = await makeScene(platform, 0n);
 await bringIn(platform, scene, 400_000n);
 
-/** Returns the platform's upstream balances, in smallest units. */
-async function held() {
-  const of = async (currency: string) => balanceOf(account, await ownAccount(account, currency));
-  return { usd: await of('USD'), eur: await of('EUR') };
-}
-/** Returns the balances here and upstream. */
-const both = async () => ({ here: await balanceOf(platform, scene.usd), there: await held() });
+const both = () => shop.both(scene.usd);
 
 /** Returns a quote here, and the upstream quote that serves as its lock. */
 async function bothQuotes(id: string): Promise<{ readonly here: Data; readonly there: Data }> {
@@ -45,7 +36,6 @@ async function bothQuotes(id: string): Promise<{ readonly here: Data; readonly t
   return { here, there: await read(upstream, here.rate_lock.reference) };
 }
 
-/** Executes a quote. Returns its payment once the payment has ended. */
 async function executed({ id, transaction }: Data): Promise<Data> {
   await execute(platform, id);
   return ended(platform, transaction.id);
@@ -59,10 +49,7 @@ const compared = () => two.compare(platform);
 const balances = async () =>
   (await readBalances(gateway.gateway.payments, { ...platform, environment: 'PRODUCTION' })) ?? [];
 
-/**
- * Expects both books to agree: each order with its movement, and the balances, apart from the operator's own money
- * upstream.
- */
+/** Expects both books to agree, apart from the operator's own money upstream. */
 async function expectReconciled(): Promise<void> {
   const { differences, totals } = await compared();
   expect(differences).toEqual([]);
@@ -97,11 +84,9 @@ test.for(['SENDING', 'RECEIVING'] as const)(
     expect((await bothQuotes(made.id)).there).toMatchObject({ status: 'COMPLETED' });
     // The money left upstream in dollars; the euro account there was not needed.
     const after = await held();
-    expect(after).toEqual({ usd: before.usd - BigInt(there.total_sending_amount), eur: before.eur });
-    const text = 'select id from rail_order where transaction_id = $1';
-    const { rows } = await gateway.owner.query(text, [uuidIn(made.transaction.id)]);
+    expect(after).toEqual({ ...before, USD: before.USD - BigInt(there.total_sending_amount) });
     const sent = "select from idempotency_record where operation = 'executeQuote' and key = $1";
-    expect((await upstream.owner.query(sent, [rows[0].id])).rowCount).toBe(1);
+    expect((await upstream.owner.query(sent, await two.ordersOf(made.transaction.id))).rowCount).toBe(1);
     // Nothing is converted in the books here: only the platform's share is earned, and there is no currency position.
     expect(end.ledgerEntries.filter(({ system }: Data) => system === 'LIQUIDITY')).toEqual([]);
     await expectReconciled();
@@ -117,7 +102,7 @@ test('a quote that is executed immediately executes one quote upstream, even if 
   expect(await ended(platform, made.transaction.id)).toMatchObject({ status: 'COMPLETED' });
   const { there } = await bothQuotes(made.id);
   expect(await balanceOf(platform, scene.usd)).toBe(balance - 1_000n);
-  expect((await held()).usd).toBe(before.usd - BigInt(there.total_sending_amount));
+  expect((await held()).USD).toBe(before.USD - BigInt(there.total_sending_amount));
 });
 
 test('money that stays here is converted upstream between two accounts of the platform', async () => {
@@ -130,8 +115,8 @@ test('money that stays here is converted upstream between two accounts of the pl
     expect(await balanceOf(platform, to)).toBe(amountOf(made.totalReceivingAmount));
   }
   const after = await held();
-  expect(after.usd).toBeLessThan(before.usd);
-  expect(after.eur - before.eur).toBe((await balanceOf(platform, scene.eur)) + (await balanceOf(platform, eur)));
+  expect(after.USD).toBeLessThan(before.USD);
+  expect(after.EUR - before.EUR).toBe((await balanceOf(platform, scene.eur)) + (await balanceOf(platform, eur)));
   await expectReconciled();
 });
 
@@ -255,7 +240,7 @@ test('an order executed before a restore is found again, although its repeat loc
   const before = await held();
   await settledBy(first);
   await settledBy(again);
-  expect((await held()).usd).toBe(before.usd - first.sent);
+  expect((await held()).USD).toBe(before.USD - first.sent);
   const found = await rail.findOrder?.({ ...order, amount: first.received, lock: again });
   expect(found).toMatchObject({ kind: 'settled' });
 });
@@ -274,10 +259,7 @@ test("a lock that upstream no longer knows leaves its order's outcome unknown: a
   expect(await rail.findOrder?.(order)).toBe(undefined);
 });
 
-/**
- * Returns the commands and the setting RAILS from the section of docs/rails.md about putting the gateway in front of an
- * upstream service.
- */
+/** Returns the commands and settings in docs/rails.md that put the gateway in front of an upstream service. */
 function pageCommands(): {
   readonly rails: string;
   /** The address to which upstream posts its webhooks. */
@@ -370,16 +352,14 @@ test('a payment for which upstream took more is settled as promised, and both bo
   }, 20_000);
   await hold(5n);
   const command = ['cases', 'settle', transaction.id, '--by', 'Ada', '--reason', 'a fee that was not in the quote'];
-  const RAILS = JSON.stringify({ PRODUCTION: { module: 'upstream' } });
-  const environment = { RAILS, SECRET_KEY: key.toString('base64') };
-  const settled = await askOps(gateway.databaseUrl, command, environment);
+  const settled = await askOps(gateway.databaseUrl, command, two.environment);
   expect(settled).toMatchObject({ transaction: transaction.id, differences: ['-0.05 USD'], short: null });
   const delivered = { status: 'COMPLETED', receivedAmount: { amount: String(slowAmount) } };
   expect(await ended(platform, transaction.id)).toMatchObject(delivered);
   expect(await balanceOf(platform, scene.usd)).toBe(before - amountOf(made.totalSendingAmount));
   expect((await compared()).differences).toEqual(differences);
   expect(await beyond()).toEqual(known);
-  const again = await runOps(gateway.databaseUrl, ['--json', ...command], environment);
+  const again = await runOps(gateway.databaseUrl, ['--json', ...command], two.environment);
   expect(again).toMatchObject({ code: 1, out: expect.stringContaining('it has no order that awaits an outcome') });
   await take(-5n);
   await hold(-5n);

@@ -10,16 +10,11 @@ import { testTwoGateways } from './two-gateways.ts';
 const two = await testTwoGateways({ pollMs: 10 });
 const shop = await two.connected('shop');
 /** The platform's upstream balance before the first payment. */
-const opening = await held();
+const opening: Readonly<Record<string, bigint>> = await shop.held();
 const scene = await makeScene(shop.platform, 0n);
 await bringIn(shop.platform, scene, 500_000n);
 
-async function held(): Promise<Record<string, bigint>> {
-  const of = async (currency: string) => balanceOf(shop.account, await ownAccount(shop.account, currency));
-  return { USD: await of('USD'), EUR: await of('EUR') };
-}
-/** Returns the balances here and upstream. */
-const both = async () => ({ here: await balanceOf(shop.platform, scene.usd), there: await held() });
+const both = () => shop.both(scene.usd);
 
 /** Returns the upstream quote that serves as the lock for a quote here, in its current state. */
 async function quoteThere(id: string): Promise<Data> {
@@ -37,9 +32,8 @@ async function quoteThere(id: string): Promise<Data> {
 async function expectReconciled(): Promise<void> {
   expect((await two.compare(shop.platform)).differences).toEqual([]);
   const tenant = { ...shop.platform, environment: 'PRODUCTION' } as const;
-  for (const { currency, booked, held: there } of (await readBalances(two.gateway.gateway.payments, tenant)) ?? []) {
+  for (const { currency, booked, held: there } of (await readBalances(two.gateway.gateway.payments, tenant)) ?? [])
     expect([currency, (there ?? 0n) - (opening[currency] ?? 0n)]).toEqual([currency, booked]);
-  }
   const { rows } = await two.upstream.owner.query(
     'select coalesce(sum(p.amount), 0)::text as sum from account a join posting p on p.account_id = a.id where a.platform_id = $1 and a.customer_id is not null',
     [shop.account.platformId],
@@ -91,7 +85,7 @@ test.for([
     expect(await ended(shop.platform, made.transaction.id)).toMatchObject({ status: 'COMPLETED' });
     const sent = BigInt(there.total_sending_amount);
     expect(await balanceOf(shop.platform, scene.usd)).toBe(before.here - sent);
-    expect(await held()).toEqual({ ...before.there, USD: (before.there.USD ?? 0n) - sent });
+    expect(await shop.held()).toEqual({ ...before.there, USD: before.there.USD - sent });
     await expectReconciled();
   },
 );
@@ -121,7 +115,7 @@ test('an external address is paid only from an internal account and with the req
 });
 
 test('a payment whose quote is paid repeatedly, as when processes die, takes its money only once', async () => {
-  const before = await held();
+  const before = await shop.held();
   const made = await umaQuote(shop.platform, scene.usd, '$pending.long.usd@sandbox.uma.money');
   await execute(shop.platform, made.id);
   await vi.waitFor(async () => {
@@ -131,7 +125,7 @@ test('a payment whose quote is paid repeatedly, as when processes die, takes its
     expect(rows[0].attempts).toBeGreaterThan(1);
   }, 20_000);
   expect((await transactionOf(shop.platform, made.transaction.id)).status).toBe('PROCESSING');
-  expect(await held()).toEqual({ ...before, USD: (before.USD ?? 0n) - BigInt(made.totalSendingAmount.amount) });
+  expect(await shop.held()).toEqual({ ...before, USD: before.USD - BigInt(made.totalSendingAmount.amount) });
   expect(await ended(shop.platform, made.transaction.id)).toMatchObject({ status: 'COMPLETED' });
   await expectReconciled();
 });

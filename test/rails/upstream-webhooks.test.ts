@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { Webhook } from 'standardwebhooks';
 import { expect, test, vi } from 'vitest';
+import { signedHeaders } from '../../src/api/webhooks/delivery/sender.ts';
 import { parseRange } from '../../src/core/address-ranges.ts';
 import { deleteExpired } from '../../src/server/workers/housekeeping.ts';
 import { bringIn, ended, fieldsOf, succeed, transfer, untilStatus } from '../setup/acts.ts';
@@ -11,10 +11,7 @@ import { passWebhookTo, type Received } from '../webhooks/receiver.ts';
 import { returnedAmount, slowAmount } from './returning-rail.ts';
 import { testRelay, testTwoGateways } from './two-gateways.ts';
 
-/**
- * Webhooks from an upstream service. Here polling repeats only after an hour, so it cannot hide that a webhook is
- * missing.
- */
+/** Webhooks from upstream. Polling repeats only after an hour, so it cannot hide a missing webhook. */
 
 /** Forwards a webhook to the gateway exactly as it arrived. */
 const give = (received: Pick<Received, 'raw' | 'headers'>, url = shop.webhookUrl) => passWebhookTo(url, received);
@@ -39,10 +36,7 @@ async function orderOf(transactionId: string) {
   return rows[0] as { id: string; attempts: number; watched: boolean };
 }
 
-/**
- * Returns how many of the webhooks with these ids the gateway has stored. Webhooks of earlier payments can arrive at
- * any time.
- */
+/** Returns how many webhooks with these ids are stored. Those of earlier payments can arrive at any time. */
 async function stored(ids: unknown[]): Promise<number> {
   const text = 'select from rail_webhook where webhook_id = any($1)';
   return (await two.gateway.owner.query(text, [ids])).rowCount ?? 0;
@@ -87,11 +81,7 @@ test('late, duplicate and reordered webhooks end a payment once, and do not end 
 
 /** Returns the headers of a webhook that is signed the way upstream signs. */
 function signed(raw: string, id = `Webhook:${randomUUID()}`, { at = new Date(), by = secret } = {}) {
-  return {
-    'webhook-id': id,
-    'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
-    'webhook-signature': new Webhook(by).sign(id, at, raw),
-  };
+  return signedHeaders({ id, body: raw, at }, [by]);
 }
 
 test('a payment that its bank returns upstream is refunded here immediately', async () => {
@@ -127,9 +117,7 @@ const untilKyc = (id: string, status: string) =>
 
 /** Decides the identity check of an upstream customer, whom upstream knows by our id. */
 async function decideUpstream(id: string, kycStatus: string): Promise<void> {
-  const text = 'select id from customer where platform_customer_id like $1 order by id desc limit 1';
-  const { rows } = await two.upstream.owner.query(text, [`${uuidIn(id)}-%`]);
-  await succeed(shop.account, 'sandboxSetKycStatus', { customerId: `Customer:${rows[0].id}`, kycStatus });
+  await succeed(shop.account, 'sandboxSetKycStatus', { customerId: await two.customerThere(id), kycStatus });
 }
 
 test('a webhook is not marked as done before it has been processed', async () => {
@@ -212,8 +200,7 @@ test('a webhook without a valid signature for this platform is refused and not s
     code: 'UNAUTHENTICATED',
     message: "not a webhook of this platform's provider: its signature is missing or wrong",
   });
-  // The limit is six invalid webhooks a minute. The next one from this address is refused unread; one from another
-  // address is not.
+  // The limit is six invalid webhooks a minute from one address.
   expect((await give(from('198.51.100.1', signed(raw)))).status).toBe(429);
   const long = 'x'.repeat(100 * 1024 + 1);
   const tooLong = signed(long);

@@ -26,45 +26,42 @@ import { makeDue } from '../setup/passing-time.ts';
 import { balanceOf, externalAccount, fund, makeScene, newCustomer, ownAccount, usAccount } from '../setup/scene.ts';
 import { returnedAmount, slowAmount } from './returning-rail.ts';
 import { testTwoGateways } from './two-gateways.ts';
-import { startUpstreamProxy, type UpstreamProxy } from './upstream-proxy.ts';
+import { ownUpstreamProxy, type UpstreamProxy } from './upstream-proxy.ts';
 
-/**
- * A PRODUCTION platform whose rail is a second instance of this service, which receives, creates, fails and refunds
- * payments.
- */
+/** A PRODUCTION platform whose rail is a second instance of this service. */
 
 const two = await testTwoGateways({ pollMs: 10 });
 const { upstream, gateway, key } = two;
 const shop = await two.connected('production');
 /** The platform, and its account upstream. */
-const { platform, account } = shop;
+const { platform, account, held } = shop;
 const scene = await makeScene(platform, 0n);
 const rail = two.rail(platform);
 
-/** Returns the platform's upstream balance. */
-const held = async (currency: string) => balanceOf(account, await ownAccount(account, currency));
 const receive = (amount: bigint) => bringIn(platform, scene, amount);
-/** Returns the balances here and upstream. */
-const both = async () => ({ here: await balanceOf(platform, scene.usd), upstream: await held('USD') });
+const both = () => shop.both(scene.usd);
 
 test('money that is received is pulled into the upstream account, and credited to the customer here', async () => {
-  const before = await held('USD');
+  const { USD: before } = await held();
   await receive(50_000n);
   expect(await balanceOf(platform, scene.usd)).toBe(50_000n);
-  expect(await held('USD')).toBe(before + 50_000n);
+  expect((await held()).USD).toBe(before + 50_000n);
 });
 
 test('a payment is made from the upstream account, under the id of its order', async () => {
   await receive(3_000n);
   const before = await both();
   const id = await payOut(platform, scene, 3_000n);
-  expect(await both()).toEqual({ here: before.here - 3_000n, upstream: before.upstream - 3_000n });
-  const { rows } = await gateway.owner.query('select id from rail_order where transaction_id = $1', [uuidIn(id)]);
+  expect(await both()).toEqual({
+    here: before.here - 3_000n,
+    there: { ...before.there, USD: before.there.USD - 3_000n },
+  });
+  const [orderId = ''] = await two.ordersOf(id);
   const sent = "select from idempotency_record where operation = 'transferOut' and key = $1";
-  expect((await upstream.owner.query(sent, [rows[0].id])).rowCount).toBe(1);
+  expect((await upstream.owner.query(sent, [orderId])).rowCount).toBe(1);
   // An operator can ask about an order: upstream finds it by its memo, and nothing is sent.
   const order: RailOrder = {
-    ...{ id: rows[0].id, step: 'SETTLEMENT', kind: 'PAYOUT', amount: 3_000n, currency: 'USD', settled: false },
+    ...{ id: orderId, step: 'SETTLEMENT', kind: 'PAYOUT', amount: 3_000n, currency: 'USD', settled: false },
     ...{ account: { type: 'US_ACCOUNT', identifier: '', details: {} }, umaAddress: undefined },
     ...{ ageMs: 60_000, attempts: 1, scenario: null },
   };
@@ -98,13 +95,13 @@ test('an account that two customers spell differently is one account upstream', 
 });
 
 test("a conversion of pulled money has upstream's rate, and pays out of the account in that currency", async () => {
-  const before = await held('EUR');
+  const { EUR: before } = await held();
   const made = await quote(platform, usdToEur(scene, { source: { account: { accountId: scene.outsideUsd } } }));
   const rates = '{ exchangeRates(source: "USD", destinations: ["EUR"]) { rate } }';
   expect((await platform.ask(rates)).exchangeRates).toEqual((await account.ask(rates)).exchangeRates);
   await execute(platform, made.id);
   expect(await ended(platform, made.transaction.id)).toMatchObject({ status: 'COMPLETED' });
-  expect(await held('EUR')).toBe(before - BigInt(made.totalReceivingAmount.amount));
+  expect((await held()).EUR).toBe(before - BigInt(made.totalReceivingAmount.amount));
 });
 
 test('a payment that fails upstream fails here, and its money is returned on both sides', async () => {
@@ -122,7 +119,7 @@ test("a payment that exceeds the upstream account's balance fails, and its money
   await receive(5_000n);
   const before = await balanceOf(platform, scene.usd);
   // The operator has withdrawn the money from the account upstream.
-  const all = await held('USD');
+  const { USD: all } = await held();
   const own = await ownAccount(account, 'USD');
   const there = { ...scene, usd: own, outsideUsd: await two.accountThere(account, scene.outsideUsd) };
   await payOut(account, there, all);
@@ -142,7 +139,7 @@ async function railAccount(id: string): Promise<RailAccount> {
 
 test('a settled order that upstream no longer has is not sent again: its outcome is unknown', async () => {
   await fund(account, await ownAccount(account, 'USD'), 10_000n);
-  const before = await held('USD');
+  const before = await held();
   // As if upstream's database had been restored to a time before this order.
   const order = {
     ...({ id: randomUUID(), step: 'SETTLEMENT', amount: 2_000n, currency: 'USD', umaAddress: undefined } as const),
@@ -152,7 +149,7 @@ test('a settled order that upstream no longer has is not sent again: its outcome
   const contradiction = { kind: 'contradiction', explanation: 'the upstream service no longer has this payment' };
   expect(await rail.payOut?.({ ...order, kind: 'PAYOUT' })).toEqual(contradiction);
   expect(await rail.collect?.({ ...order, kind: 'COLLECTION' })).toEqual(contradiction);
-  expect(await held('USD')).toBe(before);
+  expect(await held()).toEqual(before);
 });
 
 test('the identity of a customer is checked upstream', async () => {
@@ -258,13 +255,12 @@ async function upstreamIncoming(): Promise<TrialIncoming> {
   };
 }
 
-/** Returns the trial of the rail. The provider is the upstream service, behind a proxy with faults. */
 async function upstreamTrial(proxy: UpstreamProxy): Promise<RailTrial> {
   const { payments } = gateway.gateway;
   const stored = openConnections(payments.database, { SECRET_KEY: key, SECRET_KEY_FALLBACKS: [] });
   const connection = {
     ...JSON.parse((await stored.read(platform.platformId)) ?? ''),
-    baseUrl: `${proxy.url}/2025-10-13`,
+    baseUrl: proxy.baseUrl,
     webhookSecret,
   };
   const failing = await makeScene(platform, 0n, '003');
@@ -316,19 +312,15 @@ async function upstreamTrial(proxy: UpstreamProxy): Promise<RailTrial> {
 
 test('the rail passes the conformance suite with upstream behind a faulty proxy', async () => {
   await fund(account, await ownAccount(account, 'USD'), 1_000_000n);
-  const proxy = await startUpstreamProxy(upstream.url);
-  try {
-    // The gateway leaves the trial's deposits to the suite.
-    await gateway.owner.query("update rail_connection set deposits_due_at = 'infinity'");
-    const results = await runConformance(await upstreamTrial(proxy), { answerMs: 700, outcomeMs: 20_000 });
-    expect(results.filter(({ result }) => result !== 'passed')).toMatchObject([
-      { result: 'not tried', kind: 'PAYOUT', check: 'reports an order as failed after refunding it' },
-      { result: 'not tried', kind: 'PAYOUT', check: 'keeps a lock for as long as it promises' },
-    ]);
-    expect(results).toHaveLength(32);
-  } finally {
-    await proxy.close();
-  }
+  const proxy = await ownUpstreamProxy(upstream.url);
+  // The gateway leaves the trial's deposits to the suite.
+  await gateway.owner.query("update rail_connection set deposits_due_at = 'infinity'");
+  const results = await runConformance(await upstreamTrial(proxy), { answerMs: 700, outcomeMs: 20_000 });
+  expect(results.filter(({ result }) => result !== 'passed')).toMatchObject([
+    { result: 'not tried', kind: 'PAYOUT', check: 'reports an order as failed after refunding it' },
+    { result: 'not tried', kind: 'PAYOUT', check: 'keeps a lock for as long as it promises' },
+  ]);
+  expect(results).toHaveLength(32);
 });
 
 test('a connection is stored encrypted, and the new key opens it after a rotation', async () => {

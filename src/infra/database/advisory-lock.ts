@@ -2,12 +2,7 @@ import type pg from 'pg';
 import { connectionName, firstServer } from './connections/address.ts';
 import { DatabaseClient, Hosts } from './connections/hosts.ts';
 
-/**
- * Runs `work` under a session advisory lock: if several processes call this at once, one works while the others wait.
- * The lock belongs to a separate connection, which `work` may use, and ends with that connection, even if the process
- * is killed.
- * @param lock a number that no other kind of work in this database uses
- */
+/** Runs `work` under an advisory lock that no other kind of work uses. The lock ends with its own connection. */
 export async function withAdvisoryLock<T>(
   databaseUrl: string,
   lock: number,

@@ -2,9 +2,7 @@ import { type Queryable, statement, statementTexts } from './statement.ts';
 
 export interface LockSession {
   readonly pid: number;
-  /**
-   * Its application name. The service's own connections include their purpose and the instance's machine and process.
-   */
+  /** Its application name. The service's own names include their purpose and the instance's machine and process. */
   readonly application: string;
   readonly login: string | null;
   /** The backend type, such as `client backend`, `autovacuum worker` or `walsender`. */

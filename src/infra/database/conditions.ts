@@ -21,10 +21,7 @@ export class Binding {
     return `f${this.aliases}`;
   }
 
-  /**
-   * Writes an uncorrelated subquery. Its aliases are numbered from the start, so identical queries produce identical
-   * text.
-   */
+  /** Writes an uncorrelated subquery. Its aliases are numbered from the start, so equal queries produce equal text. */
   writeApart(write: () => void): void {
     const aliases = this.aliases;
     this.aliases = 0;
@@ -36,22 +33,14 @@ export class Binding {
   }
 }
 
-export type Binds = Pick<Binding, 'values' | 'bind' | 'alias' | 'aliases' | 'planning'>;
-
-/**
- * Fields whose values differ widely in frequency, or that are used in range comparisons. A generic plan would read all
- * rows even for a rare value.
- */
+/** Fields whose values differ widely in frequency or are compared by range: a generic plan would read all rows. */
 const uneven: ReadonlySet<string> = new Set(
   `Transaction.status Transaction.type Transaction.failureReason Transaction.sentCurrency Transaction.receivedCurrency
   Transaction.updatedAt Quote.status Customer.kycStatus Customer.searchName Customer.updatedAt Account.status Account.accountType
   Account.beneficiaryVerificationStatus`.split(/\s+/),
 );
 
-/**
- * The fields whose values match few of a platform's rows. If a statement has a condition on one of them, any plan is
- * good enough.
- */
+/** The fields whose values match few of a platform's rows. With a condition on one of them, any plan is good enough. */
 const narrow: ReadonlySet<string> = new Set(['id', 'customerId', 'transactionId', 'endpointId', 'reference']);
 
 interface Found {
@@ -89,29 +78,21 @@ export function columnOf(model: string, field: string): string | undefined {
   return found && found.kind !== 'object' ? columnName(found.name) : undefined;
 }
 
-type Where = Readonly<Record<string, unknown>>;
+export type Where = Readonly<Record<string, unknown>>;
 
-/**
- * The fields and operators whose values are written into the text as literals. The values are always enum values. With
- * parameters, Postgres would not use a partial index on such rows.
- */
+/** The fields and operators whose enum values are literals in the text. A parameter would rule out partial indexes. */
 export const literalNames: ReadonlySet<string> = new Set(['kind', 'not']);
 
-/**
- * Compiles the conditions for rows of a model to SQL; 'true' if there are none.
- * @param isNarrow whether other conditions of the statement match few rows
- * @throws Error for an unknown field or operator
- */
-export function conditionsOf(model: string, alias: string, where: object, binds: Binds, isNarrow = false): string {
+/** Compiles conditions on a model's rows to SQL. `isNarrow` says whether other conditions match few rows. */
+export function conditionsOf(model: string, alias: string, where: object, binds: Binding, isNarrow = false): string {
   const found: Found = { uneven: false, narrow: isNarrow };
   const text = conditions(model, alias, where as Where, binds, found).join(' and ') || 'true';
   if (found.uneven && !found.narrow) binds.planning = 'anew';
   return text;
 }
 
-// According to the types of Prisma's `where`, AND and OR take conditions or lists of conditions, `in` takes a list, and
-// a relation takes conditions.
-function conditions(model: string, alias: string, where: Where, binds: Binds, found: Found): string[] {
+// According to Prisma's types, AND and OR take conditions or lists of them, `in` a list, and a relation conditions.
+function conditions(model: string, alias: string, where: Where, binds: Binding, found: Found): string[] {
   return Object.entries(where).flatMap(([name, condition]): string[] => {
     if (condition === undefined) return [];
     if (name === 'AND')
@@ -150,7 +131,7 @@ function fieldOf(model: string, name: string): ModelField {
   return field;
 }
 
-function comparisons(left: string, field: ModelField, condition: unknown, binds: Binds): string[] {
+function comparisons(left: string, field: ModelField, condition: unknown, binds: Binding): string[] {
   if (condition === null) return [`${left} is null`];
   if (typeof condition !== 'object' || condition instanceof Date)
     return [`${left} = ${literalNames.has(field.name) ? literal(field, condition) : binds.bind(condition)}`];
@@ -178,7 +159,6 @@ function comparisons(left: string, field: ModelField, condition: unknown, binds:
   });
 }
 
-/** @throws Error if the value is not an enum value */
 function literal(field: ModelField, value: unknown): string {
   if (field.kind === 'enum' && typeof value === 'string' && /^\w+$/.test(value)) return `'${value}'`;
   throw new Error(`a read does not support the value ${value} for ${field.name}`);
@@ -186,12 +166,10 @@ function literal(field: ModelField, value: unknown): string {
 
 const orders = { gt: '>', gte: '>=', lt: '<', lte: '<=' } as const;
 
-/** Returns the conditions for a text prefix: a range in code point order (collation "C"). */
 function startsWith(left: string, value: string): string[] {
   return [`${left} >= ${value}::text`, `${left} < ${value}::text || U&'\\+10FFFF'`];
 }
 
-/** Returns the condition that joins a row to the row it refers to, by platform and id. */
 function joinOf(model: string, alias: string, field: ModelField, related: string): string {
   const own = field.relationFromFields ?? [];
   const [from, to, names] =

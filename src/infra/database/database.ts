@@ -35,17 +35,12 @@ export const sessionSettings = (role: string, statementMs = defaultStatementMs) 
 
 /**
  * The program's database roles. They own no tables, change money only through the functions of the ledger, and cannot
- * disable triggers (docs/database-roles.md).
- *
- * `gateway_serving` serves requests: it sees only the rows of the current platform (platform-scope.ts). `gateway_work`,
- * for background work and the operators' commands, sees all platforms.
+ * disable triggers (docs/database-roles.md). `gateway_serving` serves requests, and sees only the rows of the current
+ * platform. `gateway_work` is for background work and operators' commands, and sees all platforms.
  */
 export type DatabaseRole = 'gateway_serving' | 'gateway_work';
 
-/**
- * One Postgres database, used in three ways over one pool: `readText` for frequent reads of lists and nodes, Prisma for
- * plain records, `pg` for everything that moves money. See docs/prisma.md for when to use which.
- */
+/** One Postgres database, used through `readText` (lists, nodes), Prisma (plain records) and `pg` (money). */
 export interface Database {
   readonly url: string;
   /** Returns the parameters of a connection with its own session, in the same role and with the same settings. */
@@ -54,15 +49,9 @@ export interface Database {
   connectionLikePool(use: string): ConnectionConfig;
   readonly pool: pg.Pool;
   readonly prisma: PrismaClient;
-  /**
-   * Runs `work` with a Prisma client in the transaction of `client`. Only for use by `inTransaction` (transaction.ts).
-   */
+  /** Runs `work` with a Prisma client in the transaction of `client`. Only for `inTransaction` (transaction.ts). */
   joinPrisma<T>(client: pg.ClientBase, work: (prisma: Prisma.TransactionClient) => Promise<T>): Promise<T>;
-  /**
-   * Runs a composed statement whose result is a single text, in half the time of pg's own query. A text that is used
-   * repeatedly is prepared, unless its plan depends on its values. If the request has its own reader (read-scope.ts),
-   * that reader runs the statement.
-   */
+  /** Runs a composed statement that selects one text, with the request's own reader (read-scope.ts) if it has one. */
   readText(text: string, binding: Pick<Binding, 'values' | 'planning'>): Promise<string>;
   /** Connects for statements that read no rows directly and only call a ledger function. */
   connectForFunctions(): Promise<pg.PoolClient>;
@@ -70,10 +59,7 @@ export interface Database {
   openPool(use: string, poolSize: number): pg.Pool;
   /** The time allowed for a statement's result to arrive, in milliseconds; after that, its connection is destroyed. */
   readonly answerTimeoutMs: number;
-  /**
-   * Wakes this process's background work. `committed` is emitted after any commit, `received` after a commit that
-   * stores a provider's webhook.
-   */
+  /** Wakes background work: `committed` follows any commit, `received` a commit that stores a provider's webhook. */
   readonly commits: EventEmitter<{ committed: []; received: [] }>;
   close(): Promise<void>;
 }
@@ -98,15 +84,9 @@ export interface DatabaseOptions {
 
 const INT8 = 20;
 
-/**
- * The additional time allowed for a statement's result to arrive. After that, the result and its connection count as
- * lost.
- */
+/** How long after the statement timeout a result may still arrive. After that, its connection counts as lost. */
 const graceMs = 2_000;
-/**
- * The time limit for one transaction, in milliseconds. Prisma requires one, but the session's shorter limits end a
- * hanging transaction first.
- */
+/** Prisma's time limit for one transaction, in milliseconds. The session's shorter limits end a hanging one first. */
 const defaultTransactionMs = 30_000;
 
 function answerTimeoutMs(statementMs = defaultStatementMs): number {
@@ -118,10 +98,7 @@ interface ConnectionOptions extends Pick<DatabaseOptions, 'url' | 'role' | 'stat
   readonly use?: string | undefined;
 }
 
-/**
- * Returns the parameters of a connection with the settings above; money (int8) arrives as bigint. The operator's
- * `options` in the address are added, but cannot override the program's settings.
- */
+/** Returns a connection's parameters. int8 arrives as bigint, and the address's `options` override no setting. */
 export function connectionConfig({ url, role, use, statementMs, settings }: ConnectionOptions): ConnectionConfig {
   const address = readAddress(url);
   const own = [...sessionSettings(role, statementMs), ...(settings ?? [])].map((setting) => `-c ${setting}`);
@@ -132,8 +109,7 @@ export function connectionConfig({ url, role, use, statementMs, settings }: Conn
     options: [address.options, ...own].join(' ').trim(),
     application_name: connectionName(use ?? role.replace('gateway_', ''), address.applicationName),
     keepAlive: true,
-    // After this delay, the operating system probes the other end ten times, a second apart (libuv): 15 s in all. By
-    // default it would wait for hours.
+    // Then the operating system probes the other end ten times, a second apart (libuv), instead of waiting for hours.
     keepAliveInitialDelayMillis: 5_000,
     types: {
       getTypeParser: (oid: number, format?: 'text' | 'binary') =>
@@ -142,19 +118,14 @@ export function connectionConfig({ url, role, use, statementMs, settings }: Conn
   };
 }
 
-/**
- * Returns the parameters of a connection through a pooler. A pooler does not pass on session settings, so they are
- * stored with the login in the database (pooler.ts). All instances use the same connection name, because a pooler sets
- * the name again whenever a client's name differs.
- */
+/** Returns the parameters of a connection through a pooler. The login has the session's settings (pooler.ts). */
 function pooledConfig({ url, prepares }: Pooler, { role, use }: ConnectionOptions): ConnectionConfig {
-  const address = readAddress(url);
-  const { keepAlive, keepAliveInitialDelayMillis, types } = connectionConfig({ url, role });
+  const { applicationName = 'payments-gateway' } = readAddress(url);
   return {
-    ...{ keepAlive, keepAliveInitialDelayMillis, types },
-    connectionString: address.url,
-    hosts: Hosts.of(url),
-    application_name: `${address.applicationName ?? 'payments-gateway'} ${use ?? role.replace('gateway_', '')}`,
+    ...connectionConfig({ url, role }),
+    options: undefined,
+    // The same for all instances, because a pooler sets the name again whenever a client's name differs.
+    application_name: `${applicationName} ${use ?? role.replace('gateway_', '')}`,
     pooler: { prepares },
   };
 }
@@ -183,7 +154,7 @@ export function openDatabase(options: DatabaseOptions): Database {
       const reader = options.role === 'gateway_serving' ? currentReader() : undefined;
       const read: TextRead = { text, values: binding.values, planning: binding.planning };
       const onPrimary = () => reads.read(read);
-      return reader ? reader.read(read, onPrimary) : onPrimary();
+      return reader ? reader(read, onPrimary) : onPrimary();
     },
     connectForFunctions: () => (pool instanceof ServingPool ? pool.connectForFunctions() : pool.connect()),
     openPool: (use, poolSize) => openPool(connectionLikePool(use), { ...options, poolSize }),
@@ -218,8 +189,7 @@ export function openPool(connection: ConnectionConfig, { role, poolSize, acquire
   pool.on('remove', (client) => idle.delete(client));
   pool.on('release', (error, client) => {
     if (!error) idle.add(client);
-    // The pool's other connections have probably lost the server, too, or become read-only, so a statement on one of
-    // them would also fail.
+    // The pool's other connections have probably lost the server, too, or become read-only.
     else if (isAnswerTimeout(error) || isReadOnly(error)) {
       connection.hosts?.suspect();
       for (const other of idle) discard(other, error);
@@ -228,10 +198,7 @@ export function openPool(connection: ConnectionConfig, { role, poolSize, acquire
   return pool;
 }
 
-/**
- * Removes an idle connection from its pool at once, as the pool does with a broken connection, so that it is not
- * reused. Then destroys its socket without sending Postgres' terminate message, because the other end does not respond.
- */
+/** Removes an idle connection from its pool, and destroys its socket, because the other end does not respond. */
 function discard(client: pg.PoolClient, error: Error): void {
   client.emit('error', error);
   // A pool's client is a pg.Client, and only the types of pg.Client declare the connection.

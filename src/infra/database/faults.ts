@@ -5,18 +5,12 @@ export function sqlState(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 
-/**
- * Returns whether Postgres reports that a statement failed while its connection is still open. The transaction then had
- * no effect. If the connection ended instead, the outcome is unknown.
- */
+/** Returns whether Postgres reports a failure on an open connection, so that the transaction had no effect. */
 export function wasRolledBack(error: unknown): boolean {
   return sqlState(error) !== undefined && error instanceof Error && 'severity' in error && error.severity === 'ERROR';
 }
 
-/**
- * Reports a transaction that may have taken effect. Either its commit was sent and the connection broke or timed out
- * before the reply, or it was committed and its result could not be read afterwards.
- */
+/** Reports a transaction that may have taken effect, because the reply to its commit, or its result, was lost. */
 export class OutcomeUnknown extends Error {
   constructor(cause: unknown) {
     super('the answer to a transaction was lost', { cause });
@@ -36,19 +30,13 @@ export function isConnectionLost(error: unknown): boolean {
   return error instanceof OutcomeUnknown || (isDatabaseFault(error) && !wasRolledBack(error));
 }
 
-/**
- * Returns whether a result did not arrive in time. A connection may look open but be dead, for example dropped by a
- * firewall.
- */
+/** Returns whether a result did not arrive in time. The connection may be dead, for example dropped by a firewall. */
 export function isAnswerTimeout(error: unknown): boolean {
   const cause = error instanceof OutcomeUnknown ? error.cause : error;
   return cause instanceof Error && cause.message === 'Query read timeout';
 }
 
-/**
- * Returns whether the session is read-only. It stays read-only even when its server becomes writable, so it must be
- * replaced.
- */
+/** Returns whether the session is read-only, as it remains even when its server becomes writable. */
 export function isReadOnly(error: unknown): boolean {
   return sqlState(error) === '25006';
 }
@@ -87,9 +75,7 @@ const connectionMessages =
 /** Prisma's codes for the same errors (https://www.prisma.io/docs/orm/reference/error-reference). */
 const prismaCodes = new Set(['P1001', 'P1002', 'P1008', 'P1011', 'P1017', 'P1018', 'P2024', 'P2028', 'P2034', 'P2037']);
 
-/**
- * Returns whether the database was unreachable, overloaded or read-only, so that the same request may succeed later.
- */
+/** Returns whether the database was unreachable, overloaded or read-only, so that the request may succeed later. */
 export function isDatabaseFault(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = sqlState(error);

@@ -3,10 +3,7 @@ import type { Environment } from './generated/client/client.ts';
 import { fieldName } from './rows.ts';
 import { type CamelCased, type NounsArgument, type Queryable, statement } from './statement.ts';
 
-/**
- * A table of work that is leased to workers in any number of processes. Workers take the rows that are due by the
- * database's clock. No worker waits for another, and a dead worker's row becomes free when its lease ends.
- */
+/** A table of work that is leased to workers in any number of processes. A dead worker's lease ends by itself. */
 export interface LeasedTable {
   readonly table: string;
   /** The plural noun of its rows, for statement names such as `lease_account_checks`. */
@@ -20,10 +17,7 @@ export interface LeasedTable {
 export interface Lease {
   readonly platformId: string;
   readonly environment: Environment;
-  /**
-   * The end of the lease, as written by the database. If the row now has a different value, this worker has lost the
-   * lease.
-   */
+  /** The end of the lease, as the database wrote it. If the row has another value, this worker has lost the lease. */
   leasedUntil: string;
 }
 
@@ -33,9 +27,7 @@ interface Claim {
   readonly counter?: string | null;
   /** The condition of the partial index on due rows, if it has one that the due time does not imply. */
   readonly where?: string;
-  /**
-   * Common table expressions. The last, `due`, selects `ctid as row` for the rows to lease: by default the $1 earliest.
-   */
+  /** Common table expressions. The last, `due`, selects `ctid as row`: by default of the $1 rows due first. */
   readonly due?: string;
   /** The column with the end of the lease, if it is not the due-time column. */
   readonly until?: string;
@@ -72,10 +64,7 @@ export interface Postponement {
   readonly dueInMs: number;
 }
 
-/**
- * Creates the function that gives back leased rows or renews their leases, and returns their new times. If a lease was
- * lost, because the row was made due again or another worker has it, the row stays unchanged and its time is undefined.
- */
+/** Creates the function that gives back leased rows or renews their leases. The time of a lost lease is undefined. */
 export function postponing({ table, rows, key: [key, type] = platformKey, dueAt = 'due_at' }: LeasedTable) {
   const field = fieldName(key);
   const postpone = statement<{ platformId: string; key: string; until: string }>(
@@ -131,10 +120,7 @@ interface Work<Row> {
   readonly about: (due: Row) => object;
 }
 
-/**
- * Leases up to `limit` due rows and processes each. A failure is logged, and its row is released to be retried later.
- * @returns the number of leased rows
- */
+/** Leases up to `limit` due rows and processes each; a failed row is logged and retried later. Returns their number. */
 export async function workOnDue<Row extends Lease & { readonly attempts: number }>(
   { database: { pool }, log }: { readonly database: { readonly pool: Queryable }; readonly log: Logger },
   limit: number,

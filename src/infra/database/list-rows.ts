@@ -1,18 +1,14 @@
 import { LRUCache } from 'lru-cache';
-import { type Binds, conditionsOf, fieldsOfModel, literalNames, tableOf } from './conditions.ts';
+import { type Binding, conditionsOf, fieldsOfModel, literalNames, tableOf, type Where } from './conditions.ts';
 import type { Planning } from './connections/read-scope.ts';
 import { columnName, fieldName } from './rows.ts';
 
-// If a list contains the rows that belong to something (an account, a customer, a reference), the index on that field
-// finds them, however many rows the platform has. Left to itself, Postgres would use another index, such as the one on
-// all payments by time, whenever it expects an early match there. For an account with few payments, it would then read
-// that index to the end. To prevent this, the other conditions are wrapped in `(…) is true`, and if the index does not
-// have the list's order, the rows are sorted after `offset 0`.
+// The index on the field to which a list's rows belong (an account, a customer, a reference) finds them, however many
+// rows the platform has. Left to itself, Postgres may use another index, such as the one on all payments by time, and
+// read it to the end for an account with few payments. To prevent this, the other conditions are wrapped in `(…) is
+// true`, and if the index does not have the list's order, the rows are sorted after `offset 0`.
 
-/**
- * The fields that match few of a platform's rows, by model, and whether each field's index returns equal values in id
- * order.
- */
+/** The fields that match few of a platform's rows, and whether each field's index returns equal values in id order. */
 const finders: Readonly<Record<string, Readonly<Record<string, boolean>>>> = {
   Account: { customerId: true },
   ClientToken: { ownerId: false },
@@ -36,7 +32,6 @@ const finders: Readonly<Record<string, Readonly<Record<string, boolean>>>> = {
   },
 };
 
-type Where = Readonly<Record<string, unknown>>;
 /** One condition: a field name or `OR`, and the value to compare with. */
 type Condition = readonly [name: string, value: unknown];
 
@@ -46,7 +41,6 @@ export interface ListRows {
   readonly where: object;
   /** SQL that finds a parent's rows in one or several ways, each through an index in the order of the list. */
   readonly below?: readonly string[] | undefined;
-  /** The page's sort order and its maximum number of rows. */
   readonly order?:
     | { readonly columns: readonly string[]; readonly read: 'asc' | 'desc'; readonly limit: number }
     | undefined;
@@ -60,15 +54,11 @@ interface Way {
   readonly through?: { readonly column: string; readonly ids: string } | undefined;
 }
 
-/**
- * Writes a comparison for which Postgres expects few rows, so that it uses the column's index instead of scanning the
- * table.
- */
+/** Writes a comparison for which Postgres expects few rows, so that it uses the index instead of scanning the table. */
 export function oneOfFew(alias: string, column: string, value: string): string {
   return `${alias}.${column} = ${value} and ${alias}.${column} between ${value} and ${value}`;
 }
 
-/** A query whose text has already been written. */
 interface Written {
   readonly text: string;
   /** Its parameters: positions in `values`, or values that the shape itself contains. */
@@ -77,15 +67,12 @@ interface Written {
   readonly planning: Planning;
 }
 
-/**
- * Queries already written, keyed by everything that determines their text. Writing a query takes longer than the rest
- * of a read.
- */
+/** Queries already written, by everything that determines their text. Writing takes longer than the rest of a read. */
 // `max` would allocate all of it up front (core/bounded-cache.ts).
 const written = new LRUCache<string, Written>({ maxSize: 2_000, sizeCalculation: () => 1 });
 
 /** Writes the FROM clause, with all conditions, for the rows of a list. No row occurs twice. */
-export function listRows(list: ListRows, binds: Binds): string {
+export function listRows(list: ListRows, binds: Binding): string {
   const { model, alias, below = [], order } = list;
   const conditions = flattened(list.where as Where);
   const values: unknown[] = [];
@@ -110,9 +97,8 @@ export function listRows(list: ListRows, binds: Binds): string {
 /** Returns a description of everything that determines the conditions' text, and adds each value to `values` once. */
 function shapeOf(conditions: readonly Condition[], values: unknown[]): string {
   let shape = '';
-  for (const [name, value] of conditions) {
+  for (const [name, value] of conditions)
     shape += `${name}:${valueShape(value, values)}${literalNames.has(name) ? String(value) : ''},`;
-  }
   return shape;
 }
 
@@ -130,7 +116,7 @@ function valueShape(value: unknown, values: unknown[]): string {
   return `[${items.map((one) => valueShape(one, values)).join()}]`;
 }
 
-function writeRows(list: ListRows, conditions: readonly Condition[], binds: Binds): string {
+function writeRows(list: ListRows, conditions: readonly Condition[], binds: Binding): string {
   const { model, alias, below = [] } = list;
   // For a parent's rows, all plans use the same index. But Postgres considers a generic plan more expensive, and would
   // plan every list in a document again. For twenty lists, planning takes ten times as long as running them.
@@ -163,29 +149,29 @@ function writeRows(list: ListRows, conditions: readonly Condition[], binds: Bind
   return fromWays(list, own, complete);
 }
 
-/**
- * Returns the field by which an index can be read in order, starting at a cursor: the only field that orders the rows,
- * or the id.
- */
+/** Returns the field by which an index can be read from a cursor on: the only field of the order, or the id. */
 function keyFieldOf({ order }: ListRows): string {
   const [column = 'id', ...more] = order?.columns ?? [];
   return more.length === 0 ? fieldName(column) : 'id';
 }
 
-function textOf(model: string, alias: string, conditions: readonly Condition[], binds: Binds, isNarrow = true): string {
+function textOf(
+  model: string,
+  alias: string,
+  conditions: readonly Condition[],
+  binds: Binding,
+  isNarrow = true,
+): string {
   return conditionsOf(model, alias, { AND: conditions.map((one) => Object.fromEntries([one])) }, binds, isNarrow);
 }
 
-/**
- * Writes the remaining conditions, for the rows found by the chosen conditions. If a condition concerns a single other
- * row, that row is looked up only once.
- */
+/** Writes the remaining conditions. If one concerns a single other row, that row is looked up only once. */
 function restOf(
   model: string,
   alias: string,
   conditions: readonly Condition[],
   platformId: string,
-  binds: Binds,
+  binds: Binding,
 ): string {
   const texts = conditions.map((condition) => {
     const [name, value] = condition;
@@ -198,17 +184,13 @@ function restOf(
   return texts.join(' and ') || 'true';
 }
 
-/**
- * Writes the condition on a referenced row whose id is known: that this row meets the condition on the referring field.
- */
-function namedRow(model: string, [name, value]: Condition, id: string, platformId: string, binds: Binds): string {
+function namedRow(model: string, [name, value]: Condition, id: string, platformId: string, binds: Binding): string {
   const { type } = fieldsOfModel(model).get(name) ?? { type: '' };
   const row = binds.alias();
   const conditions = conditionsOf(type, row, value as Where, binds, true);
   return `exists (select from ${tableOf(type)} ${row} where ${row}.platform_id = ${platformId} and ${row}.id = ${binds.bind(id)} and ${conditions})`;
 }
 
-/** Returns the individual conditions in a `where`, each once, with its ANDs flattened. */
 function flattened(where: Where, conditions: Condition[] = []): Condition[] {
   for (const [name, value] of Object.entries(where)) {
     if (name === 'AND') for (const part of [value].flat()) flattened(part as Where, conditions);
@@ -251,7 +233,7 @@ function idOfNamed(model: string, [name]: Condition, others: readonly Condition[
   return typeof value === 'string' ? value : undefined;
 }
 
-function wayOf(model: string, alias: string, choice: readonly Condition[], platformId: string, binds: Binds): Way {
+function wayOf(model: string, alias: string, choice: readonly Condition[], platformId: string, binds: Binding): Way {
   const found: string[] = [];
   const rest: string[] = [];
   let isOrdered = false;
@@ -283,10 +265,7 @@ function wayOf(model: string, alias: string, choice: readonly Condition[], platf
   return { found: found.join(' and ') || 'true', rest: rest.join(' and ') || 'true', isOrdered, through };
 }
 
-/**
- * Writes the FROM clause for rows found in one or several ways, each of them in the list's order if its index has that
- * order.
- */
+/** Writes the FROM clause for rows found in one or several ways, in the list's order if their index has it. */
 function fromWays(list: ListRows, own: string, ways: readonly Way[]): string {
   const { alias } = list;
   const [first, ...others] = ways;

@@ -19,11 +19,7 @@ const powersStatement = statement<{ login: string; isSuperuser: boolean; bypasse
    from pg_roles r where r.rolname = session_user`,
 );
 
-/**
- * Refuses a login that row-level security and privileges do not restrict: a superuser, one that bypasses row-level
- * security, or one that owns a table or may become its owner.
- * @throws OwnerError
- */
+/** Refuses superusers, logins that bypass row-level security, and owners of tables. @throws OwnerError */
 export async function refuseOwners({ pool }: { readonly pool: Queryable }): Promise<void> {
   const [powers] = await powersStatement(pool);
   if (!powers) throw new Error('powers_of_login returned no row');

@@ -18,20 +18,17 @@ const role = 'gateway_serving';
 /** The advisory lock of the process that changes the settings of a login ("pool" in ASCII). */
 const settingsLock = 0x706f6f6c;
 
-/**
- * Returns the settings that sessions behind a pooler get from their login. Each transaction sets the platform itself.
- */
+/** Returns the settings that sessions behind a pooler get from their login. Transactions set the platform. */
 const loginSettings = () =>
   sessionSettings(role)
     .map((setting) => setting.split('=', 2) as [name: string, value: string])
     .filter(([name]) => name !== 'gateway.platform');
 
 /**
- * Sets the login in a pooler's address to use the settings that its sessions need, for this database only. A login may
- * change its own settings. Connections that override the settings, such as those for background work, are not affected.
+ * Stores the settings that sessions need with the login in a pooler's address, for this database only. A login may
+ * change its own settings. Connections that set them themselves, as for background work, are not affected.
  * @param direct the address of the server itself, with the same login
- * @throws PoolerError if the logins differ
- * @throws OwnerError for a login that owns tables, which needs its own role for migrations
+ * @throws PoolerError if the logins differ, and OwnerError for a login that owns tables
  */
 export async function prepareLogin(pooled: string, direct: string): Promise<void> {
   const login = loginOf(pooled);
@@ -59,11 +56,7 @@ function loginOf(url: string): string {
   return new pg.Client({ connectionString: readAddress(url).url }).user ?? '';
 }
 
-/**
- * Connects through a pooler, and detects its capabilities.
- * @param direct the address of the server itself
- * @throws PoolerError if a setting of its sessions is missing, or the two addresses lead to different databases
- */
+/** Connects through a pooler, and detects its capabilities. @throws PoolerError if it cannot be used */
 export async function findPooler(url: string, direct: string): Promise<Pooler> {
   const { database, missing, prepares } = await withClient(url, (client) =>
     // In one transaction, so that it is one session.
@@ -85,7 +78,6 @@ export async function findPooler(url: string, direct: string): Promise<Pooler> {
   return { url, prepares };
 }
 
-/** Returns a value that identifies a running server's database among all others. */
 async function identityOf(client: pg.Client): Promise<string | undefined> {
   const { rows } = await client.query<{ identity: string }>(
     // As a number, because the sessions may have different time zones.
@@ -95,7 +87,6 @@ async function identityOf(client: pg.Client): Promise<string | undefined> {
   return rows[0]?.identity;
 }
 
-/** Returns the names of the login's settings that the session lacks. */
 async function missingSettings(client: pg.Client): Promise<string[]> {
   // Over a Unix socket, Postgres reports no keep-alive settings.
   const settings = loginSettings().filter(([name]) => !name.startsWith('tcp_'));
@@ -114,10 +105,7 @@ async function missingSettings(client: pg.Client): Promise<string[]> {
   return rows.filter(({ now, wanted }) => plain(now) !== plain(wanted)).map(({ name }) => name);
 }
 
-/**
- * Returns whether a pooler supports its clients' prepared statements. If not, each exists in only one of the pooler's
- * sessions.
- */
+/** Returns whether a pooler supports its clients' prepared statements. If not, each exists in only one session. */
 async function preparesStatements(client: pg.Client): Promise<boolean> {
   const name = 'payments_gateway_probe';
   const seen = 'select from pg_prepared_statements where name = $1';

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { fieldsOfModel, type ModelField } from './conditions.ts';
+import { fieldsOfModel, type ModelField, type Where } from './conditions.ts';
 import { asPlatform } from './connections/platform-scope.ts';
 import { type Noun, readRows } from './read-rows.ts';
 
@@ -7,7 +7,6 @@ import { type Noun, readRows } from './read-rows.ts';
 // of conditions.ts for past versions of rows. It refuses conditions that cannot be decided from the row alone.
 
 type Row = Readonly<Record<string, unknown>>;
-type Where = Readonly<Record<string, unknown>>;
 
 /** Finds a row of the same platform that another row refers to. Undefined if there is none. */
 export type FindRow = (model: string, id: string) => Row | undefined;
@@ -33,9 +32,7 @@ export class NotFollowable extends Error {
   }
 }
 
-/**
- * The fields of referenced rows that never change (guard_account), so that their current values are also the past ones.
- */
+/** The fields of referenced rows that never change (guard_account), so that their current values are the past ones. */
 const unchanging: Readonly<Record<string, readonly string[]>> = {
   Account: ['id', 'platformId', 'kind', 'currency', 'customerId'],
   Customer: ['id', 'platformId', 'platformCustomerId', 'customerType'],

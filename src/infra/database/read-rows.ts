@@ -4,10 +4,7 @@ import type { Prisma } from './generated/client/client.ts';
 import { listRows } from './list-rows.ts';
 import { columnName, fieldsOf, rowFromFields, type SnapshotRows } from './rows.ts';
 
-/**
- * The types of the conditions on each noun's rows. They are Prisma's, although conditions.ts supports only some of
- * them.
- */
+/** The conditions on each noun's rows. The types are Prisma's, although conditions.ts supports only some of them. */
 interface WhereInputs {
   readonly Account: Prisma.AccountWhereInput;
   readonly ClientToken: Prisma.ClientTokenWhereInput;
@@ -28,11 +25,7 @@ interface RowQuery<N extends Noun> {
 /** Additional fields to read with each row, as SQL expressions of type json; the argument is the row's alias. */
 export type Extra<More extends object> = (row: string) => { readonly [Field in keyof More]: string };
 
-/**
- * Reads whole rows of a noun in one statement that returns them as a single JSON text. This takes a quarter of the CPU
- * time that Prisma's client needs.
- * @throws Error for conditions that conditions.ts does not support
- */
+/** Reads whole rows of a noun as one JSON text, in a quarter of the CPU time that Prisma's client needs. */
 export async function readRows<N extends Noun, More extends object>(
   { readText }: Pick<Database, 'readText'>,
   noun: N,

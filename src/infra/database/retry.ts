@@ -2,16 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { lostRaces } from '../instruments/instruments.ts';
 import { sqlState } from './faults.ts';
 
-/**
- * The SQLSTATEs of a command that lost a race and had no effect: serialization failure, deadlock, or unique violation
- * (the next run sees the other row).
- */
+/** The SQLSTATEs of a lost race: serialization failure, deadlock, unique violation (the next run sees the row). */
 const lostRace = new Set(['40001', '40P01', '23505']);
 
-/**
- * Runs a command up to five times while it loses races, with random pauses of up to 200 ms. A run that loses is rolled
- * back.
- */
+/** Runs a command up to five times while it loses races and is rolled back, with random pauses of up to 200 ms. */
 export async function retryLostRaces<T>(command: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {

@@ -42,19 +42,12 @@ export function fieldName(column: string): string {
 type Revive = (value: unknown) => unknown;
 type Reviver = readonly [field: string, column: string, revive: Revive | undefined, isNumber: boolean];
 
-/**
- * The functions that restore values from JSON, by column type. Postgres writes these types as JSON only in these forms.
- */
-const reviveByType: Record<string, Revive> = {
+/** The functions that restore values from JSON, by column type. Postgres writes these types only in these forms. */
+export const reviveByType: Readonly<Record<string, Revive>> = {
   BigInt: (value) => BigInt(value as string | number),
   DateTime: (value) => new Date(value as string),
   Decimal: (value) => new Prisma.Decimal(value as string | number),
 };
-
-/** Returns the function that revives a value of a column type from JSON; undefined if JSON holds the value itself. */
-export function reviverOf(type: string): Revive | undefined {
-  return reviveByType[type];
-}
 
 const revivers = new Map<string, readonly Reviver[]>(
   Object.entries(getDatamodel().datamodel.models).map(([model, { fields }]) => [
@@ -81,8 +74,7 @@ export function rowFromSnapshot<M extends keyof SnapshotRows>(
     const value = columns[column];
     row[field] = value === null || value === undefined ? null : revive ? revive(value) : value;
   }
-  // The loop has set every field of the model, because the revivers and the row's type are both derived from the
-  // schema.
+  // The loop has set every field, because the revivers and the row's type are both derived from the schema.
   return row as unknown as SnapshotRows[M];
 }
 
@@ -105,10 +97,7 @@ const fieldRevivers = new Map(
   ]),
 );
 
-/**
- * Converts JSON from `fieldsOf` to a row in Prisma's form. It does so in place, because copying took a tenth of a
- * list's total time.
- */
+/** Converts JSON from `fieldsOf` to a row in Prisma's form, in place: copying took a tenth of a list's total time. */
 export function rowFromFields<M extends keyof WholeRows>(model: M, fields: Record<string, unknown>): WholeRows[M] {
   for (const [field, revive] of fieldRevivers.get(model) ?? []) {
     const value = fields[field];

@@ -14,10 +14,7 @@ type Noun = keyof SnapshotRows;
 type NounOf<T> = {
   [N in Noun]: SnapshotRows[N] extends T ? (T extends SnapshotRows[N] ? N : never) : never;
 }[Noun];
-/**
- * The fields that hold a whole row as JSON, and their nouns. They are derived from the row type, so that no field can
- * be forgotten.
- */
+/** The fields that hold a whole row as JSON, and their nouns: derived from the row type, so that none is forgotten. */
 type NounsIn<Row> = {
   readonly [Field in keyof Row as [NounOf<NonNullable<Row[Field]>>] extends [never] ? never : Field]: NounOf<
     NonNullable<Row[Field]>
@@ -37,7 +34,6 @@ export function statementTexts(): ReadonlyMap<string, string> {
 /**
  * Creates a prepared statement. Its rows have field names in camel case: the column `due_at` is the field `dueAt`. If a
  * column holds a whole row as JSON (`to_json`, `account_snapshot`), `nouns` names its noun, and the field is that row.
- * @param name says what the statement does
  * @throws Error if another text has the same name, because a connection that has prepared one would refuse the other
  */
 export function statement<Row extends CamelCased<Row>>(

@@ -11,8 +11,7 @@ export interface Transaction {
 }
 
 /**
- * Runs `work` in one transaction on one of the pool's connections. Commits if `work` returns, and rolls back if it
- * throws.
+ * Runs `work` in one transaction on one of the pool's connections.
  * @throws OutcomeUnknown if the commit was sent but not acknowledged; any other error means that nothing has happened.
  *   If a statement failed, the error is Postgres' own, even for a Prisma statement
  */
@@ -42,9 +41,7 @@ interface TransactionOptions {
   readonly onBroken?: (error: unknown) => void;
 }
 
-/**
- * Runs `work` in one transaction on the caller's connection, as `inTransaction` does on one of the pool's connections.
- */
+/** Runs `work` in one transaction on the caller's connection, as `inTransaction` does on one of the pool's. */
 export async function transactionOn<T>(
   client: pg.ClientBase,
   work: () => Promise<T>,
@@ -120,9 +117,7 @@ function asError(error: unknown): Error | undefined {
 
 const clockStatement = statement<{ now: Date; id: string }>('read_clock', 'select clock_ms() as now, uuid_v7() as id');
 
-/**
- * Reads the database's clock, to the millisecond, and creates an id for that time. Prisma itself cannot use that clock.
- */
+/** Reads the database's clock, to the millisecond, with an id for that time. Prisma itself cannot use that clock. */
 export async function readClock(on: Queryable): Promise<{ readonly now: Date; readonly id: string }> {
   const [row] = await clockStatement(on);
   if (!row) throw new Error('read_clock returned no row');

@@ -12,7 +12,6 @@ import { within } from '../instruments/within.ts';
 
 /** The conditions that the database must meet for an instance to be ready. */
 export interface Readiness {
-  /** Whether it responds in time. */
   readonly database: boolean;
   readonly writable: boolean;
   /** Whether it has all of this program's migrations. */
@@ -28,19 +27,11 @@ export interface ReadinessLimits {
   readonly standstillMs: number;
   /** The interval between the instance's own checks, in milliseconds. */
   readonly everyMs: number;
-  /**
-   * How long a session is used before it is replaced, in ms. A server that accepts no new sessions may still serve old
-   * ones.
-   */
+  /** How long a session is used, in ms, because a server that accepts no new sessions may still serve old ones. */
   readonly sessionMs: number;
 }
 
-const readinessLimits: ReadinessLimits = {
-  answerMs: 1_000,
-  standstillMs: 15_000,
-  everyMs: 5_000,
-  sessionMs: 30_000,
-};
+const readinessLimits: ReadinessLimits = { answerMs: 1_000, standstillMs: 15_000, everyMs: 5_000, sessionMs: 30_000 };
 
 const away: Readiness = { database: false, writable: false, schema: false, feed: false };
 
@@ -81,7 +72,8 @@ export class ReadinessWatch {
   #began = 0;
   /** Checks now, or awaits the check in progress, for at most the time limit. */
   readonly check = singleFlight(() => this.#checkNow());
-  #last: Readiness = { database: true, writable: true, schema: true, feed: true };
+  /** The result of the last check. */
+  last: Readiness = { database: true, writable: true, schema: true, feed: true };
   #oldest: { readonly id: bigint; readonly since: number } | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isServing = false;
@@ -99,7 +91,6 @@ export class ReadinessWatch {
     this.#timer = setInterval(() => void this.check(), this.#limits.everyMs).unref();
   }
 
-  /** Records that the instance has started its work. */
   begin(): void {
     this.#isServing = true;
   }
@@ -113,10 +104,6 @@ export class ReadinessWatch {
     this.#closed = true;
     clearInterval(this.#timer);
     this.#forget();
-  }
-
-  get last(): Readiness {
-    return this.#last;
   }
 
   async answer(): Promise<{ readonly status: 200 | 503; readonly body: object }> {
@@ -139,7 +126,7 @@ export class ReadinessWatch {
       this.#forget();
     }
     if (!this.#closed) this.#report(readiness, failure);
-    this.#last = readiness;
+    this.last = readiness;
     return readiness;
   }
 
@@ -165,7 +152,7 @@ export class ReadinessWatch {
   }
 
   #report(now: Readiness, failure: unknown): void {
-    const before = this.#last;
+    const before = this.last;
     const log = this.#log.child({ readiness: now });
     if (before.database !== now.database) {
       if (now.database) log.info('the database answers again');
@@ -178,9 +165,8 @@ export class ReadinessWatch {
         'the database lacks migrations or rights that this version needs: `npm run ops -- doctor` names them',
       );
     if (before.writable && !now.writable && now.schema) log.error('the database is read-only');
-    if (before.feed && !now.feed && now.schema) {
+    if (before.feed && !now.feed && now.schema)
       log.error({ oldest: this.#oldest?.id.toString() }, 'the feed is stalled: events wait in the outbox');
-    }
     if (!before.feed && now.feed) log.info('the feed advances again');
     if (!isReady(before) && isReady(now)) log.info('the database is ready for this instance');
   }
@@ -232,10 +218,7 @@ async function tryRequest(client: pg.Client): Promise<void> {
   }
 }
 
-/**
- * Returns whether an instance can serve requests. A stalled feed does not count, because it blocks no request and
- * affects all instances alike (decision 70).
- */
+/** Returns whether an instance can serve requests. A stalled feed blocks no request, so it does not count. */
 function isReady({ database, writable, schema }: Readiness): boolean {
   return database && writable && schema;
 }

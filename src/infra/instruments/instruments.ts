@@ -1,7 +1,6 @@
 import { Counter, Gauge, Histogram } from 'prom-client';
 
-// A running process's counters. Labels have few values, all defined by this program: never an id, an address or text
-// from a client.
+// A running process's counters. Labels have few values, none of them an id, an address or text from a client.
 
 export const requestSeconds = new Histogram({
   name: 'payments_request_seconds',
@@ -15,8 +14,7 @@ export const earlyRefusals = new Counter({
   help: 'Requests refused because of load (SERVICE_UNAVAILABLE) or a rate limit (RATE_LIMITED), before they reached their API.',
   labelNames: ['code'] as const,
 });
-// Initialized to zero so that the first refusal counts as an increase: Prometheus sees no increase in a series that
-// begins above zero.
+// Prometheus sees no increase in a series that begins above zero, so that the first refusal would not count.
 for (const code of ['SERVICE_UNAVAILABLE', 'RATE_LIMITED']) earlyRefusals.inc({ code }, 0);
 
 /** The requests in progress, as admission control counts them (http/in-flight.ts). */

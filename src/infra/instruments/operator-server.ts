@@ -16,12 +16,7 @@ export interface OperatorServer {
   close(): void;
 }
 
-/**
- * Serves pages for operators, such as `/metrics`, on a separate port. Any request except GET of these paths returns
- * 404; a failing page is logged and returns 500.
- * @param port 0 for a free one
- * @throws Error if it cannot listen on the port
- */
+/** Serves pages for operators, such as `/metrics`, on a separate port (0 for a free one). A failing page is logged. */
 export async function startOperatorServer(
   { host, port }: { readonly host: string; readonly port: number },
   answers: Readonly<Record<`/${string}`, () => Promise<OperatorAnswer>>>,

@@ -8,9 +8,8 @@ const authorityForm = /^(?:[a-z\d._~-]+|\[[a-f\d:.]+\])(?::\d{0,5})?$/i;
 const absoluteForm = /^https?:\/\/([^/?]*)(.*)$/i;
 
 /**
- * Makes an HTTP server return 400 for requests with an invalid address, before its request and upgrade listeners see
- * them. A request needs a path, and exactly one Host header with a valid authority (RFC 9112, 3.2). Absolute request
- * targets are reduced to their path here.
+ * Makes an HTTP server return 400 for a request without a path or without exactly one valid Host header (RFC 9112,
+ * 3.2), before its listeners see it. Absolute request targets are reduced to their path here.
  */
 export function refuseWrongAddresses(server: EventEmitter): void {
   const emit = server.emit.bind(server);
@@ -41,9 +40,7 @@ function refuse(response: ServerResponse, message: string): void {
   response.writeHead(400, { 'content-type': 'application/json; charset=utf-8' }).end(JSON.stringify(body));
 }
 
-/**
- * Refuses a request on a socket that Node has left to the upgrade listeners. Does not wait for the client to close it.
- */
+/** Refuses a request on a socket left to the upgrade listeners, without waiting for the client to close it. */
 function refuseUpgrade(socket: Duplex, status = '400 Bad Request'): void {
   socket.on('error', () => undefined);
   socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\n\r\n`, () => socket.destroy());
@@ -52,10 +49,7 @@ function refuseUpgrade(socket: Duplex, status = '400 Bad Request'): void {
 /** If the first line is longer than this, in bytes, the address is too long (RFC 9110, 4.1, recommends 8,000). */
 const longAddress = 8 * 1024;
 
-/**
- * Returns whether a request's head is too long because of its address. For any other head that is too long, Node
- * returns 431.
- */
+/** Returns whether a head is too long because of its address. For any other head that is too long, Node returns 431. */
 function isLongAddress(error: unknown): boolean {
   const { code, rawPacket } = error as { readonly code?: string; readonly rawPacket?: Buffer };
   return code === 'HPE_HEADER_OVERFLOW' && rawPacket?.subarray(0, longAddress).includes('\r\n') === false;

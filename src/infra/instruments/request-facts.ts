@@ -60,30 +60,20 @@ export function currentRequest(): RequestFacts | undefined {
 /** The deadline of each request, by `performance.now()`. */
 const deadlines = new WeakMap<RequestFacts, number>();
 
-/**
- * Sets the deadline of the current request, in milliseconds from now. It limits everything that the request waits for.
- */
+/** Sets the current request's deadline, in milliseconds from now. It limits everything that the request waits for. */
 export function beginDeadline(ms: number): void {
   const facts = currentRequest();
   if (facts) deadlines.set(facts, performance.now() + ms);
 }
 
-/**
- * Returns how many milliseconds the current request may wait for something; `atMost` for work without a deadline.
- * @param reserved how many milliseconds the request needs after the wait
- */
+/** Returns how many ms the current request may wait, with `reserved` to spare; `atMost` for work without a deadline. */
 export function msLeft(atMost: number, reserved = 0): number {
   const facts = currentRequest();
   const deadline = facts && deadlines.get(facts);
   return deadline === undefined ? atMost : Math.max(0, Math.min(atMost, deadline - reserved - performance.now()));
 }
 
-interface Sender {
-  readonly platformId: string;
-  readonly tokenId: string | null;
-}
-
-export function noteCaller({ platformId, tokenId }: Sender): void {
+export function noteCaller({ platformId, tokenId }: { platformId: string; tokenId: string | null }): void {
   const facts = currentRequest();
   if (!facts) return;
   facts.platform = platformId;

@@ -6,11 +6,7 @@ export class TooLate extends Error {
   }
 }
 
-/**
- * Awaits work for at most `ms` milliseconds.
- * @param what describes the missing result in the error message, such as "no answer"
- * @throws TooLate, and the errors of the work
- */
+/** Awaits work for at most `ms` milliseconds; `what` names the missing result. @throws TooLate, or the work's error */
 export async function within<T>(ms: number, work: Promise<T>, what = 'no answer'): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {

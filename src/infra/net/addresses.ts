@@ -31,11 +31,7 @@ const cloudInternal: ReadonlySet<string> = new Set(['168.63.129.16']);
 /** The only part of IPv6 that is assigned for global unicast (RFC 4291, 2.4). */
 const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3');
 
-/**
- * Returns whether an address is public, that is, global unicast. Loopback, private, link-local, shared (RFC 6598),
- * documentation, benchmarking and multicast addresses are not public. Nor is any IPv6 form that contains an IPv4
- * address (mapped, compatible, NAT64, 6to4, Teredo), which may be any of these.
- */
+/** Returns whether an address is public: global unicast, and no IPv6 form of an IPv4 address, such as NAT64. */
 export function isPublicAddress(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
   const parsed = ipaddr.parse(address);
@@ -47,10 +43,7 @@ export function isLoopbackAddress(address: string): boolean {
   return ipaddr.isValid(address) && ipaddr.parse(address).range() === 'loopback';
 }
 
-/**
- * Returns a lookup for a socket. The lookup fails unless every address is allowed. It checks the very addresses that
- * the socket uses, so nobody can bypass it by changing the name's addresses after an earlier check.
- */
+/** Returns a lookup that fails unless every address is allowed. It checks the very addresses that the socket uses. */
 export function checkedLookup(resolve: Resolver, allowed: (address: string) => boolean): LookupFunction {
   return (hostname, options, callback) => {
     resolve(hostname).then(

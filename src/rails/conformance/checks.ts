@@ -32,8 +32,6 @@ export interface Check {
   readonly run: (tried: Tried) => Promise<void>;
 }
 
-const noProvider = 'the trial has no provider to inject faults into';
-
 /** The port's promises about orders, for both payouts and collections. */
 export const checks: readonly Omit<Check, 'kind'>[] = [
   { name: 'settles an order, and moves its money once', run: settles },
@@ -60,17 +58,14 @@ async function refuses(tried: Tried): Promise<void> {
   const drive = driveOf(tried, 'refused');
   const rail = await tried.open();
   const first = await drive.outcome(rail);
-  if (first.kind !== 'failed' && first.kind !== 'rejected') {
+  if (first.kind !== 'failed' && first.kind !== 'rejected')
     throw new Breach(`the provider refused the order, but the rail answered ${words(first)}`);
-  }
   const again = await drive.outcome(rail);
   if (again.kind !== first.kind) throw new Breach(`it answered ${words(first)}, and then ${words(again)}`);
   await expectMoved(tried, drive, 0n);
 }
 
-/**
- * Loses the rail's answer to the gateway and, if the provider supports this fault, the provider's answer to the rail.
- */
+/** Loses the rail's answer to the gateway and, if possible, the provider's answer to the rail. */
 async function losesAnswers(tried: Tried): Promise<void> {
   const drive = driveOf(tried, 'settles');
   const rail = await tried.open();
@@ -119,10 +114,7 @@ function isSilent(fault: ProviderFault, times: number) {
   };
 }
 
-/**
- * Simulates a process that is killed before it sees the answer. A new process, which knows nothing of the call, opens
- * the rail.
- */
+/** Simulates a process that is killed before it sees the answer. A new process knows nothing of the call. */
 async function killed(tried: Tried): Promise<void> {
   const drive = driveOf(tried, 'settles');
   await drive.ask(await tried.open());
@@ -149,12 +141,9 @@ function driveOf({ trial, kind, times }: Tried, course: Course): TrialDrive {
   return new TrialDrive(order, kind, times);
 }
 
-/**
- * Returns the trial's provider.
- * @throws NotTried if the trial has none
- */
+/** Returns the trial's provider. @throws NotTried if the trial has none */
 export function providerOf({ trial }: Tried): TrialProvider {
-  if (!trial.provider) throw new NotTried(noProvider);
+  if (!trial.provider) throw new NotTried('the trial has no provider to inject faults into');
   return trial.provider;
 }
 
@@ -188,9 +177,8 @@ export async function expectNoAnswer(tried: Tried, ask: () => Promise<string | u
 export async function expectNothingFinal(drive: TrialDrive, rail: Rail, times: number): Promise<void> {
   for (let asked = 0; asked < times; asked += 1) {
     const answer = await drive.ask(rail);
-    if (answer.kind !== 'unknown' && answer.kind !== 'pending') {
+    if (answer.kind !== 'unknown' && answer.kind !== 'pending')
       throw new Breach(`the provider did not answer, but the rail answered ${words(answer)}`);
-    }
   }
 }
 
@@ -210,15 +198,10 @@ const stands = ['settled', 'returned', 'unknown'];
 
 async function expectStanding(drive: TrialDrive, rail: Rail, kinds: readonly string[] = stands): Promise<void> {
   const answer = await drive.ask(rail, true);
-  if (!kinds.includes(answer.kind)) {
-    throw new Breach(`it answered settled, and then ${words(answer)}`);
-  }
+  if (!kinds.includes(answer.kind)) throw new Breach(`it answered settled, and then ${words(answer)}`);
 }
 
-/**
- * Checks that the provider has moved an order's amount exactly `times` times.
- * @throws Breach otherwise
- */
+/** Checks that the provider has moved an order's amount exactly `times` times. @throws Breach otherwise */
 export async function expectMoved({ trial: { provider } }: Tried, drive: TrialDrive, times: bigint): Promise<void> {
   if (!provider) return;
   const moved = await provider.moved(drive.id);
@@ -276,9 +259,8 @@ async function keepsTime(tried: Tried): Promise<void> {
   const rail = await tried.open();
   const begin = performance.now();
   const locked = await lockFor(tried, rail, 'SENDING');
-  if (locked.validMs > tried.times.outcomeMs) {
+  if (locked.validMs > tried.times.outcomeMs)
     throw new NotTried(`the lock holds for ${locked.validMs} ms, which is longer than the suite waits`);
-  }
   await sleep(Math.max(0, begin + locked.validMs * lastMoment - performance.now()));
   expectLocked(locked, await locked.drive.outcome(rail));
 }
@@ -312,10 +294,7 @@ function lockFor(tried: Tried, rail: Rail, side: Side): Promise<Locked> {
   return lockOf(tried, rail, requestOf(tried, side));
 }
 
-/**
- * Locks a rate and creates the order that uses it.
- * @throws Breach if the rail does not lock the rate
- */
+/** Locks a rate and creates the order that uses it. @throws Breach if the rail does not lock the rate */
 export async function lockOf({ times }: Pick<Tried, 'times'>, rail: Rail, request: TrialLock): Promise<Locked> {
   const orderId = randomUUID();
   const answer = await rail.lockRate?.({ ...request, id: randomUUID(), orderId });
@@ -327,30 +306,21 @@ export async function lockOf({ times }: Pick<Tried, 'times'>, rail: Rail, reques
   return { lock, validMs, drive };
 }
 
-/**
- * Checks that an order settled with exactly the locked amounts.
- * @throws Breach otherwise
- */
+/** Checks that an order settled with exactly the locked amounts. @throws Breach otherwise */
 export function expectLocked({ lock }: Locked, outcome: RailOutcome): void {
-  if (outcome.kind !== 'settled') {
-    throw new Breach(`the lock held, but the rail answered ${words(outcome)}`);
-  }
+  if (outcome.kind !== 'settled') throw new Breach(`the lock held, but the rail answered ${words(outcome)}`);
   if (outcome.sent !== lock.sent || outcome.amount !== lock.received) {
     const said = `took ${outcome.sent} and delivered ${outcome.amount}`;
     throw new Breach(`it locked ${lock.sent} for ${lock.received}, and ${said}`);
   }
 }
 
-/**
- * Checks that the sent amount, excluding fees, is worth the received amount, to within one smallest unit of each
- * currency.
- */
+/** Checks that the sent amount less fees is worth the received amount, to within one smallest unit of each currency. */
 function expectRateLaw({ sending, receiving }: TrialLock, { sent, fees, received, rate }: RateLock): void {
   const unitsBought = divide(tenTo(receiving.decimals - sending.decimals), parseDecimal(rate));
   const worth = multiply(whole(sent - fees), unitsBought);
   const tolerance = add(whole(1n), unitsBought);
   const beyond = (difference: Fraction) => isLess(tolerance, difference);
-  if (beyond(subtract(worth, whole(received))) || beyond(subtract(whole(received), worth))) {
+  if (beyond(subtract(worth, whole(received))) || beyond(subtract(whole(received), worth)))
     throw new Breach(`${sent} less fees of ${fees} at ${rate} is not ${received}`);
-  }
 }

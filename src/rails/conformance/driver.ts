@@ -12,8 +12,8 @@ export class NotTried extends Error {}
 
 /** The maximum wait that a rail may request from the gateway, in milliseconds: a day. */
 const maxCheckInMs = 86_400_000;
-/** The pause after a missing answer, in milliseconds. */
-const retryMs = 20;
+/** The pause after a missing answer or deposit, in milliseconds. */
+export const retryMs = 20;
 
 /** A rail's answer; `unknown` if it threw or did not answer in time. */
 export type Answer = RailOutcome | { readonly kind: 'unknown'; readonly error: unknown };
@@ -21,6 +21,7 @@ export type Answer = RailOutcome | { readonly kind: 'unknown'; readonly error: u
 /** Runs a new order from the trial through a rail, filling in the fields that the gateway would set. */
 export class TrialDrive {
   readonly id: string;
+  readonly amount: bigint;
   readonly #times: TrialTimes;
   readonly #begin = performance.now();
   readonly #order: Pick<RailOrder, 'amount' | 'currency' | 'account' | 'umaAddress' | 'kind' | 'lock'>;
@@ -33,12 +34,9 @@ export class TrialDrive {
     id: string = randomUUID(),
   ) {
     this.id = id;
+    this.amount = order.amount;
     this.#order = { ...order, kind };
     this.#times = times;
-  }
-
-  get amount(): bigint {
-    return this.#order.amount;
   }
 
   /** Passes the order to a rail, as the gateway does, and checks that the answer is well-formed. */
@@ -92,18 +90,15 @@ export function words(answer: Answer | undefined): string {
 const kinds = ['pending', 'settled', 'failed', 'rejected', 'returned', 'contradiction'];
 
 function checkForm(outcome: RailOutcome): RailOutcome {
-  if (typeof outcome !== 'object' || outcome === null || !kinds.includes(outcome.kind)) {
+  if (typeof outcome !== 'object' || outcome === null || !kinds.includes(outcome.kind))
     throw new Breach(`an answer must be one of ${kinds.join(', ')}, not ${JSON.stringify(outcome)}`);
-  }
   const wait =
     outcome.kind === 'pending' ? outcome.checkInMs : outcome.kind === 'settled' ? outcome.watchMs : undefined;
   if (outcome.kind === 'pending' || wait !== undefined) {
-    if (typeof wait !== 'number' || !(wait >= 0 && wait <= maxCheckInMs)) {
+    if (typeof wait !== 'number' || !(wait >= 0 && wait <= maxCheckInMs))
       throw new Breach(`the time until the next query must be from 0 to ${maxCheckInMs} ms, not ${wait}`);
-    }
   }
-  if ('explanation' in outcome && (typeof outcome.explanation !== 'string' || outcome.explanation === '')) {
+  if ('explanation' in outcome && (typeof outcome.explanation !== 'string' || outcome.explanation === ''))
     throw new Breach(`the answer ${outcome.kind} must have an explanation`);
-  }
   return outcome;
 }

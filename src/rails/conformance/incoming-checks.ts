@@ -3,10 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Rail } from '../rail.ts';
 import type { RailDeposit, RailWebhook } from '../rail-parts.ts';
 import type { Check, Tried } from './checks.ts';
-import { Breach, NotTried } from './driver.ts';
-
-/** The pause before deposits are listed again, in milliseconds. */
-const retryMs = 20;
+import { Breach, NotTried, retryMs } from './driver.ts';
 
 const webhookChecks: readonly Check[] = [
   { kind: 'WEBHOOK', name: 'accepts webhooks that its provider has signed, under the same id each time', run: accepts },
@@ -34,9 +31,8 @@ async function accepts(tried: Tried): Promise<void> {
   // A different process may handle the webhook, possibly for the second time.
   for (const reader of [rail, await tried.open()]) {
     const news = (await reader.readWebhook?.(webhook.body)) ?? [];
-    if (!news.some((one) => one.kind === 'order' && one.orderId === orderId)) {
+    if (!news.some((one) => one.kind === 'order' && one.orderId === orderId))
       throw new Breach(`it read ${JSON.stringify(news)} in a webhook about the order ${orderId}`);
-    }
   }
 }
 
@@ -61,9 +57,8 @@ async function lists(tried: Tried): Promise<void> {
   const same = again.filter(({ reference }) => reference === deposit.reference);
   if (same.length !== 1) throw new Breach(`a deposit is listed ${same.length} times starting at its own time`);
   const later = await listed(rail, new Date(deposit.at.getTime() + 86_400_000));
-  if (later.some(({ reference }) => reference === deposit.reference)) {
+  if (later.some(({ reference }) => reference === deposit.reference))
     throw new Breach('a deposit is listed among the deposits that began a day later');
-  }
 }
 
 async function takesOnce(tried: Tried): Promise<void> {
@@ -76,8 +71,7 @@ async function takesOnce(tried: Tried): Promise<void> {
   await provider?.setFault('loses-answers');
   await take(rail).catch(() => undefined);
   await provider?.setFault('none');
-  // Another process takes over and repeats the call. It calls twice, as if the answer to its first call had also been
-  // lost.
+  // Another process takes over. It calls twice, as if the answer to its first call had also been lost.
   const successor = await tried.open();
   for (const one of [successor, successor]) {
     const taken = await take(one);

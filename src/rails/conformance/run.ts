@@ -18,10 +18,7 @@ import type { CheckResult, RailTrial, TrialReceivers, TrialTimes } from './trial
 /** The default time limits, the same as the gateway's. */
 const usualTimes: TrialTimes = { answerMs: 10_000, outcomeMs: 60_000 };
 
-/**
- * Tests a rail against all promises of the port, for payouts and collections, and for rate locks, receivers, webhooks
- * and deposits if it supports them. The checks run one after another because they share the provider.
- */
+/** Tests a rail against the port's promises that apply to it. The checks share the provider, so they run one by one. */
 export async function runConformance(trial: RailTrial, times: TrialTimes = usualTimes): Promise<CheckResult[]> {
   const rail = await trial.open();
   const kinds = [...(rail.payOut ? (['PAYOUT'] as const) : []), ...(rail.collect ? (['COLLECTION'] as const) : [])];
@@ -75,10 +72,7 @@ async function finds(tried: Tried): Promise<void> {
   if (await rail.lookUp?.(unknown)) throw new Breach(`${unknown} has no receiver, but it found one`);
 }
 
-/**
- * Checks that the rail gives no answer while the provider is silent. If it reported that the receiver does not exist,
- * the gateway would refuse a valid payment.
- */
+/** Checks that a silent provider is not taken for a missing receiver: the gateway would refuse a valid payment. */
 async function isDown(tried: Tried): Promise<void> {
   providerOf(tried);
   const { known } = receiversOf(tried);
@@ -106,9 +100,8 @@ function receiversOf({ trial }: Tried): TrialReceivers {
 function checkReceiver({ currencies, requiredFields }: UmaReceiver): void {
   if (currencies.length === 0) throw new Breach('a receiver must accept at least one currency');
   for (const { code, minAmount, maxAmount } of currencies) {
-    if (!(minAmount >= 0n && minAmount <= maxAmount)) {
+    if (!(minAmount >= 0n && minAmount <= maxAmount))
       throw new Breach(`a receiver cannot accept from ${minAmount} to ${maxAmount} ${code}`);
-    }
   }
   for (const { name } of requiredFields) if (name === '') throw new Breach('a required field must have a name');
 }

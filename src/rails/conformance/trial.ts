@@ -7,17 +7,12 @@ export interface RailTrial {
   open(): Promise<Rail>;
 
   /**
-   * Returns an order that takes this course: `settles`, `refused` (by the provider), or `slow` (stays under way for
-   * some time, then settles). The suite sets its id, age and attempts. Undefined if the rail or its provider cannot
-   * produce one.
+   * Returns an order that `settles`, is `refused` (by the provider), or is `slow` (stays under way for some time, then
+   * settles). The suite sets its id, age and attempts. Undefined if the rail or its provider cannot produce one.
    */
   order(course: Course, kind: RailOrder['kind']): TrialOrder | undefined;
 
-  /**
-   * For a rail that locks rates: returns a conversion whose payment settles. The suite sets its ids. If the rail's
-   * locks are valid for less time than an order may take (`TrialTimes`), the suite also uses a lock shortly before it
-   * expires.
-   */
+  /** For a rail that locks rates: returns a conversion whose payment settles. The suite sets its ids. */
   lock?(lockedSide: LockRequest['lockedSide']): TrialLock | undefined;
 
   /** The provider, into which faults can be injected; undefined for a rail that makes no calls outside its process. */
@@ -38,7 +33,6 @@ export type TrialOrder = Pick<RailOrder, 'amount' | 'currency' | 'account' | 'um
 
 export type TrialLock = Omit<LockRequest, 'id' | 'orderId'>;
 
-/** Receivers at UMA addresses, for a rail with `lookUp`. */
 export interface TrialReceivers {
   /** An address with a receiver, and an address without one. */
   readonly known: string;
@@ -47,9 +41,7 @@ export interface TrialReceivers {
   lock?(lockedSide: LockRequest['lockedSide']): TrialLock;
 }
 
-/**
- * Webhooks and deposits, for a rail with `receiveWebhook` or `deposits`. Implement only what the rail has methods for.
- */
+/** Webhooks and deposits, for a rail with `receiveWebhook` or `deposits`. Implement what the rail has methods for. */
 export interface TrialIncoming {
   /** Returns a new webhook about this order, as the provider would sign and send it now. */
   webhook?(orderId: string): Promise<RailWebhook>;
@@ -59,12 +51,10 @@ export interface TrialIncoming {
   taken?(reference: string): Promise<bigint>;
 }
 
-/** A provider or its test system, into which faults can be injected. */
 export interface TrialProvider {
   /**
-   * Returns the amount that the provider has moved for an order, in smallest units: zero, the order's amount, or a
-   * multiple of it if the order was sent more than once. Refunded money does not count. For an order with a lock, this
-   * is the amount delivered.
+   * Returns the amount that the provider has moved for an order, in smallest units: a multiple of its amount if the
+   * order was sent more than once. Refunded money does not count. With a lock, this is the amount delivered.
    */
   moved(orderId: string): Promise<bigint>;
 

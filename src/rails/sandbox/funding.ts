@@ -19,10 +19,7 @@ export function waysToPay(request: FundingRequest): PaymentInstruction[] {
   return ways[request.currency.code].map((way) => way(request));
 }
 
-/**
- * Derives 32 bytes for one purpose of one quote or account. The result is the same each time, so nothing has to be
- * stored, and differs for every owner and purpose. Payment instructions that need a private key use it as the key.
- */
+/** Derives 32 bytes for one purpose of a quote or account, the same each time, so that nothing has to be stored. */
 function seedOf(owner: string, purpose: string): Buffer {
   return createHash('sha256').update(`sandbox funding ${purpose} ${owner}`).digest();
 }
@@ -32,8 +29,7 @@ function digitsOf(owner: string, purpose: string, count: number): string {
   return (seedOf(owner, purpose).readBigUInt64BE(0) % 10n ** BigInt(count)).toString().padStart(count, '0');
 }
 
-// Bank accounts, one for each quote or account. Their numbers have valid check digits, so that clients' validation
-// accepts them. Their bank codes belong to no real bank.
+// Bank accounts with valid check digits, so that clients accept them, and bank codes that belong to no real bank.
 
 const bankName = 'Sandbox Bank';
 

@@ -92,9 +92,7 @@ function midPrice(code: CurrencyCode): Fraction {
   return parseDecimal(midPrices[code]);
 }
 
-/**
- * Returns the schema of a decimal string that pricing accepts. A JSON number would have passed through floating point.
- */
+/** Returns the schema of a decimal string that pricing accepts. A JSON number would be a floating-point number. */
 function decimalText(fault: (text: string) => string | undefined) {
   return z.string({ error: 'must be a decimal in quotation marks' }).superRefine((text, context) => {
     const reason = fault(text);

@@ -7,6 +7,7 @@ import {
   type KycStatus,
   type RailOrderKind,
 } from '../../infra/database/generated/client/client.ts';
+import type { RailModule } from '../port.ts';
 import type { AccountCheck, Rail, RailOrder, RailOutcome, RailRequest, UmaReceiver } from '../rail.ts';
 import {
   type AccountVerification,
@@ -18,14 +19,34 @@ import {
   type Simulation,
   simulatedDomain,
 } from '../rail-parts.ts';
+import { checkedSettings } from '../rail-settings.ts';
 import { waysToPay } from './funding.ts';
-import { sandboxTerms } from './rates.ts';
+import { rateOverrides, sandboxTerms } from './rates.ts';
 
 interface SandboxRailOptions {
   /** The duration of one settlement step, in milliseconds. */
   readonly paceMs: number;
   /** Entries that replace those in the rate table. */
   readonly rates?: Parameters<typeof sandboxTerms>[2];
+}
+
+const settingsSchema = z
+  .strictObject({
+    paceMs: z.int({ error: 'must be a whole number of milliseconds' }).min(0).max(600_000).optional(),
+    rates: rateOverrides.optional(),
+  })
+  .prefault({});
+
+/** Creates the sandbox rail's module. Its settings in RAILS are `paceMs` (by default `usualPaceMs`) and `rates`. */
+export function sandboxModule(usualPaceMs: number): RailModule {
+  return {
+    railPort: 1,
+    name: 'sandbox',
+    open(given) {
+      const { paceMs = usualPaceMs, rates } = checkedSettings(settingsSchema, given);
+      return sandboxRail({ paceMs, rates });
+    },
+  };
 }
 
 interface MagicSuffix {
@@ -44,10 +65,7 @@ const magicSuffixes: Readonly<Record<string, MagicSuffix>> = {
   '007': { explanation: 'neither paid out nor refunded (sandbox suffix 007)', paces: 1, moneyStuck: true },
 };
 
-/**
- * Creates a stateless rail that simulates the outside world with magic values. An order's progress depends only on its
- * age. The rail has every method of the port except those that need a provider.
- */
+/** Creates a stateless rail that simulates the outside world. Outcomes depend on magic values and on an order's age. */
 export function sandboxRail({ paceMs, rates }: SandboxRailOptions) {
   return {
     name: 'sandbox',
@@ -89,7 +107,6 @@ const simulation: Simulation = {
   accountVerification: verificationOf,
 };
 
-/** Returns an order's duration in milliseconds, as set by its scenario, or else by its account or address. */
 function durationMs(order: RailRequest, paceMs: number): number {
   const { delayMs } = scenarioAt(order.step, order.scenario);
   if (delayMs !== undefined) return delayMs;
@@ -98,7 +115,6 @@ function durationMs(order: RailRequest, paceMs: number): number {
   return paceMs * Math.max(magicOf(order.account)?.paces ?? 1, partOf(order.umaAddress)?.paces ?? 1);
 }
 
-/** Returns the outcome of an order that does not settle because of its scenario, its account or its address. */
 function failureOf(order: RailOrder): RailOutcome | undefined {
   const { failureReason, reject, refundFails } = scenarioAt(order.step, order.scenario);
   if (reject) return { kind: 'rejected', explanation: 'refused by the receiving side (sandbox scenario)' };
@@ -116,7 +132,6 @@ function magicOf(account: RailAccount | undefined) {
   return account && magicSuffixes[suffixOf(account)];
 }
 
-/** The results of identity checks, by the suffix of the customer's name; other customers are APPROVED. */
 const identityStatuses: Readonly<Record<string, KycStatus>> = {
   '001': 'PENDING_REVIEW',
   '002': 'REJECTED',
@@ -131,7 +146,6 @@ const parts = {
   'fail.timeout': { currencies: ['USD'], paces: 60 },
 };
 
-/** Returns the behavior and the currency of a test address; undefined for any other address. */
 function partOf(umaAddress = '') {
   const [, part, currency] =
     /^\$(success|pending\.long|fail\.compliance|fail\.timeout)\.([a-z]{3})@(.*)$/.exec(umaAddress) ?? [];
@@ -143,7 +157,6 @@ function partOf(umaAddress = '') {
   return currencies.includes(code) ? { part: name, paces, currency: code } : undefined;
 }
 
-/** Returns the sandbox's receiver at a test address, or undefined for any other address. */
 function testReceiver(umaAddress: string): UmaReceiver | undefined {
   const found = partOf(umaAddress);
   const currency = found && currencyOf(found.currency);
@@ -160,7 +173,6 @@ function testReceiver(umaAddress: string): UmaReceiver | undefined {
   };
 }
 
-/** Returns a payment's outcome as determined by the other party's address; undefined if the payment settles. */
 function umaOutcome(umaAddress: string | undefined, kind: RailOrderKind): RailOutcome | undefined {
   const part = partOf(umaAddress)?.part;
   if (part === 'fail.compliance') {
@@ -176,7 +188,6 @@ function umaOutcome(umaAddress: string | undefined, kind: RailOrderKind): RailOu
   return undefined;
 }
 
-/** The maximum duration that a scenario may give to a step, in milliseconds: an hour. */
 const maxMs = 3_600_000;
 
 const duration = z.int().min(0).max(maxMs).optional();
@@ -192,49 +203,38 @@ const scenarioSchema = z.object({
   deposit: z.enum(['SHORT', 'TWICE', 'LATE']).optional(),
 } satisfies Record<keyof Scenario, z.ZodType>);
 
-/** Returns the scenario if it applies to this step of its payment; otherwise an empty scenario. */
 function scenarioAt(step: RailStep, value: unknown): Scenario {
   const scenario = readScenario(value);
   return (scenario.step ?? 'SETTLEMENT') === step ? scenario : {};
 }
 
-/** Reads a scenario from a caller or from the database; an empty one if there is none. */
 function readScenario(value: unknown): Scenario {
   return value === null || value === undefined ? {} : scenarioSchema.parse(value);
 }
 
 /** Returns what is wrong with a scenario; undefined if it is usable. */
 export function scenarioFault(scenario: Scenario): ScenarioFault | undefined {
-  const { step, delayMs, failureReason, reject, refundFails, returnAfterMs } = scenario;
-  for (const [field, ms] of [
-    ['delayMs', delayMs],
-    ['returnAfterMs', returnAfterMs],
-  ] as const) {
-    if (!duration.safeParse(ms).success) return { field, reason: `a time must be between 0 and ${maxMs} ms` };
-  }
+  const { step, failureReason, reject, refundFails, returnAfterMs } = scenario;
+  const wrong = (['delayMs', 'returnAfterMs'] as const).find((field) => !duration.safeParse(scenario[field]).success);
+  if (wrong) return { field: wrong, reason: `a time must be between 0 and ${maxMs} ms` };
   if (step === 'PAY_REQUEST' || step === 'PULL') {
-    const requested = { reject, refundFails, returnAfterMs };
-    const unfit = (['reject', 'refundFails', 'returnAfterMs'] as const).find((field) => requested[field] !== undefined);
+    const unfit = (['reject', 'refundFails', 'returnAfterMs'] as const).find((field) => scenario[field] !== undefined);
     if (unfit) return { field: unfit, reason: `this belongs to the step SETTLEMENT, not to ${step}` };
   }
   if (reject && failureReason) return { field: 'reject', reason: 'a payment can be rejected or fail, not both' };
   if (refundFails && !failureReason) return { field: 'refundFails', reason: 'refundFails needs a failureReason' };
-  if (returnAfterMs !== undefined && (failureReason || reject)) {
+  if (returnAfterMs !== undefined && (failureReason || reject))
     return { field: 'returnAfterMs', reason: 'only a payment that settles can be returned' };
-  }
   return undefined;
 }
 
-/** Returns the simulated deposit of `amount` (smallest units) for a scenario from a caller or from the database. */
 function simulatedDeposit(scenario: unknown, amount: bigint): Deposit {
   const { deposit } = readScenario(scenario);
   const short = deposit === 'SHORT' && amount > 1n;
   return { amount: short ? amount / 2n : amount, twice: deposit === 'TWICE', late: deposit === 'LATE' };
 }
 
-/**
- * An account's first status, and its status after one step. Without `later`, the first status changes only on request.
- */
+/** An account's first status, and its status after one step. Without `later`, it changes only on request. */
 interface Course<Status> {
   readonly first: Status;
   readonly later?: Status;
@@ -261,19 +261,15 @@ const statuses: Readonly<Record<string, Course<ExternalAccountStatus>>> = {
   '204': { first: 'PENDING' },
 };
 
-/**
- * Checks an account: it is ACTIVE at once and its owner matches, unless its suffix says otherwise. The sandbox keeps no
- * state; it derives the current status from the account's age.
- */
+/** Checks an account by its suffix and age. Without a magic suffix, it is ACTIVE at once and its owner matches. */
 function checkSandboxAccount(
   account: RailAccount,
   ownerName: string | undefined,
   { ageMs, paceMs }: { readonly ageMs: number; readonly paceMs: number },
 ): AccountCheck {
   const suffix = suffixOf(account);
-  if (suffix === refusedSuffix) {
+  if (suffix === refusedSuffix)
     return { accepted: false, explanation: 'the bank does not know this account (sandbox suffix 105)' };
-  }
   // A new account never counts as old, even with a pace of zero.
   const old = ageMs > 0 && ageMs >= paceMs;
   const statusCourse = statuses[suffix];
@@ -292,10 +288,7 @@ function statusAt<Status>(course: Course<Status> | undefined, old: boolean): Sta
   return (old ? course?.later : undefined) ?? course?.first;
 }
 
-/**
- * Returns a verification with the owner's name at the bank: a different name for a partial match, no name without a
- * match.
- */
+/** Returns a verification with the owner's name at the bank: another one for a partial match, none without a match. */
 function verificationOf(
   ownerName: string | undefined,
   verification: BeneficiaryVerificationStatus,
@@ -312,9 +305,7 @@ function nameAtBank(verification: BeneficiaryVerificationStatus, ownerName: stri
   return [`${first.slice(0, 1)}.`, ...otherNames].join(' ');
 }
 
-/**
- * Returns the last three characters of an account's identifier (before any @), which are the sandbox's magic values.
- */
+/** Returns the last three characters of an account's identifier (before any @), the sandbox's magic values. */
 function suffixOf(account: RailAccount): string {
   return account.identifier.replace(/@.*$/s, '').slice(-3);
 }

@@ -3,9 +3,7 @@ import { sandboxRail } from './sandbox-rail.ts';
 
 const paceMs = 30;
 
-/**
- * The sandbox rail's trial for `npm run rail:conformance`. The rail makes no external calls, so there is no provider.
- */
+/** The sandbox rail's trial for `npm run rail:conformance`. The rail makes no calls, so there is no provider. */
 export const trial: RailTrial = {
   open: async () => sandboxRail({ paceMs }),
   order: (course) => ({

@@ -13,7 +13,6 @@ import {
   UpstreamRefusal,
 } from './upstream-client.ts';
 
-/** The delay before upstream is asked again about a pending account check, in milliseconds. */
 const recheckMs = 5_000;
 
 /** A platform's accounts at its upstream service: its own internal ones, and the external ones registered there. */
@@ -53,9 +52,7 @@ export class UpstreamAccounts {
     return found.id;
   }
 
-  /**
-   * Registers an external account upstream, unless it already exists there, and returns the result of upstream's check.
-   */
+  /** Registers an external account upstream, unless it exists there, and returns the result of upstream's check. */
   async check(account: AccountToCheck): Promise<AccountCheck> {
     const { id, type, currency, details, beneficiary } = account;
     const found = await this.#find(account, currency);

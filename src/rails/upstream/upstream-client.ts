@@ -8,7 +8,6 @@ const wholeAmount = z.number().int().nonnegative();
 
 const amount = z.object({ amount: wholeAmount, currency: z.object({ code: z.string() }) });
 
-/** One side of an upstream payment: an account, or a UMA address. */
 const end = z.object({ accountId: z.string().optional(), umaAddress: z.string().optional() });
 
 export const transactionRecord = z.object({
@@ -151,9 +150,7 @@ const requestMs = 8_000;
 
 const errorSchema = z.object({ code: z.string(), message: z.string() });
 
-/**
- * Statuses that are not about the request itself, but about credentials, limits, or an earlier attempt still running.
- */
+/** Statuses that are not about the request itself, but about credentials, limits, or an attempt still running. */
 const temporary: ReadonlySet<number> = new Set([401, 403, 408, 409, 422, 425, 429]);
 
 /** The codes of refusals that are final even though their status is one of the above. */
@@ -216,9 +213,8 @@ export class UpstreamClient {
     const failure = errorSchema.safeParse(content);
     const { code, message } = failure.success ? failure.data : { code: 'UNKNOWN', message: 'no reason was given' };
     const isTemporary = temporary.has(statusCode) && !finalCodes.has(code);
-    if (statusCode >= 500 || isTemporary || statusCode < 400) {
+    if (statusCode >= 500 || isTemporary || statusCode < 400)
       throw new UpstreamFault(code, `upstream answered ${statusCode} ${code} to ${what}`);
-    }
     throw new UpstreamRefusal(code, [credentials, secret].reduce(hide, message));
   }
 }
@@ -228,7 +224,6 @@ function hide(words: string, secret: string): string {
   return words.replaceAll(secret, '[hidden]');
 }
 
-/** Parses a response; undefined if it is not JSON. @throws UpstreamFault for JSON that may be misread */
 function jsonIn(text: string, what: string): unknown {
   try {
     return parseJson(text);

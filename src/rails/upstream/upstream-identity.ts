@@ -3,11 +3,7 @@ import type { KycStatus } from '../../infra/database/generated/client/client.ts'
 import type { IdentityCheck, IdentityRequest } from '../rail-parts.ts';
 import { customerPage, customerRecord, type UpstreamClient } from './upstream-client.ts';
 
-/**
- * Checks a customer's identity upstream, by creating a counterpart with the same name there. A new name gets a new
- * counterpart.
- * @param checkInMs the delay before a pending check is queried again
- */
+/** Checks a customer's identity through a counterpart of the same name upstream. A new name gets a new counterpart. */
 export async function checkIdentity(
   client: UpstreamClient,
   customer: IdentityRequest,
@@ -26,9 +22,7 @@ export async function customerThere(client: UpstreamClient, customer: Named): Pr
   return (await readCustomer(client, customer)) ?? (await makeCustomer(client, customer));
 }
 
-/**
- * Reads the counterpart that an earlier check created. Repeating the creation would only return the original response.
- */
+/** Reads the counterpart that an earlier check created. Creating it again would return the original response. */
 async function readCustomer(client: UpstreamClient, customer: Named) {
   const query = new URLSearchParams({ platformCustomerId: nameThere(customer) });
   const [found, another] = (await client.get(`/customers?${query}`, customerPage)).data;
@@ -49,10 +43,7 @@ function makeCustomer(client: UpstreamClient, customer: Named) {
   return client.post('/customers', customerRecord, { body, key: `customer-${platformCustomerId}` });
 }
 
-/**
- * Returns the `platformCustomerId` to use upstream: the gateway's uuid, and a suffix that changes with the customer's
- * name.
- */
+/** Returns the `platformCustomerId` to use upstream: the gateway's uuid, and a suffix that changes with the name. */
 function nameThere({ customerId, name }: Named): string {
   return `${customerId}-${hash('sha256', name ?? '').slice(0, 8)}`;
 }

@@ -13,7 +13,7 @@ import {
   upstreamConnection,
 } from './upstream-client.ts';
 import { checkIdentity, customerIn } from './upstream-identity.ts';
-import { isWithin, orderIdIn, readMovements, states, sweepMemo } from './upstream-movements.ts';
+import { isWithin, memoOf, orderIdIn, readMovements, states } from './upstream-movements.ts';
 import { UpstreamOrders, UpstreamUma } from './upstream-orders.ts';
 import { lockRate, readTerms } from './upstream-quotes.ts';
 import { newsIn, verifyWebhook } from './upstream-webhooks.ts';
@@ -55,9 +55,8 @@ function parseConnection(text: string): UpstreamConnection {
   }
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
   const isLocal = url !== undefined && ['127.0.0.1', '[::1]', 'localhost'].includes(url.hostname);
-  if (!url || !(url.protocol === 'https:' || (url.protocol === 'http:' && isLocal))) {
+  if (!url || !(url.protocol === 'https:' || (url.protocol === 'http:' && isLocal)))
     throw new RangeError('baseUrl must be an https URL, or an http URL of this machine');
-  }
   return parsed.data;
 }
 
@@ -192,9 +191,7 @@ export class UpstreamDeposits {
     );
   }
 
-  /**
-   * Lists the deposits upstream, excluding collections by the gateway's orders and transfers between upstream accounts.
-   */
+  /** Lists the deposits upstream, excluding collections by orders and transfers between upstream accounts. */
   async list({ from, cursor }: DepositsRequest): Promise<DepositsPage> {
     const query = new URLSearchParams({
       ...{ type: 'INCOMING', sortOrder: 'asc', limit: String(pageSize), startDate: from.toISOString() },
@@ -215,7 +212,7 @@ export class UpstreamDeposits {
       const own = await this.#accounts.internalId(currency);
       if (heldAt === own) return { kind: 'taken' };
       const key = `deposit-${id}`;
-      await this.#client.transfer('internal', { from: heldAt, to: own, amount, memo: sweepMemo(id), key });
+      await this.#client.transfer('internal', { from: heldAt, to: own, amount, memo: memoOf('deposit', id), key });
       return { kind: 'taken' };
     } catch (error) {
       if (!(error instanceof UpstreamRefusal)) throw error;

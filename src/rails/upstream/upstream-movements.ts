@@ -8,25 +8,14 @@ export function orderIdIn(description: string | undefined): string | undefined {
   return /^order ([0-9a-f-]{36})$/.exec(description ?? '')?.[1];
 }
 
-/** Returns the memo of an upstream transfer that moves a deposit from the customer's account to the platform's own. */
-export function sweepMemo(depositId: string): string {
-  return `deposit ${depositId}`;
-}
-
-/** Returns the memo of an upstream transfer that funds an order to a UMA address. */
-export function fundingMemo(orderId: string): string {
-  return `funding of ${orderId}`;
-}
-/** Returns the memo of an upstream transfer that moves back the unused part of that funding. */
-export function unusedMemo(orderId: string): string {
-  return `unused of ${orderId}`;
+/** Returns the memo of an upstream payment, which names its order or deposit for operators and reconciliation. */
+export function memoOf(what: 'order' | 'return of' | 'deposit' | 'funding of' | 'unused of', id: string): string {
+  return `${what} ${id}`;
 }
 
 type Ends = Pick<TransactionRecord, 'description' | 'source' | 'destination'>;
 
-/**
- * Returns whether a payment only moves money between the platform's upstream accounts, whatever its description says.
- */
+/** Returns whether a payment only moves money between the platform's upstream accounts, whatever its memo says. */
 export function isWithin({ description, source, destination }: Ends): boolean {
   const isOwn = (end: TransactionRecord['source']) => end?.accountId?.startsWith('InternalAccount:') === true;
   const isOurs = /^(deposit|funding of|unused of) [0-9a-f-]{36}$/.test(description ?? '');

@@ -15,7 +15,7 @@ import {
   unlessRefused,
 } from './upstream-client.ts';
 import { customerThere } from './upstream-identity.ts';
-import { fundingMemo, hasBegun, unusedMemo } from './upstream-movements.ts';
+import { hasBegun, memoOf } from './upstream-movements.ts';
 
 /** The time settings of an upstream rail's orders, in milliseconds. */
 export interface UpstreamTimes {
@@ -25,10 +25,7 @@ export interface UpstreamTimes {
   readonly watchMs: number;
 }
 
-/**
- * The maximum age at which an order is still sent, in milliseconds. Upstream forgets idempotency keys after thirty
- * days.
- */
+/** The maximum age at which an order is still sent, in ms. Upstream forgets idempotency keys after thirty days. */
 const maxSendAgeMs = 25 * 86_400_000;
 
 /** The maximum difference between upstream's clock and the gateway's, in milliseconds: an hour. */
@@ -57,13 +54,10 @@ export class UpstreamOrders {
     if (lock && order.umaAddress !== undefined) return this.#payUma(order, lock);
     if (lock) return this.#perform(order, () => this.#execute(order, lock));
     if (!account) return order.umaAddress === undefined ? { kind: 'settled' } : noUma;
-    return this.#perform(order, () => this.#transferOut(order, account, order.id, memoOf('order', order)));
+    return this.#perform(order, () => this.#transferOut(order, account, order.id, memoOf('order', order.id)));
   }
 
-  /**
-   * Pays to a UMA address from a customer's upstream account. The account is funded first, and unused money is moved
-   * back.
-   */
+  /** Pays from the customer's upstream account, which is funded first. Unused money is moved back. */
   async #payUma(order: RailOrder, lock: RateLock): Promise<RailOutcome> {
     let isFunded = order.settled;
     const fund = async () => {
@@ -85,22 +79,17 @@ export class UpstreamOrders {
       const { currency, amount } = order;
       const from = await this.#accounts.externalId(account, currency);
       const to = await this.#accounts.internalId(currency);
-      return this.#client.transfer('in', { from, to, amount, memo: memoOf('order', order), key: order.id });
+      return this.#client.transfer('in', { from, to, amount, memo: memoOf('order', order.id), key: order.id });
     });
   }
 
-  /**
-   * Finds an order by its memo among the payments upstream, without sending it. Undefined if upstream does not have it.
-   */
+  /** Finds an order by its memo among the payments upstream, without sending it; undefined if it is not there. */
   async find(order: RailOrder): Promise<RailOutcome | undefined> {
     if (!order.account && !order.lock) return order.umaAddress === undefined ? { kind: 'settled' } : noUma;
     const found = await this.#findTransaction(order);
     return found && this.#outcomeOfOrder(order, found);
   }
 
-  /**
-   * Finds an order's payment upstream by its memo, among the payments of the order's external account if it has one.
-   */
   async #findTransaction(order: RailOrder): Promise<TransactionRecord | undefined> {
     const query = new URLSearchParams({
       type: order.kind === 'PAYOUT' ? 'OUTGOING' : 'INCOMING',
@@ -113,17 +102,14 @@ export class UpstreamOrders {
     });
     for (;;) {
       const { data, nextCursor } = await this.#client.get(`/transactions?${query}`, transactionPage);
-      const found = data.find((one) => one.description === memoOf('order', order) && hasBegun(one));
+      const found = data.find((one) => one.description === memoOf('order', order.id) && hasBegun(one));
       if (found) return found;
       if (nextCursor === undefined) return undefined;
       query.set('cursor', nextCursor);
     }
   }
 
-  /**
-   * Returns the filter for payments to or from an order's counterparty; for a conversion, that is the platform's own
-   * account.
-   */
+  /** Returns the filter for the payments of an order's counterparty; for a conversion, the platform's own account. */
   async #counterpartyOf({ kind, account, umaAddress, currency }: RailOrder): Promise<Record<string, string>> {
     if (!account) return { receiverAccountIdentifier: umaAddress ?? (await this.#accounts.internalId(currency)) };
     const id = await unlessRefused(this.#accounts.externalId(account, currency), undefined);
@@ -134,7 +120,7 @@ export class UpstreamOrders {
 
   async giveBack(order: RailOrder): Promise<void> {
     if (!order.account) throw new Error('only money that was pulled from an account can be returned');
-    await this.#transferOut(order, order.account, `${order.id}-return`, memoOf('return of', order));
+    await this.#transferOut(order, order.account, `${order.id}-return`, memoOf('return of', order.id));
   }
 
   async #perform(order: RailOrder, send: () => Promise<Sent>): Promise<RailOutcome> {
@@ -154,16 +140,13 @@ export class UpstreamOrders {
     }
   }
 
-  /**
-   * Returns a settled order's state without sending it, because an upstream restored from a backup might pay it again.
-   */
+  /** Reads a settled order without sending it, because an upstream restored from a backup might pay it again. */
   async #lookAgain(order: RailOrder): Promise<RailOutcome> {
     const found = await this.#findTransaction(order);
     if (found) return this.#outcomeOfOrder(order, found);
     return { kind: 'contradiction', explanation: 'the upstream service no longer has this payment' };
   }
 
-  /** Runs `prepare` if it is given, and then executes the upstream quote that has locked an order's rate. */
   async #execute(order: RailOrder, { reference }: RateLock, prepare?: () => Promise<void>): Promise<Sent> {
     try {
       await prepare?.();
@@ -186,9 +169,8 @@ export class UpstreamOrders {
 
   async #outcomeOfOrder(order: RailOrder, transaction: TransactionRecord): Promise<RailOutcome> {
     const outcome = this.#outcomeOf(transaction, order);
-    if (order.kind === 'COLLECTION' && outcome.kind === 'settled' && (await this.#wasGivenBack(order))) {
+    if (order.kind === 'COLLECTION' && outcome.kind === 'settled' && (await this.#wasGivenBack(order)))
       return { kind: 'failed', explanation: 'the money was returned to its source' };
-    }
     return outcome;
   }
 
@@ -234,7 +216,7 @@ export class UpstreamOrders {
     const account = await this.#accounts.externalId(order.account, order.currency);
     const path = `/transactions?type=OUTGOING&limit=100&receiverAccountIdentifier=${encodeURIComponent(account)}`;
     const { data } = await this.#client.get(path, transactionPage);
-    return data.some(({ description }) => description === memoOf('return of', order));
+    return data.some(({ description }) => description === memoOf('return of', order.id));
   }
 }
 
@@ -248,14 +230,7 @@ function sentOf(kind: RailOrder['kind'], lock: RateLock | undefined, sentAmount:
 
 const noUma: RailOutcome = { kind: 'failed', explanation: 'the upstream rail does not pay to UMA addresses' };
 
-/** Returns the memo of an upstream payment, which names the order for operators and reconciliation. */
-function memoOf(what: 'order' | 'return of', { id }: RailOrder): string {
-  return `${what} ${id}`;
-}
-
-/**
- * Payments to UMA addresses through upstream (decision 92), each from the account of the paying customer's counterpart.
- */
+/** Payments to UMA addresses (decision 92), each from the upstream account of the paying customer's counterpart. */
 export class UpstreamUma {
   readonly #client: UpstreamClient;
   readonly #accounts: UpstreamAccounts;
@@ -265,7 +240,6 @@ export class UpstreamUma {
     this.#accounts = accounts;
   }
 
-  /** Looks up a receiver upstream. Undefined if the address has no receiver. */
   async lookUp(umaAddress: string): Promise<UmaReceiver | undefined> {
     const found = await unlessRefused(this.#receiver(umaAddress), undefined);
     if (!found) return undefined;
@@ -279,10 +253,7 @@ export class UpstreamUma {
     };
   }
 
-  /**
-   * Returns the parties to an upstream quote for a UMA address: the sender's counterpart, and the receiver, which is
-   * looked up again.
-   */
+  /** Returns the parties to an upstream quote: the sender's counterpart, and the receiver, which is looked up again. */
   async parties({ address, sender }: UmaPayment, { sending, receiving }: Pick<LockRequest, 'sending' | 'receiving'>) {
     const { id: customerId } = await customerThere(this.#client, sender);
     const query = new URLSearchParams({ customerId, currency: sending.code });
@@ -300,16 +271,15 @@ export class UpstreamUma {
   /** Moves the amount of an order, once, to the account from which its upstream quote is paid. */
   async fund(order: RailOrder, lock: RateLock): Promise<void> {
     const { own, customers } = await this.#accountsOf(lock);
-    await this.#move(own, customers, lock.sent, fundingMemo(order.id));
+    await this.#move(own, customers, lock.sent, memoOf('funding of', order.id));
   }
 
   /** Moves back, once, the unused money of an order whose upstream payment has ended. */
   async takeBack(order: RailOrder, lock: RateLock): Promise<void> {
     const { own, customers } = await this.#accountsOf(lock);
-    await this.#move(customers, own, lock.sent, unusedMemo(order.id));
+    await this.#move(customers, own, lock.sent, memoOf('unused of', order.id));
   }
 
-  /** Returns the account that pays an upstream quote, and the platform's own account in the same currency. */
   async #accountsOf({ reference }: RateLock) {
     const path = `/quotes/${encodeURIComponent(reference)}`;
     const { source, sendingCurrency } = await this.#client.get(path, paidFromQuote);

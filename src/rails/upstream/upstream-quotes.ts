@@ -21,16 +21,13 @@ import {
   UpstreamRefusal,
   unlessRefused,
 } from './upstream-client.ts';
+import { memoOf } from './upstream-movements.ts';
 import type { UpstreamUma } from './upstream-orders.ts';
 
 /** The fraction of an upstream quote's lifetime that this gateway promises; the rest is for its execution. */
 const promisedShare = 0.9;
 
-/**
- * Locks a rate through an upstream quote: from the platform's internal account in the sending currency, to the external
- * account or to the platform's own internal account in the receiving currency (decision 83). The memo of the upstream
- * quote names the order that will execute it.
- */
+/** Locks a rate through an upstream quote (decision 83), whose memo names the order that will execute it. */
 export async function lockRate(
   client: UpstreamClient,
   { accounts, uma }: { readonly accounts: UpstreamAccounts; readonly uma: UpstreamUma },
@@ -42,7 +39,7 @@ export async function lockRate(
       ...(request.uma ? await uma.parties(request.uma, request) : await parties(accounts, request)),
       lockedCurrencySide: lockedSide,
       lockedCurrencyAmount: Number(amount),
-      description: `order ${orderId}`,
+      description: memoOf('order', orderId),
     };
     return lockedBy(await client.post('/quotes', quoteRecord, { body, key: `quote-${id}` }), request);
   } catch (error) {
@@ -52,9 +49,6 @@ export async function lockRate(
   }
 }
 
-/**
- * Returns the parties to an upstream quote: a platform account, and an external account or another platform account.
- */
 async function parties(accounts: UpstreamAccounts, { sending, receiving, account }: LockRequest) {
   const source = await accounts.internalId(sending.code).catch(noAccount);
   const destination = account

@@ -19,44 +19,30 @@ const messageSchema = z.object({
     .optional(),
 });
 
-/** The upstream statuses of a payment whose money was returned. */
 const returnStatuses: ReadonlySet<string> = new Set(['REFUNDED', 'FAILED', 'REJECTED']);
 
-/** Returns a header field that occurs exactly once. */
-function fieldOf({ headers }: RailWebhook, name: string): string | undefined {
-  const field = headers[name];
-  return typeof field === 'string' ? field : undefined;
-}
+/** The header fields of a webhook, each of which occurs exactly once. */
+const fieldsSchema = z.object({
+  'webhook-id': z.string().min(1),
+  'webhook-timestamp': z.string().min(1),
+  'webhook-signature': z.string().min(1),
+});
 
-/**
- * Verifies the signature of a webhook (standardwebhooks.com), and that it was sent within the last five minutes.
- * @param secret of the platform's webhook endpoint upstream; without it no webhook is accepted
- * @returns undefined for a webhook that upstream did not sign with this secret
- * @throws InexactJson for a signed webhook with duplicate members or inexact numbers
- */
+/** Verifies a webhook's signature and age (standardwebhooks.com); undefined if it is not valid. @throws InexactJson */
 export function verifyWebhook(secret: string | undefined, webhook: RailWebhook): ReceivedWebhook | undefined {
   if (secret === undefined) return undefined;
-  const [id, timestamp, signature] = [
-    fieldOf(webhook, 'webhook-id'),
-    fieldOf(webhook, 'webhook-timestamp'),
-    fieldOf(webhook, 'webhook-signature'),
-  ];
-  if (!id || !timestamp || !signature) return undefined;
-  const fields = { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signature };
+  const { data: fields } = fieldsSchema.safeParse(webhook.headers);
+  if (!fields) return undefined;
   try {
     new Webhook(secret).verify(Buffer.from(webhook.body), fields, { jsonParse: false });
-    return { id, status: asksForApproval(webhook.body) ? 202 : 200 };
+    return { id: fields['webhook-id'], status: asksForApproval(webhook.body) ? 202 : 200 };
   } catch (error) {
     if (error instanceof WebhookVerificationError) return undefined;
     throw error;
   }
 }
 
-/**
- * Returns whether upstream asks for approval of a payment to one of its customers. The decision is made later, and not
- * by this rail.
- * @throws InexactJson
- */
+/** Returns whether upstream asks for approval of an incoming payment, which is decided later, not by this rail. */
 function asksForApproval(body: Uint8Array): boolean {
   const { data } = messageSchema.safeParse(jsonIn(body));
   return data?.type === 'INCOMING_PAYMENT' && data.transaction?.status === 'PENDING';
@@ -75,9 +61,8 @@ export function newsIn(body: Uint8Array): readonly RailNews[] {
   const isIncoming = parsed.data?.type === 'INCOMING_PAYMENT';
   const orderId = orderIdIn(description);
   // Money for a customer upstream does not belong to a gateway order, whatever the payer wrote in the description.
-  if (orderId !== undefined && !(isIncoming && platformCustomerId)) {
+  if (orderId !== undefined && !(isIncoming && platformCustomerId))
     return [{ kind: 'order', orderId, mayHaveReturned: returnStatuses.has(status) }];
-  }
   return isIncoming && !isWithin(transaction) ? [{ kind: 'deposit' }] : [];
 }
 

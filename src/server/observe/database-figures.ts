@@ -12,11 +12,7 @@ const countOf = (rows: string) => `(select count(*)::int from (select ${rows} li
 const ageOf = (time: string) => `coalesce(greatest(0, extract(epoch from clock_timestamp() - (${time}))), 0)::float8`;
 const lastAudit = '(select finished_at, broken from audit_run order by id desc limit 1) as last_audit';
 
-/**
- * Figures about the server. They are read first, and not from the service's tables, so that a table lock cannot hide
- * the sessions that wait for it. Figures that the role may not see are null. Process 0 stands for a prepared
- * transaction.
- */
+/** Figures about the server, read first, so that a locked table cannot hide the sessions that wait for it. */
 const serverFigures = `select
   case when pg_has_role('pg_read_all_stats', 'usage') then
     (select coalesce(max(extract(epoch from clock_timestamp() - since)), 0)::float8 from (
@@ -30,7 +26,6 @@ const serverFigures = `select
   (select max(greatest(age(datfrozenxid), mxid_age(datminmxid)))::float8 / 2147483648 from pg_database) as transaction_numbers_used_ratio,
   pg_database_size(current_database())::float8 as size_bytes`;
 
-/** Figures from the service's tables, in one statement. */
 const tableFigures = `select
   ${countOf('from outbox')} as outbox_events,
   ${ageOf('select occurred_at from outbox order by id limit 1')} as outbox_oldest_seconds,

@@ -4,25 +4,11 @@ import { withoutNulls } from '../../core/json.ts';
 import { currentPlatform, noPlatform } from '../../infra/database/connections/platform-scope.ts';
 import { currentRequest } from '../../infra/instruments/request-facts.ts';
 
-/**
- * The names of fields that contain secrets or personal data. Their values are redacted, at the top level and one level
- * deeper.
- */
+/** The names of fields with secrets or personal data. Their values are redacted, also one level deeper. */
 const hiddenNames = [
   ...['authorization', 'password', 'secret', 'clientSecret', 'token', 'cookie', 'body', 'variables'],
-  ...[
-    'email',
-    'phone',
-    'fullName',
-    'legalName',
-    'birthDate',
-    'address1',
-    'taxId',
-    'umaAddress',
-    'accountNumber',
-    'iban',
-  ],
-  ...['details', 'beneficiary', 'senderInformation'],
+  ...['email', 'phone', 'fullName', 'legalName', 'birthDate', 'address1', 'taxId', 'umaAddress'],
+  ...['accountNumber', 'iban', 'details', 'beneficiary', 'senderInformation'],
 ];
 
 const options: LoggerOptions = {
@@ -64,9 +50,8 @@ function errorFacts(error: unknown): object {
 
 /** Removes the invalid values that Postgres quotes, and the call arguments that Prisma prints. */
 function safeMessage(error: Error): string {
-  if (error instanceof pg.DatabaseError && error.code?.startsWith('22')) {
+  if (error instanceof pg.DatabaseError && error.code?.startsWith('22'))
     return error.message.replaceAll(/"[^"]*"/g, '"…"');
-  }
   if (!error.constructor.name.startsWith('Prisma')) return error.message;
   const lines = error.message.split('\n').filter((line) => line.trim() !== '');
   return error.constructor.name === 'PrismaClientValidationError' ? (lines[0] ?? '') : (lines.at(-1) ?? '');

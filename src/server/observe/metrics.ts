@@ -6,6 +6,7 @@ import type { Database } from '../../infra/database/database.ts';
 import type { Replicas } from '../../infra/database/replicas/replicas.ts';
 import type { ReadinessWatch } from '../../infra/health/readiness.ts';
 import { type OperatorServer, startOperatorServer } from '../../infra/instruments/operator-server.ts';
+import { singleFlight } from '../../infra/instruments/single-flight.ts';
 import { databaseFigures } from './database-figures.ts';
 
 interface Observed {
@@ -17,12 +18,9 @@ interface Observed {
   readonly readiness: ReadinessWatch;
 }
 
-/**
- * Whether the metrics of the process itself (event loop, heap, CPU, file descriptors) are registered. Once is enough.
- */
+/** Whether the process's own metrics (event loop, heap, CPU, file descriptors) are registered. Once is enough. */
 let hasDefaults = false;
 
-/** Creates an instance's gauges, which are set at each scrape. */
 function gaugesOf({ serving, working, replicas, feed, sessions, readiness }: Observed, registers: Registry[]) {
   const gauge = <Label extends string>(name: string, help: string, labelNames: readonly Label[] = []) =>
     new Gauge({ name: `payments_${name}`, help, labelNames, registers });
@@ -61,7 +59,6 @@ function gaugesOf({ serving, working, replicas, feed, sessions, readiness }: Obs
   };
 }
 
-/** Creates the replicas' gauges, labeled with each replica's number in DATABASE_READ_URL. */
 function replicaGauges(
   replicas: Replicas,
   gauge: (name: string, help: string, labelNames: readonly 'replica'[]) => Gauge<'replica'>,
@@ -80,7 +77,6 @@ function replicaGauges(
   };
 }
 
-/** Creates the scrape handler, which returns all metrics of the process and its instance as text. */
 function metricsOf(observed: Observed, readsDatabase: boolean): () => Promise<string> {
   if (!hasDefaults) collectDefaultMetrics();
   hasDefaults = true;
@@ -88,18 +84,11 @@ function metricsOf(observed: Observed, readsDatabase: boolean): () => Promise<st
   const refresh = gaugesOf(observed, [own]);
   const readFigures = readsDatabase ? databaseFigures(observed.working, [own]) : undefined;
   const merged = Registry.merge([register, own]);
-  let scraping: Promise<string> | undefined;
-  return () => {
-    scraping ??= (readFigures?.() ?? Promise.resolve())
-      .then(() => {
-        refresh();
-        return merged.metrics();
-      })
-      .finally(() => {
-        scraping = undefined;
-      });
-    return scraping;
-  };
+  return singleFlight(async () => {
+    await readFigures?.();
+    refresh();
+    return merged.metrics();
+  });
 }
 
 interface MetricsSettings {
@@ -108,10 +97,7 @@ interface MetricsSettings {
   readonly ROLE: string;
 }
 
-/**
- * Serves `/metrics`, `/health/live` and `/health/ready` on a separate port if the settings name one, even if the
- * instance serves nothing else. An instance that only serves APIs does not read figures across all platforms.
- */
+/** Serves metrics and health on METRICS_PORT, if it is set. An instance with ROLE=serve reads no database figures. */
 export async function startMetrics(
   { METRICS_PORT: port, METRICS_HOST: host, ROLE }: MetricsSettings,
   observed: Observed,

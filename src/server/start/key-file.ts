@@ -46,11 +46,7 @@ export async function findKeys({ SECRET_KEY, CLIENT_TOKEN_KEY, NODE_ENV, DATA_DI
   };
 }
 
-/**
- * Reads the key, generating it first if there is none. Several processes that start together all read the same key.
- * @returns the file's text without the line end
- * @throws ConfigError if the file contains no key, or the data directory cannot be used
- */
+/** Reads the key, generating it first if there is none. Processes that start together all read the same key. */
 async function readOrMakeKey(dataDirectory: string, kind: KeyFile): Promise<string> {
   const file = path.join(dataDirectory, kind.name);
   try {

@@ -24,12 +24,7 @@ export function listKeysInUse({ prisma }: Pick<Transaction, 'prisma'>): Promise<
   return prisma.keyInUse.findMany({ orderBy: [{ setting: 'asc' }, { since: 'asc' }, { keyId: 'asc' }] });
 }
 
-/**
- * Checks that this instance has all keys that other instances on its database use. If it lacked one, it could not read
- * data that they have stored, or would refuse their tokens. Then stores the ids of its own keys.
- * @returns a sentence about each missing key, outside production
- * @throws ConfigError in production, for each missing key
- */
+/** Checks that this instance has all keys in use, and stores its own. Returns faults, or throws them in production. */
 export async function checkKeys(database: Database, config: Keys & Pick<Config, 'NODE_ENV'>): Promise<string[]> {
   return inTransaction(database, async ({ client, prisma }) => {
     await lockStatement(client);
@@ -45,10 +40,7 @@ export async function checkKeys(database: Database, config: Keys & Pick<Config, 
   });
 }
 
-/**
- * Returns a warning if no instance uses the settings' SECRET_KEY, so that no instance could read what is encrypted with
- * it. Undefined if an instance uses it, or if no instance has a SECRET_KEY.
- */
+/** Returns a warning if no instance uses this SECRET_KEY, so that none could read what is encrypted with it. */
 export async function strangeKey(database: Pick<Database, 'prisma'>, config: Keys): Promise<string | undefined> {
   const inUse = (await listKeysInUse(database)).filter(({ setting }) => setting === 'SECRET_KEY');
   const [id] = idsOfKeys(config, 'SECRET_KEY');
@@ -57,10 +49,7 @@ export async function strangeKey(database: Pick<Database, 'prisma'>, config: Key
   return `SECRET_KEY has the id ${id}, but instances on this database use the key with the id ${ids} and could not read what is encrypted with this one. Set the key of the instances.`;
 }
 
-/**
- * Returns a sentence about each key in use that is missing from the settings. Settings with no key of a kind need none
- * of that kind.
- */
+/** Returns a sentence about each key in use that the settings lack. Settings without a key of a kind need none. */
 export function missingKeys(inUse: readonly KeyInUse[], config: Keys): string[] {
   return inUse.flatMap(({ setting, keyId: id }) => {
     const own = idsOfKeys(config, setting as KeySetting);

@@ -1,10 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/**
- * How much the heap may grow between two collections of the old generation, in percent of its size after the last
- * collection.
- */
+/** How much the heap may grow until its old generation is collected again, in percent. */
 const growthPercent = 100;
 
 /**

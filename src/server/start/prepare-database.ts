@@ -6,14 +6,7 @@ import { findPooler, prepareLogin } from '../../infra/database/pooler.ts';
 import { type Config, ConfigError } from '../config.ts';
 import { reachDatabase } from './reach-database.ts';
 
-/**
- * At startup: migrates the database named in the settings to the current schema, or only checks its schema, depending
- * on MIGRATE. An embedded database is always migrated.
- * @returns the address that the program connects with (its login need not own the tables), and the pooler for its
- *   requests
- * @throws MigrationError
- * @throws PoolerError for an unusable pooler
- */
+/** Migrates or checks the settings' database, depending on MIGRATE. Returns its address, and the pooler of requests. */
 export async function prepareDatabase(
   config: Config,
   embedded: EmbeddedPostgres | undefined,
@@ -50,11 +43,7 @@ export async function preparePooledLogin({ DATABASE_DIRECT_URL, DATABASE_URL = '
   return true;
 }
 
-/**
- * For commands: checks that the database named in the settings has the current schema; commands never migrate.
- * @returns the address that the program connects with; its login need not own the tables
- * @throws MigrationError
- */
+/** For commands, which never migrate: checks the schema, and returns the address to use. @throws MigrationError */
 export async function verifiedDatabase(config: Config, embedded: EmbeddedPostgres | undefined): Promise<string> {
   if (embedded) {
     await verifyMigrations(embedded.url, { dataDirectory: embedded.dataDirectory });
@@ -69,8 +58,7 @@ export async function verifiedDatabase(config: Config, embedded: EmbeddedPostgre
 /** Returns the address used to apply migrations. Throws ConfigError if there is none. */
 export function ownerUrl({ DATABASE_OWNER_URL, DATABASE_DIRECT_URL, DATABASE_URL }: Config): string {
   const url = DATABASE_OWNER_URL ?? DATABASE_DIRECT_URL ?? DATABASE_URL;
-  if (url === undefined) {
+  if (url === undefined)
     throw new ConfigError(['DATABASE_OWNER_URL or DATABASE_URL must name the database to migrate']);
-  }
   return url;
 }

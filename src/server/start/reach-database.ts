@@ -18,11 +18,7 @@ const addresses = {
   pooled: ['DATABASE_URL'],
 } as const satisfies Record<string, readonly (keyof Config)[]>;
 
-/**
- * Connects to each of these addresses, so that a wrong one is reported before anything else is done.
- * @param log receives a line when it waits; without it, nothing is retried
- * @throws DatabaseUnreachable
- */
+/** Connects to each of these addresses, and retries for `waitMs` if there is a `log`. @throws DatabaseUnreachable */
 export async function reachDatabase(
   config: Config,
   which: readonly (keyof typeof addresses)[],

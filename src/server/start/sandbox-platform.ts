@@ -30,17 +30,12 @@ const balances: Readonly<Record<string, bigint>> = {
 /** The advisory lock held while a process prepares the sandbox, or adds a person to it ("sand" in ASCII). */
 const PREPARATION_LOCK = 0x73616e64;
 
-/** The local sandbox: its credentials, and a customer who can pay now. */
 export interface LocalSandbox {
   readonly credentials: SandboxPlatform['credentials'];
   readonly payer: (payments: Payments) => Promise<SandboxPayer>;
 }
 
-/**
- * Creates the platform of the local sandbox, unless it exists: two customers with money and external accounts to pay
- * to. If several instances start together, one creates it while the others wait. If the creation is interrupted, the
- * next start continues it, because every step has an idempotency key.
- */
+/** Creates the local sandbox's platform, unless it exists: two customers with money, and accounts to pay to. */
 export async function prepareSandboxPlatform(payments: Payments): Promise<LocalSandbox> {
   const caller = await withAdvisoryLock(payments.database.url, PREPARATION_LOCK, () => findOrCreate(payments));
   return {
@@ -69,13 +64,11 @@ async function findOrAddPerson(payments: Payments, caller: Caller): Promise<Sand
   return made;
 }
 
-/** A balance that is enough for a first day, in cents. */
 const enough = 1_000_00n;
 
 /** What a limit must still allow for a user's first steps: an amount in the smallest unit, or a number of payments. */
 const room = { amount: 100_00n, payments: 5 };
 
-/** Returns the ids of the customers whose policies do not allow these first steps. */
 async function limitedCustomers({ database }: Payments, platformId: string): Promise<string[]> {
   const policies = await database.prisma.policy.findMany({ where: { platformId, subjectType: 'Customer' } });
   const limits = await limitsOfPolicies(database, platformId);
@@ -134,7 +127,6 @@ async function findOrCreate(payments: Payments): Promise<Caller> {
   return caller;
 }
 
-/** The prefix of sample persons' ids, which are numbered. */
 const personPrefix = 'individual-';
 /** The external account that is registered last: once it exists, the sandbox is complete. */
 const lastAccount = 'business-usd';
@@ -155,7 +147,6 @@ async function seed(payments: Payments, caller: Caller): Promise<void> {
   await seedCustomer(payments, caller, 'business', company, accountsOfCompany);
 }
 
-/** Creates a sample person. */
 async function seedPerson(payments: Payments, caller: Caller, number: number, umaAddress?: string): Promise<void> {
   const platformCustomerId = `${personPrefix}${number}`;
   const details = {
@@ -169,7 +160,6 @@ async function seedPerson(payments: Payments, caller: Caller, number: number, um
   await seedCustomer(payments, caller, platformCustomerId, one, accountsOfPerson);
 }
 
-/** Creates a customer with money, and external accounts to pay to. */
 async function seedCustomer(
   payments: Payments,
   caller: Caller,
@@ -217,12 +207,7 @@ const inEur = (iban: string, swiftBic: string) => ({
 /** The accounts of a sample person. The last one is the newest, which lists show first. */
 const accountsOfPerson = [
   { ...inUsd('1234567890'), beneficiary: person },
-  {
-    currency: 'MXN',
-    accountType: 'CLABE',
-    details: { clabeNumber: '032180000118359719' },
-    beneficiary: person,
-  },
+  { currency: 'MXN', accountType: 'CLABE', details: { clabeNumber: '032180000118359719' }, beneficiary: person },
   {
     currency: 'BTC',
     accountType: 'LIGHTNING',

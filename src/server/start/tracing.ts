@@ -2,9 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { switchSpans } from '../../infra/instruments/spans.ts';
 import type { Config } from '../config.ts';
 
-/**
- * How long a stop waits until the last spans are sent, in ms: short enough for the whole stop to take less than 10 s.
- */
+/** How long a stop waits until the last spans are sent, in ms. The whole stop must take less than 10 s. */
 const flushMs = 1_000;
 
 type TracingSettings = Pick<

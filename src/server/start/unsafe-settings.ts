@@ -7,12 +7,7 @@ interface Finding {
   readonly fault: string;
 }
 
-/**
- * Refuses unsafe settings that ALLOW_UNSAFE does not allow. (Whether the login owns the tables is checked once the
- * database is connected: owners.ts.)
- * @param tlsVerified false if the environment disables all certificate verification
- * @throws ConfigError that names each unsafe setting, and how to allow it
- */
+/** Refuses unsafe settings that ALLOW_UNSAFE does not allow. @throws ConfigError that names each */
 export function refuseUnsafe(config: Config, tlsVerified = process.env.NODE_TLS_REJECT_UNAUTHORIZED !== '0'): void {
   const refused = findUnsafe(config, tlsVerified).filter(({ kind }) => !config.ALLOW_UNSAFE.includes(kind));
   if (refused.length === 0) return;
@@ -42,32 +37,21 @@ function findWeakKeys(config: Config): Finding[] {
 }
 
 function findUnverified(config: Config, tlsVerified: boolean): Finding[] {
-  const findings: Finding[] = [];
-  if (!tlsVerified) {
-    findings.push({
-      kind: 'unverified-tls',
-      fault: 'NODE_TLS_REJECT_UNAUTHORIZED is 0, so certificates are not verified: remove it',
-    });
-  }
-  const addresses = (
-    ['DATABASE_URL', 'DATABASE_DIRECT_URL', 'DATABASE_READ_URL', 'DATABASE_OWNER_URL'] as const
-  ).flatMap((name) => [config[name] ?? []].flat().map((address) => ({ name, address })));
-  for (const { name, address } of addresses) {
+  const kind = 'unverified-tls';
+  const fault = 'NODE_TLS_REJECT_UNAUTHORIZED is 0, so certificates are not verified: remove it';
+  const names = ['DATABASE_URL', 'DATABASE_DIRECT_URL', 'DATABASE_READ_URL', 'DATABASE_OWNER_URL'] as const;
+  const addresses = names.flatMap((name) => [config[name] ?? []].flat().map((address) => ({ name, address })));
+  const findings = addresses.flatMap(({ name, address }): Finding[] => {
     const protection = protectionOf(address);
-    if (protection === 'NONE' || protection === 'UNVERIFIED') {
-      const what = protection === 'NONE' ? 'connects without TLS' : 'does not verify the certificate';
-      findings.push({
-        kind: 'unverified-tls',
-        fault: `${name} ${what}: add sslmode=verify-full, and sslrootcert=FILE for your own certificate authority`,
-      });
-    }
-  }
-  return findings;
+    if (protection === 'VERIFIED' || protection === 'LOCAL') return [];
+    const what = protection === 'NONE' ? 'connects without TLS' : 'does not verify the certificate';
+    const advice = 'add sslmode=verify-full, and sslrootcert=FILE for your own certificate authority';
+    return [{ kind, fault: `${name} ${what}: ${advice}` }];
+  });
+  return tlsVerified ? findings : [{ kind, fault }, ...findings];
 }
 
-/**
- * The minimum number of different characters or bytes in a key. A random key of length 32 contains more, even in hex.
- */
+/** The minimum number of different characters or bytes in a key. A random key of length 32 has more, even in hex. */
 const fewest = 9;
 const placeholder = /change.?me|example|password|secret|sample|your.?key/i;
 

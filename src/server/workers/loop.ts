@@ -10,11 +10,9 @@ export interface Loop {
 }
 
 /**
- * Runs `round` again and again until stopped. A round returns how many milliseconds to pause; if one throws, the next
- * follows after a second, and the reason is logged once (FaultStates). After a `wake` during a round the pause is only
- * `restMs` long, so no work is missed.
- * @param restMs the first part of each pause, which `wake` cannot end, so that one round does all the work that has
- *   arrived in that time
+ * Runs `round` again and again until stopped. A round returns how many milliseconds to pause; if one throws, the reason
+ * is logged once (FaultStates), and the next follows after a second. `wake` ends the pause, but not its first `restMs`,
+ * so that one round does all the work that has arrived in that time. After a `wake` during a round, no work is missed.
  */
 export function startLoop(name: string, log: Logger, round: () => Promise<number>, restMs = 0): Loop {
   const succeeded = loopSuccess.labels(name);

@@ -19,7 +19,6 @@ import { statement } from '../../infra/database/statement.ts';
 import { deleteExpired } from './housekeeping.ts';
 import { type Loop, startLoop } from './loop.ts';
 
-/** The maximum number of orders, quotes or accounts in one round. */
 const batchSize = 100;
 /** The pause of a loop when nothing is due. Another process may add work in the meantime. */
 const idleMs = 250;
@@ -29,32 +28,22 @@ const reportedIdleMs = 1_000;
 const settlementRestMs = 20;
 /**
  * The pauses of a sequencer: short after a step with work, and twice as long after each step without work, up to a
- * maximum, so that an idle instance costs the database half as much. A commit of this process wakes an idle sequencer.
- * So the only change that waits for the end of a pause is the first one after an idle period, if it comes from a
- * process without a sequencer. A commit does not shorten the pause of a busy sequencer; otherwise, under load, each
- * change would be a step of its own.
+ * maximum, so that an idle instance costs the database half as much. A commit of this process wakes an idle sequencer,
+ * so only the first change of a process without a sequencer waits for the end of a pause. A commit does not shorten the
+ * pause of a busy sequencer: under load, each change would be a step of its own.
  */
 const busySequencerMs = 4;
 const longestIdleSequencerMs = 80;
-/** The interval between checks of the database's clock. */
 const clockMs = 1_000;
-/** The interval between checks for sessions that wait for locks. */
 const locksMs = 2_000;
-/** The interval at which the worker looks for days to reconcile. */
 const reconciliationMs = 300_000;
-/**
- * The interval between deletions of rows past their retention, and the pause between batches, which lets other work
- * run.
- */
+/** The interval between deletions of rows past their retention, and the pause between batches for other work. */
 const housekeepingMs = 3_600_000;
 const betweenBatchesMs = 100;
 /** The pause if another process was sequencing. That process did the work, and later changes wait for the next step. */
 const contendedSequencerMs = 10;
 
-/**
- * Creates the function that returns a sequencer's pause in ms, given the number of changes in its last step; undefined
- * means that another process was sequencing.
- */
+/** Creates the function that returns a sequencer's pause in ms. Without a count, another process was sequencing. */
 export function sequencerPauses(): (count: number | undefined) => number {
   let latest = busySequencerMs;
   return (count) => {
@@ -72,11 +61,7 @@ interface WorkerOptions {
   readonly log: Logger;
 }
 
-/**
- * Starts the background work of a process: sequencing the feed, settling orders, processing providers' webhooks and
- * deposits, expiring quotes, checking external accounts, delivering webhooks, following the database's clock,
- * reconciling once a day, and deleting rows past their retention. Any number of processes may do it side by side.
- */
+/** Starts the background work of a process. Any number of processes may do it side by side. */
 export function startWorkers(payments: Payments, webhooks: Webhooks, { sequencer, reconcileHour, log }: WorkerOptions) {
   const { database } = payments;
   const watchLocks = lockWatch(database, log);
@@ -127,9 +112,7 @@ export function startWorkers(payments: Payments, webhooks: Webhooks, { sequencer
   database.commits.on('committed', wake).on('received', wakeReceived);
 
   return {
-    /**
-     * Starts no further webhook attempts, and ends the attempts in progress, which take longest. `stop` does this, too.
-     */
+    /** Starts no further webhook attempts, and ends those in progress, which take longest. `stop` does this, too. */
     stopDelivering: () => delivery.stop(),
     async stop(): Promise<void> {
       database.commits.off('committed', wake).off('received', wakeReceived);
@@ -154,7 +137,6 @@ function startDelivery(webhooks: Webhooks, log: Logger): Loop {
   };
 }
 
-/** Starts creating deliveries from sequenced events; `onDeliveries` is called when a round created some. */
 function startFanOut(webhooks: Webhooks, log: Logger, onDeliveries: () => void): Loop {
   return startLoop('webhook fan-out', log, async () => {
     const { count, moved } = await fanOut(webhooks);
@@ -190,7 +172,6 @@ function startSettlement(payments: Payments, log: Logger): Loop {
   return startLoop('settlement', log, settle, settlementRestMs);
 }
 
-/** Starts the processing of providers' webhooks; `onWork` is called when a round processed some. */
 function startReceived(payments: Payments, log: Logger, onWork: () => void): Loop {
   return startLoop('provider webhooks', log, async () => {
     const count = await workOnWebhooks(payments, batchSize);
@@ -225,10 +206,7 @@ function startAccountChecks(payments: Payments, log: Logger): Loop {
 
 const followStatement = statement<{ backMs: number | null }>('follow_clock', 'select follow_clock() as back_ms');
 
-/**
- * Compares the database's clock with the latest time seen by any process. If the clock was set back, moves the due
- * times of orders, account checks and webhooks back with it, and logs a warning. Quotes then live longer than promised.
- */
+/** If the database's clock was set back, moves due times back with it, and logs a warning. Quotes then live longer. */
 async function followClock(database: Database, log: Logger): Promise<void> {
   const [row] = await followStatement(database.pool);
   if (typeof row?.backMs !== 'number') return;

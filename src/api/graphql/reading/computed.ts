@@ -1,7 +1,7 @@
 import { type GraphQLField, type GraphQLOutputType, getNullableType, isLeafType, isListType } from 'graphql';
 import { fieldsOfModel, tableOf } from '../../../infra/database/conditions.ts';
 import * as enums from '../../../infra/database/generated/client/enums.ts';
-import { columnName, reviverOf } from '../../../infra/database/rows.ts';
+import { columnName, reviveByType } from '../../../infra/database/rows.ts';
 import type { Context } from '../context.ts';
 import { computedPlaceholder } from './finish.ts';
 import { joinOf, relationOf } from './paths.ts';
@@ -45,7 +45,7 @@ function selectColumns(model: string, select: Select): SelectedColumns {
     if (type === undefined || relation) throw new Error(`${model} has no column ${name}`);
     // Parsing would round JSON numbers.
     const text = type === 'BigInt' || type === 'Decimal' ? '::text' : '';
-    return { name, json: (row: string) => `${row}.${columnName(name)}${text}`, revive: reviverOf(type) };
+    return { name, json: (row: string) => `${row}.${columnName(name)}${text}`, revive: reviveByType[type] };
   });
   return {
     json: (row) => `json_build_object(${parts.map(({ name, json }) => `${literal(name)}, ${json(row)}`).join(', ')})`,

@@ -2,20 +2,11 @@ import { isIP } from 'node:net';
 import os from 'node:os';
 import pg from 'pg';
 
-export interface DatabaseAddress {
-  /** The address without session settings, and with only its first host. */
-  readonly url: string;
-  /** The address's `options`, in the form of server command-line options such as `-c work_mem=8MB`; '' for none. */
-  readonly options: string;
-  readonly applicationName: string | undefined;
-}
-
 export interface Server {
   readonly host: string;
   readonly port: number;
 }
 
-/** An address's parts: scheme and login, hosts, and the rest. */
 const parts = /^(postgres(?:ql)?:\/\/(?:[^@/?#]*@)?)([^/?#]*)(.*)$/s;
 
 /** Returns the servers in an address. As in libpq, hosts are separated by commas: `host1:5432,host2:5433`. */
@@ -46,8 +37,11 @@ const ofSessions = [
   'query_timeout',
 ];
 
-/** Removes the session settings from an address, because pg would let them override the program's settings. */
-export function readAddress(given: string): DatabaseAddress {
+/**
+ * Returns an address with only its first host and without session settings, which pg would let override the program's.
+ * The settings are returned apart: `options` in the form of server command-line options such as `-c work_mem=8MB`.
+ */
+export function readAddress(given: string) {
   const address = firstServer(given);
   const start = address.indexOf('?');
   if (start < 0) return { url: address, options: '', applicationName: undefined };
@@ -108,10 +102,7 @@ export function connectionName(use: string, program = 'payments-gateway'): strin
   return program.replace(/[^ -~]/g, '?').slice(0, maxNameBytes - rest.length) + rest;
 }
 
-/**
- * The protection of a connection: TLS with a verified certificate, TLS with any certificate, none, or a local
- * connection.
- */
+/** The protection of a connection: TLS with a verified certificate, TLS with any certificate, none, or a local one. */
 export type Protection = 'VERIFIED' | 'UNVERIFIED' | 'NONE' | 'LOCAL';
 
 /** Returns how pg protects connections to an address, which also depends on PGSSLMODE and PGHOST. */
@@ -126,7 +117,6 @@ export function protectionOf(address: string): Protection {
   return isUnverified ? 'UNVERIFIED' : 'VERIFIED';
 }
 
-/** Returns whether a host is this machine: a socket directory, or the loopback interface. */
 function isLocal(host: string): boolean {
   if (host.startsWith('/') || host === 'localhost' || host === '::1' || host === '[::1]') return true;
   return isIP(host) === 4 && host.startsWith('127.');

@@ -1,26 +1,16 @@
 import type pg from 'pg';
 import { noPlatform } from './platform-scope.ts';
 
-type Connected = (
-  error: Error | undefined,
-  client: pg.PoolClient | undefined,
-  release: (error?: Error | boolean) => void,
-) => void;
-
-interface Waiting {
-  readonly begin: () => void;
-}
+export type Connected = Parameters<pg.Pool['connect']>[0];
 
 interface Share {
   /** The number of connections that a platform has or is about to get. */
   count: number;
-  readonly waiting: Set<Waiting>;
+  /** Called when a connection is free for the platform. */
+  readonly waiting: Set<() => void>;
 }
 
-/**
- * Keeps one connection of a pool free for other platforms. A platform that uses all the other connections must return
- * one before it gets another.
- */
+/** Keeps one connection of a pool free for other platforms: a platform that uses all others must first return one. */
 export class ConnectionShares {
   readonly #most: number;
   readonly #timeoutMs: number;
@@ -37,11 +27,7 @@ export class ConnectionShares {
     });
   }
 
-  /**
-   * Connects on behalf of a platform, as soon as the platform uses fewer connections than its share.
-   * @param connect takes a connection from the pool
-   * @param done receives the connection, or an error if this takes longer than the pool's own time limit
-   */
+  /** Connects with `connect` as soon as the platform has less than its share. Fails after the pool's own time limit. */
   connect(platform: string, connect: (done: Connected) => void, done: Connected): void {
     if (platform === noPlatform) {
       connect(done);
@@ -72,18 +58,15 @@ export class ConnectionShares {
       done(new Error('timeout exceeded when trying to connect'), undefined, () => undefined);
     };
     const timer = this.#timeoutMs > 0 ? setTimeout(giveUp, this.#timeoutMs) : undefined;
-    const wait: Waiting = {
-      begin: () =>
-        begin((error, client, release) => {
-          clearTimeout(timer);
-          if (!givenUp) done(error, client, release);
-          else if (client) release();
-        }),
-    };
+    const wait = () =>
+      begin((error, client, release) => {
+        clearTimeout(timer);
+        if (!givenUp) done(error, client, release);
+        else if (client) release();
+      });
     waiting.add(wait);
   }
 
-  /** Ends the use of a connection and passes it to the next waiting call, if any. */
   #end(platform: string): void {
     const share = this.#shares.get(platform);
     if (!share) return;
@@ -91,7 +74,7 @@ export class ConnectionShares {
     if (next) {
       share.waiting.delete(next);
       // Deferred until the pool has taken the connection back; otherwise the pool would open another one.
-      queueMicrotask(next.begin);
+      queueMicrotask(next);
       return;
     }
     share.count -= 1;

@@ -43,10 +43,7 @@ export class Hosts {
     return hosts;
   }
 
-  /**
-   * Returns the server to connect to: the writable one, or a read-only one if none is writable. Throws if none
-   * responds.
-   */
+  /** Returns the writable server, or a read-only one if none is writable. Throws if none responds. */
   async primary(): Promise<Server> {
     return this.#primary ?? this.#find();
   }
@@ -90,12 +87,7 @@ export interface ConnectionConfig extends pg.ClientConfig {
   readonly pooler?: { readonly prepares: boolean } | undefined;
 }
 
-type Connected = (error: Error | null) => void;
-
-/**
- * A statement's maximum number of parameters. The protocol sends the number in 16 bits, so a larger one would be
- * truncated.
- */
+/** The maximum number of parameters of a statement. The protocol has 16 bits for it, and would truncate more. */
 const maxParameters = 65_535;
 
 /** Rejects a pg query that binds too many parameters, before anything is sent. */
@@ -105,9 +97,7 @@ export function checkParameters([query, given]: readonly unknown[]): void {
     throw new Error(`a statement has ${values.length} parameters; Postgres takes at most ${maxParameters}`);
 }
 
-/**
- * A socket that writes a statement's messages, which pg corks, as a single buffer instead of one buffer per message.
- */
+/** A socket that writes a statement's messages, which pg corks, as one buffer instead of one buffer per message. */
 class OneBufferSocket extends Socket {
   override _writev(messages: readonly { readonly chunk: Buffer }[], done: (error?: Error | null) => void): void {
     // Several buffers would increase a command's CPU time by a tenth to a fifth (bench/LOG.md).
@@ -126,8 +116,7 @@ export class DatabaseClient extends pg.Client {
   constructor(config: ConnectionConfig = {}) {
     super({ stream: () => new OneBufferSocket(), ...config });
     this.#hosts = config.hosts;
-    // An error without a listener would end the process, and the server may send an error before the caller has the
-    // client. The next statement then fails with that error.
+    // Without a listener, an error that the server sends early would end the process. The next statement fails with it.
     this.on('error', () => undefined);
   }
 
@@ -149,7 +138,7 @@ export class DatabaseClient extends pg.Client {
   override connect(callback?: (error: Error) => void): Promise<pg.Client> | undefined {
     const connected = this.#hosts ? this.#connectTo(this.#hosts) : super.connect();
     if (!callback) return connected;
-    connected.then(() => (callback as Connected)(null), callback);
+    connected.then(() => (callback as (error: Error | null) => void)(null), callback);
     return undefined;
   }
 

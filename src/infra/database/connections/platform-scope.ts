@@ -1,7 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-// The platform on whose behalf the current work runs statements. Whatever conditions a statement has, the database's
-// serving role sees only that platform's rows (docs/database-roles.md).
+// The platform for which statements run. The serving role sees only its rows (docs/database-roles.md).
 
 const scope = new AsyncLocalStorage<string>();
 
@@ -12,8 +11,7 @@ export const noPlatform = '00000000-0000-0000-0000-000000000000';
 export function asPlatform<T>(platformId: string, work: () => T): T {
   return scope.run(platformId, () => {
     const result = work();
-    // A Prisma query starts when it is first awaited, perhaps outside `work`, so start it here. Its caller still gets
-    // any error.
+    // A Prisma query starts when it is first awaited, perhaps outside `work`. Its caller still gets any error.
     if (isQueryOfPrisma(result)) result.then(undefined, () => undefined);
     return result;
   });

@@ -35,10 +35,6 @@ export const localPlatformText = (value: string) => `select set_config('gateway.
 /** The same, as a prepared statement, for sessions that a connection pooler shares between clients. */
 export const localPlatformStatement = { name: 'set_local_platform', text: localPlatformText('$1') } as const;
 
-/** The names of both statements. They do not belong to one request: later queries on the connection use them, too. */
-export const platformStatementNames = [platformStatement.name, localPlatformStatement.name] as const;
-
-/** A platform to set before a query runs. */
 export interface PlatformSetting {
   readonly id: string;
   /** The statement that sets the platform: a prepared statement or, if its name is '', one sent as text. */

@@ -15,15 +15,10 @@ interface NamedQuery {
   readonly submit?: unknown;
 }
 
-/**
- * A connection through a connection pooler in transaction mode. Each transaction may run in a different server session,
- * so nothing may depend on a session. Each transaction sets the platform for itself. If the pooler does not support
- * prepared statements, statements have no names.
- */
+/** A connection through a pooler in transaction mode, in which each transaction may run in a different session. */
 export class PooledClient extends DatabaseClient {
   /** The platform for transactions that begin on this connection. */
   platform = noPlatform;
-  /** Whether statements are prepared under names. */
   readonly prepares: boolean;
 
   constructor(config: ConnectionConfig = {}) {

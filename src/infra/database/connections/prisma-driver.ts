@@ -14,12 +14,10 @@ import type { Prisma, PrismaClient } from '../generated/client/client.ts';
 type NameOf = (sql: string) => string;
 
 /**
- * Prisma's driver for Postgres on a given pool. Unlike Prisma's own, it lets an interactive transaction be part of a
- * transaction that `inTransaction` begins and ends (transaction.ts).
- *
- * It works around a flaw in Prisma's interactive transactions. When one times out, Prisma rolls it back and returns its
- * connection to the pool, although a command of several statements may still be running. The command's later statements
- * then run without a transaction, and each commits by itself. See docs/prisma.md.
+ * Prisma's driver for Postgres on a given pool. Unlike Prisma's own, it lets an interactive transaction be part of one
+ * that `inTransaction` begins and ends. It works around a flaw: when Prisma's own transaction times out, its connection
+ * returns to the pool although a command may still be running, whose later statements then commit one by one
+ * (docs/prisma.md).
  */
 export class PrismaDriver implements SqlDriverAdapterFactory {
   readonly provider = 'postgres';
@@ -85,8 +83,7 @@ class TransactionPart {
     this.#transaction = {
       provider: adapter.provider,
       adapterName: adapter.adapterName,
-      // With this, Prisma sends no BEGIN, COMMIT or ROLLBACK; it calls the two methods below instead. The transaction's
-      // owner commits it.
+      // With this, Prisma calls the two methods below instead of sending BEGIN, COMMIT or ROLLBACK.
       options: { usePhantomQuery: true },
       commit: async () => this.close(),
       rollback: async () => this.close(),
@@ -107,9 +104,8 @@ class TransactionPart {
   }
 
   async query(statement: pg.QueryConfig): Promise<pg.QueryResult> {
-    if (!this.#open) {
+    if (!this.#open)
       throw new DriverAdapterError({ kind: 'TransactionAlreadyClosed', cause: 'the transaction is over' });
-    }
     try {
       return await this.#client.query(statement);
     } catch (error) {

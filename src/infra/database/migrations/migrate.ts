@@ -8,13 +8,11 @@ import type { Queryable } from '../statement.ts';
 import { transactionOn } from '../transaction.ts';
 import { type Migration, projectPrisma, readMigrations } from './migration-files.ts';
 
-// Applies migrations without Prisma's native engine, which is a separate download, and without its WebAssembly build.
-// The WebAssembly build uses adapter-pg, whose `executeScript` splits a script at every semicolon, even inside function
-// bodies, and runs the pieces one by one, so that a failure leaves a half-migrated database that refuses all further
-// migrations. Here, a migration and its record commit together or not at all. The records are exactly those that
-// `prisma migrate deploy` writes, so that command can be used on the same database.
+// Applies migrations without Prisma's native engine, which is a separate download. Its WebAssembly build splits a
+// script at every semicolon, even inside function bodies, so that a failure leaves a half-migrated database that
+// refuses all further migrations. Here, a migration and its record commit together or not at all. The records are
+// exactly those of `prisma migrate deploy`, so that command can be used on the same database.
 
-/** The advisory lock that Prisma's own commands take while they migrate. */
 const PRISMA_MIGRATE_LOCK = 72707369;
 
 /** The definition of Prisma's migrations table, as Prisma writes it. */
@@ -34,17 +32,12 @@ const readAsServing = `select set_config('role', 'gateway_serving', false) from 
   where c.relname = '_prisma_migrations' and c.relnamespace = 'public'::regnamespace
     and not (has_schema_privilege(c.relnamespace, 'usage') and has_table_privilege(c.oid, 'select'))`;
 
-/**
- * Reports why the database cannot be migrated and what to do, for the person who started the program. It is printed
- * without its stack.
- */
+/** Reports why the database cannot be migrated and what to do, for the person who started the program. */
 export class MigrationError extends Error {}
 
 export interface MigrateOptions {
   readonly prismaDirectory?: string;
-  /**
-   * The folder of the embedded server, if it holds the database. Errors name it as the folder to remove for a reset.
-   */
+  /** The folder of the embedded server, if it holds the database. Errors name it as the one to remove for a reset. */
   readonly dataDirectory?: string | undefined;
   readonly log?: (line: string) => void;
   /** How long it waits for locks. For tests only. */
@@ -67,16 +60,13 @@ interface Patience {
 }
 
 const usualPatience: Patience = { lockMs: 200, pauseMs: 4_000, forMs: 240_000 };
-/** A transaction that has been open for this many seconds is not expected to end soon. */
 const longSeconds = 5;
-/** The additional wait for an autovacuum beyond deadlock_timeout, in milliseconds. */
 const graceMs = 500;
 
 /**
- * Applies the migrations that the database does not have yet. If several processes start together, one migrates while
- * the others wait. Migrations that exist only in the database are ignored, because a newer version of the program has
- * applied them.
- * @returns the names of the migrations applied now, none if the database was up to date
+ * Applies the migrations that the database lacks. If several processes start together, one migrates while the others
+ * wait. Migrations that exist only in the database, from a newer version of the program, are ignored.
+ * @returns the names of the migrations applied now
  * @throws MigrationError if a migration fails (it is rolled back), or the database's history contradicts the files
  */
 export async function migrate(databaseUrl: string, options: MigrateOptions = {}): Promise<{ applied: string[] }> {
@@ -137,10 +127,7 @@ export async function verifyMigrations(
   throw new MigrationError(`The database lacks the migrations ${names}. ${remedy}`);
 }
 
-/**
- * Refuses an empty database whose encoding is not UTF8: it might not be able to store all names, or might count bytes
- * instead of characters.
- */
+/** Refuses an empty database without the encoding UTF8: it might not store all names, or count bytes as characters. */
 async function requireUnicode(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ server_encoding: string }>('show server_encoding');
   const encoding = rows[0]?.server_encoding;
@@ -186,7 +173,6 @@ export async function hasNewerMigrations(on: Queryable): Promise<boolean> {
   return (await readRecords(on)).some(({ name }) => !known.has(name));
 }
 
-/** Reads the applied migrations from `_prisma_migrations`; returns none if the table does not exist yet. */
 async function readRecords(client: Queryable) {
   try {
     const { rows } = await client.query<{ name: string; checksum: string; finished: boolean }>(
@@ -195,12 +181,11 @@ async function readRecords(client: Queryable) {
     );
     return rows;
   } catch (error) {
-    if (sqlState(error) === UNDEFINED_TABLE) return [];
+    // The table does not exist yet.
+    if (sqlState(error) === '42P01') return [];
     throw error;
   }
 }
-
-const UNDEFINED_TABLE = '42P01';
 
 interface Attempts {
   readonly client: pg.Client;
@@ -210,7 +195,6 @@ interface Attempts {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Applies a migration. If it waits too long for a lock, rolls it back and tries again. @throws MigrationError */
 async function applyPatiently(migration: Migration, { client, locks, patience, log, signal }: Attempts): Promise<void> {
   const until = performance.now() + patience.forMs;
   let waitMs = patience.lockMs;
@@ -267,9 +251,7 @@ async function deadlockMs(client: pg.Client): Promise<number> {
 }
 
 function migrationFailure({ name, sql }: Migration, cause: unknown, advice?: string): Error {
-  if (!(cause instanceof pg.DatabaseError)) {
-    return new MigrationError(`Migration ${name} failed: ${cause}`, { cause });
-  }
+  if (!(cause instanceof pg.DatabaseError)) return new MigrationError(`Migration ${name} failed: ${cause}`, { cause });
   const line = cause.position && `:${sql.slice(0, Number(cause.position)).split('\n').length}`;
   const detail = [cause.message, cause.detail, cause.hint, advice].filter(Boolean).join('. ');
   return new MigrationError(
@@ -278,29 +260,21 @@ function migrationFailure({ name, sql }: Migration, cause: unknown, advice?: str
   );
 }
 
-interface TableLock {
-  readonly table: string;
-  readonly mode: string;
-}
-
 /** Selects those locks of a session that the service's statements would have to wait for. */
 const strongLocks = `select l.relation::regclass::text as table, upper(regexp_replace(replace(l.mode, 'Lock', ''), '([a-z])([A-Z])', '\\1 \\2', 'g')) as mode,
     l.granted from pg_locks l join pg_class c on c.oid = l.relation
   where l.pid = $1 and l.locktype = 'relation' and c.relkind in ('r', 'p')
     and l.mode in ('ShareUpdateExclusiveLock', 'ShareLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock')`;
 
-const lockStates = new Set(['55P03', '40P01']);
-
 /** Returns whether a statement has failed because another session holds a lock. */
-export const isLocked = (error: unknown) => lockStates.has(sqlState(error) ?? '');
+export const isLocked = (error: unknown) => ['55P03', '40P01'].includes(sqlState(error) ?? '');
 
 /**
- * Tracks the locks that a migration needs, as learned from its attempts. From the second attempt on, the migration
- * takes them first. It waits for the lock that was not free before it takes any other, and takes the others only if
- * they are free. So it never waits for a transaction that is itself waiting for the migration, such as one of the
- * service's loops.
+ * Tracks the locks that a migration needs, as learned from its attempts. From the second attempt on, it first waits for
+ * the lock that was not free, and takes the others only if they are free. So it never waits for a transaction that is
+ * itself waiting for the migration, such as one of the service's loops.
  */
-export class WantedLocks {
+class WantedLocks {
   readonly #watcher: pg.Client;
   readonly #pid: number;
   readonly #modes = new Map<string, string>();
@@ -319,7 +293,6 @@ export class WantedLocks {
     return new WantedLocks(watcher, rows[0]?.pid ?? 0);
   }
 
-  /** Takes the known locks, in the transaction of `client`. */
   async take(client: pg.ClientBase): Promise<void> {
     const first = this.#first;
     const tables = [...this.#modes.keys()].sort((one, other) => Number(other === first) - Number(one === first));
@@ -358,7 +331,9 @@ export class WantedLocks {
     const own = sessions.find(({ pid }) => pid === this.#pid);
     if (!own || own.blockedBy.length === 0) return;
     this.blockers = sessions.filter(({ pid }) => own.blockedBy.includes(pid));
-    const { rows } = await this.#watcher.query<TableLock & { granted: boolean }>(strongLocks, [this.#pid]);
+    const { rows } = await this.#watcher.query<{ table: string; mode: string; granted: boolean }>(strongLocks, [
+      this.#pid,
+    ]);
     for (const { table, mode, granted } of rows) {
       this.#modes.set(table, mode);
       if (!granted) this.#first = table;
@@ -367,5 +342,5 @@ export class WantedLocks {
 }
 
 /** Returns whether Postgres itself cancels this session once it has blocked another session for deadlock_timeout. */
-export const givesWay = ({ kind, statement }: LockSession) =>
+const givesWay = ({ kind, statement }: LockSession) =>
   kind === 'autovacuum worker' && !/to prevent wraparound/.test(statement);

@@ -18,10 +18,7 @@ export interface Migration {
 export interface SqlFunction {
   readonly name: string;
   readonly sql: string;
-  /**
-   * Whether column defaults call it, so that it must exist before the tables. Other functions may use the tables' row
-   * types.
-   */
+  /** Whether column defaults call it, so that it must precede the tables, whose row types other functions may use. */
   readonly beforeTables: boolean;
 }
 

@@ -7,10 +7,7 @@ import { type Migration, projectPrisma, readFunctions, readMigrations, type SqlF
 import { schemaDiff } from './schema-diff.ts';
 import { createThrowawayDatabase, startThrowawayPostgres } from './throwaway.ts';
 
-/**
- * Foreign keys that the schema's relations imply but the database does not have, and the trigger functions that replace
- * them.
- */
+/** Foreign keys of the schema's relations that the database does not have, and the triggers that replace them. */
 export const keysByTriggers: ReadonlyMap<string, string> = new Map([
   ['posting_platform_id_journal_id_fkey', 'check_legs'],
 ]);
@@ -19,9 +16,8 @@ export const keysByTriggers: ReadonlyMap<string, string> = new Map([
 const keyBehindView = 'webhook_delivery_event';
 
 /**
- * Returns the SQL missing from the migrations: the changes that bring a database with all migrations to
- * `schema.prisma`, and every function whose text differs from the installed version. Functions that column defaults
- * call come before the tables, all others after. Empty if the migrations, the schema and the functions agree.
+ * Returns the SQL missing from the migrations: the changes that bring a database with all of them to `schema.prisma`,
+ * and each function whose text differs; empty if all agree. Functions that column defaults call come before the tables.
  * @param serverUrl connects a user who may create databases
  */
 export async function missingSql(serverUrl: string, prismaDirectory = projectPrisma): Promise<string> {
@@ -40,23 +36,18 @@ export async function missingSql(serverUrl: string, prismaDirectory = projectPri
   }
 }
 
-/** Removes the statements about foreign keys that deliberately differ from Prisma's. */
 function withoutKeysByHand(sql: string): string {
   const isByHand = (name = '') => keysByTriggers.has(name) || name === keyBehindView;
   const statements = sql.trim().split(/\n\n(?=-- )/);
   return statements.filter((one) => !isByHand(/ (?:ADD|DROP) CONSTRAINT "(\w+)"/.exec(one)?.[1])).join('\n\n');
 }
 
-/** Returns whether the last migration that defines the function defines it with this text. */
 function isInstalled({ name, sql }: SqlFunction, migrations: readonly Migration[]): boolean {
   const definition = new RegExp(`create\\s+(or\\s+replace\\s+)?function\\s+"?${name}"?\\s*\\(`, 'i');
   return migrations.findLast((migration) => definition.test(migration.sql))?.sql.includes(sql) ?? false;
 }
 
-/**
- * Writes the next migration.
- * @returns its folder; undefined if nothing has changed
- */
+/** Writes the next migration. Returns its folder; undefined if nothing has changed. */
 export async function writeMigration(serverUrl: string, name: string, prismaDirectory = projectPrisma) {
   const sql = await missingSql(serverUrl, prismaDirectory);
   if (sql === '') return undefined;

@@ -3,11 +3,7 @@ import { bindMigrationAwareSqlAdapterFactory, ColumnTypeEnum, type SqlQuery } fr
 import { SchemaEngine } from '@prisma/schema-engine-wasm';
 import pg from 'pg';
 
-/**
- * Returns the SQL that brings a database to a Prisma schema, as written by `prisma migrate diff`; empty if they agree.
- * Objects unknown to Prisma (checks, triggers, functions, partial indexes) are not compared.
- * @param schema text of a schema.prisma
- */
+/** Returns the SQL that brings a database to a Prisma schema, as `prisma migrate diff` writes it. */
 export async function schemaDiff(databaseUrl: string, schema: string): Promise<string> {
   const files = [{ path: 'schema.prisma', content: schema }];
   return withSchemaEngine(databaseUrl, async (engine) => {

@@ -52,9 +52,7 @@ export async function createThrowawayDatabase(serverUrl: string, template = 'tem
 
 const servers = new Map<string, pg.Pool>();
 
-/**
- * Runs one statement on a server. The connection is kept open briefly, because connecting takes as long as a statement.
- */
+/** Runs one statement on a server. The connection stays open briefly, because connecting takes as long. */
 function onServer(url: string, sql: string): Promise<unknown> {
   let pool = servers.get(url);
   if (!pool) {

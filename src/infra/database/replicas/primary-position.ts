@@ -19,9 +19,7 @@ export function lsnText(lsn: bigint): string {
   return `${(lsn >> 32n).toString(16)}/${(lsn & 0xffffffffn).toString(16)}`;
 }
 
-/**
- * How long the primary may take to report its position, in milliseconds. If it takes longer, reads go to the primary.
- */
+/** How long the primary may take to report its position, in milliseconds. After that, it serves the read itself. */
 const answerMs = 1_000;
 
 const positionStatement = statement<{ lsn: string; history: string | null }>(
@@ -29,30 +27,20 @@ const positionStatement = statement<{ lsn: string; history: string | null }>(
   'select lsn::text, history from read_position()',
 );
 
-/**
- * Finds the end of the primary's log. Concurrent reads share a query, but never a query that was sent before they
- * began, because it may miss commits.
- */
+/** Finds the end of the primary's log. Concurrent reads share a query, but not one that was sent before they began. */
 export class PrimaryPosition {
   readonly #connection: OwnConnection;
   #current: Promise<Position | undefined> | undefined;
   #next: Promise<Position | undefined> | undefined;
-  #last: Position | undefined;
+  /** The position found last. */
+  last: Position | undefined;
 
   constructor(database: Pick<Database, 'connectionFor'>) {
     const limits = { connectionTimeoutMillis: answerMs, query_timeout: answerMs };
     this.#connection = new OwnConnection(() => ({ ...database.connectionFor('read-position'), ...limits }));
   }
 
-  get last(): Position | undefined {
-    return this.#last;
-  }
-
-  /**
-   * Returns a position that includes every commit acknowledged so far. Undefined if no standby can be compared with the
-   * primary (read_position).
-   * @throws the error of the connection
-   */
+  /** Returns a position after every acknowledged commit; undefined if no standby can be compared (read_position). */
   now(): Promise<Position | undefined> {
     if (!this.#current) return this.#begin();
     this.#next ??= this.#current.then(
@@ -79,8 +67,8 @@ export class PrimaryPosition {
     const client = await this.#connection.get();
     try {
       const [row] = await positionStatement(client);
-      this.#last = row && row.history !== null ? { lsn: lsnOf(row.lsn), history: row.history } : undefined;
-      return this.#last;
+      this.last = row && row.history !== null ? { lsn: lsnOf(row.lsn), history: row.history } : undefined;
+      return this.last;
     } catch (error) {
       // A different server may be the primary by now.
       this.#connection.drop();

@@ -1,10 +1,7 @@
 import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto';
 import type { Position } from './primary-position.ts';
 
-/**
- * The token given to a caller whose position could not be determined. Reads with it are as fresh as reads without a
- * token.
- */
+/** The token for a caller whose position is unknown. Reads with it are as fresh as reads without a token. */
 export const latest = 'latest';
 
 const algorithm = 'aes-256-gcm';

@@ -9,7 +9,7 @@ import { ServingPool } from '../connections/serving-pool.ts';
 import { TextReads } from '../connections/text-reads.ts';
 import { connectionConfig, openPool } from '../database.ts';
 import { statement } from '../statement.ts';
-import { lsnOf, lsnText, type Position } from './primary-position.ts';
+import { lsnOf, lsnText, type Position, type PrimaryPosition } from './primary-position.ts';
 
 interface ReplicaOptions {
   readonly url: string;
@@ -24,22 +24,13 @@ interface ReplicaOptions {
 
 const notChecked = 'it has not been compared with the primary yet';
 
-/**
- * How long a replica may take to report its position, and how long a read may wait for a connection to it, in
- * milliseconds.
- */
+/** How long a replica may take to report its position, or a read may wait for a connection to it, in milliseconds. */
 const answerMs = 1_000;
 
-/**
- * The statement timeout on a replica in milliseconds. After that and another 2 s, halfway to the deadline, the primary
- * serves the read.
- */
+/** The statement timeout on a replica, in milliseconds. 2 s later, half the deadline is left for the primary. */
 const statementMs = 3_000;
 
-/**
- * A replica's session settings, added to the primary's. They give each statement its own snapshot, later than the
- * guard's.
- */
+/** A replica's additional session settings, which give each statement its own snapshot, later than the guard's. */
 const settings = ['default_transaction_isolation=read\\ committed'];
 
 const stateStatement = statement<{ lsn: string | null; follows: boolean }>(
@@ -57,7 +48,7 @@ export class Replica {
   /** Checks the identity and the position of the replica, one check at a time. */
   readonly check = singleFlight(() => this.#check());
   readonly #options: ReplicaOptions;
-  readonly #find: () => Promise<Position | undefined>;
+  readonly #primary: PrimaryPosition;
   readonly #log: Logger;
   readonly #running = new Set<(error: Error) => void>();
   readonly #meter = new LagMeter();
@@ -66,19 +57,18 @@ export class Replica {
   readonly #connection: OwnConnection;
   readonly #poll = singleFlight(() => this.#ask());
   #replayed = 0n;
-  #lag: Lag | undefined;
-  #trouble: string | undefined = notChecked;
-  /**
-   * Whether it failed to catch up with the primary in time. It then serves only reads that require an older position.
-   */
+  /** Its lag behind the primary at the last check; undefined if it did not respond. */
+  lag: Lag | undefined;
+  /** Why it serves no reads; undefined if it does. */
+  trouble: string | undefined = notChecked;
+  /** Whether it failed to catch up in time. It then serves only reads that require an older position. */
   #isBehind = false;
   #closed = false;
 
-  /** @param find finds the primary's position; a failure or an empty result says nothing about the replica */
-  constructor(options: ReplicaOptions, find: () => Promise<Position | undefined>, log: Logger) {
+  constructor(options: ReplicaOptions, primary: PrimaryPosition, log: Logger) {
     const { url, number } = options;
     this.#options = options;
-    this.#find = find;
+    this.#primary = primary;
     this.number = number;
     this.#log = log.child({ replica: number, host: serversOf(url)[0]?.host });
     this.#pool = poolOf(options);
@@ -89,30 +79,18 @@ export class Replica {
   }
 
   get isUsable(): boolean {
-    return this.#trouble === undefined;
-  }
-
-  get trouble(): string | undefined {
-    return this.#trouble;
+    return this.trouble === undefined;
   }
 
   get keepsUp(): boolean {
     return this.isUsable && !this.#isBehind;
   }
 
-  /** Its lag behind the primary at the last check; undefined if it did not respond. */
-  get lag(): Lag | undefined {
-    return this.#lag;
-  }
-
   has({ lsn }: Position): boolean {
     return this.#replayed >= lsn;
   }
 
-  /**
-   * Waits until the replica has replayed a position, for as long as a read may wait. Returns whether it has replayed
-   * it.
-   */
+  /** Waits until the replica has replayed a position, for as long as a read may wait. Returns whether it has. */
   async reach(position: Position): Promise<boolean> {
     const deadline = performance.now() + this.#options.waitMs;
     while (!this.has(position)) {
@@ -147,7 +125,7 @@ export class Replica {
   }
 
   async #check(): Promise<void> {
-    const position = await this.#find().catch(() => undefined);
+    const position = await this.#primary.now().catch(() => undefined);
     if (this.#closed) return;
     // Without the primary's position there is no comparison, and the state stays as it is.
     if (!position) return;
@@ -161,25 +139,20 @@ export class Replica {
     if (this.isUsable) this.#isBehind = !(await this.reach(position).catch(() => false));
   }
 
-  /** Records the replica's state, and returns why it serves no reads; undefined if it does serve reads. */
-  #judge(
-    position: Position,
-    at: number,
-    state: { readonly lsn: string | null; readonly follows: boolean } | undefined,
-  ): string | undefined {
+  #judge(position: Position, at: number, state?: { lsn: string | null; follows: boolean }): string | undefined {
     if (!state || state.lsn === null || !state.follows) {
-      this.#lag = undefined;
+      this.lag = undefined;
       return 'it is not a standby of this database, or follows another timeline, or has not replayed the current epoch of the feed yet';
     }
     this.#replayed = lsnOf(state.lsn);
-    this.#lag = this.#meter.measure(position, this.#replayed, at);
+    this.lag = this.#meter.measure(position, this.#replayed, at);
     const { maxLagMs } = this.#options;
-    return this.#lag.seconds * 1_000 > maxLagMs ? `it is more than ${maxLagMs} ms behind` : undefined;
+    return this.lag.seconds * 1_000 > maxLagMs ? `it is more than ${maxLagMs} ms behind` : undefined;
   }
 
   #report(trouble: string | undefined): void {
-    const before = this.#trouble;
-    this.#trouble = trouble;
+    const before = this.trouble;
+    this.trouble = trouble;
     // The results of reads in progress may never arrive.
     if (trouble !== undefined)
       for (const reject of this.#running) reject(new Error(`the replica cannot be used: ${trouble}`));
@@ -203,7 +176,7 @@ export class Replica {
   #lose(error: unknown): void {
     if (this.#closed) return;
     this.#connection.drop();
-    this.#lag = undefined;
+    this.lag = undefined;
     // Its connections may look open but be dead.
     this.#pool.end().catch(() => undefined);
     this.#pool = poolOf(this.#options);
@@ -225,20 +198,11 @@ interface Lag {
   readonly seconds: number;
 }
 
-/** How many of the primary's positions are remembered: one per second for an hour. */
 const maxSamples = 3_600;
 
-interface Sample {
-  readonly at: number;
-  readonly lsn: bigint;
-}
-
-/**
- * Measures how long ago the primary was at a replica's position. Postgres' own measure grows even when nothing is
- * written.
- */
+/** Measures how long ago the primary was at a replica's position. Postgres' own measure grows even without writes. */
 class LagMeter {
-  #samples: Sample[] = [];
+  #samples: { readonly at: number; readonly lsn: bigint }[] = [];
   #history: string | undefined;
 
   /** @param primary the primary's position at the time `at` (milliseconds), read before `replayed` */

@@ -11,13 +11,11 @@ import { Replica } from './replica.ts';
 
 /** For tests only. */
 interface Pace {
+  /** The maximum time that a read waits for a replica, in milliseconds. */
   readonly waitMs?: number | undefined;
+  /** The interval between checks, in milliseconds. */
   readonly everyMs?: number | undefined;
 }
-
-/** The maximum time that a read waits for a replica, in milliseconds. */
-const defaultWaitMs = 100;
-const defaultEveryMs = 1_000;
 
 interface ReplicaSettings {
   readonly DATABASE_READ_URL: readonly string[];
@@ -42,10 +40,9 @@ export interface ReadScope {
 }
 
 /**
- * Serves reads from standbys. A read includes everything that was committed and acknowledged before it began, by any
- * client: the primary reports the end of its log, and the replica must have replayed it (decision 82). With a token, a
- * read may be as old as the token, but includes the platform's writes through this instance. If no replica can serve a
- * read, the primary serves it.
+ * Serves reads from standbys. A read includes everything that was acknowledged before it began, to any client: the
+ * primary reports the end of its log, and the replica must have replayed it (decision 82). With a token, a read may be
+ * as old as the token, but includes the platform's writes through this instance.
  */
 export class Replicas {
   readonly all: readonly Replica[];
@@ -60,13 +57,12 @@ export class Replicas {
     database: Pick<Database, 'connectionFor'>,
     settings: ReplicaSettings,
     log: Logger,
-    { waitMs = defaultWaitMs, everyMs = defaultEveryMs }: Pace = {},
+    { waitMs = 100, everyMs = 1_000 }: Pace = {},
   ) {
     const { DATABASE_READ_LAG_MS: maxLagMs, DATABASE_POOL: poolSize } = settings;
     this.#primary = new PrimaryPosition(database);
-    const find = () => this.#primary.now();
     this.all = settings.DATABASE_READ_URL.map(
-      (url, position) => new Replica({ url, number: position + 1, poolSize, maxLagMs, waitMs }, find, log),
+      (url, position) => new Replica({ url, number: position + 1, poolSize, maxLagMs, waitMs }, this.#primary, log),
     );
     this.#tokens = new ReadTokens(settings.CLIENT_TOKEN_KEY);
     this.#everyMs = everyMs;
@@ -87,15 +83,10 @@ export class Replicas {
     await Promise.all([this.#primary.close(), ...this.all.map((replica) => replica.close())]);
   }
 
-  /**
-   * Runs the reads of a request, on a replica if one can serve them.
-   * @param token the state that the request's first reads must include
-   */
+  /** Runs a request's reads, on a replica if one can serve them. The first reads must include the state of `token`. */
   reading<T>(platformId: string, token: string | undefined, work: (scope: ReadScope) => T): T {
     let after = token;
-    const reader: Reader = {
-      read: async (read, onPrimary) => this.#read(read, await this.#find(platformId, after), onPrimary),
-    };
+    const reader: Reader = async (read, onPrimary) => this.#read(read, await this.#find(platformId, after), onPrimary);
     const scope: ReadScope = {
       requireLatest() {
         after = undefined;
@@ -132,7 +123,6 @@ export class Replicas {
     return onPrimary();
   }
 
-  /** Finds a replica that has replayed what a read requires; undefined if the primary must serve it. */
   async #find(platformId: string, token: string | undefined) {
     const content = token && this.#positionOf(platformId, token);
     const candidates = this.#candidates((replica) => (content ? replica.isUsable : replica.keepsUp));
@@ -152,16 +142,11 @@ export class Replicas {
     return undefined;
   }
 
-  /** Returns the replicas that a read may use, in rotation. */
   #candidates(accepts: (replica: Replica) => boolean): Replica[] {
     this.#turn = (this.#turn + 1) % this.all.length;
     return [...this.all.slice(this.#turn), ...this.all.slice(0, this.#turn)].filter(accepts);
   }
 
-  /**
-   * Returns the position that a token requires; undefined if only the primary can tell, for example if the token is
-   * newer than the last known position.
-   */
   #positionOf(platformId: string, token: string): Position | undefined {
     const known = this.#primary.last;
     const opened = this.#tokens.open(platformId, token);
