@@ -8,7 +8,7 @@ import type { Transaction } from '../../../infra/database/rows.ts';
 import { readPaymentParties, transactionRecord } from '../../records/payment-records.ts';
 import type { RestApp } from '../context.ts';
 import { Endpoints } from '../endpoint.ts';
-import { amountInput, id, newMetadata, text } from '../schemas/fields.ts';
+import { amountInput, id, newMetadata, string, text } from '../schemas/fields.ts';
 import { TransactionSchema } from '../schemas/payment-schemas.ts';
 import { checkNamedAccount } from './accounts.ts';
 
@@ -20,7 +20,7 @@ function party<Type extends z.ZodRawShape>(type: Type, [idType, description]: Pa
     .strictObject({
       ...type,
       accountId: id(idType, description),
-      currency: z.string().optional().describe("The account's currency; optional, and checked if given."),
+      currency: string("The account's currency; optional, and checked if given.").optional(),
     })
     .openapi({ description });
 }

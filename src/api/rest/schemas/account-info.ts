@@ -4,29 +4,26 @@ import { type AccountType, accountTypes } from '../../../core/account-types.ts';
 import { longest } from '../../../core/texts.ts';
 import type { ExternalAccountType } from '../../../infra/database/generated/client/client.ts';
 import type { AccountInfoRecord } from '../../records/account-record.ts';
-import { AddressSchema, companyFields, ownKey, personFields, text } from './fields.ts';
+import { AddressSchema, companyFields, ownKey, personFields, requestObject, text, variants } from './fields.ts';
 
 // Builds the schemas of the external account types from the domain's table.
 
-const IndividualBeneficiary = z
-  .strictObject({
-    beneficiaryType: z.literal('INDIVIDUAL').describe('The owner type: a person.'),
-    fullName: text(longest.name).describe('Full name.'),
-    ...personFields,
-  })
-  .openapi('IndividualBeneficiary');
+const IndividualBeneficiary = requestObject('IndividualBeneficiary', {
+  beneficiaryType: z.literal('INDIVIDUAL').describe('The owner type: a person.'),
+  fullName: text(longest.name).describe('Full name.'),
+  ...personFields,
+});
 
-const BusinessBeneficiary = z
-  .strictObject({
-    beneficiaryType: z.literal('BUSINESS').describe('The owner type: a company.'),
-    ...companyFields,
-    address: AddressSchema.optional(),
-  })
-  .openapi('BusinessBeneficiary');
+const BusinessBeneficiary = requestObject('BusinessBeneficiary', {
+  beneficiaryType: z.literal('BUSINESS').describe('The owner type: a company.'),
+  ...companyFields,
+  address: AddressSchema.optional(),
+});
 
-const BeneficiarySchema = z
-  .discriminatedUnion('beneficiaryType', [IndividualBeneficiary, BusinessBeneficiary])
-  .openapi('Beneficiary', { description: 'The owner of a bank account.' });
+const BeneficiarySchema = variants('Beneficiary', 'beneficiaryType', [
+  IndividualBeneficiary,
+  BusinessBeneficiary,
+]).describe('The owner of a bank account.');
 
 export type BeneficiaryInput = z.infer<typeof BeneficiarySchema>;
 
@@ -77,24 +74,18 @@ function typeSchemas(suffix: 'Input' | '', more: (type: AccountType) => Record<s
 
 // The compiler cannot infer the types of schemas built from a table, so the two below declare theirs.
 
-export const AccountInfoInputSchema = z
-  .discriminatedUnion(
-    'accountType',
-    typeSchemas('Input', (type) => ({
-      ...(type.beneficiary && { beneficiary: BeneficiarySchema }),
-      // Requests can send this field here or next to accountInfo (decision 25).
-      platformAccountId: ownKey().optional().describe("The platform's own id for the account."),
-    })),
-  )
-  .openapi('ExternalAccountInfoInput', {
-    description: 'The details of an account, which depend on its type.',
-  }) as unknown as z.ZodType<AccountInfoInput>;
+export const AccountInfoInputSchema = variants(
+  'ExternalAccountInfoInput',
+  'accountType',
+  typeSchemas('Input', (type) => ({
+    ...(type.beneficiary && { beneficiary: BeneficiarySchema }),
+    // Requests can send this field here or next to accountInfo (decision 25).
+    platformAccountId: ownKey().optional().describe("The platform's own id for the account."),
+  })),
+).describe('The details of an account, which depend on its type.') as unknown as z.ZodType<AccountInfoInput>;
 
-export const AccountInfoSchema = z
-  .discriminatedUnion(
-    'accountType',
-    typeSchemas('', (type) => ({ ...(type.beneficiary && { beneficiary: BeneficiarySchema }) })),
-  )
-  .openapi('ExternalAccountInfo', {
-    description: 'The details of an account, which depend on its type.',
-  }) as unknown as z.ZodType<AccountInfoRecord>;
+export const AccountInfoSchema = variants(
+  'ExternalAccountInfo',
+  'accountType',
+  typeSchemas('', (type) => ({ ...(type.beneficiary && { beneficiary: BeneficiarySchema }) })),
+).describe('The details of an account, which depend on its type.') as unknown as z.ZodType<AccountInfoRecord>;
