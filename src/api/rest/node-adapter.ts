@@ -1,22 +1,15 @@
 import { once } from 'node:events';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { outsideWait } from '../../core/outside-wait.ts';
 import { acceptsGzip, sendAnswer } from '../http/bodies/answer.ts';
 
-/** The information that a handler receives in addition to the request. */
 export interface RestBindings {
   readonly bodyTooLarge: boolean;
 }
 
 type FetchHandler = (request: Request, bindings: RestBindings) => Response | Promise<Response>;
 
-/** The base of request URLs. No handler uses the host: a client could set it to anything. */
-const origin = 'http://localhost';
-
-/**
- * The methods that a Request cannot have. They are handled as OPTIONS, which no path supports either, so the response
- * is the same.
- */
+/** Methods that a Request cannot have. They are handled as OPTIONS, which no path supports either. */
 const forbiddenMethods: ReadonlySet<string> = new Set(['TRACE', 'TRACK', 'CONNECT']);
 
 /** Responds to a `node:http` request through a fetch handler. The body is undefined if it was too long. */
@@ -24,9 +17,10 @@ export async function answerByFetch(handle: FetchHandler, response: ServerRespon
   const { req: incoming } = response;
   const method = incoming.method === undefined || forbiddenMethods.has(incoming.method) ? 'OPTIONS' : incoming.method;
   const hasBody = body !== undefined && body.length > 0 && method !== 'GET' && method !== 'HEAD';
-  const request = new Request(`${origin}${incoming.url}`, {
+  // No handler uses the host, which a client could set to anything.
+  const request = new Request(`http://localhost${incoming.url}`, {
     method,
-    headers: headersOf(incoming),
+    headers: Object.entries(incoming.headers).map(([name, value]) => [name, String(value)] as [string, string]),
     ...(hasBody && { body: new Uint8Array(body) }),
   });
   const answer = await handle(request, { bodyTooLarge: body === undefined });
@@ -62,7 +56,6 @@ async function sendStream(body: ReadableStream<Uint8Array>, response: ServerResp
   response.end();
 }
 
-/** Waits until a client has read the written data, unless it has disconnected. */
 async function drained(response: ServerResponse): Promise<void> {
   const waiting = new AbortController();
   const timer = setTimeout(() => response.destroy(), drainMs);
@@ -72,13 +65,4 @@ async function drained(response: ServerResponse): Promise<void> {
     clearTimeout(timer);
     waiting.abort();
   }
-}
-
-function headersOf(incoming: IncomingMessage): Headers {
-  const headers = new Headers();
-  for (const [name, value] of Object.entries(incoming.headers)) {
-    if (typeof value === 'string') headers.set(name, value);
-    else for (const item of value ?? []) headers.append(name, item);
-  }
-  return headers;
 }

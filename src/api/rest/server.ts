@@ -40,8 +40,8 @@ interface RestOptions extends RestModules, DocumentModules {
 export type RestServer = ReturnType<typeof createRestServer>;
 
 /**
- * Creates the REST server (specification 4): a second API next to GraphQL on the same domain. It responds to requests
- * below `/2025-10-13` whose body has been read; the body is undefined if it was too long.
+ * Creates the REST server (specification 4), which responds to requests whose body has been read. The body is undefined
+ * if it was too long.
  */
 export function createRestServer(options: RestOptions) {
   const { payments, webhooks, credentials, replicas, bodyBytes, openapi, log } = options;
@@ -56,7 +56,15 @@ export function createRestServer(options: RestOptions) {
     end({ code: String(context.res.status) });
   });
   const app = root.basePath(restPrefix);
-  if (openapi) serveDocument(app);
+  // The document needs no credentials, because it contains nothing about any platform. It is built at the first
+  // request, when all endpoints are defined: building it takes as long as the rest of startup.
+  let document: ReturnType<typeof restDocument> | undefined;
+  if (openapi) {
+    app.get('/openapi.json', (context) => {
+      document ??= restDocument(app);
+      return context.json(document);
+    });
+  }
 
   app.use('*', async (context, next) => {
     const viewer = await credentials.authenticate(context.req.header('authorization'));
@@ -124,19 +132,6 @@ function rootApp(log: Logger): RestApp {
     presentError(new RestError('NOT_FOUND', `there is nothing at ${context.req.path}`), context, log),
   );
   return root;
-}
-
-/**
- * Serves the OpenAPI document. It needs no credentials, because it contains nothing about any platform. Its console is
- * in src/api/pages/pages.ts. The document is built at the first request, when all endpoints are defined: building it
- * takes as long as the rest of startup.
- */
-function serveDocument(app: RestApp): void {
-  let document: ReturnType<typeof restDocument> | undefined;
-  app.get('/openapi.json', (context) => {
-    document ??= restDocument(app);
-    return context.json(document);
-  });
 }
 
 /** Parses the body, and provides the result to later validation. */

@@ -117,7 +117,7 @@ function addAccountLists<Item>(
 }
 
 const filters = {
-  currency: string('The currency code.').optional(),
+  currency,
   status: anyOf(ExternalAccountStatus, 'Only accounts with any of these statuses.'),
   accountType: anyOf(ExternalAccountType, 'Only accounts of any of these types.'),
   beneficiaryVerificationStatus: anyOf(
@@ -260,9 +260,7 @@ function changeEndpoints(endpoints: Endpoints, payments: Payments): void {
   });
 }
 
-/**
- * Registers an account. The result contains the account and the warnings about it, which name fields of the request.
- */
+/** Registers an account. Adds the warnings about it to its row. */
 async function createAccount(
   payments: Payments,
   viewer: Viewer,

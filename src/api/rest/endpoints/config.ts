@@ -14,7 +14,7 @@ import { TransactionType, TrustedDocumentPolicy } from '../../../infra/database/
 import { checkConfigEndpoint, setConfigEndpoint, stateOf } from '../../webhooks/endpoints/endpoint-changes.ts';
 import { findConfigEndpoint } from '../../webhooks/endpoints/endpoint-queries.ts';
 import { checkUrl } from '../../webhooks/endpoints/endpoints.ts';
-import { demandedTag, type RestApp, type RestEnvironment, type RestModules, setTag } from '../context.ts';
+import { demandedTag, type RestApp, type RestEnvironment, type RestModules, setTag, versionIn } from '../context.ts';
 import {
   Endpoints,
   errorResponses,
@@ -51,12 +51,16 @@ const settings = {
 };
 
 const currencyCode = string('The currency code.', 'USD');
-const requiredField = z.object({
-  name: string('The name of the field: FULL_NAME, BIRTH_DATE, …'),
-  mandatory: boolean('Whether a payment is refused without this information.'),
-});
 
-const requiredByProvider = {
+/** The terms of a currency that a request may repeat as GET returns them. */
+const terms = {
+  requiredCounterpartyFields: listOf(
+    z.object({
+      name: string('The name of the field: FULL_NAME, BIRTH_DATE, …'),
+      mandatory: boolean('Whether a payment is refused without this information.'),
+    }),
+  ).describe('The counterparty information that payments in this currency require or accept.'),
+  enabledTransactionTypes: listOf(z.enum(TransactionType)).describe('The enabled payment directions.'),
   providerRequiredCustomerFields: listOf(z.string()).describe(
     'The names of the fields that a customer record must have for payments in this currency.',
   ),
@@ -67,7 +71,7 @@ const requiredByProvider = {
 
 const urlDescription =
   'The URL to which events are posted: https with a public host, on port 443 or 8443; in the sandbox also on this machine. Setting it needs TRANSACT as well as MANAGE and VIEW, because its responses can approve payments.';
-const webhookEndpoint = z.string().openapi({ description: urlDescription, example: 'https://example.com/webhooks' });
+const webhookEndpoint = string(urlDescription, 'https://example.com/webhooks');
 
 const trustedDocuments = oneOf(
   TrustedDocumentPolicy,
@@ -87,11 +91,7 @@ const ConfigSchema = responseObject('PlatformConfig', {
       currencyCode,
       minAmount: amount("The smallest payment amount, in the currency's smallest unit."),
       maxAmount: amount("The largest payment amount, in the currency's smallest unit."),
-      requiredCounterpartyFields: listOf(requiredField).describe(
-        'The counterparty information that payments in this currency require or accept.',
-      ),
-      enabledTransactionTypes: listOf(z.enum(TransactionType)).describe('The enabled payment directions.'),
-      ...requiredByProvider,
+      ...terms,
     }),
   ).describe('The currencies in which new customers get internal accounts.'),
   trustedDocuments,
@@ -118,8 +118,7 @@ const UpdateConfigBody = requestObject('UpdatePlatformConfig', {
     "The domain for new customers' UMA addresses. In production, only a domain that the operator of the service has assigned to the platform is accepted; any other is refused with 409.",
   ).nullish(),
   webhookEndpoint: webhookEndpoint
-    .nullable()
-    .optional()
+    .nullish()
     .describe(`${urlDescription} A TEST event is sent to a new URL; null removes the URL.`),
   supportedCurrencies: changed(
     listOf(
@@ -127,13 +126,7 @@ const UpdateConfigBody = requestObject('UpdatePlatformConfig', {
         currencyCode,
         minAmount: fixedAmount,
         maxAmount: fixedAmount,
-        requiredCounterpartyFields: listOf(requiredField)
-          .describe('The counterparty information that payments in this currency require or accept.')
-          .optional(),
-        enabledTransactionTypes: listOf(z.enum(TransactionType)).describe('The enabled payment directions.').optional(),
-        providerRequiredCustomerFields: requiredByProvider.providerRequiredCustomerFields.optional(),
-        providerRequiredCounterpartyCustomerFields:
-          requiredByProvider.providerRequiredCounterpartyCustomerFields.optional(),
+        ...z.object(terms).partial().shape,
       }),
     ).min(1),
   ).describe('The currencies in which new customers get internal accounts. They replace the current list.'),
@@ -226,7 +219,7 @@ export function configEndpoints(app: RestApp, modules: RestModules): void {
         if (typeof url === 'string') checkUrl(webhooks, viewer, url);
         const currencies = supportedCurrencies?.map((entry) => entry.currencyCode);
         const changes = { umaDomain, currencies, trustedDocuments };
-        const expectedVersion = demanded === undefined ? undefined : /^\d{1,9}$/.test(version) ? Number(version) : 0;
+        const expectedVersion = demanded === undefined ? undefined : versionIn(version);
         await updatePlatform(payments, viewer, { ...changes, expectedVersion }, undefined, async (transaction) => {
           if (demanded !== undefined) await checkConfigEndpoint(transaction, viewer, state);
           if (url !== undefined) webhookSecret = await setConfigEndpoint(webhooks, transaction, viewer, url);

@@ -108,8 +108,6 @@ export function quoteEndpoints(app: RestApp, payments: Payments): void {
   });
 }
 
-// Defines the body of a request for a quote, and its conversion to the input of the domain's command.
-
 const SourceInput = variants('PaymentSourceInput', 'sourceType', [
   requestObject('AccountSourceInput', {
     sourceType: z.literal('ACCOUNT').describe('Pay from an account.'),
@@ -139,10 +137,7 @@ const DestinationInput = variants('PaymentDestinationInput', 'destinationType', 
 
 const information = facts();
 
-/**
- * Creates the error for a field that only some forms of the body require. It is reported together with all other
- * errors.
- */
+/** The error for a field that only some forms of the body require. It is reported together with all other errors. */
 function requiredIn(field: string) {
   return {
     path: [field],

@@ -145,11 +145,7 @@ async function senderOf(payments: Payments, viewer: Viewer, { customerId, platfo
   return publicId('Customer', customer.id);
 }
 
-/**
- * Converts a row to a lookup record: the fields of specification 2.10 and the fields added by decision 11. The
- * constraints are those of the preferred currency; `min` and `max` are in its smallest unit.
- * @throws UnrepresentableAmount beyond 2^53
- */
+/** Returns the fields of specification 2.10 and those added by decision 11. Throws UnrepresentableAmount. */
 function lookupRecord(row: Lookup) {
   const currencies = lookupCurrencies(row);
   const [preferred] = currencies;
@@ -180,11 +176,7 @@ function lookupRecord(row: Lookup) {
   };
 }
 
-/**
- * Adds to a lookup record the fields that clients of the older request form expect: each currency as `currency`, and
- * every field that the receiver requests, including whether it is required (decision 11).
- * @throws UnrepresentableAmount beyond 2^53
- */
+/** Adds the fields that clients of the older request form expect (decision 11). */
 function umaLookupRecord(row: Lookup) {
   const { supportedCurrencies, ...record } = lookupRecord(row);
   return {
