@@ -7,7 +7,6 @@ import type { Payments } from '../../domain/commands/command.ts';
 import { readAfterHeader, readAfterOf } from '../../domain/events/cursor.ts';
 import type { Replicas } from '../../infra/database/replicas/replicas.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
-import type { RestBindings } from './node-adapter.ts';
 
 /** The version of the REST API: the last segment of its base URL (specification 9). */
 export const restVersion = '2025-10-13';
@@ -21,7 +20,7 @@ export interface RestModules {
 export type RestApp = OpenAPIHono<RestEnvironment>;
 
 export interface RestEnvironment {
-  Bindings: RestBindings;
+  Bindings: { readonly bodyTooLarge: boolean };
   Variables: {
     /** The authenticated caller, set before any endpoint runs. */
     viewer: Viewer;

@@ -36,7 +36,6 @@ const ownCodes = {
 
 export type ErrorCode = keyof typeof ownCodes | keyof typeof refusals;
 
-/** Every code that can appear in an error body, for the document. */
 export const errorCodes = [...Object.keys(ownCodes), ...Object.keys(refusals)] as [ErrorCode, ...ErrorCode[]];
 
 /** The body of every error response (decision 46). */
@@ -68,7 +67,6 @@ export const ErrorBody = z
     description: 'Why a request was refused. Nothing has changed, unless the code is OUTCOME_UNKNOWN.',
   });
 
-/** An error of the REST API itself, with its HTTP status. */
 export class RestError extends Error {
   override readonly name = 'RestError';
   readonly code: ErrorCode;

@@ -94,7 +94,6 @@ export function amountParameter(description: string) {
     .openapi({ type: 'integer', format: 'int64', minimum: 0, maximum: Number(maxAmount), description });
 }
 
-/** The parameters of lists that can be ordered by creation or by last change. */
 export const orderParameters = {
   orderBy: z
     .enum(['created', 'updated'])
@@ -250,7 +249,6 @@ async function readPage<Filter, Where, Row extends OrderedRow, Item>(
   };
 }
 
-/** Counts the matching rows; undefined if there are more than `maxCount`. */
 async function countUnlessLong<Where>(
   { name, count }: Pick<ListOf<never, Where, never, unknown>, 'name' | 'count'>,
   where: Where,

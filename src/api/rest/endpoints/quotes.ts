@@ -187,7 +187,6 @@ const CreateQuoteBody = z
 
 type Body = z.infer<typeof CreateQuoteBody>;
 
-/** Returns the paths in a quote request, which depend on its fields. */
 function quotePaths(body: Body): PathTable<CreateQuote> {
   const { source, destination, receivingCurrencyCode, senderCustomerInfo, senderUserInfo } = body;
   const table: (readonly [PathTable<CreateQuote>[number][0], FieldPath])[] = [];

@@ -139,7 +139,6 @@ export function tokenEndpoints(app: RestApp, { database }: Payments): void {
   });
 }
 
-/** Adds the endpoints that create tokens, whose responses contain secrets. */
 function newTokenEndpoints(endpoints: Endpoints, database: Database): void {
   const created = {
     answer: [201, NewTokenSchema, 'The new token.'],

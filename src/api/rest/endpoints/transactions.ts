@@ -51,7 +51,6 @@ const filters = {
   ...orderParameters,
 };
 
-/** The filters of the list under their REST names. */
 type ListParameters = Omit<TransactionFilter, 'amount' | 'createdAfter' | 'createdBefore'> & {
   readonly startDate?: Date | undefined;
   readonly endDate?: Date | undefined;

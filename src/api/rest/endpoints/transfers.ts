@@ -27,7 +27,6 @@ function party<Type extends z.ZodRawShape>(type: Type, [idType, description]: Pa
 
 type Party = readonly ['InternalAccount' | 'ExternalAccount', description: string];
 
-/** Defines the body of a transfer from one party to another. */
 const transferBody = <Amount extends z.ZodType>(name: string, source: Party, destination: Party, amount: Amount) =>
   z
     .strictObject({

@@ -113,7 +113,6 @@ export function webhookDeliveryEndpoints(app: RestApp, webhooks: Webhooks): void
   });
 }
 
-/** The data that a delivery's record needs in addition to its row. */
 const deliveryParts = {
   event: { select: { id: true, type: true } },
   attempts: { orderBy: { number: 'asc' } },
@@ -121,7 +120,6 @@ const deliveryParts = {
 
 type Row = Prisma.WebhookDeliveryGetPayload<{ include: typeof deliveryParts }>;
 
-/** Converts a row to a webhook delivery record (decision 71). */
 function deliveryRecord(row: Row) {
   return {
     id: publicId('WebhookDelivery', row.id),

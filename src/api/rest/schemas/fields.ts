@@ -83,7 +83,6 @@ export const exampleId = (type: string) => `${type}:0199d5c1-7a3c-7b6e-9f51-2f6f
 /** Defines a public id of a type, such as `Customer:…`. */
 export const id = (type: string, description: string) => string(description, exampleId(type));
 
-/** Defines a calendar day, YYYY-MM-DD. */
 export function day(description: string) {
   return z
     .string()
@@ -138,7 +137,6 @@ export const text = (maxLength: number, isKey = false) =>
 
 export const ownKey = () => text(longest.key, true);
 
-/** Defines facts about a party, by name. */
 export const facts = () =>
   z
     .record(z.string(), z.string().openapi({ minLength: 1, maxLength: longest.memo }))
