@@ -68,7 +68,13 @@ export function sandboxEndpoints(app: RestApp, payments: Payments): void {
     summary: 'Simulate an incoming payment from a UMA address',
     description: 'Sandbox only. The payment is PENDING until it is approved or rejected.',
     at: 'post /sandbox/uma/receive',
-    body: ReceiveUmaBody,
+    body: requestObject('SandboxReceiveUma', {
+      senderUmaAddress: string("The sender's UMA address, $name@domain."),
+      receivingCurrencyCode: string('The currency that arrives.', 'USD'),
+      receivingCurrencyAmount: amountInput("The amount that arrives, in the currency's smallest unit."),
+      receiverUmaAddress: string("The receiving customer's UMA address. Set this or customerId.").optional(),
+      customerId: id('Customer', 'The receiving customer. Set this or receiverUmaAddress.').optional(),
+    }),
     answer: [200, TransactionSchema, 'The payment, which is PENDING.'],
     run: ({ receivingCurrencyAmount: amount, ...given }, { viewer, key }) =>
       sandboxReceiveUma(payments, viewer, { ...given, receivingCurrencyAmount: BigInt(amount) }, key),
@@ -88,11 +94,3 @@ export function sandboxEndpoints(app: RestApp, payments: Payments): void {
     record: customerRecord,
   });
 }
-
-const ReceiveUmaBody = requestObject('SandboxReceiveUma', {
-  senderUmaAddress: string("The sender's UMA address, $name@domain."),
-  receivingCurrencyCode: string('The currency that arrives.', 'USD'),
-  receivingCurrencyAmount: amountInput("The amount that arrives, in the currency's smallest unit."),
-  receiverUmaAddress: string("The receiving customer's UMA address. Set this or customerId.").optional(),
-  customerId: id('Customer', 'The receiving customer. Set this or receiverUmaAddress.').optional(),
-});

@@ -46,12 +46,8 @@ const otherOwner: Party = [
   'The internal account that receives, which must belong to another owner.',
 ];
 
-const TransferOutBody = transferBody(
-  'TransferOut',
-  payer,
-  ['ExternalAccount', 'The external account that receives.'],
-  amount,
-);
+const outside: Party = ['ExternalAccount', 'The external account that receives.'];
+const TransferOutBody = transferBody('TransferOut', payer, outside, amount);
 
 const TransferInBody = transferBody(
   'TransferIn',

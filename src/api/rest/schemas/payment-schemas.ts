@@ -25,46 +25,38 @@ import {
 
 const currencyCode = string('The currency code.', 'USD');
 
-const AccountSource = responseObject('AccountSource', {
-  sourceType: z.literal('ACCOUNT').describe('The source type: an account.'),
-  accountId: id('InternalAccount', 'The account that pays.'),
-  customerId: id('Customer', 'The customer who owns the account.').optional(),
-  currency: currencyCode,
-});
-
-const RealtimeFundingSource = responseObject('RealtimeFundingSource', {
-  sourceType: z.literal('REALTIME_FUNDING').describe('The source type: a deposit made for this payment only.'),
-  customerId: id('Customer', 'The customer who makes the deposit.').optional(),
-  currency: currencyCode,
-});
-
-const UmaSource = responseObject('UmaSource', {
-  sourceType: z.literal('UMA_ADDRESS').describe('The source type: a UMA address.'),
-  umaAddress: string('The UMA address: $name@domain.'),
-  currency: currencyCode,
-});
+const umaAddress = string('The UMA address: $name@domain.');
 
 const SourceSchema = variants('PaymentSource', 'sourceType', [
-  AccountSource,
-  RealtimeFundingSource,
-  UmaSource,
+  responseObject('AccountSource', {
+    sourceType: z.literal('ACCOUNT').describe('The source type: an account.'),
+    accountId: id('InternalAccount', 'The account that pays.'),
+    customerId: id('Customer', 'The customer who owns the account.').optional(),
+    currency: currencyCode,
+  }),
+  responseObject('RealtimeFundingSource', {
+    sourceType: z.literal('REALTIME_FUNDING').describe('The source type: a deposit made for this payment only.'),
+    customerId: id('Customer', 'The customer who makes the deposit.').optional(),
+    currency: currencyCode,
+  }),
+  responseObject('UmaSource', {
+    sourceType: z.literal('UMA_ADDRESS').describe('The source type: a UMA address.'),
+    umaAddress,
+    currency: currencyCode,
+  }),
 ]).describe('Where the money comes from.');
 
-const AccountDestination = responseObject('AccountDestination', {
-  destinationType: z.literal('ACCOUNT').describe('The destination type: an account.'),
-  accountId: id('ExternalAccount', 'The account that receives.'),
-  currency: currencyCode,
-});
-
-const UmaDestination = responseObject('UmaDestination', {
-  destinationType: z.literal('UMA_ADDRESS').describe('The destination type: a UMA address.'),
-  umaAddress: string('The UMA address: $name@domain.'),
-  currency: currencyCode,
-});
-
 const DestinationSchema = variants('PaymentDestination', 'destinationType', [
-  AccountDestination,
-  UmaDestination,
+  responseObject('AccountDestination', {
+    destinationType: z.literal('ACCOUNT').describe('The destination type: an account.'),
+    accountId: id('ExternalAccount', 'The account that receives.'),
+    currency: currencyCode,
+  }),
+  responseObject('UmaDestination', {
+    destinationType: z.literal('UMA_ADDRESS').describe('The destination type: a UMA address.'),
+    umaAddress,
+    currency: currencyCode,
+  }),
 ]).describe('Where the money goes.');
 
 /** A way to make a deposit, in both forms (decision 10). */
