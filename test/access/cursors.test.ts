@@ -22,6 +22,8 @@ const rest = await restClient(t.url, t.platform.authorization);
 const needed: Readonly<Record<string, string>> = { quoteUpdates: `quoteId: "${quoteId}"` };
 const args = (...all: readonly (string | undefined)[]) => `(${all.filter((one) => one !== undefined).join(', ')})`;
 
+const refused = ({ errors }: Data) => ({ code: errors?.[0]?.extensions.code, at: errors?.[0]?.extensions.field });
+
 /**
  * Each place in both APIs that takes a cursor. The function sends a cursor there, and returns the refusal's code and
  * the argument that it names.
@@ -30,25 +32,19 @@ const places = new Map<string, (cursor: string) => Promise<{ code: string; at: s
 for (const [name, { args: taken }] of Object.entries(schema.getQueryType()?.getFields() ?? {})) {
   for (const argument of ['after', 'before'].filter((one) => taken.some((arg) => arg.name === one))) {
     places.set(`${name}(${argument}:)`, async (cursor) => {
-      const { errors } = await t.platform.send(
-        `{ ${name}${args(`${argument}: "${cursor}"`, needed[name])} { pageInfo { endCursor } } }`,
-      );
-      return { code: errors?.[0]?.extensions.code, at: errors?.[0]?.extensions.field };
+      const given = args(`${argument}: "${cursor}"`, needed[name]);
+      return refused(await t.platform.send(`{ ${name}${given} { pageInfo { endCursor } } }`));
     });
   }
 }
 for (const name of Object.keys(schema.getSubscriptionType()?.getFields() ?? {})) {
   const stream = (after?: string) =>
     `subscription { ${name}${after || needed[name] ? args(after && `after: "${after}"`, needed[name]) : ''} { __typename } }`;
-  const refused = ({ errors }: Data) => ({ code: errors?.[0]?.extensions.code, at: errors?.[0]?.extensions.field });
   places.set(`subscription ${name}(after:)`, async (cursor) => refused(await nextOf(t.platform.watch(stream(cursor)))));
   places.set(`Last-Event-ID of ${name}`, async (cursor) => {
-    const { events, cut } = await openEventStream(
-      `${t.url}/graphql`,
-      t.platform.authorization,
-      { query: stream() },
-      { 'last-event-id': cursor },
-    );
+    const resume = { 'last-event-id': cursor };
+    const { authorization } = t.platform;
+    const { events, cut } = await openEventStream(`${t.url}/graphql`, authorization, { query: stream() }, resume);
     const { data } = await nextOf(events);
     cut();
     return refused(data);
@@ -56,10 +52,8 @@ for (const name of Object.keys(schema.getSubscriptionType()?.getFields() ?? {}))
 }
 for (const argument of ['after', 'before']) {
   places.set(`replayWebhookEvents(${argument}:)`, async (cursor) => {
-    const { code, path } = await act(t.platform, 'replayWebhookEvents', {
-      endpointId,
-      events: { between: { [argument]: cursor } },
-    });
+    const input = { endpointId, events: { between: { [argument]: cursor } } };
+    const { code, path } = await act(t.platform, 'replayWebhookEvents', input);
     return { code, at: path?.at(-1) };
   });
 }
@@ -114,13 +108,13 @@ test.each([...places.keys()])(
   async (place) => {
     const send = places.get(place);
     const at = /\((\w+):\)|(cursor)=/.exec(place);
-    const refused = { code: 'INVALID_INPUT', at: at?.[1] ?? at?.[2] ?? 'after' };
+    const invalid = { code: 'INVALID_INPUT', at: at?.[1] ?? at?.[2] ?? 'after' };
     const [good = ''] = kinds;
     const tampered = `${good.slice(0, 5)}${good[5] === 'A' ? 'B' : 'A'}${good.slice(6)}`;
     const former = Buffer.from(`feed:${t.platform.platformId.slice(-12)}:1`).toString('base64url');
     const foreign = [await feedEnd(other), first((await other.ask('{ customers { edges { cursor } } }')).customers)];
     for (const cursor of [tampered, former, `${good}=`, `${good}AAAA`, good.slice(0, -4), ...foreign])
-      expect({ cursor, ...(await send?.(cursor)) }).toEqual({ cursor, ...refused });
+      expect({ cursor, ...(await send?.(cursor)) }).toEqual({ cursor, ...invalid });
   },
 );
 

@@ -185,15 +185,10 @@ describe('the serving role', () => {
   });
 
   test('can read every column of a table that it reads through a view', async () => {
-    const columnsOf = async (schema: string) =>
-      (
-        await t.owner.query(
-          `select table_name, column_name, ordinal_position from information_schema.columns
-           where table_schema = $1 and table_name in (select table_name from information_schema.views where table_schema = 'serving')
-           order by 1, 3`,
-          [schema],
-        )
-      ).rows;
+    const text = `select table_name, column_name, ordinal_position from information_schema.columns
+      where table_schema = $1 and table_name in (select table_name from information_schema.views where table_schema = 'serving')
+      order by 1, 3`;
+    const columnsOf = async (schema: string) => (await t.owner.query(text, [schema])).rows;
     expect(await columnsOf('serving')).toEqual(await columnsOf('public'));
     expect((await columnsOf('serving')).length).toBeGreaterThan(60);
   });
@@ -207,11 +202,12 @@ describe('the serving role', () => {
     // With only a few rows, Postgres is faster without an index, and the primary key is as fast as any other index.
     const usePrimaryKey = (isUsed: boolean) =>
       t.owner.query(`update pg_index set indisvalid = ${isUsed} where indexrelid = '${table}_pkey'::regclass`);
+    const query = (text: string) => asPlatform(strangerId, () => database.pool.query(text));
     await usePrimaryKey(false);
-    await asPlatform(strangerId, () => database.pool.query('set enable_seqscan = off'));
-    await asPlatform(strangerId, () => database.pool.query('set enable_sort = off'));
-    const text = `explain select id from ${table} where platform_id = '${strangerId}' and ${condition} order by id limit 20`;
-    const { rows } = await asPlatform(strangerId, () => database.pool.query(text));
+    for (const setting of ['enable_seqscan', 'enable_sort']) await query(`set ${setting} = off`);
+    const { rows } = await query(
+      `explain select id from ${table} where platform_id = '${strangerId}' and ${condition} order by id limit 20`,
+    );
     await database.close();
     await usePrimaryKey(true);
     expect(rows.map((row) => row['QUERY PLAN']).join('\n')).toMatch(
@@ -322,6 +318,12 @@ describe('production', () => {
     return url.href;
   };
 
+  /** Starts a gateway in production with this login. */
+  const startAs = (databaseUrl: string) => {
+    const settings = { NODE_ENV: 'production', DATABASE_URL: databaseUrl, SECRET_KEY: secretKey, PORT: '0' };
+    return startGateway({ databaseUrl, config: readConfig(settings), log: pino({ level: 'silent' }) });
+  };
+
   test('serves only with a login that owns nothing', async () => {
     await refusing(servingUrl(t.databaseUrl));
     await expect(refusing(t.databaseUrl)).rejects.toThrow(/is a superuser.*ALLOW_UNSAFE=owner-login/s);
@@ -339,14 +341,7 @@ describe('production', () => {
   });
 
   test('does not start as an owner by default, and names the setting that allows it', async () => {
-    const config = readConfig({
-      NODE_ENV: 'production',
-      DATABASE_URL: t.databaseUrl,
-      SECRET_KEY: secretKey,
-      PORT: '0',
-    });
-    const starting = startGateway({ databaseUrl: t.databaseUrl, config, log: pino({ level: 'silent' }) });
-    await expect(starting).rejects.toThrow('ALLOW_UNSAFE=owner-login');
+    await expect(startAs(t.databaseUrl)).rejects.toThrow('ALLOW_UNSAFE=owner-login');
   });
 
   test("names the required login when it starts with one that must not serve, such as the tables' owner", async () => {
@@ -354,15 +349,10 @@ describe('production', () => {
     const password = pg.escapeLiteral(new URL(t.databaseUrl).password);
     await t.owner.query(`create role ${owner} login password ${password}`);
     const { code, err } = await runOps(t.databaseUrl, ['platform', 'list'], { DATABASE_URL: login(owner) });
-    expect([code, err]).toEqual([
-      1,
-      expect.stringMatching(/^The login of DATABASE_URL is not a member of gateway_serving\./),
-    ]);
-    const config = readConfig({ NODE_ENV: 'production', DATABASE_URL: login(owner), SECRET_KEY: secretKey, PORT: '0' });
-    const starting = startGateway({ databaseUrl: login(owner), config, log: pino({ level: 'silent' }) });
-    await expect(starting.catch((error: unknown) => Promise.reject(messageForUser(error)))).rejects.toMatch(
-      /is not a member of .*DATABASE_OWNER_URL for migrations/,
-    );
+    const refused = expect.stringMatching(/^The login of DATABASE_URL is not a member of gateway_serving\./);
+    expect([code, err]).toEqual([1, refused]);
+    const message = await startAs(login(owner)).catch(messageForUser);
+    expect(message).toMatch(/is not a member of .*DATABASE_OWNER_URL for migrations/);
     await t.owner.query(`drop owned by ${owner}; drop role ${owner}`);
   });
 

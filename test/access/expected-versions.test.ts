@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { schema } from '../../src/api/graphql/server/schema.ts';
 import { type Operation, operationNames } from '../../src/domain/access/operations.ts';
 import { act, announce, mint, quote, receiptOf, succeed, untilStatus, usdToEur } from '../setup/acts.ts';
-import { type Data, testGateway } from '../setup/gateway.ts';
+import { type Data, testGateway, uuidIn } from '../setup/gateway.ts';
 import { restClient } from '../setup/rest.ts';
 import { makeScene, newCustomer, serverOf } from '../setup/scene.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
@@ -80,19 +80,8 @@ const table: Partial<Record<Operation, readonly [make: () => Promise<string>, in
   ],
 };
 
-const versions = [
-  'Customer',
-  'ExternalAccount',
-  'Quote',
-  'Transaction',
-  'WebhookEndpoint',
-  'ApiToken',
-  'ClientToken',
-  'Platform',
-  'Policy',
-]
-  .map((type) => `... on ${type} { version }`)
-  .join(' ');
+const types = 'Customer ExternalAccount Quote Transaction WebhookEndpoint ApiToken ClientToken Platform Policy';
+const versions = types.replaceAll(/\w+/g, '... on $& { version }');
 
 /** Returns the version of a record, or undefined if it no longer exists. */
 async function versionOf(id: string): Promise<number | undefined> {
@@ -126,9 +115,8 @@ describe.each(Object.entries(table))('%s', (name, [make, input]) => {
     const id = await make();
     const expectedVersion = await versionOf(id);
     expect(expectedVersion).toBeGreaterThan(0);
-    const results = await Promise.all(
-      Array.from({ length: 20 }, () => change(operation, { ...input(id), expectedVersion })),
-    );
+    const calls = Array.from({ length: 20 }, () => change(operation, { ...input(id), expectedVersion }));
+    const results = await Promise.all(calls);
     const won = results.filter(({ __typename }) => __typename.endsWith('Success'));
     expect(won).toHaveLength(1);
     const version = await versionOf(id);
@@ -154,23 +142,21 @@ describe.each(Object.entries(table))('%s', (name, [make, input]) => {
 });
 
 test('a command with another version is refused even if it would change nothing', async () => {
-  const customerId = await newCustomer(platform);
-  expect(await change('updateCustomer', { customerId, expectedVersion: 7 })).toMatchObject({ code: 'CONFLICT' });
-  expect(await change('updatePlatform', { expectedVersion: 7_000 })).toMatchObject({ code: 'CONFLICT' });
-  const endpointId = await endpoint();
-  expect(await change('updateWebhookEndpoint', { endpointId, expectedVersion: 7 })).toMatchObject({ code: 'CONFLICT' });
+  for (const [name, input] of [
+    ['updateCustomer', { customerId: await newCustomer(platform) }],
+    ['updatePlatform', {}],
+    ['updateWebhookEndpoint', { endpointId: await endpoint() }],
+  ] as const)
+    expect(await change(name, { ...input, expectedVersion: 7_000 })).toMatchObject({ code: 'CONFLICT' });
 });
 
 test("the service's own notes on an endpoint do not change its version", async () => {
   const id = await endpoint();
   const version = await versionOf(id);
-  const uuid = id.slice('WebhookEndpoint:'.length);
-  await t.owner.query(
-    "update webhook_endpoint set position = position + 1, failures = 3, failing_since = now(), status = 'FAILING' where id = $1",
-    [uuid],
-  );
+  const set = (changes: string) => t.owner.query(`update webhook_endpoint set ${changes} where id = $1`, [uuidIn(id)]);
+  await set("position = position + 1, failures = 3, failing_since = now(), status = 'FAILING'");
   expect(await versionOf(id)).toBe(version);
-  await t.owner.query("update webhook_endpoint set status = 'DISABLED', disabled_at = now() where id = $1", [uuid]);
+  await set("status = 'DISABLED', disabled_at = now()");
   expect(await versionOf(id)).toBe((version ?? 0) + 1);
 });
 

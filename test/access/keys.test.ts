@@ -10,10 +10,7 @@ import { ownReceiver } from '../webhooks/receiver.ts';
 
 // The lifecycle of API tokens: expiry, addresses and rotation.
 
-const t = await testGateway({
-  TRUSTED_PROXIES: [parseRange('127.0.0.1')],
-  WRONG_CREDENTIALS_PER_MINUTE: 600,
-});
+const t = await testGateway({ TRUSTED_PROXIES: [parseRange('127.0.0.1')], WRONG_CREDENTIALS_PER_MINUTE: 600 });
 const { platform } = t;
 const facts = 'id clientId name permissions expiresAt addresses replacesId replacedBy { id } createdById lastUsedAt';
 
@@ -74,9 +71,8 @@ test('a token cannot create a token that lasts longer or is accepted from other 
   expect(await attempt({ expiresAt: later(3) })).toMatchObject({ code: 'FORBIDDEN', path: ['input', 'expiresAt'] });
   for (const other of ['203.0.112.0/23', '198.51.100.1', '2001:db9::/48'])
     expect(await attempt({ addresses: [other] })).toMatchObject({ code: 'FORBIDDEN', path: ['input', 'addresses'] });
-  expect((await make(from, { expiresAt: later(1), addresses: ['203.0.113.9'] })).token.addresses).toEqual([
-    '203.0.113.9',
-  ]);
+  const narrower = ['203.0.113.9'];
+  expect((await make(from, { expiresAt: later(1), addresses: narrower })).token.addresses).toEqual(narrower);
   expect((await make(from, {})).token).toMatchObject({ expiresAt: maker.token.expiresAt, addresses });
 });
 
@@ -114,11 +110,8 @@ test('without a trusted proxy, X-Forwarded-For is ignored', async () => {
 });
 
 test('a rotated token and its successor are both valid until the overlap ends', async () => {
-  const first = await make(platform, {
-    name: 'payouts',
-    permissions: ['VIEW', 'TRANSACT'],
-    addresses: ['203.0.113.0/24'],
-  });
+  const given = { name: 'payouts', permissions: ['VIEW', 'TRANSACT'], addresses: ['203.0.113.0/24'] };
+  const first = await make(platform, given);
   const second = await rotate(platform, first.token.id, { overlapHours: 2 });
   const { name, permissions, addresses } = first.token;
   expect(second.token).toMatchObject({ name, permissions, addresses, replacesId: first.token.id, expiresAt: null });
@@ -133,15 +126,12 @@ test('a rotated token and its successor are both valid until the overlap ends', 
   await untilRefused(first.platform);
   expect(await statusOf(second.platform)).toBe(200);
   expect(await act(platform, 'rotateApiToken', { tokenId: first.token.id })).toMatchObject({ code: 'CONFLICT' });
-  const { revokedId } = await succeed(platform, 'revokeApiToken', { tokenId: second.token.id }, 'revokedId');
-  expect(revokedId).toBe(second.token.id);
+  await succeed(platform, 'revokeApiToken', { tokenId: second.token.id });
 });
 
 test('exactly one of several concurrent rotations succeeds', async () => {
   const { token } = await make(platform, {});
-  const tries = Array.from({ length: 4 }, () =>
-    act(platform, 'rotateApiToken', { tokenId: token.id }, 'apiToken { id }'),
-  );
+  const tries = Array.from({ length: 4 }, () => act(platform, 'rotateApiToken', { tokenId: token.id }));
   const codes = (await Promise.all(tries)).map(({ code }) => code ?? 'DONE');
   expect(codes.sort()).toEqual(['CONFLICT', 'CONFLICT', 'CONFLICT', 'DONE']);
 });
@@ -186,12 +176,8 @@ test('the last use of a token is recorded at most once a minute', async () => {
   const { token, platform: key } = await make(platform, {});
   expect(token.lastUsedAt).toBeNull();
   await statusOf(key);
-  await untilRows(
-    t,
-    [{ used: true }],
-    'select last_used_at is not null as used from api_token where id = $1',
-    uuidIn(token.id),
-  );
+  const recorded = 'select last_used_at is not null as used from api_token where id = $1';
+  await untilRows(t, [{ used: true }], recorded, uuidIn(token.id));
   const used = () => fieldsOf(platform, 'node', token.id, '... on ApiToken { lastUsedAt }');
   const first = await used();
   // Each of these gateways looks the token up again.
@@ -215,9 +201,7 @@ test('the expiry of a token is announced once, a week in advance, by event and w
   await receiver.until(() => told().length >= 2);
   const announced = told().map(({ body }) => body.tokenId);
   expect(new Set(announced)).toEqual(new Set([soon.token.id, token.id]));
-  expect(receiver.received.find(({ body }) => body.tokenId === soon.token.id)?.body).toMatchObject({
-    ...{ type: 'API_TOKEN_EXPIRY', expiresAt: soon.token.expiresAt },
-  });
+  expect(told().find(({ body }) => body.tokenId === soon.token.id)?.body.expiresAt).toBe(soon.token.expiresAt);
   await ownGateway({}, t.databaseUrl);
   const events = async (by: TestPlatform) =>
     (await by.ask('{ events(filter: { types: [API_TOKEN_EXPIRY] }, first: 50) { edges { node { apiTokenId } } } }'))

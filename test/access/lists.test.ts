@@ -31,44 +31,33 @@ for (const platform of platforms) {
 
 // If these rules were tested through the APIs, the database's access checks would hide a fault in them
 // (database-wall.test.ts).
-test.each([
-  ['Transaction', visibleTransactions],
-  ['Quote', visibleQuotes],
-  ['Customer', visibleCustomers],
-  ['Account', visibleAccounts],
-] as const)("the application alone hides foreign %s, even without the database's checks", async (noun, visible) => {
-  const { database } = t.gateway.payments;
-  const platformsOf = async (where: object) =>
-    new Set((await readRows(database, noun, { where })).map((row) => row.platformId));
-  const { platformId } = platforms[0];
-  expect(await platformsOf({})).toEqual(new Set(platforms.map((platform) => platform.platformId)));
-  expect(await platformsOf(visible({ platformId, bound: { kind: 'PLATFORM' } }))).toEqual(new Set([platformId]));
-});
+const { database } = t.gateway.payments;
+const rowsOf = (noun: 'Transaction' | 'Quote' | 'Customer' | 'Account') => (where: object) =>
+  readRows(database, noun, { where });
 
-test("the application alone hides foreign WebhookEndpoint, even without the database's checks", async () => {
-  const { prisma } = t.gateway.payments.database;
-  const platformsOf = async (where: object) =>
-    new Set((await prisma.webhookEndpoint.findMany({ where })).map((row) => row.platformId));
-  const { platformId } = platforms[0];
-  expect(await platformsOf({})).toEqual(new Set(platforms.map((platform) => platform.platformId)));
-  expect(await platformsOf(visibleToPlatform({ platformId, bound: { kind: 'PLATFORM' } }))).toEqual(
-    new Set([platformId]),
-  );
-});
+test.each([
+  ['Transaction', visibleTransactions, rowsOf('Transaction')],
+  ['Quote', visibleQuotes, rowsOf('Quote')],
+  ['Customer', visibleCustomers, rowsOf('Customer')],
+  ['Account', visibleAccounts, rowsOf('Account')],
+  ['WebhookEndpoint', visibleToPlatform, (where: object) => database.prisma.webhookEndpoint.findMany({ where })],
+] as const)(
+  "the application alone hides foreign %s, even without the database's checks",
+  async (_noun, visible, read) => {
+    const platformsOf = async (where: object) => new Set((await read(where)).map((row) => row.platformId));
+    const { platformId } = platforms[0];
+    expect(await platformsOf({})).toEqual(new Set(platforms.map((platform) => platform.platformId)));
+    expect(await platformsOf(visible({ platformId, bound: { kind: 'PLATFORM' } }))).toEqual(new Set([platformId]));
+  },
+);
 
 test.each(['quote', 'transaction', 'customer', 'account', 'lookup', 'ofPlatform'] as const)(
   "a command itself finds no foreign %s, nor one of another customer, even without the database's checks",
   async (noun) => {
-    const { pool } = t.gateway.payments.database;
     const table = noun === 'ofPlatform' ? 'webhook_endpoint' : noun;
-    const found = async (customerId: string | null, transactionId: string | null) =>
-      (
-        await pool.query(`select r.platform_id as whose from ${table} r where ${visibleRow(noun, 'r')}`, [
-          platforms[0].platformId,
-          customerId,
-          transactionId,
-        ])
-      ).rows.map(({ whose }) => whose);
+    const text = `select r.platform_id as whose from ${table} r where ${visibleRow(noun, 'r')}`;
+    const found = async (...bound: readonly (string | null)[]) =>
+      (await database.pool.query(text, [platforms[0].platformId, ...bound])).rows.map(({ whose }) => whose);
     expect(new Set(await found(null, null))).toEqual(new Set([platforms[0].platformId]));
     const nobody = '019a0000-0000-7000-8000-000000000000';
     expect([...(await found(nobody, null)), ...(await found(null, nobody))]).toEqual([]);
@@ -77,10 +66,10 @@ test.each(['quote', 'transaction', 'customer', 'account', 'lookup', 'ofPlatform'
 
 // A stream reads only visible rows anyway, which would hide a fault in this rule.
 test('for every caller, an event is visible in a stream if and only if a list shows it', async () => {
-  const { prisma } = t.gateway.payments.database;
-  const all = await prisma.event.findMany();
+  const { event } = database.prisma;
+  const all = await event.findMany();
   const { platformId } = platforms[0];
-  const paid = all.find((event) => event.platformId === platformId && event.transactionId && event.customerId);
+  const paid = all.find((one) => one.platformId === platformId && one.transactionId && one.customerId);
   const { transactionId, customerId } = paid ?? {};
   const scopes: Scope[] = [
     { platformId, bound: { kind: 'PLATFORM' } },
@@ -88,8 +77,8 @@ test('for every caller, an event is visible in a stream if and only if a list sh
     { platformId, bound: { kind: 'PAYMENT', transactionId: transactionId ?? '', quoteId: null } },
   ];
   for (const scope of scopes) {
-    const listed = new Set((await prisma.event.findMany({ where: visibleEvents(scope) })).map(({ id }) => id));
-    const seen = all.filter((event) => maySeeEvent(scope, event)).map(({ id }) => id);
+    const listed = new Set((await event.findMany({ where: visibleEvents(scope) })).map(({ id }) => id));
+    const seen = all.filter((one) => maySeeEvent(scope, one)).map(({ id }) => id);
     expect(seen.length).toBeGreaterThan(0);
     expect(seen.length).toBeLessThan(all.length);
     expect(new Set(seen)).toEqual(listed);

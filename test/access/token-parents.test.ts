@@ -112,23 +112,17 @@ describe.each(Object.entries(revocations))('over %s', (_api, revoke) => {
     await update(platform, all.takenOver, { url: `${hook}/elsewhere` });
     await update(child, all.described, { description: 'the same' });
     const endpoints = async () => {
-      const { webhookEndpoints } = await platform.ask(
-        '{ webhookEndpoints { edges { node { id url tokenId status notice } } } }',
-      );
+      const query = '{ webhookEndpoints { edges { node { id url tokenId status notice } } } }';
+      const { webhookEndpoints } = await platform.ask(query);
       return Object.fromEntries(webhookEndpoints.edges.map(({ node }: Data) => [node.id, node]));
     };
-    const ends: Readonly<Record<string, string | undefined>> = {
-      ...{
-        [all.ofParent]: parent.tokenId,
-        [all.ofChild]: child.tokenId,
-        [all.redirected]: child.tokenId,
-        [all.enabled]: parent.tokenId,
-      },
-      ...{ [all.takenOver]: undefined, [all.ofPlatform]: undefined, [all.described]: undefined },
-    };
-    const enabled = Object.fromEntries(
-      Object.entries(ends).map(([id, tokenId]) => [id, { tokenId: tokenId ?? platform.tokenId, status: 'ENABLED' }]),
-    );
+    /** The token with which each endpoint ends. */
+    const ends = [
+      ...[all.ofParent, all.enabled].map((id) => [id, parent.tokenId] as const),
+      ...[all.ofChild, all.redirected].map((id) => [id, child.tokenId] as const),
+      ...[all.takenOver, all.ofPlatform, all.described].map((id) => [id, platform.tokenId] as const),
+    ];
+    const enabled = Object.fromEntries(ends.map(([id, tokenId]) => [id, { tokenId, status: 'ENABLED' }]));
     expect(await endpoints()).toMatchObject(enabled);
 
     // The test event of the child's endpoint now waits for its second attempt.
@@ -138,8 +132,11 @@ describe.each(Object.entries(revocations))('over %s', (_api, revoke) => {
     expect(await revoke(platform, parent.tokenId)).toBeNull();
     const after = await endpoints();
     const disabled = { status: 'DISABLED', notice: 'Disabled with the token that made it.' };
-    for (const [id, tokenId] of Object.entries(ends))
-      expect(after[id]).toMatchObject(tokenId ? { tokenId, ...disabled } : { status: 'ENABLED', notice: null });
+    for (const [id, tokenId] of ends)
+      expect(after[id]).toMatchObject({
+        tokenId,
+        ...(tokenId === platform.tokenId ? { status: 'ENABLED', notice: null } : disabled),
+      });
     expect(Object.values<Data>(after).find(({ url }) => url.endsWith('of-settings'))).toMatchObject(disabled);
     // The waiting operations have continued.
     const { rows } = await t.owner.query(
@@ -195,10 +192,10 @@ describe.each(Object.entries(revocations))('over %s', (_api, revoke) => {
     await ended.ask(viewer);
     expect(await revoke(platform, ended.tokenId)).toBeNull();
     const attempts = [
-      act(ended, 'createApiToken', { name: 'late', permissions: ['MANAGE'] }, 'apiToken { id }'),
-      act(ended, 'createClientToken', { boundTo: { customerId } }, 'tokenId'),
-      act(ended, 'createWebhookEndpoint', { url: hook }, 'endpoint { id }'),
-      act(ended, 'updateWebhookEndpoint', { endpointId, url: `${hook}/elsewhere` }, 'endpoint { id }'),
+      act(ended, 'createApiToken', { name: 'late', permissions: ['MANAGE'] }),
+      act(ended, 'createClientToken', { boundTo: { customerId } }),
+      act(ended, 'createWebhookEndpoint', { url: hook }),
+      act(ended, 'updateWebhookEndpoint', { endpointId, url: `${hook}/elsewhere` }),
     ];
     for (const attempt of attempts) {
       // If the gateway no longer remembers the token, the request itself is refused.
@@ -252,16 +249,13 @@ test('a token shows its creator, and a revocation, even a repeat, returns how ma
   await succeed(platform, 'revokeClientToken', { tokenId: apps[1]?.tokenId });
   const counts = 'revokedId endedApiTokens endedClientTokens disabledEndpoints';
   const revoke = (tokenId: string, more: object) => succeed(platform, 'revokeApiToken', { tokenId, ...more }, counts);
-  const alone = { revokedId: grandchild.tokenId, endedApiTokens: 0, endedClientTokens: 0, disabledEndpoints: 0 };
+  const alone = { endedApiTokens: 0, endedClientTokens: 0, disabledEndpoints: 0 };
   expect(await revoke(grandchild.tokenId, { revokeDescendants: false })).toMatchObject(alone);
-  const answer = {
-    ...{ revokedId: parent.tokenId, endedApiTokens: 2, endedClientTokens: 1, disabledEndpoints: 1, replayed: false },
-  };
-  expect(await revoke(parent.tokenId, { idempotencyKey: 'one' })).toMatchObject(answer);
-  expect(await revoke(parent.tokenId, { idempotencyKey: 'one' })).toMatchObject({ ...answer, replayed: true });
-  expect(await revoke(parent.tokenId, {})).toMatchObject({
-    ...{ endedApiTokens: 0, endedClientTokens: 0, disabledEndpoints: 0, replayed: false },
-  });
+  const ended = { revokedId: parent.tokenId, endedApiTokens: 2, endedClientTokens: 1, disabledEndpoints: 1 };
+  for (const replayed of [false, true])
+    expect(await revoke(parent.tokenId, { idempotencyKey: 'one' })).toMatchObject({ ...ended, replayed });
+  const none = { endedApiTokens: 0, endedClientTokens: 0, disabledEndpoints: 0, replayed: false };
+  expect(await revoke(parent.tokenId, {})).toMatchObject(none);
   expect(await makers()).toEqual({ [platform.tokenId]: null });
   const late = await server(platform);
   await succeed(late, 'revokeApiToken', { tokenId: platform.tokenId, revokeDescendants: false });

@@ -4,7 +4,7 @@ import { composeIBAN } from 'ibantools';
 import { expect, test } from 'vitest';
 import { anyMetadata, type Call, entriesOf, madeOnBoth, results } from '../setup/both-api-calls.ts';
 import { testGateway } from '../setup/gateway.ts';
-import { restClient, restScene } from '../setup/rest.ts';
+import { restClient, restQuote, restScene } from '../setup/rest.ts';
 
 /** Commands on existing objects: incoming payments, deposits, customers, accounts, payments to UMA addresses. */
 
@@ -22,12 +22,8 @@ const scene = await restScene(rest, 1_000_000);
 const path = `/receiver/${encodeURIComponent(umaAddress)}?customerId=${scene.customer.id}`;
 const lookupId = (await rest.ask('GET', path)).id;
 for (let made = 0; made < 12; made += 1) {
-  const quote = {
-    source: { sourceType: 'REALTIME_FUNDING', customerId: scene.customer.id, currency: 'USD' },
-    destination: { destinationType: 'ACCOUNT', accountId: scene.outsideEur.id },
-    lockedCurrencySide: 'SENDING',
-    lockedCurrencyAmount: 1_000 + made,
-  };
+  const source = { sourceType: 'REALTIME_FUNDING', customerId: scene.customer.id, currency: 'USD' };
+  const quote = restQuote('', scene.outsideEur.id, 1_000 + made, { source });
   funded.push((await rest.make('/quotes', quote)).quoteId);
   const business = made % 2 === 1;
   const body = business
@@ -36,7 +32,12 @@ for (let made = 0; made < 12; made += 1) {
   customers.push({ id: (await rest.make('/customers', body)).id, business });
 }
 
-type Make = () => Call;
+/** Builds calls from drawn values at the time of the call, when the ids of earlier records are known. */
+const built =
+  <Drawn>(build: (drawn: Drawn) => Call) =>
+  (drawn: Drawn) =>
+  () =>
+    build(drawn);
 const uuid = '01a1fc11-db75-7eac-9cd6-93f3db60e56b';
 
 const sendCall = fc
@@ -46,16 +47,15 @@ const sendCall = fc
     amount: fc.constantFrom(undefined, undefined, 1_003, 5),
   })
   .map(
-    ({ position, currency, amount }): Make =>
-      () => {
-        const quoteId = funded[position] ?? `Quote:${uuid}`;
-        return {
-          rest: { path: '/sandbox/send', body: { quoteId, currencyCode: currency, currencyAmount: amount } },
-          mutation: 'sandboxSend',
-          input: { quoteId, currency, amount },
-          result: results.transaction,
-        };
-      },
+    built(({ position, currency, amount }) => {
+      const quoteId = funded[position] ?? `Quote:${uuid}`;
+      return {
+        rest: { path: '/sandbox/send', body: { quoteId, currencyCode: currency, currencyAmount: amount } },
+        mutation: 'sandboxSend',
+        input: { quoteId, currency, amount },
+        result: results.transaction,
+      };
+    }),
   );
 
 const receiveCall = fc
@@ -67,24 +67,23 @@ const receiveCall = fc
   // Only one fault at a time, because it is not specified which of several faults is reported first.
   .filter(({ to, currency }) => currency !== 'XXX' || to === 'customer')
   .map(
-    ({ to, currency, amount }): Make =>
-      () => {
-        const [inRest, receiver] = {
-          customer: [{ customerId: scene.customer.id }, { customerId: scene.customer.id }],
-          address: [{ receiverUmaAddress: scene.customer.umaAddress }, { umaAddress: scene.customer.umaAddress }],
-          unknown: [{ customerId: `Customer:${uuid}` }, { customerId: `Customer:${uuid}` }],
-        }[to] as [object, object];
-        const sent = { senderUmaAddress: '$sender@example.com' };
-        return {
-          rest: {
-            path: '/sandbox/uma/receive',
-            body: { ...sent, ...inRest, receivingCurrencyCode: currency, receivingCurrencyAmount: amount },
-          },
-          mutation: 'sandboxReceiveUma',
-          input: { ...sent, receiver, currency, amount },
-          result: results.transaction,
-        };
-      },
+    built(({ to, currency, amount }) => {
+      const [inRest, receiver] = {
+        customer: [{ customerId: scene.customer.id }, { customerId: scene.customer.id }],
+        address: [{ receiverUmaAddress: scene.customer.umaAddress }, { umaAddress: scene.customer.umaAddress }],
+        unknown: [{ customerId: `Customer:${uuid}` }, { customerId: `Customer:${uuid}` }],
+      }[to] as [object, object];
+      const sent = { senderUmaAddress: '$sender@example.com' };
+      return {
+        rest: {
+          path: '/sandbox/uma/receive',
+          body: { ...sent, ...inRest, receivingCurrencyCode: currency, receivingCurrencyAmount: amount },
+        },
+        mutation: 'sandboxReceiveUma',
+        input: { ...sent, receiver, currency, amount },
+        result: results.transaction,
+      };
+    }),
   );
 
 const decideCall = fc
@@ -95,26 +94,25 @@ const decideCall = fc
     reason: fc.constantFrom(undefined, 'Not ours.', 'Not\u202eours.'),
   })
   .map(
-    ({ position, approves, info, reason }): Make =>
-      () => {
-        const transactionId = announced[position] ?? `Transaction:${uuid}`;
-        const path = `/transactions/${transactionId}`;
-        if (!approves) {
-          return {
-            rest: { path: `${path}/reject`, body: { reason } },
-            mutation: 'rejectTransaction',
-            input: { transactionId, reason },
-            result: results.transaction,
-          };
-        }
-        const receiverCustomerInfo = info && Object.entries(info).map(([name, value]) => ({ name, value }));
+    built(({ position, approves, info, reason }) => {
+      const transactionId = announced[position] ?? `Transaction:${uuid}`;
+      const path = `/transactions/${transactionId}`;
+      if (!approves) {
         return {
-          rest: { path: `${path}/approve`, body: { receiverCustomerInfo: info } },
-          mutation: 'approveTransaction',
-          input: { transactionId, receiverCustomerInfo },
+          rest: { path: `${path}/reject`, body: { reason } },
+          mutation: 'rejectTransaction',
+          input: { transactionId, reason },
           result: results.transaction,
         };
-      },
+      }
+      const receiverCustomerInfo = info && Object.entries(info).map(([name, value]) => ({ name, value }));
+      return {
+        rest: { path: `${path}/approve`, body: { receiverCustomerInfo: info } },
+        mutation: 'approveTransaction',
+        input: { transactionId, receiverCustomerInfo },
+        result: results.transaction,
+      };
+    }),
   );
 
 const customerCall = fc
@@ -132,48 +130,47 @@ const customerCall = fc
     return [isFormWrong, '__proto' in (metadata ?? {}), umaAddress].filter(Boolean).length <= 1;
   })
   .map(
-    ({ position, act, name, nationality, umaAddress: address, metadata }): Make =>
-      () => {
-        const { id: customerId, business } = customers[position] ?? { id: `Customer:${uuid}`, business: false };
-        const path = `/customers/${customerId}`;
-        if (act === 'delete') {
-          return {
-            rest: { method: 'DELETE', path },
-            mutation: 'deleteCustomer',
-            input: { customerId },
-            result: results.customer,
-          };
-        }
-        if (act === 'check') {
-          return {
-            rest: { path: `/sandbox${path}/kyc-status`, body: { kycStatus: 'MANUALLY_APPROVED' } },
-            mutation: 'sandboxSetKycStatus',
-            input: { customerId, kycStatus: 'MANUALLY_APPROVED' },
-            result: results.customer,
-          };
-        }
-        const asBusiness = act === 'mistake' ? !business : business;
-        const address_ = { taken: scene.customer.umaAddress, new: `$${randomUUID()}@test.uma.money`, nobody: 'nobody' };
-        const uma = { umaAddress: address && address_[address as keyof typeof address_] };
-        const company = { legalName: name, taxId: 'GB123' };
+    built(({ position, act, name, nationality, umaAddress: address, metadata }) => {
+      const { id: customerId, business } = customers[position] ?? { id: `Customer:${uuid}`, business: false };
+      const path = `/customers/${customerId}`;
+      if (act === 'delete') {
         return {
-          rest: {
-            method: 'PATCH',
-            path,
-            body: asBusiness
-              ? { customerType: 'BUSINESS', ...uma, businessInfo: company, metadata }
-              : { customerType: 'INDIVIDUAL', ...uma, fullName: name, nationality, metadata },
-          },
-          mutation: 'updateCustomer',
-          input: {
-            customerId,
-            ...uma,
-            metadata: entriesOf(metadata),
-            details: asBusiness ? { business: company } : { individual: { fullName: name, nationality } },
-          },
+          rest: { method: 'DELETE', path },
+          mutation: 'deleteCustomer',
+          input: { customerId },
           result: results.customer,
         };
-      },
+      }
+      if (act === 'check') {
+        return {
+          rest: { path: `/sandbox${path}/kyc-status`, body: { kycStatus: 'MANUALLY_APPROVED' } },
+          mutation: 'sandboxSetKycStatus',
+          input: { customerId, kycStatus: 'MANUALLY_APPROVED' },
+          result: results.customer,
+        };
+      }
+      const asBusiness = act === 'mistake' ? !business : business;
+      const address_ = { taken: scene.customer.umaAddress, new: `$${randomUUID()}@test.uma.money`, nobody: 'nobody' };
+      const uma = { umaAddress: address && address_[address as keyof typeof address_] };
+      const company = { legalName: name, taxId: 'GB123' };
+      return {
+        rest: {
+          method: 'PATCH',
+          path,
+          body: asBusiness
+            ? { customerType: 'BUSINESS', ...uma, businessInfo: company, metadata }
+            : { customerType: 'INDIVIDUAL', ...uma, fullName: name, nationality, metadata },
+        },
+        mutation: 'updateCustomer',
+        input: {
+          customerId,
+          ...uma,
+          metadata: entriesOf(metadata),
+          details: asBusiness ? { business: company } : { individual: { fullName: name, nationality } },
+        },
+        result: results.customer,
+      };
+    }),
   );
 
 let accountsMade = 0;
@@ -199,45 +196,44 @@ const accountCall = fc
     return wrong.filter(Boolean).length <= 1;
   })
   .map(
-    ({ number, owner, kind, currency, fullName, ...more }): Make =>
-      () => {
-        accountsMade += 1;
-        const unique = number === 'new' ? String(500_000_000 + accountsMade) : '777777777';
-        const us = kind === 'US_ACCOUNT';
-        const info = us
-          ? {
-              accountNumber: number === '1' ? 'x' : `${unique}000`,
-              routingNumber: '021000021',
-              accountCategory: 'CHECKING',
-            }
-          : {
-              iban: number === '1' ? 'DE1' : composeIBAN({ countryCode: 'DE', bban: `37040044${unique}0` }),
-              swiftBic: 'COBADEFF',
-            };
-        const beneficiary = { fullName, birthDate: '1906-12-09', nationality: 'US' };
-        const customerId = { customer: scene.customer.id, platform: undefined, unknown: `Customer:${uuid}` }[owner];
-        const base = { currency: currency === 'right' ? (us ? 'USD' : 'EUR') : currency, customerId, ...more };
-        return {
-          rest: {
-            path: '/customers/external-accounts',
-            body: {
-              ...base,
-              accountInfo: {
-                accountType: kind,
-                ...info,
-                beneficiary: { beneficiaryType: 'INDIVIDUAL', ...beneficiary },
-              },
+    built(({ number, owner, kind, currency, fullName, ...more }) => {
+      accountsMade += 1;
+      const unique = number === 'new' ? String(500_000_000 + accountsMade) : '777777777';
+      const us = kind === 'US_ACCOUNT';
+      const info = us
+        ? {
+            accountNumber: number === '1' ? 'x' : `${unique}000`,
+            routingNumber: '021000021',
+            accountCategory: 'CHECKING',
+          }
+        : {
+            iban: number === '1' ? 'DE1' : composeIBAN({ countryCode: 'DE', bban: `37040044${unique}0` }),
+            swiftBic: 'COBADEFF',
+          };
+      const beneficiary = { fullName, birthDate: '1906-12-09', nationality: 'US' };
+      const customerId = { customer: scene.customer.id, platform: undefined, unknown: `Customer:${uuid}` }[owner];
+      const base = { currency: currency === 'right' ? (us ? 'USD' : 'EUR') : currency, customerId, ...more };
+      return {
+        rest: {
+          path: '/customers/external-accounts',
+          body: {
+            ...base,
+            accountInfo: {
+              accountType: kind,
+              ...info,
+              beneficiary: { beneficiaryType: 'INDIVIDUAL', ...beneficiary },
             },
           },
-          mutation: 'createExternalAccount',
-          input: {
-            ...base,
-            accountInfo: us ? { usAccount: info } : { iban: info },
-            beneficiary: { individual: beneficiary },
-          },
-          result: results.externalAccount,
-        };
-      },
+        },
+        mutation: 'createExternalAccount',
+        input: {
+          ...base,
+          accountInfo: us ? { usAccount: info } : { iban: info },
+          beneficiary: { individual: beneficiary },
+        },
+        result: results.externalAccount,
+      };
+    }),
   );
 
 const umaQuoteCall = fc
@@ -256,38 +252,37 @@ const umaQuoteCall = fc
     return wrong.filter(Boolean).length <= 1 && !(form === 'workflow' && currency === 'EUR');
   })
   .map(
-    ({ form, lookup, told, currency, side, amount, immediatelyExecute }): Make =>
-      () => {
-        const sender = told === 'all' ? { FULL_NAME: 'Grace Hopper', BIRTH_DATE: '1906-12-09' } : {};
-        const rest = {
-          lookupId: lookup === 'good' ? lookupId : `Lookup:${uuid}`,
-          lockedCurrencySide: side,
-          lockedCurrencyAmount: amount,
-          immediatelyExecute,
-        };
-        return {
-          rest: {
-            path: '/quotes',
-            body:
-              form === 'workflow'
-                ? { ...rest, sendingCurrencyCode: 'USD', receivingCurrencyCode: currency, senderCustomerInfo: sender }
-                : {
-                    ...rest,
-                    source: { sourceType: 'ACCOUNT', accountId: scene.usd.id },
-                    destination: { destinationType: 'UMA_ADDRESS', umaAddress, currency },
-                    senderCustomerInfo: sender,
-                  },
-          },
-          mutation: 'createQuote',
-          input: {
-            ...rest,
-            source: { account: { accountId: scene.usd.id } },
-            destination: { uma: { umaAddress, currency } },
-            senderCustomerInfo: Object.entries(sender).map(([name, value]) => ({ name, value })),
-          },
-          result: results.quote,
-        };
-      },
+    built(({ form, lookup, told, currency, side, amount, immediatelyExecute }) => {
+      const sender = told === 'all' ? { FULL_NAME: 'Grace Hopper', BIRTH_DATE: '1906-12-09' } : {};
+      const rest = {
+        lookupId: lookup === 'good' ? lookupId : `Lookup:${uuid}`,
+        lockedCurrencySide: side,
+        lockedCurrencyAmount: amount,
+        immediatelyExecute,
+      };
+      return {
+        rest: {
+          path: '/quotes',
+          body:
+            form === 'workflow'
+              ? { ...rest, sendingCurrencyCode: 'USD', receivingCurrencyCode: currency, senderCustomerInfo: sender }
+              : {
+                  ...rest,
+                  source: { sourceType: 'ACCOUNT', accountId: scene.usd.id },
+                  destination: { destinationType: 'UMA_ADDRESS', umaAddress, currency },
+                  senderCustomerInfo: sender,
+                },
+        },
+        mutation: 'createQuote',
+        input: {
+          ...rest,
+          source: { account: { accountId: scene.usd.id } },
+          destination: { uma: { umaAddress, currency } },
+          senderCustomerInfo: Object.entries(sender).map(([name, value]) => ({ name, value })),
+        },
+        result: results.quote,
+      };
+    }),
   );
 
 const accountChange = fc
@@ -299,18 +294,17 @@ const accountChange = fc
     metadata: anyMetadata,
   })
   .map(
-    ({ position, act, metadata, ...change }): Make =>
-      () => {
-        const accountId = outside[position] ?? `ExternalAccount:${uuid}`;
-        const path = `/customers/external-accounts/${accountId}`;
-        const isDeletion = act === 'delete';
-        return {
-          rest: isDeletion ? { method: 'DELETE', path } : { method: 'PATCH', path, body: { ...change, metadata } },
-          mutation: isDeletion ? 'deleteExternalAccount' : 'updateExternalAccount',
-          input: isDeletion ? { accountId } : { accountId, ...change, metadata: entriesOf(metadata) },
-          result: results.externalAccount,
-        };
-      },
+    built(({ position, act, metadata, ...change }) => {
+      const accountId = outside[position] ?? `ExternalAccount:${uuid}`;
+      const path = `/customers/external-accounts/${accountId}`;
+      const isDeletion = act === 'delete';
+      return {
+        rest: isDeletion ? { method: 'DELETE', path } : { method: 'PATCH', path, body: { ...change, metadata } },
+        mutation: isDeletion ? 'deleteExternalAccount' : 'updateExternalAccount',
+        input: isDeletion ? { accountId } : { accountId, ...change, metadata: entriesOf(metadata) },
+        result: results.externalAccount,
+      };
+    }),
   );
 
 const anyCall = fc.oneof(accountChange, sendCall, receiveCall, decideCall, customerCall, accountCall, umaQuoteCall);

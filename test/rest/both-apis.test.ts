@@ -33,21 +33,13 @@ const quoteCall = fc
     description: memo,
     metadata: anyMetadata,
   })
-  .filter(({ ends, metadata }) => isSound(metadata) || ends === 'good')
-  .filter(({ ends, amount, metadata }) =>
-    isSound(metadata) && ends !== 'unknown' && ends !== 'outside' && ends !== 'self'
-      ? true
-      : amount > 0 && amount < 500_000,
-  )
+  .filter(({ ends, amount, metadata }) => {
+    const wrong = [!isSound(metadata), ['unknown', 'outside', 'self'].includes(ends), amount <= 0 || amount >= 500_000];
+    return wrong.filter(Boolean).length <= 1 && (isSound(metadata) || ends === 'good');
+  })
   .map(({ ends, side, amount, immediatelyExecute, description, metadata }): (() => Call) => () => {
-    const from = {
-      good: scene.usd.id,
-      platform: mine.id,
-      unknown,
-      outside: scene.outsideUsd.id,
-      self: scene.usd.id,
-      funded: '',
-    }[ends];
+    const { id: usd } = scene.usd;
+    const from = { good: usd, platform: mine.id, unknown, outside: scene.outsideUsd.id, self: usd, funded: '' }[ends];
     const to = ends === 'self' ? scene.usd.id : scene.outsideEur.id;
     const funded = ends === 'funded';
     const rest = {
@@ -150,21 +142,15 @@ const customerCall = fc
   .map(({ business, name, nationality, metadata }): (() => Call) => () => {
     const platformCustomerId = `both-apis-${randomUUID()}`;
     const address = { line1: '1 High Street', city: 'London', postalCode: 'N1', country: 'GB' };
-    const owner = { fullName: 'Ada Lovelace', individualType: 'DIRECTOR', percentageOwnership: 12.5, address };
+    const owner = { fullName: 'Ada Lovelace', individualType: 'DIRECTOR', address };
+    const beneficialOwners = [{ ...owner, percentageOwnership: 12.5 }];
     const person = { fullName: name, birthDate: '1985-12-10', nationality, address };
     const company = { legalName: name, taxId: 'GB123' };
     return {
       rest: {
         path: '/customers',
         body: business
-          ? {
-              customerType: 'BUSINESS',
-              platformCustomerId,
-              businessInfo: company,
-              address,
-              beneficialOwners: [owner],
-              metadata,
-            }
+          ? { customerType: 'BUSINESS', platformCustomerId, businessInfo: company, address, beneficialOwners, metadata }
           : { customerType: 'INDIVIDUAL', platformCustomerId, ...person, metadata },
       },
       mutation: 'createCustomer',

@@ -18,20 +18,15 @@ test('null in a change clears an optional field, is ignored for a required one, 
   const raw = JSON.stringify({ ...person, address, umaAddress: null, metadata: { a: 'b' } });
   const { body: made } = await rest.call('POST', '/customers', { raw });
   expect(made.address).not.toHaveProperty('line2');
-  const change = async (body: object) =>
-    (
-      await rest.call('PATCH', `/customers/${made.id}`, {
-        raw: JSON.stringify({ customerType: 'INDIVIDUAL', ...body }),
-      })
-    ).body;
+  const change = async (body: object) => {
+    const raw = JSON.stringify({ customerType: 'INDIVIDUAL', ...body });
+    return (await rest.call('PATCH', `/customers/${made.id}`, { raw })).body;
+  };
   const emptied = await change({ address: null, birthDate: null, metadata: null });
   const { address: _address, birthDate: _birthDate, metadata: _metadata, ...others } = made;
   expect(emptied).toEqual({ ...others, updatedAt: emptied.updatedAt });
-  expect(await change({ address, umaAddress: null })).toMatchObject({
-    ...others,
-    address: made.address,
-    updatedAt: expect.anything(),
-  });
+  const { updatedAt: _updatedAt, ...kept } = others;
+  expect(await change({ address, umaAddress: null })).toMatchObject({ ...kept, address: made.address });
   const firm = await rest.make('/customers', { ...company, platformCustomerId: 'nulls of a company' });
   const ofFirm = (businessInfo: object | null, status = 200) =>
     rest.ask('PATCH', `/customers/${firm.id}`, { customerType: 'BUSINESS', businessInfo }, status);
@@ -52,14 +47,8 @@ test('an empty change to a customer changes nothing, over either API', async () 
       { id: made.id },
     );
   // The event about the customer's creation reaches the feed a moment after the answer.
-  const before = await vi.waitFor(
-    async () => {
-      const now = await read();
-      expect(now.events.totalCount).toBe(1);
-      return now;
-    },
-    { timeout: 60_000 },
-  );
+  await vi.waitFor(async () => expect((await read()).events.totalCount).toBe(1), { timeout: 60_000 });
+  const before = await read();
   for (const nothing of [{}, { businessInfo: {} }]) {
     const { body } = await rest.call('PATCH', `/customers/${made.id}`, {
       body: { customerType: 'BUSINESS', ...nothing },
@@ -68,13 +57,9 @@ test('an empty change to a customer changes nothing, over either API', async () 
     expect(body).toEqual(made);
   }
   for (const nothing of [{}, { umaAddress: null }, { details: { business: {} } }, { details: null }]) {
-    const { customer } = await succeed(
-      t.platform,
-      'updateCustomer',
-      { customerId: made.id, ...nothing },
-      'customer { id version }',
-    );
-    expect(customer).toEqual({ id: made.id, version: before.customer.version });
+    const input = { customerId: made.id, ...nothing };
+    const { customer } = await succeed(t.platform, 'updateCustomer', input, 'customer { version }');
+    expect(customer).toEqual({ version: before.customer.version });
   }
   expect(await read()).toEqual(before);
   await rest.ask('PATCH', `/customers/${made.id}`, { customerType: 'INDIVIDUAL' }, 400);

@@ -60,6 +60,8 @@ const unknownParameter = {
   details: { field: 'unknown', errors: [{ field: 'unknown', constraint: 'unknown' }] },
 };
 
+const mismatch = { code: 'IDEMPOTENCY_MISMATCH', details: { field: 'Idempotency-Key' } };
+
 /** Provokes each status at an endpoint whose document lists it. */
 const provoke: Record<number, (endpoint: Endpoint) => Promise<RestAnswer>> = {
   200: (endpoint) => send(endpoint),
@@ -108,6 +110,17 @@ const inTrouble = [409, 429, 500, 503, 504];
 
 const naming = (status: number) => catalog.endpoints.filter(({ statuses }) => statuses.includes(status));
 
+/** Calls every endpoint that lists this status, expecting it with this code. Returns the answers. */
+async function refusedEverywhere(rest: RestClient, status: number, code: string): Promise<RestAnswer[]> {
+  const answers: RestAnswer[] = [];
+  for (const { id, method, path } of naming(status)) {
+    const answer = await rest.call(method, path);
+    expect({ id, ...answer }).toMatchObject({ id, status, body: { code } });
+    answers.push(answer);
+  }
+  return answers;
+}
+
 describe('the contract', () => {
   test('has a test for every status of every endpoint', () => {
     const named = new Set(catalog.endpoints.flatMap(({ statuses }) => statuses));
@@ -120,6 +133,7 @@ describe('the contract', () => {
       expect({ id: endpoint.id, ...answer }).toMatchObject({ id: endpoint.id, status });
       if (status === 400) expect(answer?.body).toMatchObject(unknownParameter);
       if (status === 404) expect(answer?.body.code).toMatch(/_NOT_FOUND$/);
+      if (status === 422) expect(answer?.body).toMatchObject(mismatch);
       if (status >= 400) expect(answer?.body).toMatchObject({ status, details: { reason: expect.any(String) } });
     }
   });
@@ -129,14 +143,11 @@ describe('the contract', () => {
     const holder = await t.owner.connect();
     await holder.query('begin');
     // A first call with a key holds these locks while it runs: plans lock their key, and plain records write theirs.
-    await holder.query(
+    for (const text of [
       `select pg_advisory_xact_lock(hashtextextended($1::uuid::text || operation || ' held', 0)) from unnest($2::text[]) operation`,
-      [t.platform.platformId, Object.keys(operations)],
-    );
-    await holder.query(
       `insert into idempotency_record (platform_id, operation, key, request_hash) select $1, operation, 'held', '\\x00' from unnest($2::text[]) operation`,
-      [t.platform.platformId, Object.keys(operations)],
-    );
+    ])
+      await holder.query(text, [t.platform.platformId, Object.keys(operations)]);
     const commands = naming(409).filter(({ keyed }) => keyed);
     // Only a few at a time, because each holds a connection while it waits, and some answer only after a while.
     for (let from = 0; from < commands.length; from += 5) {
@@ -151,11 +162,7 @@ describe('the contract', () => {
     await holder.query('rollback');
     holder.release();
 
-    expect(
-      naming(409)
-        .filter(({ keyed }) => !keyed)
-        .map(({ id }) => id),
-    ).toEqual(['updateConfig']);
+    expect(naming(409).filter(({ keyed }) => !keyed)).toMatchObject([{ id: 'updateConfig' }]);
     const { umaDomain } = await other.ask('GET', '/config');
     await rest.ask('PATCH', '/config', { umaDomain }, 409);
   }, 60_000);
@@ -164,11 +171,8 @@ describe('the contract', () => {
     const t = await startTestGateway();
     const rest = await restClient(t.url, t.platform.authorization);
     await t.owner.query('alter table api_token rename to api_token_gone');
-    for (const endpoint of naming(500)) {
-      const answer = await rest.call(endpoint.method, endpoint.path);
-      expect({ id: endpoint.id, ...answer }).toMatchObject({ status: 500, body: { code: 'INTERNAL_ERROR' } });
-      expect(answer.text).not.toMatch(/api_token|relation|postgres/i);
-    }
+    const answers = await refusedEverywhere(rest, 500, 'INTERNAL_ERROR');
+    for (const { text } of answers) expect(text).not.toMatch(/api_token|relation|postgres/i);
     await t.owner.query('alter table api_token_gone rename to api_token');
     await t.stop();
   });
@@ -177,11 +181,8 @@ describe('the contract', () => {
     const t = await startTestGateway({ MAX_IN_FLIGHT: 1 }, undefined, { pace: patient });
     const rest = await restClient(t.url, t.platform.authorization);
     const release = await heldTransfer(t);
-    for (const endpoint of naming(503)) {
-      const answer = await rest.call(endpoint.method, endpoint.path);
-      expect({ id: endpoint.id, ...answer }).toMatchObject({ status: 503, body: { code: 'SERVICE_UNAVAILABLE' } });
-      expect(answer.headers.get('retry-after')).toBe('1');
-    }
+    const answers = await refusedEverywhere(rest, 503, 'SERVICE_UNAVAILABLE');
+    for (const { headers } of answers) expect(headers.get('retry-after')).toBe('1');
     await release();
     await t.stop();
   });
@@ -192,11 +193,8 @@ describe('the contract', () => {
     const t = await startTestGateway({ RATE_LIMIT_PLATFORM: once }, undefined, { pace: { now: () => 0 } });
     const rest = await restClient(t.url, t.platform.authorization);
     await rest.ask('GET', '/config');
-    for (const endpoint of naming(429)) {
-      const answer = await rest.call(endpoint.method, endpoint.path);
-      expect({ id: endpoint.id, ...answer }).toMatchObject({ status: 429, body: { code: 'RATE_LIMITED' } });
-      expect(answer.headers.get('retry-after')).toBe('1');
-    }
+    const answers = await refusedEverywhere(rest, 429, 'RATE_LIMITED');
+    for (const { headers } of answers) expect(headers.get('retry-after')).toBe('1');
     await t.stop();
   });
 

@@ -6,6 +6,17 @@ import { base } from '../setup/rest.ts';
 const t = await testGateway();
 const source = await (await fetch(`${t.url}${base}/openapi.json`)).text();
 const document: Data = JSON.parse(source);
+const operations = Object.entries<Data>(document.paths).flatMap(([path, methods]) =>
+  Object.values<Data>(methods).map((operation): Data => ({ path, ...operation })),
+);
+
+/** Returns every object within a part of the document, except in examples, each with its path. */
+function* partsOf(part: Data, path = ''): Generator<readonly [path: string, part: Data]> {
+  if (typeof part !== 'object' || part === null) return;
+  yield [path, part];
+  for (const [name, inner] of Object.entries<Data>(part))
+    if (name !== 'examples') yield* partsOf(inner, `${path}/${name}`);
+}
 
 test('the OpenAPI 3.1 document passes the linter without errors or warnings', async () => {
   const config = await createConfig({
@@ -19,7 +30,6 @@ test('the OpenAPI 3.1 document passes the linter without errors or warnings', as
 });
 
 test('operations and webhooks have an id, a summary, a description and a tag, and explain errors', async () => {
-  const operations = Object.values<Data>(document.paths).flatMap((methods) => Object.values<Data>(methods));
   const all = [...operations, ...Object.values<Data>(document.webhooks).map(({ post }) => post)];
   expect(new Set(all.map(({ operationId }) => operationId)).size).toBe(all.length);
   for (const { operationId, summary, description, tags } of all) {
@@ -36,48 +46,31 @@ test('operations and webhooks have an id, a summary, a description and a tag, an
 
 test('generators find a type for everything: no intersections or defaults, and bounded numbers', async () => {
   const wrong: string[] = [];
-  const visit = (value: Data, path: string): void => {
-    if (typeof value !== 'object' || value === null) return;
-    const { allOf, type, minimum, maximum } = value;
-    if (allOf) wrong.push(`${path}: an intersection`);
-    if (
-      [type].flat().some((one) => one === 'integer' || one === 'number') &&
-      (minimum === undefined || maximum === undefined)
-    )
-      wrong.push(`${path}: a number without a bound`);
-    if (path.startsWith('/components/schemas') && value.default !== undefined) wrong.push(`${path}: a default`);
-    for (const [name, part] of Object.entries(value)) if (name !== 'examples') visit(part, `${path}/${name}`);
-  };
-  visit(document, '');
-  for (const methods of Object.values<Data>(document.paths)) {
-    for (const { operationId, requestBody } of Object.values<Data>(methods)) {
-      if (!requestBody) continue;
-      const { $ref = '' } = requestBody.content['application/json'].schema;
-      const { properties, oneOf, anyOf } = document.components.schemas[$ref.split('/').at(-1)] ?? {};
-      if (anyOf || !(properties || oneOf)) wrong.push(`${operationId}: a body without a type`);
-    }
+  for (const [path, part] of partsOf(document)) {
+    const isNumber = [part.type].flat().some((one) => one === 'integer' || one === 'number');
+    const isBounded = part.minimum !== undefined && part.maximum !== undefined;
+    if (part.allOf) wrong.push(`${path}: an intersection`);
+    if (isNumber && !isBounded) wrong.push(`${path}: a number without a bound`);
+    if (path.startsWith('/components/schemas') && part.default !== undefined) wrong.push(`${path}: a default`);
+  }
+  for (const { operationId, requestBody } of operations) {
+    if (!requestBody) continue;
+    const { $ref = '' } = requestBody.content['application/json'].schema;
+    const { properties, oneOf, anyOf } = document.components.schemas[$ref.split('/').at(-1)] ?? {};
+    if (anyOf || !(properties || oneOf)) wrong.push(`${operationId}: a body without a type`);
   }
   expect(wrong).toEqual([]);
 });
 
 test('every field and every parameter has a description', async () => {
   const silent: string[] = [];
-  const visit = (schema: Data, path: string) => {
-    for (const [name, field] of Object.entries<Data>(schema.properties ?? {})) {
+  for (const [path, { properties = {} }] of partsOf(document.components.schemas)) {
+    for (const [name, field] of Object.entries<Data>(properties))
       if (!field.description && !field.$ref && !field.allOf) silent.push(`${path}.${name}`);
-      visit(field, `${path}.${name}`);
-    }
-    if (schema.items) visit(schema.items, `${path}[]`);
-  };
-  for (const [name, schema] of Object.entries<Data>(document.components.schemas)) visit(schema, name);
-  for (const methods of Object.values<Data>(document.paths)) {
-    for (const operation of Object.values<Data>(methods)) {
-      for (const parameter of operation.parameters ?? []) {
-        if (!parameter.$ref && !parameter.description && !parameter.schema.description) {
-          silent.push(`${operation.operationId} ${parameter.name}`);
-        }
-      }
-    }
+  }
+  for (const { operationId, parameters = [] } of operations) {
+    for (const { $ref, name, description, schema } of parameters)
+      if (!$ref && !description && !schema.description) silent.push(`${operationId} ${name}`);
   }
   expect(silent).toEqual([]);
 });
@@ -97,15 +90,13 @@ test('every list in a request has a documented maximum length; a longer list is 
     for (const [name, field] of Object.entries<Data>(schema.properties ?? {})) visit(field, `${path}.${name}`, seen);
   };
   const lists: (readonly [path: string, name: string])[] = [];
-  for (const [path, methods] of Object.entries<Data>(document.paths)) {
-    for (const { operationId, parameters = [], requestBody } of Object.values<Data>(methods)) {
-      for (const { name, in: place, schema } of parameters) {
-        if (schema) visit(schema, `${operationId} ${name}`);
-        if (schema?.items && place === 'query' && !path.includes('{')) lists.push([path, name]);
-      }
-      const body = requestBody?.content['application/json']?.schema;
-      if (body) visit(body, operationId);
+  for (const { path, operationId, parameters = [], requestBody } of operations) {
+    for (const { name, in: place, schema } of parameters) {
+      if (schema) visit(schema, `${operationId} ${name}`);
+      if (schema?.items && place === 'query' && !path.includes('{')) lists.push([path, name]);
     }
+    const body = requestBody?.content['application/json']?.schema;
+    if (body) visit(body, operationId);
   }
   expect(unbounded).toEqual([]);
   expect(lists.length).toBeGreaterThan(5);

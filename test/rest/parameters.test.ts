@@ -15,9 +15,8 @@ const withQuery = ({ id, path }: Endpoint, query: string) => {
 describe('every endpoint', () => {
   test('refuses methods that its path does not have, and lists those that it has', async () => {
     const { rest, endpoints } = catalog;
-    const paths = new Map<string, string[]>();
-    for (const { method, path } of endpoints) paths.set(path, [...(paths.get(path) ?? []), method]);
-    for (const [path, methods] of paths) {
+    for (const [path, all] of Map.groupBy(endpoints, ({ path }) => path)) {
+      const methods = all.map(({ method }) => method);
       for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].filter((name) => !methods.includes(name))) {
         const answer = await rest.call(method, path);
         expect({ path, method, ...answer }).toMatchObject({ status: 405, body: { code: 'METHOD_NOT_ALLOWED' } });
@@ -40,21 +39,16 @@ describe('every endpoint', () => {
         '9999-12-31T23:59:59-01:00',
       ],
       enum: ['NOPE', 'pending', ''],
+      sendingAmount: ['0', 'x', '1.5'],
+      minAmount: ['-1', 'x', '1.5', ''],
+      maxAmount: ['-1', 'x', '1.5', ''],
+      cursor: ['x', 'Zm9v'],
     };
     for (const endpoint of endpoints) {
-      for (const { name, in: place, schema } of endpoint.parameters.filter((one) => one.in === 'query')) {
-        expect(place).toBe('query');
+      for (const { name, schema } of endpoint.parameters.filter((one) => one.in === 'query')) {
         const one = schema.items ?? schema;
         const kind = one.enum ? 'enum' : one.format === 'date-time' ? 'date-time' : one.type;
-        const values =
-          name === 'sendingAmount'
-            ? ['0', 'x', '1.5']
-            : /^m(in|ax)Amount$/.test(name)
-              ? ['-1', 'x', '1.5', '']
-              : name === 'cursor'
-                ? ['x', 'Zm9v']
-                : (bad[kind] ?? []);
-        for (const value of values) {
+        for (const value of bad[name] ?? bad[kind] ?? []) {
           const answer = await rest.call('GET', withQuery(endpoint, `${name}=${value}`));
           expect({ id: endpoint.id, name, value, ...answer }).toMatchObject({ status: 400 });
           expect(answer.body.details.field).toBe(name);
@@ -102,18 +96,15 @@ describe('every list', () => {
     const { rest, endpoints } = catalog;
     for (const endpoint of endpoints.filter(({ id }) => id.startsWith('list') && id !== 'listExchangeRates')) {
       const all = await rest.ask('GET', endpoint.path);
-      expect(all.data.length, endpoint.id).toBeGreaterThanOrEqual(
-        endpoint.id === 'listPlatformExternalAccounts' ? 0 : 1,
-      );
+      if (endpoint.id !== 'listPlatformExternalAccounts') expect(all.data, endpoint.id).not.toEqual([]);
       for (const { name, schema } of endpoint.parameters.filter((one) => one.in === 'query')) {
         const free = schema.type === 'string' && !schema.enum && !schema.format && name !== 'cursor';
         if (!free) continue;
         for (const value of ['nothing', '', 'Customer:x', '%24nobody%40example.com']) {
           // Every name begins with the empty string.
           if (endpoint.id === 'listCustomers' && name === 'name' && value === '') continue;
-          expect((await rest.ask('GET', `${endpoint.path}?${name}=${value}`)).data, `${endpoint.id} ${name}`).toEqual(
-            [],
-          );
+          const { data } = await rest.ask('GET', `${endpoint.path}?${name}=${value}`);
+          expect(data, `${endpoint.id} ${name}`).toEqual([]);
         }
       }
     }

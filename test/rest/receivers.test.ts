@@ -42,15 +42,9 @@ test('a customer of this installation is found, and the sender must be a custome
   const lookup = await rest.ask('GET', `${path}?platformUserId=${customer.platformCustomerId}`);
   expect(lookup).toMatchObject({ receiverUmaAddress: customer.umaAddress, requiredPayerFields: ['FULL_NAME'] });
   await rest.ask('GET', `${path}?customerId=${customer.id}&platformUserId=${customer.platformCustomerId}`);
-  await rest.ask('GET', `${path}?senderUmaAddress=${encodeURIComponent(customer.umaAddress)}`);
-  for (const [field, value] of [
-    ['platformUserId', 'nobody'],
-    ['customerId', 'Customer:01a1fc11-db75-7eac-9cd6-93f3db60e56b'],
-    ['senderUmaAddress', '%24nobody%40example.com'],
-  ]) {
-    const answer = await rest.ask('GET', `${path}?${field}=${value}`, undefined, 404);
-    expect(answer).toMatchObject({ code: 'USER_NOT_FOUND', details: { field } });
-  }
+  // The both-apis tests name the sender in the other ways.
+  const answer = await rest.ask('GET', `${path}?platformUserId=nobody`, undefined, 404);
+  expect(answer).toMatchObject({ code: 'USER_NOT_FOUND', details: { field: 'platformUserId' } });
 });
 
 test("a platform id that several customers share needs the customer's own id to name the sender", async () => {

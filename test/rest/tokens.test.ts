@@ -1,11 +1,15 @@
 import { expect, test } from 'vitest';
 import { basicAuthorization } from '../../src/domain/access/tokens/api-tokens.ts';
-import { testGateway } from '../setup/gateway.ts';
+import { type Data, testGateway } from '../setup/gateway.ts';
 import { restClient } from '../setup/rest.ts';
 import { countedGateway } from '../setup/statements.ts';
 
 const t = await testGateway();
 const rest = await restClient(t.url, t.platform.authorization);
+
+/** Returns a client with the credentials of a new token. */
+const clientOf = ({ clientId, clientSecret: secret }: Data) =>
+  restClient(t.url, basicAuthorization({ clientId, secret }));
 
 test('a token works from its creation to its deletion, and its secret is shown once', async () => {
   const made = await rest.make('/tokens', { name: 'reader', permissions: ['VIEW'] });
@@ -19,15 +23,13 @@ test('a token works from its creation to its deletion, and its secret is shown o
     createdAt: expect.any(String),
     updatedAt: made.createdAt,
   });
-  const { clientSecret, ...token } = made;
+  const { clientSecret: _secret, ...token } = made;
   expect(await rest.ask('GET', `/tokens/${made.id}`)).toEqual(token);
-  const credentials = basicAuthorization({ clientId: made.clientId, secret: clientSecret });
-  const reader = await restClient(t.url, credentials);
+  const reader = await clientOf(made);
   await reader.ask('GET', '/customers');
   expect(await reader.ask('GET', '/tokens', undefined, 403)).toMatchObject({ code: 'FORBIDDEN' });
 
-  const gone = await rest.call('DELETE', `/tokens/${made.id}`);
-  expect(gone).toMatchObject({ status: 204, text: '' });
+  expect(await rest.call('DELETE', `/tokens/${made.id}`)).toMatchObject({ status: 204, text: '' });
   expect(await rest.ask('GET', `/tokens/${made.id}`, undefined, 404)).toMatchObject({ code: 'TOKEN_NOT_FOUND' });
   expect((await rest.call('DELETE', `/tokens/${made.id}`)).status).toBe(204);
   // A gateway caches valid credentials for at most two seconds.
@@ -98,15 +100,11 @@ test('a list states its total only up to 10,000; GraphQL states any total', asyn
 
 test('an invalid token is refused, and no token gets more than its creator has', async () => {
   const manager = await rest.make('/tokens', { name: 'manager', permissions: ['MANAGE'] });
-  const limited = await restClient(
-    t.url,
-    basicAuthorization({ clientId: manager.clientId, secret: manager.clientSecret }),
-  );
+  const limited = await clientOf(manager);
   const over = await limited.ask('POST', '/tokens', { name: 'more', permissions: ['TRANSACT'] }, 403);
   expect(over).toMatchObject({ code: 'FORBIDDEN', details: { field: 'permissions' } });
   for (const [field, body] of [
     ['name', { name: ' ', permissions: ['VIEW'] }],
-    ['name', { permissions: ['VIEW'] }],
     ['permissions', { name: 'x', permissions: [] }],
     ['permissions.0', { name: 'x', permissions: ['EVERYTHING'] }],
   ] as const) {

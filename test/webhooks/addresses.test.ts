@@ -1,10 +1,11 @@
 import diagnostics from 'node:diagnostics_channel';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createServer, type Socket } from 'node:net';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { paceOf } from '../../src/api/webhooks/delivery/pace.ts';
 import { Sender } from '../../src/api/webhooks/delivery/sender.ts';
 import { parseEndpointUrl } from '../../src/api/webhooks/endpoints/endpoint-url.ts';
 import { dnsResolver, isPublicAddress, type Resolver } from '../../src/infra/net/addresses.ts';
+import { listen } from '../setup/free-port.ts';
 import { ownGateway, testGateway } from '../setup/gateway.ts';
 import { createEndpoint, endpointUntil, tryCreate } from './endpoint.ts';
 import { ownReceiver } from './receiver.ts';
@@ -33,6 +34,8 @@ const resolve: Resolver = async (hostname) => {
 };
 // An endpoint that always fails is disabled after 21 s. Five attempts are made long before that.
 const t = await testGateway({ WEBHOOK_TIME_SCALE: 20_000 }, undefined, { webhooks: { resolve } });
+
+const message = { loopbackAllowed: true, headers: {}, body: '{}', timeoutMs: 1_000, readAnswer: false };
 
 /** Hosts that name an internal address, each in a different spelling. */
 const insideHosts =
@@ -120,24 +123,20 @@ test('a name that resolves to an internal address is not connected to, even besi
   expect(insideAddresses.length).toBeGreaterThanOrEqual(60);
   let found: readonly string[] = [];
   const sender = new Sender(paceOf(100_000), async () => found);
-  const post = (url: string) =>
-    sender.post({ url, loopbackAllowed: true, headers: {}, body: '{}', timeoutMs: 1_000, readAnswer: false });
+  const post = (url: string) => sender.post({ ...message, url });
+  const error = 'the host name does not resolve to public addresses only';
   for (const address of insideAddresses) {
     expect(isPublicAddress(address), address).toBe(false);
     for (const all of [[address], ['8.8.8.8', address], [address, '2606:4700::1111']]) {
       found = all;
-      expect(await post('https://hooks.example.com/'), address).toMatchObject({
-        error: 'the host name does not resolve to public addresses only',
-      });
+      expect(await post('https://hooks.example.com/'), address).toMatchObject({ error });
     }
   }
   found = [];
-  expect((await post('https://hooks.example.com/')).error).toBe(
-    'the host name does not resolve to public addresses only',
-  );
+  expect(await post('https://hooks.example.com/')).toMatchObject({ error });
   // The sandbox can use the loopback interface, but only if the name resolves to it.
   found = ['10.0.0.1'];
-  expect((await post('http://localhost:9/')).error).toBe('the host name does not resolve to public addresses only');
+  expect(await post('http://localhost:9/')).toMatchObject({ error });
   expect(attempted).toEqual([]);
   await sender.close();
   for (const address of ['8.8.8.8', '1.1.1.1', '193.0.14.129', '2606:4700::1111', '2a00:1450:4001::1'])
@@ -160,14 +159,7 @@ test("if a name's address changes between check and connection, the checked addr
 test('a loopback URL of a production platform is not connected to, even if one is stored', async () => {
   const trap = await ownReceiver();
   const sender = new Sender(paceOf(1), resolve);
-  const outcome = await sender.post({
-    url: trap.url,
-    loopbackAllowed: false,
-    headers: {},
-    body: '{}',
-    timeoutMs: 1_000,
-    readAnswer: false,
-  });
+  const outcome = await sender.post({ ...message, url: trap.url, loopbackAllowed: false });
   expect(outcome.error).toMatch(/^the address is not allowed/);
   expect(trap.connections).toBe(0);
   await sender.close();
@@ -182,24 +174,12 @@ test('TLS gets the host name, and proxy variables are ignored', async () => {
       socket.end('not TLS');
     });
   });
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  const { port } = server.address() as AddressInfo;
-  const proxies = ['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'https_proxy', 'ALL_PROXY'];
-  const before = proxies.map((name) => process.env[name]);
-  for (const name of proxies) process.env[name] = 'http://127.0.0.1:1';
+  const port = await listen(server);
+  for (const name of ['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'https_proxy', 'ALL_PROXY'])
+    vi.stubEnv(name, 'http://127.0.0.1:1');
   const sender = new Sender(paceOf(1), async () => ['127.0.0.1']);
-  const outcome = await sender.post({
-    url: `https://localhost:${port}/`,
-    loopbackAllowed: true,
-    headers: {},
-    body: '{}',
-    timeoutMs: 5_000,
-    readAnswer: false,
-  });
-  proxies.forEach((name, index) => {
-    if (before[index] === undefined) delete process.env[name];
-    else process.env[name] = before[index];
-  });
+  const outcome = await sender.post({ ...message, url: `https://localhost:${port}/`, timeoutMs: 5_000 });
+  vi.unstubAllEnvs();
   expect(outcome.error).toBeTypeOf('string');
   expect(greetings).toHaveLength(1);
   expect(greetings[0]).toContain('localhost');

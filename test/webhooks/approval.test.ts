@@ -20,20 +20,15 @@ await receiver.until((received) => received.length === 1);
 afterAll(() => receiver.stop());
 
 /** Announces a UMA payment to a customer. */
-async function announced(platform: TestPlatform, { customerId }: Scene): Promise<Data> {
-  const transaction = await announce(platform, customerId, 700);
-  expect(transaction.status).toBe('PENDING');
-  return transaction;
-}
+const announced = (platform: TestPlatform, { customerId }: Scene): Promise<Data> => announce(platform, customerId, 700);
 
 const about = (id: string) => (one: Received) => one.body.transaction?.id === id;
 const isQuestion = ({ body }: Received) => body.transaction?.status === 'PENDING';
 
 /** Returns the delivery of the last question once it has ended. */
 async function lastQuestion(): Promise<Data> {
-  const { deliveries } = await endpointUntil(t.platform, endpoint.id, (one) =>
-    one.deliveries.every(({ status }: Data) => status !== 'PENDING'),
-  );
+  const isOver = (one: Data) => one.deliveries.every(({ status }: Data) => status !== 'PENDING');
+  const { deliveries } = await endpointUntil(t.platform, endpoint.id, isOver);
   const ids = receiver.received.filter(isQuestion).map(({ id }) => id.replace('Webhook:', 'Event:'));
   return deliveries.findLast(({ event }: Data) => event.id === ids.at(-1));
 }
@@ -113,9 +108,8 @@ describe('403', () => {
       expect(transaction.status).toBe('REJECTED');
       expect(transaction.reasons).toContain('rejected by the platform');
     }
-    expect((await decided(json(403, { reason: 7, message: 'not today' }))).reasons).toContain(
-      'rejected by the platform: not today',
-    );
+    const { reasons } = await decided(json(403, { reason: 7, message: 'not today' }));
+    expect(reasons).toContain('rejected by the platform: not today');
   });
 });
 
@@ -150,10 +144,8 @@ describe('202', () => {
 
 test('any other answer, or a broken connection, makes the payment fail with a webhook error', async () => {
   const errors: Answer[] = [
-    answer(500),
-    answer(204),
+    ...[500, 204, 404].map((status) => answer(status)),
     answer(302, { location: '/' }),
-    answer(404),
     (_response, _received, request) => request.socket.resetAndDestroy(),
   ];
   for (const how of errors) {
@@ -164,9 +156,8 @@ test('any other answer, or a broken connection, makes the payment fail with a we
 
 const hasty = await testGateway({ PAYMENT_APPROVAL_MS: 1_500 });
 const asked = await startReceiver();
-const eventTypes = ['INCOMING_PAYMENT'];
-const { id: endpointId } = await createEndpoint(hasty.platform, { url: asked.url, eventTypes });
 afterAll(() => asked.stop());
+const { id: endpointId } = await createEndpoint(hasty.platform, { url: asked.url, eventTypes: ['INCOMING_PAYMENT'] });
 
 describe('when the time for a decision, counted from the question, has passed', () => {
   /**
@@ -186,10 +177,9 @@ describe('when the time for a decision, counted from the question, has passed', 
     expect(transaction.timeline.map((one: Data) => one.status)).toEqual(['PENDING', transaction.status]);
     expect(Date.parse(transaction.approvalDueAt)).toBe(Date.parse(pending.occurredAt) + 1_500);
     expect(Date.parse(end.occurredAt)).toBeGreaterThanOrEqual(Date.parse(transaction.approvalDueAt));
-    const { deliveries } = await endpointUntil(hasty.platform, endpointId, (one) =>
-      one.deliveries.some(({ event, status }: Data) => event.id === pending.id && status !== 'PENDING'),
-    );
-    return { transaction, question: deliveries.find(({ event }: Data) => event.id === pending.id) };
+    const questionOf = ({ deliveries }: Data) => deliveries.find(({ event }: Data) => event.id === pending.id);
+    const isOver = (one: Data) => ![undefined, 'PENDING'].includes(questionOf(one)?.status);
+    return { transaction, question: questionOf(await endpointUntil(hasty.platform, endpointId, isOver)) };
   }
 
   test.each([202, 409])('a payment whose decision was postponed by %i is rejected', async (status) => {
@@ -212,29 +202,25 @@ describe('when the time for a decision, counted from the question, has passed', 
 /** Announces a payment from an external account, sent over a bank's rails. */
 async function announceFromBank(): Promise<string> {
   const { database } = t.gateway.payments;
+  const { platformId } = t.platform;
   const { rows } = await database.pool.query<{ id: string }>('select uuid_v7() as id');
   const id = rows[0]?.id ?? '';
-  await commitPlan(database, t.platform.platformId, {
-    insert: {
-      transaction: [
-        {
-          platformId: t.platform.platformId,
-          id,
-          type: 'INCOMING',
-          status: 'PENDING',
-          customerId: uuidIn(scene.customerId),
-          receivedAmount: 2_500n,
-          receivedCurrency: 'USD',
-          sourceKind: 'ACCOUNT',
-          sourceAccountId: uuidIn(scene.outsideUsd),
-          destinationKind: 'ACCOUNT',
-          destinationAccountId: uuidIn(scene.usd),
-          reference: `PAY-${id.slice(-12)}`,
-          counterpartyInformation: {},
-        },
-      ],
-    },
-  });
+  const payment = {
+    platformId,
+    id,
+    type: 'INCOMING',
+    status: 'PENDING',
+    customerId: uuidIn(scene.customerId),
+    receivedAmount: 2_500n,
+    receivedCurrency: 'USD',
+    sourceKind: 'ACCOUNT',
+    sourceAccountId: uuidIn(scene.outsideUsd),
+    destinationKind: 'ACCOUNT',
+    destinationAccountId: uuidIn(scene.usd),
+    reference: `PAY-${id.slice(-12)}`,
+    counterpartyInformation: {},
+  } as const;
+  await commitPlan(database, platformId, { insert: { transaction: [payment] } });
   return `Transaction:${id}`;
 }
 
@@ -244,9 +230,8 @@ test('one endpoint is asked and the others notified; no question is asked about 
   expect((await decided(answer(200))).status).toBe('COMPLETED');
   await told.until((received) => received.some(isQuestion));
   // A 403 that answers a question would end the delivery. A 403 that answers an ordinary event is a failure.
-  const { deliveries } = await endpointUntil(t.platform, id, (one) =>
-    one.deliveries.every(({ attempts }: Data) => attempts.length > 0),
-  );
+  const isTried = (one: Data) => one.deliveries.every(({ attempts }: Data) => attempts.length > 0);
+  const { deliveries } = await endpointUntil(t.platform, id, isTried);
   expect(deliveries.map(({ status }: Data) => status)).not.toContain('DELIVERED');
 
   // Only the webhook about the bank's payment is refused. The end of the previous payment may still arrive here.

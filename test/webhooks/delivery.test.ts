@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { ended, feedEnd, mint, pay } from '../setup/acts.ts';
 import { connect, type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { fund, makeScene } from '../setup/scene.ts';
-import { createEndpoint, endpointUntil } from './endpoint.ts';
-import { type Answer, answer, ownReceiver, type Received, verify } from './receiver.ts';
+import { createEndpoint, endpointUntil, hasAll, isAttempted } from './endpoint.ts';
+import { type Answer, answer, distinct, ownReceiver, verify } from './receiver.ts';
 
 const t = await testGateway({ WEBHOOK_TIME_SCALE: 20_000 });
 
@@ -12,17 +12,18 @@ async function deposit(accountId: string, count: number): Promise<void> {
   for (let made = 0; made < count; made += 1) await fund(t.platform, accountId, 1n);
 }
 
-const distinct = (received: readonly Received[]) => new Set(received.map(({ id }) => id)).size;
-
 const megabyte = Buffer.alloc(1_048_576);
-const endless: Answer = (response) => {
-  response.writeHead(500, { 'content-length': String(1_024 * megabyte.length) });
-  const more = () => {
-    while (!response.destroyed && response.write(megabyte));
-    if (!response.destroyed) response.once('drain', more);
+/** Answers with a body that has no end. */
+const endless =
+  (status: number, onWrite: () => unknown = () => undefined): Answer =>
+  (response) => {
+    response.writeHead(status);
+    const more = () => {
+      while (!response.destroyed && response.write(megabyte)) onWrite();
+      if (!response.destroyed) response.once('drain', more);
+    };
+    more();
   };
-  more();
-};
 
 const faults: Readonly<Record<string, Answer>> = {
   'answers 500': answer(500),
@@ -30,7 +31,7 @@ const faults: Readonly<Record<string, Answer>> = {
   'resets the connection': (_response, _received, request) => request.socket.resetAndDestroy(),
   'sends half a response head': (_response, _received, request) => request.socket.write('HTTP/1.1 200 OK\r\nx-slow: '),
   'answers something other than HTTP': (_response, _received, request) => request.socket.end('220 ready\r\n'),
-  'answers a gigabyte': endless,
+  'sends an endless answer': endless(500),
 };
 
 test.for(Object.entries(faults))(
@@ -47,12 +48,8 @@ test.for(Object.entries(faults))(
       response.writeHead(200).end();
     };
     // The health of the endpoint is stored right after the delivery.
-    const endpoint = await endpointUntil(
-      t.platform,
-      id,
-      ({ deliveries, failingSince }) =>
-        failingSince === null && deliveries.every((delivery: { status: string }) => delivery.status === 'DELIVERED'),
-    );
+    const isHealed = (one: Data) => one.failingSince === null && hasAll('DELIVERED')(one);
+    const endpoint = await endpointUntil(t.platform, id, isHealed);
     expect(endpoint.status).toBe('ENABLED');
     expect(endpoint.deliveries).toHaveLength(4);
     expect(taken.toSorted()).toEqual([...new Set(receiver.received.map((one) => one.id))].toSorted());
@@ -80,16 +77,9 @@ test('a redirect is a failure and is not followed', async () => {
 
 test('an endless body after a success is harmless: the status counts, and the rest is not read', async () => {
   let written = 0;
-  const receiver = await ownReceiver((response) => {
-    response.writeHead(200);
-    const more = () => {
-      while (!response.destroyed && response.write(megabyte)) written += 1;
-      if (!response.destroyed) response.once('drain', more);
-    };
-    more();
-  });
+  const receiver = await ownReceiver(endless(200, () => (written += 1)));
   const { id } = await createEndpoint(t.platform, { url: receiver.url });
-  const { deliveries } = await endpointUntil(t.platform, id, (one) => one.deliveries[0]?.attempts.length > 0);
+  const { deliveries } = await endpointUntil(t.platform, id, isAttempted);
   expect(deliveries[0]).toMatchObject({ status: 'DELIVERED', attempts: [{ responseStatus: 200, error: null }] });
   expect(written).toBeLessThan(64);
 });
@@ -97,7 +87,7 @@ test('an endless body after a success is harmless: the status counts, and the re
 test('409 counts as a success, because the receiver already has the event', async () => {
   const receiver = await ownReceiver(answer(409));
   const { id } = await createEndpoint(t.platform, { url: receiver.url });
-  const { deliveries, status } = await endpointUntil(t.platform, id, (one) => one.deliveries[0]?.attempts.length > 0);
+  const { deliveries, status } = await endpointUntil(t.platform, id, isAttempted);
   expect(status).toBe('ENABLED');
   expect(deliveries[0]).toMatchObject({ status: 'DELIVERED', attempts: [{ responseStatus: 409, error: null }] });
 });

@@ -40,6 +40,15 @@ export async function readEndpoint(platform: TestPlatform, id: string): Promise<
   return { ...node, deliveries: node.deliveries.edges.map((edge: Data) => edge.node).reverse() };
 }
 
+/** Returns whether all of an endpoint's deliveries have this status. */
+export const hasAll =
+  (wanted: string) =>
+  ({ deliveries }: Data): boolean =>
+    deliveries.every(({ status }: Data) => status === wanted);
+
+/** Returns whether an endpoint's first delivery has been attempted. */
+export const isAttempted = ({ deliveries }: Data): boolean => deliveries[0]?.attempts.length > 0;
+
 const lookAgainMs = 20;
 
 /**

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { webhookTypes } from '../../src/api/webhooks/webhooks.ts';
 import { act, fieldsOf, pay, receiptOf, refusal, succeed, usdToEur } from '../setup/acts.ts';
 import { type Data, ownGateway, type TestPlatform, testGateway, uuidIn, whileLocked } from '../setup/gateway.ts';
 import { fund, makeScene } from '../setup/scene.ts';
@@ -19,6 +20,7 @@ async function feedHas(accountId: string, changes: number): Promise<void> {
 const sendTest = (platform: TestPlatform, endpointId: string, idempotencyKey?: string): Promise<Data> =>
   act(platform, 'sendTestWebhook', { endpointId, idempotencyKey }, 'delivered responseStatus');
 
+const isDelivered = ({ deliveries }: Data) => deliveries[0]?.status === 'DELIVERED';
 const secretForm = /^whsec_[A-Za-z0-9+/]{43}=$/;
 const types = (received: readonly Received[]) => received.map(({ body }) => body.type);
 
@@ -35,13 +37,13 @@ test("a new endpoint gets a test event with a signature that the standard's own 
   const tampered = { ...event, raw: event.raw.replace('TEST', 'BEST') };
   expect(() => verify(secret, tampered)).toThrow();
 
-  const endpoint = await endpointUntil(t.platform, id, ({ deliveries }) => deliveries[0]?.status === 'DELIVERED');
+  const endpoint = await endpointUntil(t.platform, id, isDelivered);
   expect(endpoint).toMatchObject({
     url: receiver.url,
     description: 'books',
     status: 'ENABLED',
     notice: null,
-    eventTypes: ['OUTGOING_PAYMENT', 'INCOMING_PAYMENT', 'ACCOUNT_STATUS', 'KYC_STATUS', 'API_TOKEN_EXPIRY', 'TEST'],
+    eventTypes: webhookTypes,
   });
   const [delivery] = endpoint.deliveries;
   expect(delivery.event).toMatchObject({ type: 'TEST', cursor: event.body.cursor, id: event.body.eventId });
@@ -121,40 +123,24 @@ test('the webhook of a failed transfer states the reason, and where the money we
   const paid = await pay(t.platform, scene, 1_200);
   await receiver.until((received) => received.some(({ body }) => body.transaction?.status === 'FAILED'));
   const { transaction } = receiver.received.find(({ body }) => body.transaction?.status === 'FAILED')?.body ?? {};
-  expect(transaction).toEqual({
+  expect(transaction).toMatchObject({
     id: paid.id,
-    status: 'FAILED',
-    type: 'OUTGOING',
-    sentAmount: { amount: 1_200, currency: expect.objectContaining({ code: 'USD' }) },
-    receivedAmount: { amount: 1_200, currency: expect.objectContaining({ code: 'USD' }) },
-    source: { sourceType: 'ACCOUNT', accountId: scene.usd, currency: 'USD' },
-    destination: { destinationType: 'ACCOUNT', accountId: scene.outsideUsd, currency: 'USD' },
-    customerId: scene.customerId,
-    platformCustomerId: expect.any(String),
-    reconciliationInstructions: { reference: expect.stringMatching(/^PAY-/) },
     failureReason: 'QUOTE_EXECUTION_FAILED',
-    refund: expect.objectContaining({
-      reference: expect.stringMatching(/^REFUND-PAY-/),
-      initiatedAt: expect.stringMatching(/Z$/),
-    }),
+    refund: { reference: expect.stringMatching(/^REFUND-PAY-/), initiatedAt: expect.stringMatching(/Z$/) },
     settledAt: null,
-    createdAt: expect.stringMatching(/Z$/),
-    createdById: expect.stringMatching(/^ApiToken:/),
-    updatedAt: expect.stringMatching(/Z$/),
   });
+  for (const absent of ['quoteId', 'exchangeRate', 'fees', 'rateDetails'])
+    expect(transaction).not.toHaveProperty(absent);
 });
 
 test('endpoints are read in one statement, with their deliveries, events, attempts and totals', async () => {
   const receiver = await ownReceiver();
   const { id } = await createEndpoint(t.platform, { url: receiver.url });
-  await endpointUntil(t.platform, id, ({ deliveries }) => deliveries[0]?.status === 'DELIVERED');
+  await endpointUntil(t.platform, id, isDelivered);
   const { platform, statements, stop } = await countedGateway(t);
-  const asked = await statements.during(() =>
-    platform.ask(
-      `{ webhookEndpoints(first: 5) { edges { node { id eventTypes deliveries(first: 5) { totalCount edges { node {
-        status event { id type } attempts { responseStatus error } } } } } } } }`,
-    ),
-  );
+  const query = `{ webhookEndpoints(first: 5) { edges { node { id eventTypes deliveries(first: 5) { totalCount
+    edges { node { status event { id type } attempts { responseStatus error } } } } } } } }`;
+  const asked = await statements.during(() => platform.ask(query));
   await stop();
   const { webhookEndpoints } = asked.result;
   expect(webhookEndpoints.edges.length).toBeGreaterThan(1);
@@ -262,7 +248,7 @@ test('an endpoint can be changed, disabled, enabled and deleted, and missed even
   const scene = await makeScene(t.platform, 1_000n);
   await feedHas(scene.usd, 1);
   const { id } = await createEndpoint(t.platform, { url: receiver.url, eventTypes: ['ACCOUNT_STATUS'] });
-  const before = await endpointUntil(t.platform, id, ({ deliveries }) => deliveries[0]?.status === 'DELIVERED');
+  const before = await endpointUntil(t.platform, id, isDelivered);
   const off = await updateEndpoint(t.platform, { endpointId: id, enabled: false, description: 'off' });
   expect(off.endpoint).toMatchObject({
     status: 'DISABLED',

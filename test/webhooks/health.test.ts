@@ -1,13 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
-import { succeed } from '../setup/acts.ts';
+import { feedEnd, succeed } from '../setup/acts.ts';
 import { ownGateway, startTestGateway, uuidIn } from '../setup/gateway.ts';
 import { fund, makeScene } from '../setup/scene.ts';
-import { createEndpoint, endpointUntil, readEndpoint, replay, updateEndpoint } from './endpoint.ts';
-import { answer, ownReceiver, type Received, verify } from './receiver.ts';
-
-const distinct = (received: readonly Received[]) => new Set(received.map(({ id }) => id)).size;
+import {
+  createEndpoint,
+  endpointUntil,
+  hasAll,
+  isAttempted,
+  readEndpoint,
+  replay,
+  updateEndpoint,
+} from './endpoint.ts';
+import { answer, distinct, ownReceiver, verify } from './receiver.ts';
 
 test("a receiver's Retry-After is respected, up to a day", async () => {
   const slow = await ownGateway({ WEBHOOK_TIME_SCALE: 100 });
@@ -15,7 +21,7 @@ test("a receiver's Retry-After is respected, up to a day", async () => {
   const pauseAfter = async (retryAfter: Record<string, string>) => {
     const receiver = await ownReceiver(answer(503, retryAfter));
     const { id } = await createEndpoint(slow.platform, { url: receiver.url });
-    const { deliveries } = await endpointUntil(slow.platform, id, (one) => one.deliveries[0]?.attempts.length > 0);
+    const { deliveries } = await endpointUntil(slow.platform, id, isAttempted);
     const [{ attempts, nextAttemptAt }] = deliveries;
     // The wait begins when the attempt ends.
     return Date.parse(nextAttemptAt) - Date.parse(attempts.at(-1).at) - attempts.at(-1).durationMs;
@@ -30,50 +36,35 @@ test('a failing endpoint becomes FAILING, and after days is disabled with a noti
   const fast = await ownGateway({ WEBHOOK_TIME_SCALE: 200_000 });
   const receiver = await ownReceiver(answer(500));
   const scene = await makeScene(fast.platform, 0n);
-  const { cursor } = (await fast.platform.ask('{ viewer { cursor: feedCursor } }')).viewer;
+  const cursor = await feedEnd(fast.platform);
   const { id, secret } = await createEndpoint(fast.platform, { url: receiver.url, eventTypes: ['ACCOUNT_STATUS'] });
-  let deposits = 0;
   const failing = await endpointUntil(fast.platform, id, ({ status }) => status !== 'ENABLED');
   expect(failing).toMatchObject({ status: 'FAILING', failingSince: expect.any(String), notice: null });
-  const disabled = await (async () => {
-    for (;;) {
-      await fund(fast.platform, scene.usd, 1n);
-      deposits += 1;
-      const endpoint = await readEndpoint(fast.platform, id);
-      if (endpoint.status === 'DISABLED') return endpoint;
-    }
-  })();
+  let deposits = 0;
+  let disabled = failing;
+  for (; disabled.status !== 'DISABLED'; deposits += 1) {
+    await fund(fast.platform, scene.usd, 1n);
+    disabled = await readEndpoint(fast.platform, id);
+  }
   expect(disabled.notice).toMatch(/^Disabled: every attempt since \d{4}-.+Z has failed, the last one: answered 500$/);
   // Right after that, waiting deliveries are given up, in batches.
-  await endpointUntil(fast.platform, id, ({ deliveries }) =>
-    deliveries.every((delivery: { status: string }) => delivery.status === 'FAILED'),
-  );
+  await endpointUntil(fast.platform, id, hasAll('FAILED'));
 
   // A deposit reaches the feed a moment after its answer.
-  const inFeed = async () =>
-    (
-      await fast.platform.ask(
-        'query ($after: String) { events(after: $after, filter: { types: [ACCOUNT_STATUS] }) { totalCount } }',
-        { after: cursor },
-      )
-    ).events.totalCount;
+  const query = 'query ($after: String) { events(after: $after, filter: { types: [ACCOUNT_STATUS] }) { totalCount } }';
+  const inFeed = async () => (await fast.platform.ask(query, { after: cursor })).events.totalCount;
   while ((await inFeed()) < deposits) await fast.gateway.feed.waitForChange(50);
 
   receiver.answer = answer(200);
   const before = receiver.received.length;
-  expect((await updateEndpoint(fast.platform, { endpointId: id, enabled: true })).endpoint).toMatchObject({
-    status: 'ENABLED',
-    failingSince: null,
-  });
+  const { endpoint } = await updateEndpoint(fast.platform, { endpointId: id, enabled: true });
+  expect(endpoint).toMatchObject({ status: 'ENABLED', failingSince: null });
   const { count } = await replay(fast.platform, { endpointId: id, events: { between: { after: cursor } } });
   // All deposits and the test event.
   expect(count).toBe(deposits + 1);
   await receiver.until((received) => distinct(received.slice(before)) === deposits + 1);
   for (const one of receiver.received.slice(before)) expect(verify(secret, one)).toEqual(one.body);
-  const healed = await endpointUntil(fast.platform, id, ({ deliveries }) =>
-    deliveries.every((delivery: { status: string }) => delivery.status === 'DELIVERED'),
-  );
-  expect(healed.status).toBe('ENABLED');
+  expect(await endpointUntil(fast.platform, id, hasAll('DELIVERED'))).toMatchObject({ status: 'ENABLED' });
 
   // If an attempt that began after a success fails, the failure counts.
   receiver.answer = answer(410);
@@ -87,10 +78,8 @@ test('a late failure does not count if the endpoint has succeeded or moved in th
   const late: ServerResponse[] = [];
   const slow = await ownReceiver((response) => late.push(response));
   const silent = await ownReceiver(() => undefined);
-  const [healthy, moved] = [
-    await createEndpoint(serving.platform, { url: slow.url }),
-    await createEndpoint(serving.platform, { url: slow.url }),
-  ];
+  const make = () => createEndpoint(serving.platform, { url: slow.url });
+  const [healthy, moved] = [await make(), await make()];
   const working = await startTestGateway({ ROLE: 'work', SECRET_KEY }, serving.databaseUrl);
   await slow.until((received) => received.length === 2);
 
@@ -126,10 +115,8 @@ test('an event is attempted ten times on schedule, and then visibly given up', a
   expect(distinct(receiver.received)).toBe(1);
 
   receiver.answer = answer(204);
-  expect(await replay(fast.platform, { endpointId: id, events: { eventId: event.id } })).toMatchObject({
-    count: 1,
-    replayed: false,
-  });
+  const again = await replay(fast.platform, { endpointId: id, events: { eventId: event.id } });
+  expect(again).toMatchObject({ count: 1, replayed: false });
   await receiver.until((received) => received.length === 11);
   expect(distinct(receiver.received)).toBe(1);
   const after = await endpointUntil(fast.platform, id, ({ deliveries }) => deliveries[0].status === 'DELIVERED');
@@ -151,7 +138,7 @@ test('a process that stops returns what it was sending, and the next one sends i
   await receiver.until((received) => received.length === 2);
   expect(distinct(receiver.received)).toBe(1);
   for (const one of receiver.received) expect(verify(secret, one)).toEqual(one.body);
-  await endpointUntil(serving.platform, id, ({ deliveries }) => deliveries[0].status === 'DELIVERED');
+  await endpointUntil(serving.platform, id, hasAll('DELIVERED'));
   await second.gateway.stop();
 });
 
@@ -160,7 +147,7 @@ test('if secrets were stored with a different key, nothing is sent unsigned, and
   const receiver = await ownReceiver();
   const { id } = await createEndpoint(serving.platform, { url: receiver.url });
   const working = await startTestGateway({ ROLE: 'work', SECRET_KEY: randomBytes(32) }, serving.databaseUrl);
-  const { deliveries } = await endpointUntil(serving.platform, id, (one) => one.deliveries[0]?.attempts.length > 0);
+  const { deliveries } = await endpointUntil(serving.platform, id, isAttempted);
   expect(deliveries[0].attempts[0]).toMatchObject({
     responseStatus: null,
     error: 'not sent: the signing secret cannot be decrypted; rotate it',

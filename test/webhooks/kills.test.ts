@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { startTestGateway } from '../setup/gateway.ts';
 import { fund, makeScene } from '../setup/scene.ts';
-import { createEndpoint, endpointUntil } from './endpoint.ts';
-import { answer, ownReceiver, type Received, verify } from './receiver.ts';
+import { createEndpoint, endpointUntil, hasAll } from './endpoint.ts';
+import { answer, distinct, ownReceiver, verify } from './receiver.ts';
 
 const script = fileURLToPath(new URL('delivering-process.ts', import.meta.url));
 
@@ -40,7 +40,7 @@ test('nothing is lost when the delivering process is killed in the middle of its
   );
 
   let worker: ChildProcess | undefined;
-  let deposits = 0;
+  const deposits = kills * 10;
   for (let round = 0; round < kills; round += 1) {
     worker = await startWorker(t.databaseUrl, secretKey);
     const dies = once(worker, 'exit');
@@ -53,10 +53,7 @@ test('nothing is lost when the delivering process is killed in the middle of its
         else worker?.kill('SIGKILL');
       };
     }
-    for (let made = 0; made < 10; made += 1) {
-      await fund(t.platform, scene.usd, 1n);
-      deposits += 1;
-    }
+    for (let made = 0; made < 10; made += 1) await fund(t.platform, scene.usd, 1n);
     await dies;
     // Requests that the next process sends while it starts are accepted. If they got no answer, they would count as
     // failures of the endpoint.
@@ -64,15 +61,12 @@ test('nothing is lost when the delivering process is killed in the middle of its
   }
 
   worker = await startWorker(t.databaseUrl, secretKey);
-  const ids = (received: readonly Received[]) => new Set(received.map(({ id }) => id));
   for (const [index, receiver] of receivers.entries()) {
     // All deposits and the test event.
-    await receiver.until((received) => ids(received).size === deposits + 1);
+    await receiver.until((received) => distinct(received) === deposits + 1);
     const secret = endpoints[index]?.secret ?? '';
     for (const one of receiver.received) expect(verify(secret, one)).toEqual(one.body);
-    const latest = await endpointUntil(t.platform, endpoints[index]?.id ?? '', ({ deliveries }) =>
-      deliveries.every((delivery: { status: string }) => delivery.status === 'DELIVERED'),
-    );
+    const latest = await endpointUntil(t.platform, endpoints[index]?.id ?? '', hasAll('DELIVERED'));
     expect(latest.status).toBe('ENABLED');
   }
   const { prisma } = t.gateway.payments.database;

@@ -21,6 +21,9 @@ export function answer(status: number, headers: Readonly<Record<string, string>>
   return (response) => response.writeHead(status, headers).end();
 }
 
+/** Returns the number of different events among messages. */
+export const distinct = (received: readonly Received[]) => new Set(received.map(({ id }) => id)).size;
+
 /** A webhook receiver on the loopback interface, whose answers can be changed while it runs. */
 export type Receiver = Awaited<ReturnType<typeof startReceiver>>;
 

@@ -10,7 +10,7 @@ import type { Connections } from './connections.ts';
 import type { InFlight, WatchedResponse } from './in-flight.ts';
 import { type Api, answer, busy, type EarlyRefusal, formBody, refuse, unavailable } from './refusals.ts';
 
-/** The components that admit a request: they track its connection, read its body, and limit how many are in flight. */
+/** The parts that admit a request. */
 export interface Admission {
   readonly bodies: BodyReader;
   readonly inFlight: InFlight;
@@ -20,7 +20,6 @@ export interface Admission {
   readonly requestMs: number;
 }
 
-/** Handles an admitted request. Its body is undefined if it was too long. */
 export interface Service {
   readonly api: Api;
   /** Whether the API handles requests that lack this service's credentials. If not, it refuses them after a delay. */
@@ -29,6 +28,7 @@ export interface Service {
   readonly takesJson: boolean;
   /** Refuses a request without valid credentials; by default `work` does so. */
   readonly refuseStranger?: (() => void) | undefined;
+  /** Handles an admitted request. The body is undefined if it was too long. */
   readonly work: (body: Buffer | undefined) => Promise<void>;
 }
 
@@ -61,7 +61,7 @@ export async function admit(admission: Admission, response: WatchedResponse, ser
   const tenant = callers.tenantOf(request, caller);
   const slot = inFlight.admit(response, tenant);
   // If a platform is alone, delaying refusals would only occupy its own connections.
-  if (!slot) return inFlight.isAlone(tenant) ? refuse(response, api, busy) : refuseLate(busy);
+  if (!slot) return inFlight.turns.isAlone(tenant) ? refuse(response, api, busy) : refuseLate(busy);
   beginDeadline(requestMs);
   let step: 'waiting' | 'working' | 'refusing' = 'waiting';
   const processed = withSlot(slot, async () => {
@@ -100,10 +100,7 @@ function answerLate(response: ServerResponse, api: Api): void {
   else answer(response, 504, { status: 504, code, message, details: { reason: message } });
 }
 
-/**
- * Refuses a request because of its form. Rate limits do not count it, but a client that sends many such requests is
- * slowed down.
- */
+/** Refuses a request because of its form, slowly if its client sends many of them. Rate limits do not count it. */
 export async function refuseForm({ callers }: Admission, response: ServerResponse, status: number, body: object) {
   holdBody(response);
   await callers.waitToRefuse(response.req, callers.find(response.req));
@@ -111,25 +108,19 @@ export async function refuseForm({ callers }: Admission, response: ServerRespons
   discardRest(response);
 }
 
-/** A refusal that depends on a request's header fields alone, whatever its credentials. */
 interface WrongForm {
   readonly status: 400 | 413 | 415;
   readonly message: string;
-  /** The header fields that list what would be accepted. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/**
- * Returns why a body's type, encoding or length is refused. Forms and plain text are refused because any web page can
- * send them.
- */
+/** Returns why a body is refused: any web page can send forms and plain text. */
 function wrongFormOf(request: IncomingMessage, { api, takesJson }: Service): WrongForm | undefined {
   const { method, headers } = request;
   if (takesJson && (hasBody(request) || (api === 'GRAPHQL' && (method === 'POST' || method === 'QUERY')))) {
-    const { 'content-type': type, 'content-encoding': encoding } = headers;
-    const unsupported = unsupportedBody({ type, encoding });
+    const unsupported = unsupportedBody(headers);
     // RFC 10008, 2: a QUERY declares the type of its content.
-    if (unsupported) return { status: method === 'QUERY' && !type ? 400 : 415, ...unsupported };
+    if (unsupported) return { status: method === 'QUERY' && !headers['content-type'] ? 400 : 415, ...unsupported };
   }
   return isTooLong(request) ? { status: 413, message: tooLong } : undefined;
 }

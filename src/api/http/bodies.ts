@@ -6,16 +6,11 @@ import { endGently, lingerMs } from './connections.ts';
 /** The maximum size of a request's body, in bytes. */
 export const bodyBytes = 100 * 1024;
 
-/**
- * The maximum numbers of bodies read at once, for platforms (with their apps) and for strangers. Together they take at
- * most 100 MB.
- */
+/** The maximum numbers of bodies read at once, for platforms and for strangers: at most 100 MB together. */
 export const maxReads = 900;
 export const maxStrangers = 100;
 
-/**
- * The number of chunks after which they are joined: many small chunks take far more memory than the bytes they contain.
- */
+/** The number of chunks that are joined, because small chunks take far more memory than the bytes they contain. */
 const maxChunks = 64;
 
 /** A request's whole body, or why it is missing: it is too long, or its read was evicted in favor of other reads. */
@@ -65,10 +60,8 @@ function endWithResponse(response: ServerResponse): void {
 }
 
 /**
- * Reads whole request bodies. A client may send its body slowly, up to the server's `requestTimeout`, without delaying
- * others. If there are too many reads for strangers, the oldest of them is evicted; if there are too many for
- * platforms, the oldest read of the platform with the most reads is. Most bodies arrive in one chunk with their
- * headers, long before they could be evicted, however many others are slow.
+ * Reads whole request bodies. Slow bodies delay no others: if there are too many reads for strangers, the oldest of
+ * them is evicted; if there are too many for platforms, the oldest read of the platform with the most reads is.
  */
 export class BodyReader {
   readonly #reads = new BoundedWaits(maxReads);
@@ -115,8 +108,7 @@ export class BodyReader {
       const evict = () => end('EVICTED');
       const known = this.#senders.known(request);
       let endWait = known === undefined ? this.#ofStrangers.begin(evict) : this.#reads.begin(evict, known);
-      // Most bodies arrive in one piece. Looking up the sender in the database is worthwhile only for bodies in several
-      // pieces.
+      // Looking up the sender in the database is worthwhile only for bodies that do not arrive in one piece.
       if (known === undefined && request.headers.authorization !== undefined) {
         setImmediate(async () => {
           const platform = isOver ? undefined : await this.#senders.lookUp(request).catch(() => undefined);

@@ -13,6 +13,8 @@ import type { Tenant } from './turns.ts';
 
 /** The default time limit for looking up credentials, in milliseconds. */
 const lookUpMs = 10_000;
+/** How long a connection's credentials count as valid, in ms. Only for limits: the APIs authenticate each request. */
+const knownMs = 1_000;
 
 interface Known {
   readonly authorization: string;
@@ -20,9 +22,6 @@ interface Known {
   /** When the credentials were last verified, by the limits' clock. */
   readonly at: number;
 }
-
-/** How long a connection's credentials count as valid, in ms. Only for limits: the APIs authenticate each request. */
-const knownMs = 1_000;
 
 export interface CallerOptions {
   readonly credentials: Credentials;
@@ -59,8 +58,7 @@ export class Callers {
 
   /**
    * Returns the tenant whose share of the capacity a request uses: its platform, if the credentials were found valid
-   * recently or earlier on the same connection, and otherwise its address. Wrong credentials therefore cannot use a
-   * platform's share, and a client that sends different credentials with each request gets only one share.
+   * recently or earlier on the same connection, and otherwise its address, whatever credentials it sends.
    */
   tenantOf(request: IncomingMessage, caller: Viewer | undefined): Tenant {
     if (caller) return { key: caller.platformId, isPlatform: true };
@@ -104,7 +102,6 @@ export class Callers {
     return refusal && tooMany(refusal);
   }
 
-  /** Waits until a refusal may be sent, for a rate limit or for wrong credentials (access/limits/refusal-pace.ts). */
   waitToRefuse(request: IncomingMessage, caller: Viewer | undefined): Promise<void> {
     return this.#options.pace.wait(this.tenantOf(request, caller).key);
   }

@@ -27,7 +27,7 @@ export function addressFinder(trusted: readonly Range[]): AddressOf {
   };
 }
 
-/** Returns the function that finds the address of a connection's client; undefined for a trusted proxy. */
+/** Finds the address of a connection's client; undefined for a trusted proxy. */
 export function directAddressFinder(trusted: readonly Range[]): (socket: Socket) => string | undefined {
   const isTrusted = isWithin(trusted);
   return ({ remoteAddress = '' }) => {

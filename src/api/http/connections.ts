@@ -10,7 +10,7 @@ export interface ConnectionLimits {
   readonly most: number;
   /** Returns a client's address; undefined for a trusted proxy, which connects on behalf of many clients. */
   readonly addressOf: (socket: Socket) => string | undefined;
-  /** Called for each connection that is refused, that is, closed immediately. */
+  /** Called for each connection that is closed immediately. */
   readonly onRefusal: (address: string | undefined) => void;
 }
 
@@ -54,7 +54,7 @@ export class Connections {
     server.closeIdleConnections = () => undefined;
   }
 
-  /** Whether responses announce the end of their connections, because the server is stopping. */
+  /** Whether responses announce the end of their connections. */
   get announcing(): boolean {
     return this.#announcing;
   }
@@ -77,7 +77,7 @@ export class Connections {
     return true;
   }
 
-  /** Records that a client has presented valid credentials, so that its connection no longer counts as a stranger's. */
+  /** Records that a client has presented valid credentials. */
   noteKnown(socket: Socket): void {
     this.#all.get(socket)?.endStranger?.();
   }

@@ -13,17 +13,13 @@ interface OriginOptions {
   readonly log: Logger;
 }
 
-/**
- * The methods allowed in a preflight response. All requested headers are allowed, because only origins are restricted.
- */
+/** The response to a preflight. All requested headers are allowed, because only origins are restricted. */
 const allowed = {
   'access-control-allow-methods': 'GET, POST, QUERY, PATCH, DELETE, OPTIONS',
   'access-control-max-age': '600',
 } as const;
 
-/**
- * The limits on logging refused origins: each one at most once per `ttl` milliseconds, and at most `perMinute` in all.
- */
+/** Each refused origin is logged at most once per `ttl` milliseconds, and at most `perMinute` are logged in all. */
 const logging = { max: 1_000, ttl: 600_000, perMinute: 20 } as const;
 
 /** Decides whether the page that sends a request may read the response, and logs origins whose pages may not. */
@@ -48,11 +44,7 @@ export class Origins {
     return false;
   }
 
-  /**
-   * Sets the headers that tell a browser whether a page of another origin may read the response, and answers preflight
-   * requests.
-   * @returns whether the request was a preflight, which has been answered
-   */
+  /** Sets the headers for pages of other origins. Answers a preflight request, and returns whether it was one. */
   answer(response: ServerResponse): boolean {
     const { req: request } = response;
     const { origin } = request.headers;
@@ -89,18 +81,10 @@ export class Origins {
   }
 }
 
-/**
- * The content security policy of responses other than pages, which have their own: nothing is run, loaded or framed.
- */
-const nothingRuns = "default-src 'none'; frame-ancestors 'none'";
-
-/**
- * Sets headers that protect a response in a browser: no sniffing, framing, scripts or caching. Handlers may override
- * them.
- */
+/** Forbids sniffing, framing, scripts and caching. Pages override these headers. */
 export function protectResponse(response: ServerResponse): void {
   response.setHeader('x-content-type-options', 'nosniff');
-  response.setHeader('content-security-policy', nothingRuns);
+  response.setHeader('content-security-policy', "default-src 'none'; frame-ancestors 'none'");
   response.setHeader('cache-control', 'no-store');
 }
 

@@ -19,16 +19,15 @@ const averageWindow = 32;
 const maxUnread = 256;
 
 /**
- * Controls admission: limits the requests in flight. A request beyond the limit is refused immediately: in a queue, all
- * requests would be late. The right limit depends on the machine and the requests, so it follows the processing time:
- * while the average is above `slowMs`, only an eighth of `maxInFlight` (but at least one) is admitted. A request counts
- * from the end of its body to the end of its response, whether or not its client reads it. A stream counts only until
- * it begins, because it mostly waits from then on. Waits for an external service (core/outside-wait.ts) do not count.
- * At the limit, a tenant below its share is admitted anyway, up to twice `maxInFlight` in all: one tenant's load does
- * not cause another's refusals. All tenants with requests in flight have equal shares.
+ * Limits the requests in flight. A request beyond the limit is refused immediately: in a queue, all requests would be
+ * late. While the average processing time is above `slowMs`, only an eighth of `maxInFlight` is admitted. A request
+ * counts from the end of its body to the end of its response, a stream until it begins. Waits for an external service
+ * (core/outside-wait.ts) do not count. At the limit, a tenant below its share is admitted anyway, up to twice
+ * `maxInFlight` in all: one tenant's load does not cause another's refusals.
  */
 export class InFlight {
-  readonly load: Load = { count: 0, averageMs: 0, byTenant: new Map() };
+  /** The requests in flight, in all and by tenant, and the moving average of their processing time in milliseconds. */
+  readonly load = { count: 0, byTenant: new Map<string, number>(), averageMs: 0 };
   readonly unread = new BoundedWaits(maxUnread);
   readonly turns: Turns;
   readonly #limits: AdmissionLimits;
@@ -54,10 +53,6 @@ export class InFlight {
     return request;
   }
 
-  isAlone(tenant: Tenant): boolean {
-    return this.turns.isAlone(tenant);
-  }
-
   #isWithinShare(tenant: string, limit: number): boolean {
     const { count, byTenant } = this.load;
     const own = byTenant.get(tenant) ?? 0;
@@ -67,15 +62,6 @@ export class InFlight {
   }
 }
 
-interface Load {
-  count: number;
-  /** The requests in flight by tenant, for tenants that have any. */
-  readonly byTenant: Map<string, number>;
-  /** The moving average of the processing time, in milliseconds. */
-  averageMs: number;
-}
-
-/** Counts one request until it is processed. */
 class AdmittedRequest implements ResponseWatcher, RequestSlot {
   readonly #response: WatchedResponse;
   readonly #tenant: Tenant;
@@ -88,7 +74,6 @@ class AdmittedRequest implements ResponseWatcher, RequestSlot {
   /** The number of current waits for external services, and when the first of them began. */
   #waits = 0;
   #waitStart = 0;
-  /** Ends the wait for the client to read the response. */
   #endWait: (() => void) | undefined;
 
   constructor(response: WatchedResponse, tenant: Tenant, shared: InFlight) {
@@ -100,10 +85,7 @@ class AdmittedRequest implements ResponseWatcher, RequestSlot {
     if (response.closed) this.#close();
   }
 
-  /**
-   * Waits for its turn among its tenant's requests; undefined if it need not wait. Waiting does not count as
-   * processing.
-   */
+  /** Waits for its turn among its tenant's requests; undefined if it need not. Waiting does not count as processing. */
   turn(): Promise<void> | undefined {
     const begin = () => {
       if (this.#isFinished) this.#shared.turns.end(this.#tenant);
@@ -205,9 +187,8 @@ interface ResponseWatcher {
 }
 
 /**
- * A response that reports when its headers are written and when it is complete. Node has no such events: 'finish' is
- * emitted only when everything has been sent, so it also waits for earlier responses on the connection and for the
- * client to read.
+ * A response that reports when its headers are written and when it is complete. Node's event 'finish' also waits for
+ * earlier responses on the connection and for the client to read.
  */
 export class WatchedResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
   /**

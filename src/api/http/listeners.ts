@@ -73,17 +73,13 @@ async function closePort(server: Server, listeners: readonly net.Server[]): Prom
   for (const listener of listeners) listener.close();
 }
 
-/**
- * The pause between two attempts to get the lock, which is held only briefly, and the time limit for all attempts, in
- * milliseconds.
- */
+/** The pause between two attempts to get the lock, and the time limit for all of them, in milliseconds. */
 const lockMs = { retry: 10, max: 5_000 } as const;
 
 /**
  * Locks a port for one process at a time: if several started simultaneously, none would be listening yet when the
- * others check the port. The lock is an abstract Unix socket: the system frees it when its process ends, and its
- * namespace is the same as the port's. It is named after the port without the host, because different hosts can be, or
- * include, the same address.
+ * others check the port. The lock is an abstract Unix socket, which the system frees when its process ends. Its name
+ * lacks the host, because different hosts can be, or include, the same address.
  * @throws Error EADDRINUSE if the lock is not free in time
  */
 async function lockPort(port: number, deadline: number): Promise<net.Server> {

@@ -18,7 +18,7 @@ const addressForm = /^\/rails\/([^/]{1,100})\/webhooks$/;
 /** The number of senders whose valid signatures are remembered, and for how many milliseconds. */
 const proven = { max: 10_000, ttlMs: 3_600_000 } as const;
 
-/** How long each refusal takes, in milliseconds: longer than finding the reason, so that its timing reveals nothing. */
+/** How long each refusal takes, in ms: longer than finding the reason, so that its timing reveals nothing. */
 const defaultRefusalMs = 100;
 
 interface ProviderWebhookOptions extends Pick<CallerOptions, 'pace' | 'addressOf'> {
@@ -52,32 +52,25 @@ export class ProviderWebhooks {
   async answer(response: ServerResponse, body: Buffer | undefined): Promise<void> {
     const { req: request } = response;
     const [path = ''] = (request.url ?? '').split('?', 1);
+    const fail = (status: number, code: string, message: string) => answer(response, status, { status, code, message });
     if (request.method !== 'POST') {
       response.setHeader('allow', 'POST');
-      return answer(response, 405, {
-        status: 405,
-        code: 'METHOD_NOT_ALLOWED',
-        message: 'webhooks must be sent by POST',
-      });
+      return fail(405, 'METHOD_NOT_ALLOWED', 'webhooks must be sent by POST');
     }
-    if (!body) {
-      return answer(response, 413, { status: 413, code: 'PAYLOAD_TOO_LARGE', message: tooLong });
-    }
+    if (!body) return fail(413, 'PAYLOAD_TOO_LARGE', tooLong);
     const { log, pace, addressOf, refusalMs = defaultRefusalMs } = this.#options;
     const refusable = delay(refusalMs, undefined, { ref: false });
     try {
       const received = await this.#receive(request, path, body);
       if (received) return answer(response, received.status ?? 200, { received: true });
       await outsideWait(Promise.all([refusable, pace.wait(`address ${addressOf(request)}`)]));
-      const message = "not a webhook of this platform's provider: its signature is missing or wrong";
-      answer(response, 401, { status: 401, code: 'UNAUTHENTICATED', message });
+      fail(401, 'UNAUTHENTICATED', "not a webhook of this platform's provider: its signature is missing or wrong");
     } catch (error) {
       if (error instanceof RateLimited) {
         await outsideWait(pace.wait(`address ${addressOf(request)}`));
         return refuse(response, 'REST', tooMany(error));
       }
-      if (error instanceof InexactJson)
-        return answer(response, 400, { status: 400, code: 'INVALID_INPUT', message: error.message });
+      if (error instanceof InexactJson) return fail(400, 'INVALID_INPUT', error.message);
       log.error({ err: error, path }, "could not store a provider's webhook");
       refuse(response, 'REST', unavailable('the webhook could not be stored; send it again'));
     }

@@ -2,7 +2,6 @@ import type { ServerResponse } from 'node:http';
 import type { RateLimited } from '../../domain/access/limits/rate-limits.ts';
 import { earlyRefusals } from '../../infra/instruments/instruments.ts';
 
-/** The API that a request is for, which determines the error format. */
 export type Api = 'GRAPHQL' | 'REST';
 
 /** Why a request is refused before it reaches its API. The same request may succeed after `retryAfter` seconds. */
@@ -25,9 +24,7 @@ export function tooMany({ message, retryAfter }: RateLimited): EarlyRefusal {
   return { status: 429, code: 'RATE_LIMITED', message, retryAfter };
 }
 
-/**
- * The maximum extra wait, in seconds, for streams refused because of load, so that they do not all reconnect together.
- */
+/** The maximum extra wait, in seconds, for refused streams, so that they do not all reconnect together. */
 const streamSpreadSeconds = 5;
 
 /** The codes of malformed requests by status, for both APIs. */
@@ -37,7 +34,6 @@ const formCodes = {
   415: { REST: 'INVALID_REQUEST_FORMAT', GRAPHQL: 'UNSUPPORTED_MEDIA_TYPE' },
 } as const;
 
-/** Creates the response body that refuses a malformed request, in the form of the API that it was sent to. */
 export function formBody(
   api: Api,
   { status, message }: { readonly status: keyof typeof formCodes; readonly message: string },

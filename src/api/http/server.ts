@@ -57,9 +57,7 @@ interface HttpOptions {
   readonly headersMs?: number | undefined;
 }
 
-/**
- * The size limit of headers (bytes), the time limits of a request and its headers, and how often they are checked (ms).
- */
+/** In bytes and milliseconds. */
 const connectionLimits = {
   maxHeaderSize: 16 * 1024,
   requestTimeout: 30_000,
@@ -69,8 +67,8 @@ const connectionLimits = {
 
 /**
  * How long an idle connection stays open, in milliseconds: longer than load balancers keep theirs (60 s for AWS and
- * nginx, 75 s for others), so that no load balancer sends a request on a closing connection, and longer than the
- * interval of stream heartbeats. Keep-Alive tells clients a few seconds less, so that they drop a connection first.
+ * nginx, 75 s for others), so that none sends a request on a closing connection, and longer than the interval of stream
+ * heartbeats. Keep-Alive tells clients a few seconds less, so that they drop a connection first.
  */
 const idleLimits = { keepAliveTimeout: 80_000, keepAliveTimeoutBuffer: 5_000 } as const;
 
@@ -132,7 +130,7 @@ export async function startHttpServer(options: HttpOptions) {
   };
 }
 
-/** The path that event stream libraries expect: an alias of /graphql. */
+/** An alias of /graphql that event stream libraries expect. */
 const streamPath = '/graphql/stream';
 const graphqlPaths: ReadonlySet<string> = new Set(['/graphql', streamPath]);
 
@@ -217,12 +215,10 @@ async function answerGraphql(options: HttpOptions, response: ServerResponse, bod
     : answerByYoga(graphql, response, { type, body });
 }
 
-/** Refuses a GraphQL request with an unsupported method or media type. */
 function refuseMethod(response: ServerResponse, status: number, code: string, message: string): void {
   answer(response, status, { errors: [{ message, extensions: { code } }] });
 }
 
-/** Refuses a GraphQL request without valid credentials. Only its header fields have been read. */
 function refuseStranger(response: ServerResponse): void {
   const type = acceptedTypes(response.req).find((one) => one !== eventStream);
   answer(response, 401, { errors: [withoutStatus(unauthenticated())] }, type);

@@ -3,9 +3,7 @@ import type { WorkTurn } from '../../core/outside-wait.ts';
 /** The tenant whose share of the capacity a request uses. */
 export interface Tenant {
   readonly key: string;
-  /**
-   * Whether the tenant is a platform. Otherwise it stands for all senders at one address whose credentials are unknown.
-   */
+  /** False for the senders at one address whose credentials are unknown. */
   readonly isPlatform: boolean;
 }
 
@@ -23,9 +21,8 @@ const sharedMs = 1_000;
 
 /**
  * Lets the requests of several tenants take turns. While other platforms send requests, only a few requests of a tenant
- * are processed at a time; the rest wait. The event loop thus does little work for one tenant before it sees another's
- * request, and database connections are left for others. A platform that is alone waits only beyond a much higher
- * limit.
+ * are processed at a time, so that the event loop soon sees the others' requests, and database connections are left for
+ * them. A platform that is alone waits only beyond a much higher limit.
  */
 export class Turns {
   readonly #most: number;
@@ -59,16 +56,13 @@ export class Turns {
   }
 
   /**
-   * Begins the expensive work of a request that has its turn; `endExpensive` must follow. A statement that reads a lot
-   * occupies one of the database's processors, so while other platforms send requests, each platform may run only a
-   * little such work at a time.
-   * @returns the wait for it; undefined if it need not wait
+   * Begins the expensive work of a request that has its turn, a statement that occupies one of the database's
+   * processors; `endExpensive` must follow. Returns the wait for it, if there is one.
    */
   beginExpensive(platformId: string): Promise<void> | undefined {
     return this.#beginIn(this.#atExpensiveWork, platformId, this.#mostExpensive());
   }
 
-  /** Ends expensive work, and begins the waiting work. */
   endExpensive(platformId: string): void {
     this.#endIn(this.#atExpensiveWork, platformId, this.#mostExpensive());
   }
@@ -79,7 +73,7 @@ export class Turns {
     return key === this.#lastPlatform ? !this.#isShared : performance.now() >= this.#lastAt + sharedMs;
   }
 
-  /** Returns whether platforms take turns now: several of them send requests. */
+  /** Whether several platforms send requests, and take turns. */
   get #isShared(): boolean {
     return performance.now() < this.#sharedUntil;
   }
@@ -103,7 +97,6 @@ export class Turns {
     return isPlatform && !this.#isShared ? this.#mostAlone : this.#most;
   }
 
-  /** Begins one piece of work, or returns the wait for it if the maximum is already in progress. */
   #beginIn(atWork: Map<string, AtWork>, key: string, most: number): Promise<void> | undefined {
     const own = of(atWork, key);
     if (own.count >= most) return new Promise((resolve) => own.waiting.push(resolve));
@@ -111,7 +104,6 @@ export class Turns {
     return undefined;
   }
 
-  /** Ends one piece of work, and begins waiting pieces, up to a maximum. */
   #endIn(atWork: Map<string, AtWork>, key: string, most: number): void {
     const own = of(atWork, key);
     own.count -= 1;

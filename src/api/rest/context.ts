@@ -7,7 +7,6 @@ import type { Payments } from '../../domain/commands/command.ts';
 import { readAfterHeader, readAfterOf } from '../../domain/events/cursor.ts';
 import type { Replicas } from '../../infra/database/replicas/replicas.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
-import type { RestBindings } from './node-adapter.ts';
 
 /** The version of the REST API: the last segment of its base URL (specification 9). */
 export const restVersion = '2025-10-13';
@@ -18,11 +17,10 @@ export interface RestModules {
   readonly webhooks: Webhooks;
 }
 
-/** The router of the REST API, to which each resource adds its endpoints. */
 export type RestApp = OpenAPIHono<RestEnvironment>;
 
 export interface RestEnvironment {
-  Bindings: RestBindings;
+  Bindings: { readonly bodyTooLarge: boolean };
   Variables: {
     /** The authenticated caller, set before any endpoint runs. */
     viewer: Viewer;
@@ -37,18 +35,13 @@ export interface RestEnvironment {
 
 // Implements entity tags (RFC 9110, 8.8.3) for records with versions, and If-Match (13.1.1).
 
-/** The header with the entity tag of the record to change, spelled as in errors. */
 export const ifMatch = 'If-Match';
 
-/** Sets the response's strong entity tag. */
 export function setTag(context: Context<RestEnvironment>, tag: string | number): void {
   context.header('ETag', `"${tag}"`);
 }
 
-/**
- * Returns the entity tag that a request requires; undefined if it requires none or `*`. Weak tags never match. More
- * than one tag is refused.
- */
+/** Returns the entity tag in If-Match; undefined if there is none or it is `*`, '' for a weak tag, which never matches. */
 export function demandedTag(context: Context<RestEnvironment>): string | undefined {
   const field = context.req.header(ifMatch)?.trim();
   if (field === undefined || field === '*') return undefined;
@@ -58,15 +51,10 @@ export function demandedTag(context: Context<RestEnvironment>): string | undefin
   throw invalid('expected a single entity tag, as returned in ETag, or *', [ifMatch]);
 }
 
-/**
- * Returns the version that a request requires its record to have; 0, which no record has, for a tag without a version.
- */
-export function demandedVersion(context: Context<RestEnvironment>): number | undefined {
-  const tag = demandedTag(context);
-  return tag === undefined ? undefined : /^[1-9]\d{0,8}$/.test(tag) ? Number(tag) : 0;
-}
+/** Returns the version in an entity tag; 0, which no record has, if it contains none. */
+export const versionIn = (tag: string) => (/^[1-9]\d{0,8}$/.test(tag) ? Number(tag) : 0);
 
-/** The request header that determines which writes the reads must include, spelled as in errors. */
+/** The header that determines which writes the reads must include, spelled as in errors. */
 const field = 'Payments-Read-After';
 
 /** Lets a read-only endpoint read from replicas, if there are any. */

@@ -3,7 +3,7 @@ import { KycStatus } from '../../infra/database/generated/client/client.ts';
 import type { webhookTypes } from '../webhooks/webhooks.ts';
 import { type RestApp, restPrefix, restVersion } from './context.ts';
 import { exampleGuide, examples } from './examples.ts';
-import { AmountSchema, id, listed, time, whole } from './schemas/fields.ts';
+import { AmountSchema, boolean, id, listOf, oneOf, responseObject, string, time, whole } from './schemas/fields.ts';
 import { TransactionSchema } from './schemas/payment-schemas.ts';
 
 type Document = ReturnType<RestApp['getOpenAPI31Document']>;
@@ -115,7 +115,7 @@ interface Operation {
 
 const customer = {
   customerId: id('Customer', 'The customer who owns the account; absent if the platform itself does.').optional(),
-  platformCustomerId: z.string().optional().describe("The platform's own id for the customer."),
+  platformCustomerId: string("The platform's own id for the customer.").optional(),
 };
 
 /** For each type of webhook, its description and its fields in addition to the common ones. */
@@ -133,10 +133,10 @@ const webhooks = {
       'Sent when an incoming payment gets a new status. While the payment is PENDING, the response decides: 200 approves it, 403 rejects it, 422 names information that is missing about the sender, and 202 defers the decision to the endpoints that approve and reject.',
     fields: {
       transaction: TransactionSchema,
-      requestedReceiverCustomerInfoFields: listed(
+      requestedReceiverCustomerInfoFields: listOf(
         z.object({
-          name: z.string().describe('The name of the field, such as FULL_NAME.'),
-          mandatory: z.boolean().describe('Whether an approval must contain this field.'),
+          name: string('The name of the field, such as FULL_NAME.'),
+          mandatory: boolean('Whether an approval must contain this field.'),
         }),
       )
         .optional()
@@ -162,7 +162,7 @@ const webhooks = {
     description: 'Sent when the KYC status of a customer changes.',
     fields: {
       ...customer,
-      kycStatus: z.enum(KycStatus).describe('The status of the identity check after the change.'),
+      kycStatus: oneOf(KycStatus, 'The status of the identity check after the change.'),
     },
   },
   API_TOKEN_EXPIRY: {
@@ -183,25 +183,21 @@ const webhooks = {
 } as const satisfies Record<(typeof webhookTypes)[number], object>;
 
 const signature = z.object({
-  'webhook-id': z.string().describe('The same as `webhookId`: process each id only once.'),
-  'webhook-timestamp': z
-    .string()
-    .describe('When this attempt was made, in seconds since 1970. Reject attempts more than a few minutes old.'),
-  'webhook-signature': z
-    .string()
-    .describe(
-      '`v1,` and the base64 of the HMAC-SHA256 of `webhook-id.webhook-timestamp.body`, as in Standard Webhooks. While a secret is being rotated, several signatures are separated by spaces.',
-    ),
+  'webhook-id': string('The same as `webhookId`: process each id only once.'),
+  'webhook-timestamp': string(
+    'When this attempt was made, in seconds since 1970. Reject attempts more than a few minutes old.',
+  ),
+  'webhook-signature': string(
+    '`v1,` and the base64 of the HMAC-SHA256 of `webhook-id.webhook-timestamp.body`, as in Standard Webhooks. While a secret is being rotated, several signatures are separated by spaces.',
+  ),
 });
 
-const approval = z
-  .object({
-    receiverCustomerInfo: z
-      .record(z.string(), z.string())
-      .optional()
-      .describe('The requested receiver information, by name.'),
-  })
-  .openapi('PaymentApproval', { description: 'Approves the pending payment.' });
+const approval = responseObject('PaymentApproval', {
+  receiverCustomerInfo: z
+    .record(z.string(), z.string())
+    .optional()
+    .describe('The requested receiver information, by name.'),
+}).describe('Approves the pending payment.');
 
 function documentWebhooks(registry: OpenAPIHono['openAPIRegistry']): void {
   for (const [type, { name, summary, description, fields }] of Object.entries(webhooks)) {
@@ -211,7 +207,7 @@ function documentWebhooks(registry: OpenAPIHono['openAPIRegistry']): void {
       eventId: id('Event', 'The id of the event in the feed.'),
       timestamp: time('When the change happened.'),
       sequence: z.int().min(1).max(Number.MAX_SAFE_INTEGER).describe("The event's number in the platform's feed."),
-      cursor: z.string().describe('The position of the event in the feed: a stream can resume after it.'),
+      cursor: string('The position of the event in the feed: a stream can resume after it.'),
       version: whole('The version of the object that changed. Ignore versions lower than the latest you have seen.'),
     };
     const schema = z.object({ ...common, ...fields }).openapi(name, { description });

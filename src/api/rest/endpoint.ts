@@ -12,7 +12,7 @@ import {
 } from '../../domain/access/operations.ts';
 import type { Viewer } from '../../domain/access/viewer.ts';
 import type { CommandResult } from '../../domain/commands/command.ts';
-import { demandedVersion, ifMatch, onReplicas, type RestApp, type RestEnvironment, setTag } from './context.ts';
+import { demandedTag, ifMatch, onReplicas, type RestApp, type RestEnvironment, setTag, versionIn } from './context.ts';
 import { ErrorBody } from './errors.ts';
 
 type RestContext = Context<RestEnvironment>;
@@ -24,7 +24,6 @@ const headerPaths: PathTable = [
   [['expectedVersion'], [ifMatch]],
 ];
 
-/** What every endpoint declares: its documentation and the schemas of its request. */
 interface Endpoint<Params, Query, Body> {
   readonly summary: string;
   readonly description: string;
@@ -73,10 +72,7 @@ interface CommandEndpoint<Params, Query, Body, Row, Item> extends Endpoint<Param
   readonly isSecret?: true;
   /** Paths in the command's input that differ from those in the request, each pair with the command's path first. */
   readonly paths?: PathTable;
-  /**
-   * The possible errors, in addition to the errors of every command; 404 by default, because most inputs name an
-   * object.
-   */
+  /** The errors in addition to those of every command; 404 by default, because most inputs name an object. */
   readonly errors?: readonly ErrorStatus[];
   /** Runs the command. `given` contains the expected version if the command changes a record. */
   readonly run: (
@@ -102,7 +98,6 @@ export const accesses = {
 
 export const ifMatchParameter = { $ref: '#/components/parameters/IfMatch' };
 
-/** Adds endpoints under one tag, each with its schemas, its documentation and its handler. */
 export class Endpoints {
   readonly #app: RestApp;
   readonly #tags: string[];
@@ -172,7 +167,8 @@ export class Endpoints {
         ...errorResponses(...commandErrors, ...errors, ...(changes ? [412] : [])),
       },
       handle: async (given, context) => {
-        const expectedVersion = demandedVersion(context);
+        const tag = demandedTag(context);
+        const expectedVersion = tag === undefined ? undefined : versionIn(tag);
         const caller = { viewer: context.get('viewer'), key: keyInHeader(context.req.header('Idempotency-Key')) };
         const result = await withRequestPaths(paths, run({ ...given, ...(changes && { expectedVersion }) }, caller));
         context.set('tookEffect', true);
@@ -231,7 +227,6 @@ const acceptNoBody: MiddlewareHandler<RestEnvironment> = async (context, next) =
   await next();
 };
 
-/** The query of endpoints without parameters: every parameter is refused as unknown (decision 17). */
 const noQuery = z.strictObject({});
 
 export function response(schema: z.ZodType | null, description: string, headers?: z.ZodRawShape) {
@@ -246,7 +241,6 @@ export const tagHeader = {
     .describe('The entity tag of the record, for If-Match; it changes whenever the record does.'),
 };
 
-/** The header that marks a command's repeated response. */
 const replayHeader = {
   'Idempotency-Replayed': z
     .literal('true')
@@ -286,7 +280,7 @@ export function errorResponses(...statuses: readonly number[]): Record<never, ne
   );
 }
 
-/** Converts the result of a command that returns no row: the result itself takes the place of the row. */
+/** Converts the result of a command without a row: the result itself takes the place of the row. */
 export async function asRow<Result extends { readonly replayed: boolean }>(result: Promise<Result>) {
   const row = await result;
   return { row, replayed: row.replayed };

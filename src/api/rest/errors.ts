@@ -36,7 +36,6 @@ const ownCodes = {
 
 export type ErrorCode = keyof typeof ownCodes | keyof typeof refusals;
 
-/** Every code that can appear in an error body, for the document. */
 export const errorCodes = [...Object.keys(ownCodes), ...Object.keys(refusals)] as [ErrorCode, ...ErrorCode[]];
 
 /** The body of every error response (decision 46). */
@@ -68,32 +67,24 @@ export const ErrorBody = z
     description: 'Why a request was refused. Nothing has changed, unless the code is OUTCOME_UNKNOWN.',
   });
 
-/** An error of the REST API itself, with its HTTP status. */
 export class RestError extends Error {
-  readonly status: number;
+  override readonly name = 'RestError';
   readonly code: ErrorCode;
-  readonly errors: readonly FieldError[];
-  readonly headers: Readonly<Record<string, string>>;
-  readonly facts: Readonly<Record<string, string>>;
+  readonly options: RestErrorOptions;
 
-  constructor(
-    code: ErrorCode,
-    message: string,
-    options: {
-      status?: number;
-      errors?: readonly FieldError[];
-      headers?: Record<string, string>;
-      facts?: Record<string, string>;
-    } = {},
-  ) {
+  constructor(code: ErrorCode, message: string, options: RestErrorOptions = {}) {
     super(message);
-    this.name = 'RestError';
     this.code = code;
-    this.status = options.status ?? { ...ownCodes, ...refusals }[code];
-    this.errors = options.errors ?? [];
-    this.headers = options.headers ?? {};
-    this.facts = options.facts ?? {};
+    this.options = options;
   }
+}
+
+interface RestErrorOptions {
+  /** By default, the status of the code. */
+  readonly status?: number;
+  readonly errors?: readonly FieldError[];
+  readonly headers?: Record<string, string>;
+  readonly facts?: Readonly<Record<string, string>>;
 }
 
 const amountFields: ReadonlySet<unknown> = new Set([
@@ -118,7 +109,6 @@ export function invalidRequest(issues: readonly core.$ZodIssue[], data: unknown,
   return new RestError(codes.size === 1 && firstCode ? firstCode : 'INVALID_INPUT', message, { errors });
 }
 
-/** Creates the error for a body with a JSON value that cannot be represented exactly as written. */
 export function inexactBody({ path, reason, isTooLarge }: InexactJson): RestError {
   const field = dotted(path) || 'body';
   const code = codeOf({ code: isTooLarge ? 'too_big' : 'custom' }, path.map(String), false);
@@ -158,7 +148,7 @@ function codeOf(issue: Pick<core.$ZodIssue, 'code'>, path: readonly string[], is
     : 'INVALID_INPUT';
 }
 
-/** The names of the rules, as in the OpenAPI document, keyed by the codes that zod uses for violations. */
+/** The OpenAPI document's names of the rules, by zod's codes. */
 const constraints: Readonly<Record<string, string>> = {
   too_small: 'minimum',
   too_big: 'maximum',
@@ -169,9 +159,7 @@ const constraints: Readonly<Record<string, string>> = {
   invalid_union: 'enum',
 };
 
-/**
- * Creates the response for a thrown error. A refusal is returned with its code; the details of a bug are only logged.
- */
+/** Creates the response for a thrown error. The details of a bug are only logged. */
 export function presentError(thrown: unknown, context: Context<RestEnvironment>, log: Logger): Response {
   const refusal = refusalIn(thrown);
   const error = refusal ?? asRestError(thrown, log);
@@ -179,14 +167,11 @@ export function presentError(thrown: unknown, context: Context<RestEnvironment>,
   const isUnknown = error.code === 'INTERNAL_ERROR' || error.code === 'SERVICE_UNAVAILABLE';
   if (isUnknown && context.get('tookEffect')) return presentRefusal(outcomeUnknown(), context);
   if (error instanceof Refusal) return presentRefusal(error, context);
-  const [first] = error.errors;
-  const details = first && { field: first.field, reason: error.message, errors: error.errors };
-  const { status, code, message } = error;
-  return context.json(
-    { status, code, message, details: details ?? { reason: message, ...error.facts } },
-    // Hono expects a status that allows a body, as the status of every refusal does.
-    { status: status as 400, headers: { ...error.headers } },
-  );
+  const { code, message, options } = error;
+  const { errors, headers, facts, status = { ...ownCodes, ...refusals }[code] } = options;
+  const details = errors?.[0] ? { field: errors[0].field, reason: message, errors } : { reason: message, ...facts };
+  // Hono expects a status that allows a body, as the status of every refusal does.
+  return context.json({ status, code, message, details }, { status: status as 400, headers });
 }
 
 function asRestError(thrown: unknown, log: Logger): RestError {
@@ -194,7 +179,7 @@ function asRestError(thrown: unknown, log: Logger): RestError {
   if (thrown instanceof HTTPException && thrown.status === 400) {
     return new RestError('INVALID_REQUEST_FORMAT', 'the body is not well-formed JSON');
   }
-  // An empty body with a content type other than JSON. A non-empty one was refused earlier (src/api/rest/server.ts).
+  // An empty body with a content type other than JSON. A non-empty one was refused earlier (src/api/http/admission.ts).
   if (thrown instanceof HTTPException && thrown.status === 415) {
     return new RestError('INVALID_REQUEST_FORMAT', 'a request body must be application/json', { status: 415 });
   }
@@ -208,14 +193,12 @@ function asRestError(thrown: unknown, log: Logger): RestError {
   return new RestError('INTERNAL_ERROR', 'Internal error. It has been logged.');
 }
 
-/** Converts digits to the exactly equal JSON number, or to text if there is none. */
 const inJson = (digits: string) => (isJsonInteger(BigInt(digits)) ? Number(digits) : digits);
 
 /** Returns a refusal's details with amounts in REST form. Amounts that a JSON number cannot represent become text. */
 function inRestTerms({ code, details }: Refusal): RefusalDetails {
   // planRefusal creates them with these types.
-  const { balances } = details as Partial<CustomerUse>;
-  const { limit } = details as Partial<ExceededLimit>;
+  const { balances, limit } = details as Partial<CustomerUse & ExceededLimit>;
   if (code === 'LIMIT_EXCEEDED' && limit) {
     const { amount, usedAmount, leftAmount, currency, ...rest } = limit;
     const amounts = Object.entries({ amount, usedAmount, leftAmount }).map(([name, digits]) => [

@@ -17,6 +17,12 @@ const person = { fullName: 'Grace Hopper', birthDate: '1990-12-10', nationality:
 const address = { line1: '1 Main Street', city: 'Springfield', state: 'IL', postalCode: '62701', country: 'US' };
 const amount = 10_000;
 
+const quote = {
+  source: { sourceType: 'ACCOUNT', accountId: account },
+  destination: { destinationType: 'ACCOUNT', accountId: payee },
+  lockedCurrencySide: 'SENDING',
+  lockedCurrencyAmount: amount,
+};
 const usAccount = {
   accountType: 'US_ACCOUNT',
   accountNumber: '1001000',
@@ -45,43 +51,24 @@ export const examples: Readonly<Record<string, Readonly<Record<string, Example>>
   createQuote: {
     fromAccount: {
       summary: 'From a balance to a bank account: 100.00 USD are sent',
-      value: {
-        source: { sourceType: 'ACCOUNT', accountId: account },
-        destination: { destinationType: 'ACCOUNT', accountId: payee },
-        lockedCurrencySide: 'SENDING',
-        lockedCurrencyAmount: amount,
-        description: 'Invoice 42',
-      },
+      value: { ...quote, description: 'Invoice 42' },
     },
     receiving: {
       summary: '50.00 EUR arrive; executed immediately',
-      value: {
-        source: { sourceType: 'ACCOUNT', accountId: account },
-        destination: { destinationType: 'ACCOUNT', accountId: payee },
-        lockedCurrencySide: 'RECEIVING',
-        lockedCurrencyAmount: 5_000,
-        immediatelyExecute: true,
-      },
+      value: { ...quote, lockedCurrencySide: 'RECEIVING', lockedCurrencyAmount: 5_000, immediatelyExecute: true },
     },
     toUma: {
       summary: 'To a UMA address that was looked up',
       value: {
-        source: { sourceType: 'ACCOUNT', accountId: account },
+        ...quote,
         destination: { destinationType: 'UMA_ADDRESS', umaAddress: '$success.eur@sandbox.uma.money', currency: 'EUR' },
         lookupId: exampleId('Lookup'),
-        lockedCurrencySide: 'SENDING',
-        lockedCurrencyAmount: amount,
         senderCustomerInfo: { FULL_NAME: person.fullName, BIRTH_DATE: person.birthDate },
       },
     },
     realTimeFunding: {
       summary: 'Paid by a deposit, which sandboxSend simulates',
-      value: {
-        source: { sourceType: 'REALTIME_FUNDING', customerId: customer, currency: 'USD' },
-        destination: { destinationType: 'ACCOUNT', accountId: payee },
-        lockedCurrencySide: 'SENDING',
-        lockedCurrencyAmount: amount,
-      },
+      value: { ...quote, source: { sourceType: 'REALTIME_FUNDING', customerId: customer, currency: 'USD' } },
     },
   },
   sandboxSend: {

@@ -38,27 +38,25 @@ const pageParameters = {
   cursor: z.string().optional().describe('The `nextCursor` of the previous page.'),
 };
 
-const timestamp = z.string().transform((text, context) => {
-  const time = parseTimestamp(text);
-  if (time) return time;
-  context.addIssue('must be RFC 3339 with a time zone, such as 2026-01-31T09:30:00Z');
-  return z.NEVER;
-});
-
 /** Defines a required parameter that is a time with a time zone. */
 export const requiredMoment = (description: string) =>
-  timestamp.openapi({ type: 'string', format: 'date-time', description });
+  z
+    .string()
+    .transform((text, context) => {
+      const time = parseTimestamp(text);
+      if (time) return time;
+      context.addIssue('must be RFC 3339 with a time zone, such as 2026-01-31T09:30:00Z');
+      return z.NEVER;
+    })
+    .openapi({ type: 'string', format: 'date-time', description });
 
-/** Defines an optional parameter of the same kind. */
 export const moment = (description: string) => requiredMoment(description).optional();
 
-/** The list parameters for a record's creation time. */
 export const createdParameters = {
   createdAfter: moment('Created at this time or later.'),
   createdBefore: moment('Created at this time or earlier.'),
 };
 
-/** The list parameters for the time when a record last changed. */
 export const updatedParameters = {
   updatedAfter: moment('Last changed at this time or later.'),
   updatedBefore: moment('Last changed at this time or earlier.'),
@@ -80,8 +78,10 @@ export function anyOf<const Values extends Readonly<Record<string, string>>>(val
 
 const boolean = z.enum(['true', 'false']).transform((text) => text === 'true');
 
-/** Defines a boolean parameter without a default. */
 export const choice = (description: string) => boolean.optional().openapi({ type: 'boolean', description });
+
+export const flag = (description: string, isDefault = false) =>
+  boolean.default(isDefault).openapi({ type: 'boolean', default: isDefault, description });
 
 /** Defines an amount parameter, in smallest units. */
 export function amountParameter(description: string) {
@@ -94,11 +94,6 @@ export function amountParameter(description: string) {
     .openapi({ type: 'integer', format: 'int64', minimum: 0, maximum: Number(maxAmount), description });
 }
 
-/** Defines a boolean parameter, false by default. */
-export const flag = (description: string, isDefault = false) =>
-  boolean.default(isDefault).openapi({ type: 'boolean', default: isDefault, description });
-
-/** The parameters of lists that can be ordered by creation or by last change. */
 export const orderParameters = {
   orderBy: z
     .enum(['created', 'updated'])
@@ -202,29 +197,8 @@ interface ListQuery {
   readonly orderBy?: ListOrder | undefined;
 }
 
-/** What is needed to read a page: the caller and the instance's cursors. */
-type Reader = Pick<RestEnvironment['Variables'], 'viewer' | 'cursors'>;
-
-/** Reads the parameters of a page. Throws INVALID_INPUT for a cursor of a different list (decision 17). */
-function requestedPage<Key>(list: string, { viewer, cursors }: Reader, query: ListQuery, order: RowOrder<Key>) {
-  const read = query.sortOrder ?? 'desc';
-  const position = query.cursor === undefined ? undefined : cursors.read(list, viewer.platformId, query.cursor);
-  const cursor = position === undefined ? undefined : order.keyOf(position);
-  if (query.cursor !== undefined && cursor === undefined) {
-    throw invalid('the cursor belongs to another list', ['cursor']);
-  }
-  return {
-    size: query.limit,
-    backward: false,
-    read,
-    bound: cursor === undefined ? undefined : read === 'asc' ? { gt: cursor } : { lt: cursor },
-    beyond: undefined,
-  };
-}
-
 type PageQuery<Where> = ReturnType<typeof pageQuery<Where, unknown>>;
 
-/** A paged list: how to read its rows, and how to present them. */
 interface ListOf<Filter, Where, Row, Item> {
   /** The name in its cursors. The GraphQL list with this name accepts them, too. */
   readonly name: string;
@@ -248,22 +222,25 @@ export function rowList<N extends Noun, Filter, More extends object, Item>(
   };
 }
 
+/** Reads a page. Throws INVALID_INPUT for a cursor of a different list (decision 17). */
 async function readPage<Filter, Where, Row extends OrderedRow, Item>(
   list: ListOf<Filter, Where, Row, Item>,
-  reader: Reader,
+  { viewer, cursors }: Pick<RestEnvironment['Variables'], 'viewer' | 'cursors'>,
   query: Filter & ListQuery,
 ): Promise<{ data: Item[]; hasMore: boolean; nextCursor?: string; totalCount?: number }> {
-  const order: RowOrder<unknown> = rowOrders[query.orderBy ?? 'CREATED'];
-  const { viewer, cursors } = reader;
-  const page = requestedPage(list.name, reader, query, order);
+  const { limit: size, cursor, sortOrder: read = 'desc', orderBy = 'CREATED' } = query;
+  const order: RowOrder<unknown> = rowOrders[orderBy];
+  const position = cursor === undefined ? undefined : cursors.read(list.name, viewer.platformId, cursor);
+  const key = position === undefined ? undefined : order.keyOf(position);
+  if (cursor !== undefined && key === undefined) throw invalid('the cursor belongs to another list', ['cursor']);
+  const bound = key === undefined ? undefined : read === 'asc' ? { gt: key } : { lt: key };
   const where = await list.where(viewer, query);
-  const rows = await list.rows(pageQuery(where, page, order));
-  const pageRows = rows.slice(0, page.size);
+  const rows = await list.rows(pageQuery(where, { size, backward: false, read, bound, beyond: undefined }, order));
+  const pageRows = rows.slice(0, size);
   const last = pageRows.at(-1);
-  const hasMore = rows.length > page.size;
+  const hasMore = rows.length > size;
   // A list that fits on one page needs no count.
-  const isOnlyPage = !hasMore && page.bound === undefined;
-  const totalCount = isOnlyPage ? pageRows.length : await countUnlessLong(list, where);
+  const totalCount = hasMore || bound ? await countUnlessLong(list, where) : pageRows.length;
   return {
     data: pageRows.map(list.record),
     hasMore,
@@ -272,7 +249,6 @@ async function readPage<Filter, Where, Row extends OrderedRow, Item>(
   };
 }
 
-/** Counts the matching rows; undefined if there are more than `maxCount`. */
 async function countUnlessLong<Where>(
   { name, count }: Pick<ListOf<never, Where, never, unknown>, 'name' | 'count'>,
   where: Where,

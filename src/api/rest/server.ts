@@ -1,14 +1,17 @@
+import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { OpenAPIHono } from '@hono/zod-openapi';
 import type { HonoRequest } from 'hono';
 import { matchedRoutes } from 'hono/route';
 import type { Logger } from 'pino';
 import { InexactJson, parseJson, withoutNulls } from '../../core/json.ts';
+import { outsideWait } from '../../core/outside-wait.ts';
 import type { Credentials } from '../../domain/access/tokens/credentials.ts';
 import { asPlatform } from '../../infra/database/connections/platform-scope.ts';
 import type { Replicas } from '../../infra/database/replicas/replicas.ts';
 import { requestSeconds } from '../../infra/instruments/instruments.ts';
 import { noteOperation } from '../../infra/instruments/request-facts.ts';
+import { acceptsGzip, sendAnswer } from '../http/bodies/answer.ts';
 import { bodyText } from '../http/bodies/body.ts';
 import { type RestApp, type RestEnvironment, type RestModules, restPrefix, withReadToken } from './context.ts';
 import { restDocument } from './document.ts';
@@ -26,7 +29,6 @@ import { transferEndpoints } from './endpoints/transfers.ts';
 import { type DocumentModules, trustedDocumentEndpoints } from './endpoints/trusted-documents.ts';
 import { webhookDeliveryEndpoints, webhookEndpoints } from './endpoints/webhooks.ts';
 import { inexactBody, invalidRequest, presentError, RestError } from './errors.ts';
-import { answerByFetch } from './node-adapter.ts';
 
 interface RestOptions extends RestModules, DocumentModules {
   readonly credentials: Credentials;
@@ -40,8 +42,8 @@ interface RestOptions extends RestModules, DocumentModules {
 export type RestServer = ReturnType<typeof createRestServer>;
 
 /**
- * Creates the REST server (specification 4): a second API next to GraphQL on the same domain. It responds to requests
- * below `/2025-10-13` whose body has been read; the body is undefined if it was too long.
+ * Creates the REST server (specification 4), which responds to requests whose body has been read. The body is undefined
+ * if it was too long.
  */
 export function createRestServer(options: RestOptions) {
   const { payments, webhooks, credentials, replicas, bodyBytes, openapi, log } = options;
@@ -56,7 +58,15 @@ export function createRestServer(options: RestOptions) {
     end({ code: String(context.res.status) });
   });
   const app = root.basePath(restPrefix);
-  if (openapi) serveDocument(app);
+  // The document needs no credentials, because it contains nothing about any platform. It is built at the first
+  // request, when all endpoints are defined: building it takes as long as the rest of startup.
+  let document: ReturnType<typeof restDocument> | undefined;
+  if (openapi) {
+    app.get('/openapi.json', (context) => {
+      document ??= restDocument(app);
+      return context.json(document);
+    });
+  }
 
   app.use('*', async (context, next) => {
     const viewer = await credentials.authenticate(context.req.header('authorization'));
@@ -126,37 +136,21 @@ function rootApp(log: Logger): RestApp {
   return root;
 }
 
-/**
- * Serves the OpenAPI document. It needs no credentials, because it contains nothing about any platform. Its console is
- * in src/api/pages/pages.ts. The document is built at the first request, when all endpoints are defined: building it
- * takes as long as the rest of startup.
- */
-function serveDocument(app: RestApp): void {
-  let document: ReturnType<typeof restDocument> | undefined;
-  app.get('/openapi.json', (context) => {
-    document ??= restDocument(app);
-    return context.json(document);
-  });
-}
-
 /** Parses the body, and provides the result to later validation. */
 async function readJson(request: HonoRequest): Promise<unknown> {
   const text = bodyText(new Uint8Array(await request.arrayBuffer()));
   if (text === undefined) throw new RestError('INVALID_REQUEST_FORMAT', 'the body is not valid UTF-8');
-  const parsed = parsedBody(text);
-  // Null members are equivalent to absent ones (decision 6); in a PATCH they clear the fields whose schema allows that.
-  const json = request.method === 'PATCH' ? parsed : withoutNulls(parsed);
-  request.json = async <T>() => json as T;
-  return json;
-}
-
-function parsedBody(text: string): unknown {
+  let parsed: unknown;
   try {
-    return parseJson(text);
+    parsed = parseJson(text);
   } catch (error) {
     if (error instanceof InexactJson) throw inexactBody(error);
     throw new RestError('INVALID_REQUEST_FORMAT', 'the body is not well-formed JSON');
   }
+  // Null members are equivalent to absent ones (decision 6); in a PATCH they clear the fields whose schema allows that.
+  const json = request.method === 'PATCH' ? parsed : withoutNulls(parsed);
+  request.json = async <T>() => json as T;
+  return json;
 }
 
 /** Responds with 405 to other methods on the paths that have been added so far. */
@@ -180,7 +174,6 @@ function checkStorable(value: unknown): void {
   refuse(unstorable(value, []).map((path) => path.join('.') || 'body'));
 }
 
-/** Checks the query parameters in the same way, including every value of a repeated parameter. */
 function checkStorableQuery(parameters: Readonly<Record<string, readonly string[]>>): void {
   const invalid = Object.entries(parameters).filter(([name, values]) => ![name, ...values].every(isStorable));
   refuse(invalid.map(([name]) => (isStorable(name) ? name : 'query')));
@@ -199,7 +192,6 @@ function refuse(fields: readonly string[]): void {
   }
 }
 
-/** Finds the paths of text that cannot be stored, including text in object keys. */
 function unstorable(value: unknown, path: readonly string[]): (readonly string[])[] {
   if (typeof value === 'string') return isStorable(value) ? [] : [path];
   if (typeof value !== 'object' || value === null) return [];
@@ -210,4 +202,62 @@ function unstorable(value: unknown, path: readonly string[]): (readonly string[]
 
 function isStorable(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0');
+}
+
+/** Methods that a Request cannot have. They are handled as OPTIONS, which no path supports either. */
+const forbiddenMethods: ReadonlySet<string> = new Set(['TRACE', 'TRACK', 'CONNECT']);
+
+/** Responds to a `node:http` request through a fetch handler. The body is undefined if it was too long. */
+async function answerByFetch(handle: RestApp['fetch'], response: ServerResponse, body: Buffer | undefined) {
+  const { req: incoming } = response;
+  const method = incoming.method === undefined || forbiddenMethods.has(incoming.method) ? 'OPTIONS' : incoming.method;
+  const hasBody = body !== undefined && body.length > 0 && method !== 'GET' && method !== 'HEAD';
+  // No handler uses the host, which a client could set to anything.
+  const request = new Request(`http://localhost${incoming.url}`, {
+    method,
+    headers: Object.entries(incoming.headers).map(([name, value]): [string, string] => [name, String(value)]),
+    ...(hasBody && { body: new Uint8Array(body) }),
+  });
+  const answer = await handle(request, { bodyTooLarge: body === undefined });
+  const headers = Object.fromEntries(answer.headers);
+  if (answer.status === 204) {
+    // A 204 has no body, and so no Content-Length either (RFC 9110, 8.6).
+    response.writeHead(204, headers).end();
+    return;
+  }
+  if (answer.body && streamedTypes.test(answer.headers.get('content-type') ?? '')) {
+    const compresses = acceptsGzip(incoming);
+    response.writeHead(answer.status, { ...headers, ...(compresses && { 'content-encoding': 'gzip' }) });
+    if (method === 'HEAD') return answer.body.cancel().then(() => void response.end());
+    return sendStream(compresses ? answer.body.pipeThrough(new CompressionStream('gzip')) : answer.body, response);
+  }
+  const bytes = Buffer.from(await answer.arrayBuffer());
+  if (method === 'HEAD') response.writeHead(answer.status, { ...headers, 'content-length': bytes.length }).end();
+  else await sendAnswer(response, { status: answer.status, headers, body: bytes });
+}
+
+/** The media types of exports, which can be of any length. */
+const streamedTypes = /^(text\/csv|application\/xml)\b/;
+
+/** How long to wait for a client that reads nothing from a stream, in milliseconds. */
+const drainMs = 60_000;
+
+/** Sends a body as fast as it is read. If it fails or is not read for `drainMs`, the connection ends early. */
+async function sendStream(body: ReadableStream<Uint8Array>, response: ServerResponse): Promise<void> {
+  for await (const chunk of body) {
+    if (response.destroyed) return;
+    if (!response.write(chunk)) await outsideWait(drained(response));
+  }
+  response.end();
+}
+
+async function drained(response: ServerResponse): Promise<void> {
+  const waiting = new AbortController();
+  const timer = setTimeout(() => response.destroy(), drainMs);
+  try {
+    await Promise.race(['drain', 'close'].map((event) => once(response, event, { signal: waiting.signal })));
+  } finally {
+    clearTimeout(timer);
+    waiting.abort();
+  }
 }

@@ -35,7 +35,7 @@ interface WebhookSettings {
   readonly ACCESS_LOG?: boolean;
 }
 
-/** Creates the dependencies of the service's webhooks from its settings. `parts.resolve` replaces DNS in tests. */
+/** Creates the service's webhooks from its settings. `parts.resolve` replaces DNS in tests. */
 export function openWebhooks(
   payments: Payments,
   settings: WebhookSettings,
@@ -52,7 +52,7 @@ export function openWebhooks(
   };
 }
 
-/** Creates, from its declaration, a command that needs the service's webhooks. It works like `recordCommand`. */
+/** Works like `recordCommand`, for commands that need the service's webhooks. */
 export function webhookCommand<Input extends object, Answer>(
   declare: (webhooks: Webhooks, caller: Caller, input: Input) => Declared<Answer>,
 ) {
@@ -61,9 +61,8 @@ export function webhookCommand<Input extends object, Answer>(
 }
 
 /** Returns whether endpoints of platforms in this environment may be on this machine. */
-export function loopbackAllowed(webhooks: Webhooks, environment: Tenant['environment']): boolean {
-  return webhooks.loopback && environment === 'SANDBOX';
-}
+export const loopbackAllowed = (webhooks: Webhooks, environment: Tenant['environment']) =>
+  webhooks.loopback && environment === 'SANDBOX';
 
 /** Returns the box that encrypts signing secrets. Throws SERVICE_UNAVAILABLE if no key is set. */
 export function requireBox(webhooks: Webhooks): SecretBox {
@@ -73,11 +72,12 @@ export function requireBox(webhooks: Webhooks): SecretBox {
 }
 
 /** Returns the text that the encryption of an endpoint's secrets is bound to. */
-export function secretOwner(platformId: string, endpointId: string): string {
-  return `webhook_endpoint:${platformId}:${endpointId}`;
-}
+export const secretOwner = (platformId: string, endpointId: string) => `webhook_endpoint:${platformId}:${endpointId}`;
 
-/** The event types for which webhooks are sent; all other types are in the feed only. */
+/**
+ * The event types for which webhooks are sent; all other types are in the feed only. A webhook about a delivery would
+ * cause another delivery.
+ */
 export const webhookTypes = [
   'OUTGOING_PAYMENT',
   'INCOMING_PAYMENT',
@@ -87,8 +87,4 @@ export const webhookTypes = [
   'TEST',
 ] as const satisfies readonly EventType[];
 
-/**
- * The same types as a list in SQL. Events about deliveries are excluded, because each delivery would create another
- * one.
- */
 export const webhookTypesSql = webhookTypes.map((type) => `'${type}'`).join(', ');

@@ -1,33 +1,28 @@
 import { isUtf8 } from 'node:buffer';
+import type { IncomingHttpHeaders } from 'node:http';
 
 // Both APIs accept only bodies that are JSON in UTF-8 without a Content-Encoding.
 
 interface Unsupported {
   readonly message: string;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Checks the headers of a request with a body. @returns why the body cannot be read; undefined if it can */
-export function unsupportedBody(headers: {
-  readonly type: string | null | undefined;
-  readonly encoding: string | null | undefined;
-}): Unsupported | undefined {
-  if (headers.type === 'application/json' && !headers.encoding) return undefined;
-  const [type = '', ...parameters] = headers.type?.toLowerCase().split(';') ?? [];
-  if (type.trim() !== 'application/json') return { message: 'a request body must be application/json', headers: {} };
-  if (!parameters.every(allowsUtf8))
-    return { message: 'a request body must be application/json in UTF-8', headers: {} };
-  const encoding = headers.encoding?.trim().toLowerCase() ?? '';
-  return encoding === '' || encoding === 'identity'
-    ? undefined
-    : {
-        message: 'a request body must not have a Content-Encoding',
-        // RFC 9110, 15.5.16: lists what would be accepted.
-        headers: { 'Accept-Encoding': 'identity' },
-      };
+/** Returns why a body with these header fields cannot be read; undefined if it can. */
+export function unsupportedBody({
+  'content-type': declared,
+  'content-encoding': encoding = '',
+}: IncomingHttpHeaders): Unsupported | undefined {
+  if (declared === 'application/json' && !encoding) return undefined;
+  const [type = '', ...parameters] = declared?.toLowerCase().split(';') ?? [];
+  if (type.trim() !== 'application/json') return { message: 'a request body must be application/json' };
+  if (!parameters.every(allowsUtf8)) return { message: 'a request body must be application/json in UTF-8' };
+  if (['', 'identity'].includes(encoding.trim().toLowerCase())) return undefined;
+  // RFC 9110, 15.5.16: the header lists what would be accepted.
+  return { message: 'a request body must not have a Content-Encoding', headers: { 'Accept-Encoding': 'identity' } };
 }
 
-/** Returns whether a media type's parameter allows UTF-8: it is the charset UTF-8, or not a charset at all. */
+/** Returns whether a media type's parameter is the charset UTF-8, or no charset. */
 function allowsUtf8(parameter: string): boolean {
   const [name = '', value = ''] = parameter.split('=', 2);
   return name.trim() !== 'charset' || /^("?)utf-?8\1$/.test(value.trim());

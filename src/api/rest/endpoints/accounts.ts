@@ -27,26 +27,38 @@ import type { RestApp } from '../context.ts';
 import { Endpoints } from '../endpoint.ts';
 import { addPagedList, addWholeList, anyOf, rowList } from '../lists.ts';
 import { AccountInfoInputSchema, AccountInfoSchema } from '../schemas/account-info.ts';
-import { AmountSchema, changedMetadata, id, listed, metadata, newMetadata, ownKey, time } from '../schemas/fields.ts';
+import {
+  AmountSchema,
+  boolean,
+  changedMetadata,
+  id,
+  listOf,
+  metadata,
+  newMetadata,
+  oneOf,
+  ownKey,
+  requestObject,
+  responseObject,
+  string,
+  time,
+} from '../schemas/fields.ts';
 import { PaymentInstructionSchema } from '../schemas/payment-schemas.ts';
 
-const currency = z.string().optional().describe('The currency code.');
+const currency = string('The currency code.').optional();
 
-export const InternalAccountSchema = z
-  .object({
-    id: id('InternalAccount', 'The id of the account.'),
-    customerId: id('Customer', 'The customer who owns the account; absent if the platform itself does.').optional(),
-    balance: AmountSchema.describe('The amount that can be spent.'),
-    fundingPaymentInstructions: listed(PaymentInstructionSchema).describe(
-      'The ways to pay money into the account. Use any one of them.',
-    ),
-    frozenAt: time('When the operator of the service froze the account; absent if it is not frozen.').optional(),
-    createdAt: time('When the account was created.'),
-    updatedAt: time('When the account last changed.'),
-  })
-  .openapi('InternalAccount', {
-    description: `A balance in one currency, held by this service. Deposits and payments can raise it to at most ${maxAmount} smallest units; only refunds and the platform's fees can exceed that.`,
-  });
+export const InternalAccountSchema = responseObject('InternalAccount', {
+  id: id('InternalAccount', 'The id of the account.'),
+  customerId: id('Customer', 'The customer who owns the account; absent if the platform itself does.').optional(),
+  balance: AmountSchema.describe('The amount that can be spent.'),
+  fundingPaymentInstructions: listOf(PaymentInstructionSchema).describe(
+    'The ways to pay money into the account. Use any one of them.',
+  ),
+  frozenAt: time('When the operator of the service froze the account; absent if it is not frozen.').optional(),
+  createdAt: time('When the account was created.'),
+  updatedAt: time('When the account last changed.'),
+}).describe(
+  `A balance in one currency, held by this service. Deposits and payments can raise it to at most ${maxAmount} smallest units; only refunds and the platform's fees can exceed that.`,
+);
 
 /** Adds the internal account endpoints (specification 4.13, decision 54). */
 export function internalAccountEndpoints(app: RestApp, { database }: Payments): void {
@@ -82,7 +94,7 @@ function addAccountLists<Item>(
     summary: `List customers' ${word} accounts`,
     description: ofCustomers,
     at: `/customers/${word}-accounts`,
-    filters: { ...filters, customerId: z.string().optional().describe('Only accounts of this customer.') },
+    filters: { ...filters, customerId: string('Only accounts of this customer.').optional() },
     item,
     name: `${name}AccountPage`,
     list: rowList(database, 'Account', {
@@ -105,7 +117,7 @@ function addAccountLists<Item>(
 }
 
 const filters = {
-  currency: z.string().optional().describe('The currency code.'),
+  currency,
   status: anyOf(ExternalAccountStatus, 'Only accounts with any of these statuses.'),
   accountType: anyOf(ExternalAccountType, 'Only accounts of any of these types.'),
   beneficiaryVerificationStatus: anyOf(
@@ -114,42 +126,33 @@ const filters = {
   ),
 };
 
-const ExternalAccountSchema = z
-  .object({
-    id: id('ExternalAccount', 'The id of the account.'),
-    status: z
-      .enum(ExternalAccountStatus)
-      .describe("The account's status. Only an ACTIVE account can make or receive payments."),
-    statusReason: z
-      .string()
-      .optional()
-      .describe(
-        'The human-readable reason for the status and the verification result, including the compared names if they differ; absent if there is nothing to explain.',
-      ),
-    currency: z.string().openapi({ description: 'The currency code.', example: 'EUR' }),
-    accountInfo: AccountInfoSchema,
-    customerId: id('Customer', 'The customer who owns the account; null if the platform itself does.').nullable(),
-    platformAccountId: z.string().optional().describe("The platform's own id for the account."),
-    defaultUmaDepositAccount: z
-      .boolean()
-      .describe(
-        'Whether incoming UMA payments to the customer go to this account. True for at most one account of each customer.',
-      ),
-    beneficiaryVerificationStatus: z
-      .enum(BeneficiaryVerificationStatus)
-      .optional()
-      .describe("Whether the account's owner is the beneficiary named by the platform."),
-    beneficiaryVerifiedData: z
-      .object({ fullName: z.string().describe("The owner's name in the bank's records.") })
-      .optional()
-      .describe('The details about the owner, as reported by the payment rail.'),
-    frozenAt: time('When the operator of the service froze the account; absent if it is not frozen.').optional(),
-    metadata,
-  })
-  .openapi('ExternalAccount', { description: 'A bank account or wallet held elsewhere.' });
+const ExternalAccountSchema = responseObject('ExternalAccount', {
+  id: id('ExternalAccount', 'The id of the account.'),
+  status: oneOf(ExternalAccountStatus, "The account's status. Only an ACTIVE account can make or receive payments."),
+  statusReason: string(
+    'The human-readable reason for the status and the verification result, including the compared names if they differ; absent if there is nothing to explain.',
+  ).optional(),
+  currency: string('The currency code.', 'EUR'),
+  accountInfo: AccountInfoSchema,
+  customerId: id('Customer', 'The customer who owns the account; null if the platform itself does.').nullable(),
+  platformAccountId: string("The platform's own id for the account.").optional(),
+  defaultUmaDepositAccount: boolean(
+    'Whether incoming UMA payments to the customer go to this account. True for at most one account of each customer.',
+  ),
+  beneficiaryVerificationStatus: oneOf(
+    BeneficiaryVerificationStatus,
+    "Whether the account's owner is the beneficiary named by the platform.",
+  ).optional(),
+  beneficiaryVerifiedData: z
+    .object({ fullName: string("The owner's name in the bank's records.") })
+    .optional()
+    .describe('The details about the owner, as reported by the payment rail.'),
+  frozenAt: time('When the operator of the service froze the account; absent if it is not frozen.').optional(),
+  metadata,
+}).describe('A bank account or wallet held elsewhere.');
 
 const accountFields = {
-  currency: z.string().openapi({ description: "The currency's ISO 4217 or asset code.", example: 'EUR' }),
+  currency: string("The currency's ISO 4217 or asset code.", 'EUR'),
   accountInfo: AccountInfoInputSchema,
   platformAccountId: ownKey().optional().describe("The platform's own id for the account."),
   metadata: newMetadata,
@@ -158,8 +161,8 @@ const accountFields = {
 const warnings = z
   .array(
     z.object({
-      field: z.string().describe('The path of the field in the request.'),
-      message: z.string().describe('The problem with the field.'),
+      field: string('The path of the field in the request.'),
+      message: string('The problem with the field.'),
     }),
   )
   .optional()
@@ -167,18 +170,13 @@ const warnings = z
     "Warnings that do not prevent the registration: how SEPA or ACH will show the owner's name and, in the sandbox, details that production would refuse, such as wrong check digits.",
   );
 
-const CustomerAccountBody = z
-  .strictObject({
-    ...accountFields,
-    customerId: id('Customer', 'The customer who owns the account; if omitted, the platform itself does.').optional(),
-    defaultUmaDepositAccount: z
-      .boolean()
-      .optional()
-      .describe(
-        'Whether incoming UMA payments to the customer go to this account, instead of an earlier default; false if omitted.',
-      ),
-  })
-  .openapi('CreateExternalAccount');
+const CustomerAccountBody = requestObject('CreateExternalAccount', {
+  ...accountFields,
+  customerId: id('Customer', 'The customer who owns the account; if omitted, the platform itself does.').optional(),
+  defaultUmaDepositAccount: boolean(
+    'Whether incoming UMA payments to the customer go to this account, instead of an earlier default; false if omitted.',
+  ).optional(),
+});
 
 const externalAccountPaths: PathTable<CreateExternalAccount> = [
   [['details'], ['accountInfo']],
@@ -194,7 +192,7 @@ export function externalAccountEndpoints(app: RestApp, payments: Payments): void
   const created = {
     answer: [
       201,
-      z.object({ ...ExternalAccountSchema.shape, warnings }).openapi('CreatedExternalAccount'),
+      responseObject('CreatedExternalAccount', { ...ExternalAccountSchema.shape, warnings }),
       'The new account; in the sandbox it is ACTIVE immediately.',
     ],
     paths: externalAccountPaths,
@@ -216,7 +214,7 @@ export function externalAccountEndpoints(app: RestApp, payments: Payments): void
     summary: 'Register an external account of the platform',
     description: "Like a customer's external account, but for the platform's own money.",
     at: 'post /platform/external-accounts',
-    body: z.strictObject(accountFields).openapi('CreatePlatformExternalAccount'),
+    body: requestObject('CreatePlatformExternalAccount', accountFields),
     errors: [],
     run: (input, { viewer, key }) => createAccount(payments, viewer, input, key),
     ...created,
@@ -238,18 +236,13 @@ function changeEndpoints(endpoints: Endpoints, payments: Payments): void {
     description: 'Omitted fields stay unchanged. The details that identify the account at its bank cannot change.',
     at: 'patch /customers/external-accounts/{accountId}',
     params,
-    body: z
-      .strictObject({
-        platformAccountId: ownKey().nullish().describe("The platform's own id for the account; null removes it."),
-        defaultUmaDepositAccount: z
-          .boolean()
-          .nullish()
-          .describe(
-            'Whether incoming UMA payments to the customer go to this account. It replaces an earlier default.',
-          ),
-        metadata: changedMetadata,
-      })
-      .openapi('UpdateExternalAccount'),
+    body: requestObject('UpdateExternalAccount', {
+      platformAccountId: ownKey().nullish().describe("The platform's own id for the account; null removes it."),
+      defaultUmaDepositAccount: boolean(
+        'Whether incoming UMA payments to the customer go to this account. It replaces an earlier default.',
+      ).nullish(),
+      metadata: changedMetadata,
+    }),
     answer: [200, ExternalAccountSchema, 'The changed account.'],
     run: (input, { viewer, key }) => updateExternalAccount(payments, viewer, input, key),
     record: externalAccountRecord,
@@ -267,9 +260,7 @@ function changeEndpoints(endpoints: Endpoints, payments: Payments): void {
   });
 }
 
-/**
- * Registers an account. The result contains the account and the warnings about it, which name fields of the request.
- */
+/** Registers an account. Adds the warnings about it to its row. */
 async function createAccount(
   payments: Payments,
   viewer: Viewer,

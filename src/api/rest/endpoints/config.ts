@@ -14,7 +14,7 @@ import { TransactionType, TrustedDocumentPolicy } from '../../../infra/database/
 import { checkConfigEndpoint, setConfigEndpoint, stateOf } from '../../webhooks/endpoints/endpoint-changes.ts';
 import { findConfigEndpoint } from '../../webhooks/endpoints/endpoint-queries.ts';
 import { checkUrl } from '../../webhooks/endpoints/endpoints.ts';
-import { demandedTag, type RestApp, type RestEnvironment, type RestModules, setTag } from '../context.ts';
+import { demandedTag, type RestApp, type RestEnvironment, type RestModules, setTag, versionIn } from '../context.ts';
 import {
   Endpoints,
   errorResponses,
@@ -25,7 +25,19 @@ import {
   withRequestPaths,
 } from '../endpoint.ts';
 import { RestError } from '../errors.ts';
-import { amount, changed, id, listed, listOf, time, whole } from '../schemas/fields.ts';
+import {
+  amount,
+  boolean,
+  changed,
+  id,
+  listOf,
+  oneOf,
+  requestObject,
+  responseObject,
+  string,
+  time,
+  whole,
+} from '../schemas/fields.ts';
 
 /** The settings of every currency, in their JSON form. */
 const settings = {
@@ -38,13 +50,17 @@ const settings = {
   providerRequiredCounterpartyCustomerFields: [...currencySettings.providerRequiredCounterpartyCustomerFields],
 };
 
-const currencyCode = z.string().openapi({ description: 'The currency code.', example: 'USD' });
-const requiredField = z.object({
-  name: z.string().describe('The name of the field: FULL_NAME, BIRTH_DATE, …'),
-  mandatory: z.boolean().describe('Whether a payment is refused without this information.'),
-});
+const currencyCode = string('The currency code.', 'USD');
 
-const requiredByProvider = {
+/** The terms of a currency that a request may repeat as GET returns them. */
+const terms = {
+  requiredCounterpartyFields: listOf(
+    z.object({
+      name: string('The name of the field: FULL_NAME, BIRTH_DATE, …'),
+      mandatory: boolean('Whether a payment is refused without this information.'),
+    }),
+  ).describe('The counterparty information that payments in this currency require or accept.'),
+  enabledTransactionTypes: listOf(z.enum(TransactionType)).describe('The enabled payment directions.'),
   providerRequiredCustomerFields: listOf(z.string()).describe(
     'The names of the fields that a customer record must have for payments in this currency.',
   ),
@@ -55,95 +71,67 @@ const requiredByProvider = {
 
 const urlDescription =
   'The URL to which events are posted: https with a public host, on port 443 or 8443; in the sandbox also on this machine. Setting it needs TRANSACT as well as MANAGE and VIEW, because its responses can approve payments.';
-const webhookEndpoint = z.string().openapi({ description: urlDescription, example: 'https://example.com/webhooks' });
+const webhookEndpoint = string(urlDescription, 'https://example.com/webhooks');
 
-const trustedDocuments = z
-  .enum(TrustedDocumentPolicy)
-  .describe(
-    'Which tokens are limited to registered documents over GraphQL: none (OPTIONAL), client tokens (APPS) or all tokens (ALL).',
-  );
+const trustedDocuments = oneOf(
+  TrustedDocumentPolicy,
+  'Which tokens are limited to registered documents over GraphQL: none (OPTIONAL), client tokens (APPS) or all tokens (ALL).',
+);
 
-const ConfigSchema = z
-  .object({
-    id: id('PlatformConfig', 'The id of the settings.'),
-    umaDomain: z.string().describe("The domain for new customers' UMA addresses."),
-    webhookEndpoint: webhookEndpoint.optional(),
-    webhookTokenId: id(
-      'ApiToken',
-      'The API token whose revocation disables the webhookEndpoint: the one that set it; absent if the operator of the service did.',
-    ).optional(),
-    supportedCurrencies: listed(
-      z.object({
-        currencyCode,
-        minAmount: amount("The smallest payment amount, in the currency's smallest unit."),
-        maxAmount: amount("The largest payment amount, in the currency's smallest unit."),
-        requiredCounterpartyFields: listed(requiredField).describe(
-          'The counterparty information that payments in this currency require or accept.',
-        ),
-        enabledTransactionTypes: listed(z.enum(TransactionType)).describe('The enabled payment directions.'),
-        ...requiredByProvider,
-      }),
-    ).describe('The currencies in which new customers get internal accounts.'),
-    trustedDocuments,
-    isRegulatedFinancialInstitution: z
-      .boolean()
-      .describe(
-        'Whether customers count as verified because the platform verifies them itself. The operator of the service sets this.',
-      ),
-    createdAt: time('When the platform was created.'),
-    updatedAt: time('When the settings last changed.'),
-  })
-  .openapi('PlatformConfig', { description: "The platform's settings." });
+const ConfigSchema = responseObject('PlatformConfig', {
+  id: id('PlatformConfig', 'The id of the settings.'),
+  umaDomain: string("The domain for new customers' UMA addresses."),
+  webhookEndpoint: webhookEndpoint.optional(),
+  webhookTokenId: id(
+    'ApiToken',
+    'The API token whose revocation disables the webhookEndpoint: the one that set it; absent if the operator of the service did.',
+  ).optional(),
+  supportedCurrencies: listOf(
+    z.object({
+      currencyCode,
+      minAmount: amount("The smallest payment amount, in the currency's smallest unit."),
+      maxAmount: amount("The largest payment amount, in the currency's smallest unit."),
+      ...terms,
+    }),
+  ).describe('The currencies in which new customers get internal accounts.'),
+  trustedDocuments,
+  isRegulatedFinancialInstitution: boolean(
+    'Whether customers count as verified because the platform verifies them itself. The operator of the service sets this.',
+  ),
+  createdAt: time('When the platform was created.'),
+  updatedAt: time('When the settings last changed.'),
+}).describe("The platform's settings.");
 
-const ChangedConfigSchema = z
-  .object({
-    ...ConfigSchema.shape,
-    webhookSecret: z
-      .string()
-      .optional()
-      .describe(
-        'The secret (whsec_…) that signs the events for a new webhookEndpoint. It is shown only once and stays the same when the URL changes.',
-      ),
-  })
-  .openapi('ChangedPlatformConfig', { description: 'The settings, with the secret of a new webhookEndpoint.' });
+const ChangedConfigSchema = responseObject('ChangedPlatformConfig', {
+  ...ConfigSchema.shape,
+  webhookSecret: string(
+    'The secret (whsec_…) that signs the events for a new webhookEndpoint. It is shown only once and stays the same when the URL changes.',
+  ).optional(),
+}).describe('The settings, with the secret of a new webhookEndpoint.');
 
 const fixedAmount = whole(
   'Fixed: only the value that GET returns is accepted; any other is refused with 501.',
 ).optional();
 
-const UpdateConfigBody = z
-  .strictObject({
-    umaDomain: z
-      .string()
-      .nullish()
-      .describe(
-        "The domain for new customers' UMA addresses. In production, only a domain that the operator of the service has assigned to the platform is accepted; any other is refused with 409.",
-      ),
-    webhookEndpoint: webhookEndpoint
-      .nullable()
-      .optional()
-      .describe(`${urlDescription} A TEST event is sent to a new URL; null removes the URL.`),
-    supportedCurrencies: changed(
-      listOf(
-        z.strictObject({
-          currencyCode,
-          minAmount: fixedAmount,
-          maxAmount: fixedAmount,
-          requiredCounterpartyFields: listOf(requiredField)
-            .describe('The counterparty information that payments in this currency require or accept.')
-            .optional(),
-          enabledTransactionTypes: listOf(z.enum(TransactionType))
-            .describe('The enabled payment directions.')
-            .optional(),
-          providerRequiredCustomerFields: requiredByProvider.providerRequiredCustomerFields.optional(),
-          providerRequiredCounterpartyCustomerFields:
-            requiredByProvider.providerRequiredCounterpartyCustomerFields.optional(),
-        }),
-      ).min(1),
-    ).describe('The currencies in which new customers get internal accounts. They replace the current list.'),
-    trustedDocuments: trustedDocuments.nullish(),
-  })
-  .openapi('UpdatePlatformConfig');
+const UpdateConfigBody = requestObject('UpdatePlatformConfig', {
+  umaDomain: string(
+    "The domain for new customers' UMA addresses. In production, only a domain that the operator of the service has assigned to the platform is accepted; any other is refused with 409.",
+  ).nullish(),
+  webhookEndpoint: webhookEndpoint
+    .nullish()
+    .describe(`${urlDescription} A TEST event is sent to a new URL; null removes the URL.`),
+  supportedCurrencies: changed(
+    listOf(
+      z.strictObject({
+        currencyCode,
+        minAmount: fixedAmount,
+        maxAmount: fixedAmount,
+        ...z.object(terms).partial().shape,
+      }),
+    ).min(1),
+  ).describe('The currencies in which new customers get internal accounts. They replace the current list.'),
+  trustedDocuments: trustedDocuments.nullish(),
+});
 
 type CurrencySetting = NonNullable<z.infer<typeof UpdateConfigBody>['supportedCurrencies']>[number];
 
@@ -231,7 +219,7 @@ export function configEndpoints(app: RestApp, modules: RestModules): void {
         if (typeof url === 'string') checkUrl(webhooks, viewer, url);
         const currencies = supportedCurrencies?.map((entry) => entry.currencyCode);
         const changes = { umaDomain, currencies, trustedDocuments };
-        const expectedVersion = demanded === undefined ? undefined : /^\d{1,9}$/.test(version) ? Number(version) : 0;
+        const expectedVersion = demanded === undefined ? undefined : versionIn(version);
         await updatePlatform(payments, viewer, { ...changes, expectedVersion }, undefined, async (transaction) => {
           if (demanded !== undefined) await checkConfigEndpoint(transaction, viewer, state);
           if (url !== undefined) webhookSecret = await setConfigEndpoint(webhooks, transaction, viewer, url);

@@ -20,156 +20,129 @@ import { Endpoints } from '../endpoint.ts';
 import { addPagedList, anyOf, createdParameters, flag, orderParameters, rowList, updatedParameters } from '../lists.ts';
 import {
   AddressSchema,
+  boolean,
   changed,
   changedMetadata,
   companyFields,
   id,
-  listed,
   listOf,
   metadata,
   newMetadata,
+  oneOf,
   ownKey,
   personFields,
+  requestObject,
+  responseObject,
+  string,
   text,
   time,
+  variants,
 } from '../schemas/fields.ts';
 
 // Defines the schemas of customers, discriminated by `customerType` (specification 2.8, decision 47).
 
-const umaAddress = z
-  .string()
-  .openapi({ description: "UMA address, $name@domain, in the platform's domain.", example: '$grace@example.com' });
+const umaAddress = string("UMA address, $name@domain, in the platform's domain.", '$grace@example.com');
 const platformCustomerId = ownKey().describe("The platform's own id for the customer.");
 
 const individualFields = { fullName: text(longest.name).optional().describe('Full name.'), ...personFields };
 
-const BeneficialOwnerSchema = z
-  .strictObject({
-    fullName: text(longest.name).describe('Full name.'),
-    individualType: z.enum(individualTypes).describe('Role in the company.'),
-    emailAddress: text(longest.email).optional().describe('Email address.'),
-    phoneNumber: z
-      .string()
-      .regex(/^\+[1-9]\d{1,14}$/, 'must be in E.164 form, such as +14155550123')
-      .optional()
-      .openapi({ description: 'Phone number in E.164 format.', example: '+14155550123' }),
-    taxId: text(longest.number).optional().describe('Tax number.'),
-    ...personFields,
-    percentageOwnership: z
-      .number('must be a number of at most 15 digits')
-      .min(0)
-      .max(100)
-      .optional()
-      .describe('Share of the company, in percent.'),
-    title: text(longest.word).optional().describe('Title in the company.'),
-  })
-  .openapi('BeneficialOwner', { description: 'A person who owns or controls a company.' });
+const BeneficialOwnerSchema = requestObject('BeneficialOwner', {
+  fullName: text(longest.name).describe('Full name.'),
+  individualType: z.enum(individualTypes).describe('Role in the company.'),
+  emailAddress: text(longest.email).optional().describe('Email address.'),
+  phoneNumber: z
+    .string()
+    .regex(/^\+[1-9]\d{1,14}$/, 'must be in E.164 form, such as +14155550123')
+    .optional()
+    .openapi({ description: 'Phone number in E.164 format.', example: '+14155550123' }),
+  taxId: text(longest.number).optional().describe('Tax number.'),
+  ...personFields,
+  percentageOwnership: z
+    .number('must be a number of at most 15 digits')
+    .min(0)
+    .max(100)
+    .optional()
+    .describe('Share of the company, in percent.'),
+  title: text(longest.word).optional().describe('Title in the company.'),
+}).describe('A person who owns or controls a company.');
 
-const businessInfo = z
-  .strictObject(companyFields)
-  .openapi('BusinessInfo', { description: 'The details of a company.' });
+const businessInfo = requestObject('BusinessInfo', companyFields).describe('The details of a company.');
 
 const created = { platformCustomerId, umaAddress: umaAddress.optional(), metadata: newMetadata };
 
-const CreateCustomerBody = z
-  .discriminatedUnion('customerType', [
-    z
-      .strictObject({
-        customerType: z.literal('INDIVIDUAL').describe('The customer type: a person.'),
-        ...created,
-        ...individualFields,
-      })
-      .openapi('CreateIndividualCustomer'),
-    z
-      .strictObject({
-        customerType: z.literal('BUSINESS').describe('The customer type: a company.'),
-        ...created,
-        businessInfo,
-        address: AddressSchema.optional(),
-        beneficialOwners: listOf(BeneficialOwnerSchema)
-          .optional()
-          .describe('The people who own or control the company.'),
-      })
-      .openapi('CreateBusinessCustomer'),
-  ])
-  .openapi('CreateCustomer');
+const CreateCustomerBody = variants('CreateCustomer', 'customerType', [
+  requestObject('CreateIndividualCustomer', {
+    customerType: z.literal('INDIVIDUAL').describe('The customer type: a person.'),
+    ...created,
+    ...individualFields,
+  }),
+  requestObject('CreateBusinessCustomer', {
+    customerType: z.literal('BUSINESS').describe('The customer type: a company.'),
+    ...created,
+    businessInfo,
+    address: AddressSchema.optional(),
+    beneficialOwners: listOf(BeneficialOwnerSchema).optional().describe('The people who own or control the company.'),
+  }),
+]);
 
 /** The body that changes a customer: omitted fields stay unchanged, and null clears a field (decisions 6 and 47). */
-const UpdateCustomerBody = z
-  .discriminatedUnion('customerType', [
-    z
-      .strictObject({
-        customerType: z.literal('INDIVIDUAL').describe('The customer type, which cannot change: a person.'),
-        umaAddress: umaAddress.nullish(),
-        metadata: changedMetadata,
-        fullName: individualFields.fullName.nullable(),
-        birthDate: individualFields.birthDate.nullable(),
-        nationality: individualFields.nationality.nullable(),
-        address: changed(AddressSchema).describe('Postal address.'),
-      })
-      .openapi('UpdateIndividualCustomer'),
-    z
-      .strictObject({
-        customerType: z.literal('BUSINESS').describe('The customer type, which cannot change: a company.'),
-        umaAddress: umaAddress.nullish(),
-        metadata: changedMetadata,
-        businessInfo: z
-          .strictObject({
-            legalName: companyFields.legalName.nullish(),
-            registrationNumber: companyFields.registrationNumber.nullable(),
-            taxId: companyFields.taxId.nullable(),
-          })
-          .openapi('UpdateBusinessInfo')
-          .nullish(),
-        address: changed(AddressSchema).describe('Postal address.'),
-        beneficialOwners: changed(listOf(BeneficialOwnerSchema)).describe(
-          'The people who own or control the company. They replace the current list.',
-        ),
-      })
-      .openapi('UpdateBusinessCustomer'),
-  ])
-  .openapi('UpdateCustomer');
+const UpdateCustomerBody = variants('UpdateCustomer', 'customerType', [
+  requestObject('UpdateIndividualCustomer', {
+    customerType: z.literal('INDIVIDUAL').describe('The customer type, which cannot change: a person.'),
+    umaAddress: umaAddress.nullish(),
+    metadata: changedMetadata,
+    fullName: individualFields.fullName.nullable(),
+    birthDate: individualFields.birthDate.nullable(),
+    nationality: individualFields.nationality.nullable(),
+    address: changed(AddressSchema).describe('Postal address.'),
+  }),
+  requestObject('UpdateBusinessCustomer', {
+    customerType: z.literal('BUSINESS').describe('The customer type, which cannot change: a company.'),
+    umaAddress: umaAddress.nullish(),
+    metadata: changedMetadata,
+    businessInfo: requestObject('UpdateBusinessInfo', {
+      legalName: companyFields.legalName.nullish(),
+      registrationNumber: companyFields.registrationNumber.nullable(),
+      taxId: companyFields.taxId.nullable(),
+    }).nullish(),
+    address: changed(AddressSchema).describe('Postal address.'),
+    beneficialOwners: changed(listOf(BeneficialOwnerSchema)).describe(
+      'The people who own or control the company. They replace the current list.',
+    ),
+  }),
+]);
 
 const common = {
   id: id('Customer', 'The id of the customer.'),
   platformCustomerId,
   umaAddress,
-  kycStatus: z
-    .enum(KycStatus)
-    .describe(
-      "The status of the customer's identity check. Only APPROVED and MANUALLY_APPROVED let the customer move money.",
-    ),
-  isDeleted: z
-    .boolean()
-    .describe(
-      'Whether the customer was deleted. A deleted customer keeps its history, but can no longer make or receive payments.',
-    ),
+  kycStatus: oneOf(
+    KycStatus,
+    "The status of the customer's identity check. Only APPROVED and MANUALLY_APPROVED let the customer move money.",
+  ),
+  isDeleted: boolean(
+    'Whether the customer was deleted. A deleted customer keeps its history, but can no longer make or receive payments.',
+  ),
   frozenAt: time('When the operator of the service froze the customer; absent if it is not frozen.').optional(),
   metadata,
   createdAt: time('When the customer was created.'),
   updatedAt: time('When the customer last changed.'),
 };
 
-export const CustomerSchema = z
-  .discriminatedUnion('customerType', [
-    z
-      .object({
-        customerType: z.literal('INDIVIDUAL').describe('The customer type: a person.'),
-        ...common,
-        ...individualFields,
-      })
-      .openapi('IndividualCustomer'),
-    z
-      .object({
-        customerType: z.literal('BUSINESS').describe('The customer type: a company.'),
-        ...common,
-        businessInfo,
-        address: AddressSchema.optional(),
-        beneficialOwners: listed(BeneficialOwnerSchema).describe('The people who own or control the company.'),
-      })
-      .openapi('BusinessCustomer'),
-  ])
-  .openapi('Customer', { description: 'A person or company for whom the platform moves money.' });
+export const CustomerSchema = variants('Customer', 'customerType', [
+  responseObject('IndividualCustomer', {
+    customerType: z.literal('INDIVIDUAL').describe('The customer type: a person.'),
+    ...common,
+    ...individualFields,
+  }),
+  responseObject('BusinessCustomer', {
+    customerType: z.literal('BUSINESS').describe('The customer type: a company.'),
+    ...common,
+    businessInfo,
+    address: AddressSchema.optional(),
+    beneficialOwners: listOf(BeneficialOwnerSchema).describe('The people who own or control the company.'),
+  }),
+]).describe('A person or company for whom the platform moves money.');
 
 const names = <Fields extends object>(fields: Fields) => Object.keys(fields) as (keyof Fields & string)[];
 
@@ -223,13 +196,13 @@ export function customerEndpoints(app: RestApp, payments: Payments): void {
     description: 'The customers that match all given filters, paginated.',
     at: '/customers',
     filters: {
-      platformCustomerId: z.string().optional().describe('Only the customer with this platformCustomerId.'),
-      customerType: z.enum(CustomerType).optional().describe('Only people or only companies.'),
+      platformCustomerId: string('Only the customer with this platformCustomerId.').optional(),
+      customerType: oneOf(CustomerType, 'Only people or only companies.').optional(),
       ...createdParameters,
       ...updatedParameters,
-      umaAddress: z.string().optional().describe('Only the customer with this UMA address, case-insensitively.'),
+      umaAddress: string('Only the customer with this UMA address, case-insensitively.').optional(),
       kycStatus: anyOf(KycStatus, 'Only customers with any of these statuses.'),
-      name: z.string().optional().describe('Only customers whose name begins with this text, case-insensitively.'),
+      name: string('Only customers whose name begins with this text, case-insensitively.').optional(),
       isIncludingDeleted: flag('Whether to include deleted customers.'),
       ...orderParameters,
     },

@@ -7,34 +7,30 @@ import { jsonInteger, jsonNumber } from '../../records/fields.ts';
 import type { RestApp } from '../context.ts';
 import { Endpoints, withRequestPaths } from '../endpoint.ts';
 import { addWholeList, repeatable } from '../lists.ts';
-import { amount, CurrencySchema, rate, time } from '../schemas/fields.ts';
+import { amount, CurrencySchema, rate, responseObject, string, time } from '../schemas/fields.ts';
 
-const RateSchema = z
-  .object({
-    sourceCurrency: CurrencySchema,
-    destinationCurrency: CurrencySchema,
-    destinationPaymentRail: z.string().openapi({
-      description: 'The network that usually delivers payments in the receiving currency.',
-      example: 'SEPA_INSTANT',
-    }),
-    sendingAmount: amount('The amount to send, fees included, in the smallest unit of the source currency.'),
-    receivingAmount: amount('The amount that would arrive, in the smallest unit of the destination currency.'),
-    minSendingAmount: amount('The smallest amount that can be sent, in the smallest unit of the source currency.'),
-    maxSendingAmount: amount('The largest amount that can be sent, in the smallest unit of the source currency.'),
-    exchangeRate: rate(
-      'Units of the source currency per unit of the destination currency, in major units and without fees.',
-    ),
-    fees: z
-      .object({
-        fixed: amount('The fixed fees, in the smallest unit of the source currency.'),
-        total: amount('All fees, in the smallest unit of the source currency.'),
-      })
-      .describe('The fees that are deducted.'),
-    updatedAt: time('When the rate was read.'),
-  })
-  .openapi('ExchangeRate', {
-    description: 'The current indicative price of a conversion. Only a quote locks a price.',
-  });
+const RateSchema = responseObject('ExchangeRate', {
+  sourceCurrency: CurrencySchema,
+  destinationCurrency: CurrencySchema,
+  destinationPaymentRail: string(
+    'The network that usually delivers payments in the receiving currency.',
+    'SEPA_INSTANT',
+  ),
+  sendingAmount: amount('The amount to send, fees included, in the smallest unit of the source currency.'),
+  receivingAmount: amount('The amount that would arrive, in the smallest unit of the destination currency.'),
+  minSendingAmount: amount('The smallest amount that can be sent, in the smallest unit of the source currency.'),
+  maxSendingAmount: amount('The largest amount that can be sent, in the smallest unit of the source currency.'),
+  exchangeRate: rate(
+    'Units of the source currency per unit of the destination currency, in major units and without fees.',
+  ),
+  fees: z
+    .object({
+      fixed: amount('The fixed fees, in the smallest unit of the source currency.'),
+      total: amount('All fees, in the smallest unit of the source currency.'),
+    })
+    .describe('The fees that are deducted.'),
+  updatedAt: time('When the rate was read.'),
+}).describe('The current indicative price of a conversion. Only a quote locks a price.');
 
 function rateRecord(rate: ExchangeRate): z.infer<typeof RateSchema> {
   return {
@@ -63,7 +59,7 @@ export function exchangeRateEndpoints(app: RestApp, payments: Payments): void {
     description: 'Current prices with all fees, from one source currency. Only a quote locks a price.',
     at: '/exchange-rates',
     filters: {
-      sourceCurrency: z.string().openapi({ description: 'The code of the currency to send.', example: 'USD' }),
+      sourceCurrency: string('The code of the currency to send.', 'USD'),
       destinationCurrency: repeatable(
         z.string(),
         'The code of the currency to receive; all by default. Repeat the parameter for several.',

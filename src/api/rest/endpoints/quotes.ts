@@ -16,7 +16,18 @@ import { type PaymentParties, paymentParties, quoteRecord, readPaymentParties } 
 import type { RestApp } from '../context.ts';
 import { Endpoints, withRequestPaths } from '../endpoint.ts';
 import { addPagedList, anyOf, createdParameters, rowList } from '../lists.ts';
-import { amountInput, factList, facts, id, newMetadata, text } from '../schemas/fields.ts';
+import {
+  amountInput,
+  boolean,
+  factList,
+  facts,
+  id,
+  newMetadata,
+  requestObject,
+  string,
+  text,
+  variants,
+} from '../schemas/fields.ts';
 import { QuoteSchema } from '../schemas/payment-schemas.ts';
 import { checkNamedAccount } from './accounts.ts';
 
@@ -49,11 +60,11 @@ export function quoteEndpoints(app: RestApp, payments: Payments): void {
     description: 'The quotes that match all given filters, paginated.',
     at: '/quotes',
     filters: {
-      customerId: z.string().optional().describe('Only quotes whose sender is this customer.'),
-      sendingAccountId: z.string().optional().describe('Only quotes that are paid from this account.'),
-      receivingAccountId: z.string().optional().describe('Only quotes that pay to this account.'),
-      sendingUmaAddress: z.string().optional().describe('Only quotes sent by the customer with this UMA address.'),
-      receivingUmaAddress: z.string().optional().describe('Only quotes that pay to this UMA address.'),
+      customerId: string('Only quotes whose sender is this customer.').optional(),
+      sendingAccountId: string('Only quotes that are paid from this account.').optional(),
+      receivingAccountId: string('Only quotes that pay to this account.').optional(),
+      sendingUmaAddress: string('Only quotes sent by the customer with this UMA address.').optional(),
+      receivingUmaAddress: string('Only quotes that pay to this UMA address.').optional(),
       status: anyOf(QuoteStatus, 'Only quotes with any of these statuses.'),
       ...createdParameters,
     },
@@ -97,55 +108,36 @@ export function quoteEndpoints(app: RestApp, payments: Payments): void {
   });
 }
 
-// Defines the body of a request for a quote, and its conversion to the input of the domain's command.
+const SourceInput = variants('PaymentSourceInput', 'sourceType', [
+  requestObject('AccountSourceInput', {
+    sourceType: z.literal('ACCOUNT').describe('Pay from an account.'),
+    accountId: id('InternalAccount', 'The account that pays. From an external account, the money is pulled first.'),
+    customerId: id('Customer', 'The owner of the account; optional, and checked if given.').optional(),
+    currency: string("The account's currency; optional, and checked if given.").optional(),
+  }),
+  requestObject('RealtimeFundingSourceInput', {
+    sourceType: z.literal('REALTIME_FUNDING').describe('Pay by an external deposit made solely for this payment.'),
+    customerId: id('Customer', 'The customer who makes the deposit.'),
+    currency: string('The currency of the deposit, such as USDC or BTC.', 'USDC'),
+  }),
+]);
 
-const SourceInput = z
-  .discriminatedUnion('sourceType', [
-    z
-      .strictObject({
-        sourceType: z.literal('ACCOUNT').describe('Pay from an account.'),
-        accountId: id('InternalAccount', 'The account that pays. From an external account, the money is pulled first.'),
-        customerId: id('Customer', 'The owner of the account; optional, and checked if given.').optional(),
-        currency: z.string().optional().describe("The account's currency; optional, and checked if given."),
-      })
-      .openapi('AccountSourceInput'),
-    z
-      .strictObject({
-        sourceType: z.literal('REALTIME_FUNDING').describe('Pay by an external deposit made solely for this payment.'),
-        customerId: id('Customer', 'The customer who makes the deposit.'),
-        currency: z
-          .string()
-          .openapi({ description: 'The currency of the deposit, such as USDC or BTC.', example: 'USDC' }),
-      })
-      .openapi('RealtimeFundingSourceInput'),
-  ])
-  .openapi('PaymentSourceInput');
-
-const DestinationInput = z
-  .discriminatedUnion('destinationType', [
-    z
-      .strictObject({
-        destinationType: z.literal('ACCOUNT').describe('Pay to an account.'),
-        accountId: id('ExternalAccount', 'The account that receives.'),
-        currency: z.string().optional().describe("The account's currency; optional, and checked if given."),
-      })
-      .openapi('AccountDestinationInput'),
-    z
-      .strictObject({
-        destinationType: z.literal('UMA_ADDRESS').describe('Pay to a UMA address; requires lookupId.'),
-        umaAddress: z.string().describe('The UMA address that was looked up: $name@domain.'),
-        currency: z.string().optional().describe("The currency that arrives; the receiver's preferred one if omitted."),
-      })
-      .openapi('UmaDestinationInput'),
-  ])
-  .openapi('PaymentDestinationInput');
+const DestinationInput = variants('PaymentDestinationInput', 'destinationType', [
+  requestObject('AccountDestinationInput', {
+    destinationType: z.literal('ACCOUNT').describe('Pay to an account.'),
+    accountId: id('ExternalAccount', 'The account that receives.'),
+    currency: string("The account's currency; optional, and checked if given.").optional(),
+  }),
+  requestObject('UmaDestinationInput', {
+    destinationType: z.literal('UMA_ADDRESS').describe('Pay to a UMA address; requires lookupId.'),
+    umaAddress: string('The UMA address that was looked up: $name@domain.'),
+    currency: string("The currency that arrives; the receiver's preferred one if omitted.").optional(),
+  }),
+]);
 
 const information = facts();
 
-/**
- * Creates the error for a field that only some forms of the body require. It is reported together with all other
- * errors.
- */
+/** The error for a field that only some forms of the body require. It is reported together with all other errors. */
 function requiredIn(field: string) {
   return {
     path: [field],
@@ -162,27 +154,23 @@ const CreateQuoteBody = z
     lockedCurrencySide: z.enum(['SENDING', 'RECEIVING']).describe('The side whose amount is fixed.'),
     lockedCurrencyAmount: amountInput("The fixed amount, in its currency's smallest unit."),
     lookupId: id('Lookup', 'The lookup of the receiver; required for a UMA address.').optional(),
-    sendingCurrencyCode: z.string().optional().openapi({
-      description:
-        "Without a source: the currency that selects which account of the lookup's sender pays. With a source, it must be the source's currency.",
-      example: 'USD',
-    }),
-    receivingCurrencyCode: z.string().optional().openapi({
-      description: "The currency that arrives; the receiver's preferred one if omitted.",
-      example: 'EUR',
-    }),
+    sendingCurrencyCode: string(
+      "Without a source: the currency that selects which account of the lookup's sender pays. With a source, it must be the source's currency.",
+      'USD',
+    ).optional(),
+    receivingCurrencyCode: string(
+      "The currency that arrives; the receiver's preferred one if omitted.",
+      'EUR',
+    ).optional(),
     senderCustomerInfo: information
       .optional()
       .describe(
         "Sender information, by name. A UMA address requires the lookup's requiredPayerFields and PURPOSE_OF_PAYMENT; an external account requires PURPOSE_OF_PAYMENT.",
       ),
     senderUserInfo: information.optional().describe('An alias of senderCustomerInfo.'),
-    immediatelyExecute: z
-      .boolean()
-      .optional()
-      .describe(
-        'Whether to execute the quote immediately, at the current rate; false by default. Not possible with real-time funding.',
-      ),
+    immediatelyExecute: boolean(
+      'Whether to execute the quote immediately, at the current rate; false by default. Not possible with real-time funding.',
+    ).optional(),
     description: text(longest.memo).optional().describe('A note for the payment, at most 500 characters.'),
     metadata: newMetadata,
   })
@@ -199,7 +187,6 @@ const CreateQuoteBody = z
 
 type Body = z.infer<typeof CreateQuoteBody>;
 
-/** Returns the paths in a quote request, which depend on its fields. */
 function quotePaths(body: Body): PathTable<CreateQuote> {
   const { source, destination, receivingCurrencyCode, senderCustomerInfo, senderUserInfo } = body;
   const table: (readonly [PathTable<CreateQuote>[number][0], FieldPath])[] = [];

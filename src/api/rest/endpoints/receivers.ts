@@ -15,73 +15,71 @@ import type { Lookup } from '../../../infra/database/rows.ts';
 import { amountRecord, currencyRecord, jsonInteger, jsonNumber } from '../../records/fields.ts';
 import type { RestApp } from '../context.ts';
 import { Endpoints, withRequestPaths } from '../endpoint.ts';
-import { AmountSchema, amount, CurrencySchema, id, listed, rate, time } from '../schemas/fields.ts';
+import {
+  AmountSchema,
+  amount,
+  boolean,
+  CurrencySchema,
+  id,
+  listOf,
+  rate,
+  responseObject,
+  string,
+  time,
+} from '../schemas/fields.ts';
 
-const ReceiverCurrencySchema = z
-  .object({
-    ...CurrencySchema.shape,
-    estimatedExchangeRate: rate(
-      "Units of the platform's first currency per unit of this currency, in major units. This is an estimate; only a quote locks a rate.",
-    ).optional(),
-    min: amount("The smallest amount that can be received, in the currency's smallest unit."),
-    max: amount("The largest amount that can be received, in the currency's smallest unit."),
-  })
-  .openapi('ReceiverCurrency', { description: 'A currency that a receiver accepts.' });
+const ReceiverCurrencySchema = responseObject('ReceiverCurrency', {
+  ...CurrencySchema.shape,
+  estimatedExchangeRate: rate(
+    "Units of the platform's first currency per unit of this currency, in major units. This is an estimate; only a quote locks a rate.",
+  ).optional(),
+  min: amount("The smallest amount that can be received, in the currency's smallest unit."),
+  max: amount("The largest amount that can be received, in the currency's smallest unit."),
+}).describe('A currency that a receiver accepts.');
 
 const supportedCurrencies = 'The currencies that the receiver accepts, starting with the preferred one.';
 
-const LookupSchema = z
-  .object({
-    id: id('Lookup', 'The id of the lookup.'),
-    lookupId: id('Lookup', 'The same as `id`. A quote to the receiver must refer to it, within ten minutes.'),
-    receiverUmaAddress: z.string().describe("The receiver's UMA address: $name@domain, in lower case."),
-    receiver: z
-      .object({
-        handle: z.string().describe('The same as `receiverUmaAddress`.'),
-        vaspName: z.string().optional().describe("The name of the receiver's institution."),
-        network: z.string().optional().describe('The network of the receiver: UMA.'),
-      })
-      .describe('The receiver.'),
-    supportedCurrencies: listed(ReceiverCurrencySchema).describe(supportedCurrencies),
-    requiredPayerFields: listed(z.string()).describe('The required sender information: FULL_NAME, …'),
-    constraints: z
-      .object({ minAmount: AmountSchema, maxAmount: AmountSchema })
-      .optional()
-      .describe('The smallest and largest amounts in the preferred currency.'),
-    createdAt: time('When the lookup was made.'),
-  })
-  .openapi('Lookup', {
-    description: 'The currencies and limits of payments to a UMA address, and the information that they require.',
-  });
+const LookupSchema = responseObject('Lookup', {
+  id: id('Lookup', 'The id of the lookup.'),
+  lookupId: id('Lookup', 'The same as `id`. A quote to the receiver must refer to it, within ten minutes.'),
+  receiverUmaAddress: string("The receiver's UMA address: $name@domain, in lower case."),
+  receiver: z
+    .object({
+      handle: string('The same as `receiverUmaAddress`.'),
+      vaspName: string("The name of the receiver's institution.").optional(),
+      network: string('The network of the receiver: UMA.').optional(),
+    })
+    .describe('The receiver.'),
+  supportedCurrencies: listOf(ReceiverCurrencySchema).describe(supportedCurrencies),
+  requiredPayerFields: listOf(z.string()).describe('The required sender information: FULL_NAME, …'),
+  constraints: z
+    .object({ minAmount: AmountSchema, maxAmount: AmountSchema })
+    .optional()
+    .describe('The smallest and largest amounts in the preferred currency.'),
+  createdAt: time('When the lookup was made.'),
+}).describe('The currencies and limits of payments to a UMA address, and the information that they require.');
 
-const UmaLookupSchema = z
-  .object({
-    ...LookupSchema.shape,
-    supportedCurrencies: listed(
-      z.object({ ...ReceiverCurrencySchema.shape, currency: CurrencySchema }).openapi('UmaReceiverCurrency', {
-        description: 'A currency that a receiver accepts, with its details in `currency`.',
-      }),
-    ).describe(supportedCurrencies),
-    requiredPayerDataFields: listed(
-      z.object({
-        name: z.string().describe('The name of the field, such as FULL_NAME.'),
-        mandatory: z.boolean().describe('Whether the payment fails without this information.'),
-      }),
-    ).describe('All sender information that the receiver requests.'),
-  })
-  .openapi('UmaLookup', {
-    description: 'A lookup with additional fields for clients that use the older form of this request.',
-  });
+const UmaLookupSchema = responseObject('UmaLookup', {
+  ...LookupSchema.shape,
+  supportedCurrencies: listOf(
+    responseObject('UmaReceiverCurrency', { ...ReceiverCurrencySchema.shape, currency: CurrencySchema }).describe(
+      'A currency that a receiver accepts, with its details in `currency`.',
+    ),
+  ).describe(supportedCurrencies),
+  requiredPayerDataFields: listOf(
+    z.object({
+      name: string('The name of the field, such as FULL_NAME.'),
+      mandatory: boolean('Whether the payment fails without this information.'),
+    }),
+  ).describe('All sender information that the receiver requests.'),
+}).describe('A lookup with additional fields for clients that use the older form of this request.');
 
 const query = z.strictObject({
-  customerId: z.string().optional().describe('The customer who would send the money.'),
-  platformUserId: z
-    .string()
-    .optional()
-    .describe(
-      "The customer who would send the money, by the platform's own id; refused if several customers have that id.",
-    ),
-  senderUmaAddress: z.string().optional().describe('The customer who would send the money, by its UMA address.'),
+  customerId: string('The customer who would send the money.').optional(),
+  platformUserId: string(
+    "The customer who would send the money, by the platform's own id; refused if several customers have that id.",
+  ).optional(),
+  senderUmaAddress: string('The customer who would send the money, by its UMA address.').optional(),
 });
 
 const paths: PathTable<LookUpReceiver> = [[['umaAddress'], ['receiverUmaAddress']]];
@@ -93,9 +91,7 @@ export function receiverEndpoints(app: RestApp, payments: Payments): void {
     description: 'Looks up the receiver at a UMA address. The result is valid for ten minutes.',
     access: 'LOOKUP',
     params: z.object({
-      receiverUmaAddress: z
-        .string()
-        .openapi({ description: 'The UMA address: $name@domain.', example: '$success.eur@sandbox.uma.money' }),
+      receiverUmaAddress: string('The UMA address: $name@domain.', '$success.eur@sandbox.uma.money'),
     }),
     query,
     errors: [404],
@@ -149,11 +145,7 @@ async function senderOf(payments: Payments, viewer: Viewer, { customerId, platfo
   return publicId('Customer', customer.id);
 }
 
-/**
- * Converts a row to a lookup record: the fields of specification 2.10 and the fields added by decision 11. The
- * constraints are those of the preferred currency; `min` and `max` are in its smallest unit.
- * @throws UnrepresentableAmount beyond 2^53
- */
+/** Returns the fields of specification 2.10 and those added by decision 11. Throws UnrepresentableAmount. */
 function lookupRecord(row: Lookup) {
   const currencies = lookupCurrencies(row);
   const [preferred] = currencies;
@@ -184,11 +176,7 @@ function lookupRecord(row: Lookup) {
   };
 }
 
-/**
- * Adds to a lookup record the fields that clients of the older request form expect: each currency as `currency`, and
- * every field that the receiver requests, including whether it is required (decision 11).
- * @throws UnrepresentableAmount beyond 2^53
- */
+/** Adds the fields that clients of the older request form expect (decision 11). */
 function umaLookupRecord(row: Lookup) {
   const { supportedCurrencies, ...record } = lookupRecord(row);
   return {

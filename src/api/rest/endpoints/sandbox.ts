@@ -11,7 +11,7 @@ import { customerRecord } from '../../records/customer-record.ts';
 import { readPaymentParties, transactionRecord } from '../../records/payment-records.ts';
 import type { RestApp } from '../context.ts';
 import { Endpoints } from '../endpoint.ts';
-import { amountInput, id } from '../schemas/fields.ts';
+import { amountInput, id, oneOf, requestObject, string } from '../schemas/fields.ts';
 import { TransactionSchema } from '../schemas/payment-schemas.ts';
 import { InternalAccountSchema } from './accounts.ts';
 import { CustomerSchema } from './customers.ts';
@@ -26,15 +26,13 @@ export function sandboxEndpoints(app: RestApp, payments: Payments): void {
     summary: 'Simulate the deposit for a quote',
     description: 'Sandbox only. Simulates the arrival of the deposit that funds a real-time funded quote.',
     at: 'post /sandbox/send',
-    body: z
-      .strictObject({
-        quoteId: id('Quote', 'The quote to fund.'),
-        currencyCode: z.string().openapi({ description: 'The currency of the deposit.', example: 'USDC' }),
-        currencyAmount: amountInput(
-          "The amount, in the smallest unit of its currency; by default, exactly the quote's amount.",
-        ).optional(),
-      })
-      .openapi('SandboxSend'),
+    body: requestObject('SandboxSend', {
+      quoteId: id('Quote', 'The quote to fund.'),
+      currencyCode: string('The currency of the deposit.', 'USDC'),
+      currencyAmount: amountInput(
+        "The amount, in the smallest unit of its currency; by default, exactly the quote's amount.",
+      ).optional(),
+    }),
     answer: [200, TransactionSchema, 'The payment that the deposit funds.'],
     errors: [404, 410],
     run: ({ currencyAmount: amount, ...given }, { viewer, key }) => {
@@ -56,9 +54,9 @@ export function sandboxEndpoints(app: RestApp, payments: Payments): void {
     description: 'Sandbox only. Credits an internal account as if a deposit had arrived.',
     at: 'post /sandbox/internal-accounts/{accountId}/fund',
     params: z.object({ accountId: id('InternalAccount', 'The id of the account.') }),
-    body: z
-      .strictObject({ amount: amountInput("The amount, in the currency's smallest unit.", maxFunding) })
-      .openapi('FundAccount'),
+    body: requestObject('FundAccount', {
+      amount: amountInput("The amount, in the currency's smallest unit.", maxFunding),
+    }),
     answer: [200, InternalAccountSchema, 'The account with its new balance.'],
     errors: [404, 410],
     run: ({ accountId, amount }, { viewer, key }) =>
@@ -70,7 +68,13 @@ export function sandboxEndpoints(app: RestApp, payments: Payments): void {
     summary: 'Simulate an incoming payment from a UMA address',
     description: 'Sandbox only. The payment is PENDING until it is approved or rejected.',
     at: 'post /sandbox/uma/receive',
-    body: ReceiveUmaBody,
+    body: requestObject('SandboxReceiveUma', {
+      senderUmaAddress: string("The sender's UMA address, $name@domain."),
+      receivingCurrencyCode: string('The currency that arrives.', 'USD'),
+      receivingCurrencyAmount: amountInput("The amount that arrives, in the currency's smallest unit."),
+      receiverUmaAddress: string("The receiving customer's UMA address. Set this or customerId.").optional(),
+      customerId: id('Customer', 'The receiving customer. Set this or receiverUmaAddress.').optional(),
+    }),
     answer: [200, TransactionSchema, 'The payment, which is PENDING.'],
     run: ({ receivingCurrencyAmount: amount, ...given }, { viewer, key }) =>
       sandboxReceiveUma(payments, viewer, { ...given, receivingCurrencyAmount: BigInt(amount) }, key),
@@ -83,20 +87,10 @@ export function sandboxEndpoints(app: RestApp, payments: Payments): void {
       "Sandbox only. Any status may follow any other. When the customer's name changes, the check is decided again.",
     at: 'post /sandbox/customers/{customerId}/kyc-status',
     params: z.object({ customerId: id('Customer', 'The id of the customer.') }),
-    body: z.strictObject({ kycStatus: z.enum(KycStatus).describe('The new KYC status.') }).openapi('SetKycStatus'),
+    body: requestObject('SetKycStatus', { kycStatus: oneOf(KycStatus, 'The new KYC status.') }),
     answer: [200, CustomerSchema, 'The changed customer.'],
     errors: [404, 410],
     run: (input, { viewer, key }) => setKycStatus(payments, viewer, input, key),
     record: customerRecord,
   });
 }
-
-const ReceiveUmaBody = z
-  .strictObject({
-    senderUmaAddress: z.string().describe("The sender's UMA address, $name@domain."),
-    receivingCurrencyCode: z.string().openapi({ description: 'The currency that arrives.', example: 'USD' }),
-    receivingCurrencyAmount: amountInput("The amount that arrives, in the currency's smallest unit."),
-    receiverUmaAddress: z.string().optional().describe("The receiving customer's UMA address. Set this or customerId."),
-    customerId: id('Customer', 'The receiving customer. Set this or receiverUmaAddress.').optional(),
-  })
-  .openapi('SandboxReceiveUma');

@@ -16,7 +16,7 @@ import { ClientGrant, Permission, type Prisma } from '../../../infra/database/ge
 import type { RestApp } from '../context.ts';
 import { asRow, Endpoints } from '../endpoint.ts';
 import { addPagedList, choice, createdParameters, flag, moment, rowList, updatedParameters } from '../lists.ts';
-import { id, listed, listOf, text, time } from '../schemas/fields.ts';
+import { boolean, id, listOf, oneOf, requestObject, responseObject, string, text, time } from '../schemas/fields.ts';
 
 const name = text(longest.memo).openapi({ description: "The token's display name.", example: 'payouts' });
 const permissions = listOf(z.enum(Permission)).describe(
@@ -31,56 +31,46 @@ const documents = listOf(z.string()).describe(
   'The hashes of the registered documents that the token is restricted to, over GraphQL and as tools at /mcp. A token with such a list cannot use REST.',
 );
 
-const TokenSchema = z
-  .object({
-    id: id('ApiToken', 'The id of the token.'),
-    name,
-    permissions,
-    clientId: z.string().describe('The user name for HTTP Basic authentication.'),
-    createdById: id('ApiToken', 'The API token that created it; absent if the operator or the sandbox did.').optional(),
-    expiresAt: time('When the token expires; absent if it lasts until it is deleted.').optional(),
-    addresses: addresses.optional(),
-    documents: documents.optional(),
-    replacesId: id('ApiToken', 'The token that this one replaces.').optional(),
-    replacedById: id('ApiToken', 'The token that replaces this one, which then expires at `expiresAt`.').optional(),
-    createdAt: time('When the token was created.'),
-    updatedAt: time('Always the same as `createdAt`, because the permissions of a token do not change.'),
-  })
-  .openapi('Token', { description: "A credential of the platform's servers." });
+const TokenSchema = responseObject('Token', {
+  id: id('ApiToken', 'The id of the token.'),
+  name,
+  permissions,
+  clientId: string('The user name for HTTP Basic authentication.'),
+  createdById: id('ApiToken', 'The API token that created it; absent if the operator or the sandbox did.').optional(),
+  expiresAt: time('When the token expires; absent if it lasts until it is deleted.').optional(),
+  addresses: addresses.optional(),
+  documents: documents.optional(),
+  replacesId: id('ApiToken', 'The token that this one replaces.').optional(),
+  replacedById: id('ApiToken', 'The token that replaces this one, which then expires at `expiresAt`.').optional(),
+  createdAt: time('When the token was created.'),
+  updatedAt: time('Always the same as `createdAt`, because the permissions of a token do not change.'),
+}).describe("A credential of the platform's servers.");
 
-const NewTokenSchema = z
-  .object({
-    ...TokenSchema.shape,
-    clientSecret: z
-      .string()
-      .describe(
-        'The password for HTTP Basic authentication. It is shown only once, and the service does not store it: keep it safe.',
-      ),
-  })
-  .openapi('NewToken', { description: 'A token with its secret.' });
+const NewTokenSchema = responseObject('NewToken', {
+  ...TokenSchema.shape,
+  clientSecret: string(
+    'The password for HTTP Basic authentication. It is shown only once, and the service does not store it: keep it safe.',
+  ),
+}).describe('A token with its secret.');
 
-const ClientTokenSchema = z
-  .object({
-    id: id('ClientToken', 'The id of the token.'),
-    customerId: id('Customer', 'The customer that the token is bound to.').optional(),
-    quoteId: id('Quote', 'The quote that the token is bound to.').optional(),
-    transactionId: id('Transaction', 'The transaction that the token is bound to.').optional(),
-    permissions: listed(z.enum(Permission)).describe("The token's permissions."),
-    grants: listed(z.enum(ClientGrant)).describe(
-      'Rights granted to the token beyond its permissions. They apply to its customer.',
-    ),
-    trustedDocumentsOnly: z
-      .boolean()
-      .describe('Whether the token was created for registered documents only. The settings may limit all tokens.'),
-    documents: documents.optional(),
-    createdById: id('ApiToken', 'The API token that created this token; absent if the operator did.').optional(),
-    createdAt: time('When the token was created.'),
-    expiresAt: time('When the token expires.'),
-    revokedAt: time('When the token was revoked; absent if it was not.').optional(),
-  })
-  .openapi('ClientToken', {
-    description: "The record of an app's token, bound to a customer, quote or transaction. It is not the token itself.",
-  });
+const ClientTokenSchema = responseObject('ClientToken', {
+  id: id('ClientToken', 'The id of the token.'),
+  customerId: id('Customer', 'The customer that the token is bound to.').optional(),
+  quoteId: id('Quote', 'The quote that the token is bound to.').optional(),
+  transactionId: id('Transaction', 'The transaction that the token is bound to.').optional(),
+  permissions: listOf(z.enum(Permission)).describe("The token's permissions."),
+  grants: listOf(z.enum(ClientGrant)).describe(
+    'Rights granted to the token beyond its permissions. They apply to its customer.',
+  ),
+  trustedDocumentsOnly: boolean(
+    'Whether the token was created for registered documents only. The settings may limit all tokens.',
+  ),
+  documents: documents.optional(),
+  createdById: id('ApiToken', 'The API token that created this token; absent if the operator did.').optional(),
+  createdAt: time('When the token was created.'),
+  expiresAt: time('When the token expires.'),
+  revokedAt: time('When the token was revoked; absent if it was not.').optional(),
+}).describe("The record of an app's token, bound to a customer, quote or transaction. It is not the token itself.");
 
 const params = z.object({ tokenId: id('ApiToken', 'The id of the token.') });
 
@@ -98,9 +88,9 @@ export function tokenEndpoints(app: RestApp, { database }: Payments): void {
     at: '/tokens',
     access: 'MANAGE',
     filters: {
-      name: z.string().optional().describe('Only tokens with exactly this name.'),
-      permission: z.enum(Permission).optional().describe('Only tokens with this permission.'),
-      createdById: z.string().optional().describe('Only tokens that were created by this API token.'),
+      name: string('Only tokens with exactly this name.').optional(),
+      permission: oneOf(Permission, 'Only tokens with this permission.').optional(),
+      createdById: string('Only tokens that were created by this API token.').optional(),
       ...createdParameters,
       ...updatedParameters,
     },
@@ -149,7 +139,6 @@ export function tokenEndpoints(app: RestApp, { database }: Payments): void {
   });
 }
 
-/** Adds the endpoints that create tokens, whose responses contain secrets. */
 function newTokenEndpoints(endpoints: Endpoints, database: Database): void {
   const created = {
     answer: [201, NewTokenSchema, 'The new token.'],
@@ -166,17 +155,15 @@ function newTokenEndpoints(endpoints: Endpoints, database: Database): void {
     description:
       'The token cannot have more permissions than the caller. The response contains a secret and is not stored: a repeat with the same idempotency key is refused with 409 and the id of the token.',
     at: 'post /tokens',
-    body: z
-      .strictObject({
-        name,
-        permissions: permissions.min(1),
-        expiresAt: moment(
-          'When the token expires: no later than the token that creates it. If omitted, it expires with that token, or never if that token has no expiry.',
-        ),
-        addresses: addresses.optional(),
-        documents: documents.optional(),
-      })
-      .openapi('CreateToken'),
+    body: requestObject('CreateToken', {
+      name,
+      permissions: permissions.min(1),
+      expiresAt: moment(
+        'When the token expires: no later than the token that creates it. If omitted, it expires with that token, or never if that token has no expiry.',
+      ),
+      addresses: addresses.optional(),
+      documents: documents.optional(),
+    }),
     errors: [],
     run: (input, { viewer, key }) => asRow(issueApiToken(database, viewer, input, key)),
     ...created,
@@ -189,11 +176,9 @@ function newTokenEndpoints(endpoints: Endpoints, database: Database): void {
       'Replaces a token by creating a new one with the same name, permissions, addresses and documents. Both are valid until the overlap ends; then the old one expires. The response contains a secret and is not stored. A token that has expired, has been revoked or already has a replacement is refused with 409 CONFLICT.',
     at: 'post /tokens/{tokenId}/rotate',
     params,
-    body: z
-      .strictObject({
-        overlapHours: z.int().min(0).max(maxOverlapHours).describe('How long the old token stays valid, in hours.'),
-      })
-      .openapi('RotateToken'),
+    body: requestObject('RotateToken', {
+      overlapHours: z.int().min(0).max(maxOverlapHours).describe('How long the old token stays valid, in hours.'),
+    }),
     run: (input, { viewer, key }) => asRow(rotateApiToken(database, viewer, input, key)),
     ...created,
   });
@@ -207,7 +192,7 @@ export function clientTokenEndpoints(app: RestApp, { database }: Payments): void
     access: 'MANAGE',
     filters: {
       active: choice('`true`: only valid tokens. `false`: only expired and revoked ones.'),
-      customerId: z.string().optional().describe('Only tokens bound to this customer, its quotes or its transactions.'),
+      customerId: string('Only tokens bound to this customer, its quotes or its transactions.').optional(),
     },
     item: ClientTokenSchema,
     name: 'ClientTokenPage',

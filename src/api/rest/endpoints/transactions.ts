@@ -26,20 +26,20 @@ import {
   rowList,
   updatedParameters,
 } from '../lists.ts';
-import { factList, facts, id, text } from '../schemas/fields.ts';
+import { factList, facts, id, requestObject, string, text } from '../schemas/fields.ts';
 import { TransactionSchema } from '../schemas/payment-schemas.ts';
 
 const filters = {
-  customerId: z.string().optional().describe('Only payments of this customer.'),
-  platformCustomerId: z.string().optional().describe('Only payments of the customer with this platformCustomerId.'),
-  senderAccountIdentifier: z.string().optional().describe('Only payments from this account id or UMA address.'),
-  receiverAccountIdentifier: z.string().optional().describe('Only payments to this account id or UMA address.'),
+  customerId: string('Only payments of this customer.').optional(),
+  platformCustomerId: string('Only payments of the customer with this platformCustomerId.').optional(),
+  senderAccountIdentifier: string('Only payments from this account id or UMA address.').optional(),
+  receiverAccountIdentifier: string('Only payments to this account id or UMA address.').optional(),
   status: anyOf(TransactionStatus, 'Only payments with any of these statuses.'),
   type: anyOf(TransactionType, 'Only payments in any of these directions.'),
   failureReason: anyOf(FailureReason, 'Only payments that failed for any of these reasons.'),
-  reference: z.string().optional().describe('Only payments with exactly this reconciliation reference.'),
-  accountId: z.string().optional().describe('Only payments from or to this account.'),
-  currency: z.string().optional().describe('Only payments that are sent or received in the currency with this code.'),
+  reference: string('Only payments with exactly this reconciliation reference.').optional(),
+  accountId: string('Only payments from or to this account.').optional(),
+  currency: string('Only payments that are sent or received in the currency with this code.').optional(),
   minAmount: amountParameter('The smallest amount sent or received, in `currency`, which is then required.'),
   maxAmount: amountParameter('The largest amount sent or received, in `currency`, which is then required.'),
   executed: choice(
@@ -51,7 +51,6 @@ const filters = {
   ...orderParameters,
 };
 
-/** The filters of the list under their REST names. */
 type ListParameters = Omit<TransactionFilter, 'amount' | 'createdAfter' | 'createdBefore'> & {
   readonly startDate?: Date | undefined;
   readonly endDate?: Date | undefined;
@@ -110,13 +109,11 @@ export function transactionEndpoints(app: RestApp, payments: Payments): void {
       'Approves a payment before its approval deadline. A payment that a policy holds back (CREATED) must be approved by a token with the permission APPROVE, other than the one that requested it. An incoming payment (PENDING) needs TRANSACT: if mandatory information about the receiver is neither in the request nor in the customer record, the payment fails with MISSING_MANDATORY_PAYEE_DATA.',
     at: 'post /transactions/{transactionId}/approve',
     params,
-    body: z
-      .strictObject({
-        receiverCustomerInfo: facts()
-          .optional()
-          .describe('The receiver information that the sending side requests, by name.'),
-      })
-      .openapi('ApproveTransaction'),
+    body: requestObject('ApproveTransaction', {
+      receiverCustomerInfo: facts()
+        .optional()
+        .describe('The receiver information that the sending side requests, by name.'),
+    }),
     isBodyOptional: true,
     answer: [200, TransactionSchema, 'The payment, which has now begun.'],
     run: ({ receiverCustomerInfo: info, ...given }, { viewer, key }) =>
@@ -130,11 +127,9 @@ export function transactionEndpoints(app: RestApp, payments: Payments): void {
       'Rejects a payment before its approval deadline. It becomes REJECTED, and money that was already taken is returned. A payment that a policy holds back needs APPROVE; an incoming payment needs TRANSACT.',
     at: 'post /transactions/{transactionId}/reject',
     params,
-    body: z
-      .strictObject({
-        reason: text(longest.memo).optional().describe('Why the payment is rejected; appears in its timeline.'),
-      })
-      .openapi('RejectTransaction'),
+    body: requestObject('RejectTransaction', {
+      reason: text(longest.memo).optional().describe('Why the payment is rejected; appears in its timeline.'),
+    }),
     isBodyOptional: true,
     answer: [200, TransactionSchema, 'The payment, which is now REJECTED.'],
     run: (input, { viewer, key }) => rejectTransaction(payments, viewer, input, key),

@@ -8,7 +8,7 @@ import type { Transaction } from '../../../infra/database/rows.ts';
 import { readPaymentParties, transactionRecord } from '../../records/payment-records.ts';
 import type { RestApp } from '../context.ts';
 import { Endpoints } from '../endpoint.ts';
-import { amountInput, id, newMetadata, text } from '../schemas/fields.ts';
+import { amountInput, id, newMetadata, string, text } from '../schemas/fields.ts';
 import { TransactionSchema } from '../schemas/payment-schemas.ts';
 import { checkNamedAccount } from './accounts.ts';
 
@@ -20,14 +20,13 @@ function party<Type extends z.ZodRawShape>(type: Type, [idType, description]: Pa
     .strictObject({
       ...type,
       accountId: id(idType, description),
-      currency: z.string().optional().describe("The account's currency; optional, and checked if given."),
+      currency: string("The account's currency; optional, and checked if given.").optional(),
     })
     .openapi({ description });
 }
 
 type Party = readonly ['InternalAccount' | 'ExternalAccount', description: string];
 
-/** Defines the body of a transfer from one party to another. */
 const transferBody = <Amount extends z.ZodType>(name: string, source: Party, destination: Party, amount: Amount) =>
   z
     .strictObject({
@@ -47,12 +46,8 @@ const otherOwner: Party = [
   'The internal account that receives, which must belong to another owner.',
 ];
 
-const TransferOutBody = transferBody(
-  'TransferOut',
-  payer,
-  ['ExternalAccount', 'The external account that receives.'],
-  amount,
-);
+const outside: Party = ['ExternalAccount', 'The external account that receives.'];
+const TransferOutBody = transferBody('TransferOut', payer, outside, amount);
 
 const TransferInBody = transferBody(
   'TransferIn',

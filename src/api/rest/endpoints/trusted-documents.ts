@@ -7,7 +7,7 @@ import {
 } from '../../graphql/documents/trusted-documents.ts';
 import type { RestApp } from '../context.ts';
 import { Endpoints } from '../endpoint.ts';
-import { time } from '../schemas/fields.ts';
+import { responseObject, string, time } from '../schemas/fields.ts';
 
 export interface DocumentModules {
   readonly trusted: TrustedDocuments;
@@ -15,17 +15,17 @@ export interface DocumentModules {
   readonly problemIn: (text: string) => string | undefined;
 }
 
-const hash = z.string().describe('The SHA-256, SHA-1 or MD5 of the text, in hex.');
+const hash = string('The SHA-256, SHA-1 or MD5 of the text, in hex.');
 
 const Manifest = z
   .object({
-    format: z.string().optional().describe('Only in an Apollo manifest: its format, apollo-persisted-query-manifest.'),
+    format: string('Only in an Apollo manifest: its format, apollo-persisted-query-manifest.').optional(),
     version: z.int().min(0).max(100).optional().describe('Only in an Apollo manifest: its version, 1.'),
     operations: z
       .array(
         z.looseObject({
-          id: z.string().describe('The SHA-256 hash of `body`, in hex.'),
-          body: z.string().describe('The text of the document.'),
+          id: string('The SHA-256 hash of `body`, in hex.'),
+          body: string('The text of the document.'),
         }),
       )
       .max(maxDocuments)
@@ -38,25 +38,21 @@ const Manifest = z
       'A manifest as written by tools: an Apollo manifest, or an object with the text of each document under its hash, as relay-compiler and GraphQL Code Generator write it.',
   });
 
-const Registered = z
-  .object({
-    registered: z.int().min(0).max(maxDocuments).describe('The number of documents that were new.'),
-    existing: z.int().min(0).max(maxDocuments).describe('The number of documents that were already registered.'),
-  })
-  .openapi('RegisteredDocuments', { description: 'The result of registering a manifest.' });
+const Registered = responseObject('RegisteredDocuments', {
+  registered: z.int().min(0).max(maxDocuments).describe('The number of documents that were new.'),
+  existing: z.int().min(0).max(maxDocuments).describe('The number of documents that were already registered.'),
+}).describe('The result of registering a manifest.');
 
-const DocumentList = z
-  .object({
-    data: z
-      .array(
-        z
-          .object({ hash, createdAt: time('When the document was registered.') })
-          .openapi('TrustedDocument', { description: 'A registered document.' }),
-      )
-      .openapi({ maxItems: maxDocuments })
-      .describe('All registered documents, ordered by hash.'),
-  })
-  .openapi('TrustedDocumentList');
+const DocumentList = responseObject('TrustedDocumentList', {
+  data: z
+    .array(
+      responseObject('TrustedDocument', { hash, createdAt: time('When the document was registered.') }).describe(
+        'A registered document.',
+      ),
+    )
+    .openapi({ maxItems: maxDocuments })
+    .describe('All registered documents, ordered by hash.'),
+});
 
 /** Adds the trusted document endpoints (decision 74). */
 export function trustedDocumentEndpoints(app: RestApp, { trusted, problemIn }: DocumentModules): void {

@@ -11,15 +11,13 @@ import type { Webhooks } from '../../webhooks/webhooks.ts';
 import type { RestApp } from '../context.ts';
 import { asRow, Endpoints } from '../endpoint.ts';
 import { addPagedList, anyOf } from '../lists.ts';
-import { id, time, whole } from '../schemas/fields.ts';
+import { id, oneOf, requestObject, responseObject, string, time, whole } from '../schemas/fields.ts';
 
 // The specification requires names with underscores (decision 51).
-const TestSchema = z
-  .object({
-    response_status: z.int().min(100).max(599).openapi({ description: "The receiver's HTTP status.", example: 200 }),
-    url: z.string().describe('The URL to which the event was posted.'),
-  })
-  .openapi('WebhookTest', { description: 'The outcome of a test event.' });
+const TestSchema = responseObject('WebhookTest', {
+  response_status: z.int().min(100).max(599).openapi({ description: "The receiver's HTTP status.", example: 200 }),
+  url: string('The URL to which the event was posted.'),
+}).describe('The outcome of a test event.');
 
 /** Adds the REST endpoint that sends a test webhook (decision 51). Webhooks are configured in config.ts. */
 export function webhookEndpoints(app: RestApp, webhooks: Webhooks): void {
@@ -29,14 +27,12 @@ export function webhookEndpoints(app: RestApp, webhooks: Webhooks): void {
     description:
       'Posts a TEST event to the webhookEndpoint in the settings and waits a few seconds for the response to the first attempt. The event is retried like any other.',
     at: 'post /webhooks/test',
-    body: z
-      .strictObject({
-        url: z.string().optional().openapi({
-          description: 'The URL of a registered endpoint to use instead of the endpoint in the settings.',
-          example: 'https://example.com/webhooks',
-        }),
-      })
-      .openapi('TestWebhook'),
+    body: requestObject('TestWebhook', {
+      url: string(
+        'The URL of a registered endpoint to use instead of the endpoint in the settings.',
+        'https://example.com/webhooks',
+      ).optional(),
+    }),
     isBodyOptional: true,
     answer: [200, TestSchema, 'The receiver answered.'],
     errors: [],
@@ -45,31 +41,29 @@ export function webhookEndpoints(app: RestApp, webhooks: Webhooks): void {
   });
 }
 
-const DeliverySchema = z
-  .object({
-    id: id('WebhookDelivery', 'The id of the delivery.'),
-    endpointId: id('WebhookEndpoint', 'The endpoint that the webhook is delivered to.'),
-    webhookId: id('Webhook', 'The id of the webhook: the same in every attempt and at every endpoint.'),
-    type: z.enum(EventType).describe("The event's type."),
-    status: z.enum(WebhookDeliveryStatus).describe("The delivery's status."),
-    attempts: z
-      .array(
-        z.object({
-          at: time('When the attempt began.'),
-          durationMs: whole('How long the attempt took, in milliseconds.'),
-          responseStatus: z
-            .int()
-            .min(100)
-            .max(599)
-            .optional()
-            .describe("The HTTP status of the receiver's response; absent if there was none."),
-          error: z.string().optional().describe('Why the attempt failed; absent if it succeeded.'),
-        }),
-      )
-      .describe('The attempts so far, oldest first.'),
-    nextAttemptAt: time('When the next attempt is due; absent if there will be none.').optional(),
-  })
-  .openapi('WebhookDelivery', { description: 'The delivery of a webhook to an endpoint.' });
+const DeliverySchema = responseObject('WebhookDelivery', {
+  id: id('WebhookDelivery', 'The id of the delivery.'),
+  endpointId: id('WebhookEndpoint', 'The endpoint that the webhook is delivered to.'),
+  webhookId: id('Webhook', 'The id of the webhook: the same in every attempt and at every endpoint.'),
+  type: oneOf(EventType, "The event's type."),
+  status: oneOf(WebhookDeliveryStatus, "The delivery's status."),
+  attempts: z
+    .array(
+      z.object({
+        at: time('When the attempt began.'),
+        durationMs: whole('How long the attempt took, in milliseconds.'),
+        responseStatus: z
+          .int()
+          .min(100)
+          .max(599)
+          .optional()
+          .describe("The HTTP status of the receiver's response; absent if there was none."),
+        error: string('Why the attempt failed; absent if it succeeded.').optional(),
+      }),
+    )
+    .describe('The attempts so far, oldest first.'),
+  nextAttemptAt: time('When the next attempt is due; absent if there will be none.').optional(),
+}).describe('The delivery of a webhook to an endpoint.');
 
 interface Filter {
   readonly endpointId?: string | undefined;
@@ -86,7 +80,7 @@ export function webhookDeliveryEndpoints(app: RestApp, webhooks: Webhooks): void
     description: 'Finished and pending deliveries to one endpoint.',
     at: '/webhooks/deliveries',
     filters: {
-      endpointId: z.string().optional().describe('The id of the endpoint; by default, the endpoint in the settings.'),
+      endpointId: string('The id of the endpoint; by default, the endpoint in the settings.').optional(),
       status: anyOf(WebhookDeliveryStatus, 'Only deliveries with any of these statuses.'),
     },
     item: DeliverySchema,
@@ -119,7 +113,6 @@ export function webhookDeliveryEndpoints(app: RestApp, webhooks: Webhooks): void
   });
 }
 
-/** The data that a delivery's record needs in addition to its row. */
 const deliveryParts = {
   event: { select: { id: true, type: true } },
   attempts: { orderBy: { number: 'asc' } },
@@ -127,7 +120,6 @@ const deliveryParts = {
 
 type Row = Prisma.WebhookDeliveryGetPayload<{ include: typeof deliveryParts }>;
 
-/** Converts a row to a webhook delivery record (decision 71). */
 function deliveryRecord(row: Row) {
   return {
     id: publicId('WebhookDelivery', row.id),

@@ -4,41 +4,30 @@ import { type AccountType, accountTypes } from '../../../core/account-types.ts';
 import { longest } from '../../../core/texts.ts';
 import type { ExternalAccountType } from '../../../infra/database/generated/client/client.ts';
 import type { AccountInfoRecord } from '../../records/account-record.ts';
-import { AddressSchema, companyFields, ownKey, personFields, text } from './fields.ts';
+import { AddressSchema, companyFields, ownKey, personFields, requestObject, text, variants } from './fields.ts';
 
 // Builds the schemas of the external account types from the domain's table.
 
-const IndividualBeneficiary = z
-  .strictObject({
+const BeneficiarySchema = variants('Beneficiary', 'beneficiaryType', [
+  requestObject('IndividualBeneficiary', {
     beneficiaryType: z.literal('INDIVIDUAL').describe('The owner type: a person.'),
     fullName: text(longest.name).describe('Full name.'),
     ...personFields,
-  })
-  .openapi('IndividualBeneficiary');
-
-const BusinessBeneficiary = z
-  .strictObject({
+  }),
+  requestObject('BusinessBeneficiary', {
     beneficiaryType: z.literal('BUSINESS').describe('The owner type: a company.'),
     ...companyFields,
     address: AddressSchema.optional(),
-  })
-  .openapi('BusinessBeneficiary');
-
-const BeneficiarySchema = z
-  .discriminatedUnion('beneficiaryType', [IndividualBeneficiary, BusinessBeneficiary])
-  .openapi('Beneficiary', { description: 'The owner of a bank account.' });
-
-export type BeneficiaryInput = z.infer<typeof BeneficiarySchema>;
+  }),
+]).describe('The owner of a bank account.');
 
 /** The details of an account in a request: its type, the fields of that type, and the owner of a bank account. */
-export interface AccountInfoInput {
+interface AccountInfoInput {
   readonly accountType: ExternalAccountType;
-  readonly beneficiary?: BeneficiaryInput;
+  readonly beneficiary?: z.infer<typeof BeneficiarySchema>;
   readonly platformAccountId?: string;
   readonly [detail: string]: unknown;
 }
-
-const table = Object.entries(accountTypes) as [ExternalAccountType, AccountType][];
 
 /** Creates the schema of a detail. The domain's rule checks its values and explains refusals. */
 function detail(field: AccountField): z.ZodType {
@@ -58,43 +47,25 @@ function formSchema(field: AccountField) {
     .openapi({ pattern: pattern.source, maxLength });
 }
 
-type TypeSchemas = [z.ZodObject<{ accountType: z.ZodLiteral<string> }>];
-
-/** Creates one schema per account type, with the additional fields of `more`. */
-function typeSchemas(suffix: 'Input' | '', more: (type: AccountType) => Record<string, z.ZodType>): TypeSchemas {
-  const members = table.map(([accountType, type]) =>
-    z
-      .strictObject({
-        accountType: z.literal(accountType).describe(type.description),
-        ...Object.fromEntries(Object.entries(type.fields).map(([name, rule]) => [name, detail(rule)])),
-        ...more(type),
-      })
-      .openapi(`${type.graphql.type}${suffix}`, { description: type.description }),
+/** Creates the schema of all account types, with these additional fields. The compiler cannot infer its type. */
+function accountInfo(suffix: 'Input' | '', more: z.ZodRawShape): unknown {
+  const types = Object.entries<AccountType>(accountTypes).map(([accountType, type]) =>
+    requestObject(`${type.graphql.type}${suffix}`, {
+      accountType: z.literal(accountType).describe(type.description),
+      ...Object.fromEntries(Object.entries(type.fields).map(([name, field]) => [name, detail(field)])),
+      ...(type.beneficiary && { beneficiary: BeneficiarySchema }),
+      ...more,
+    }).describe(type.description),
   );
   // zod's union type requires at least one member; the table has several.
-  return members as unknown as TypeSchemas;
+  return variants(`ExternalAccountInfo${suffix}`, 'accountType', types as [(typeof types)[0]]).describe(
+    'The details of an account, which depend on its type.',
+  );
 }
 
-// The compiler cannot infer the types of schemas built from a table, so the two below declare theirs.
+export const AccountInfoInputSchema = accountInfo('Input', {
+  // Requests can send this field here or next to accountInfo (decision 25).
+  platformAccountId: ownKey().optional().describe("The platform's own id for the account."),
+}) as z.ZodType<AccountInfoInput>;
 
-export const AccountInfoInputSchema = z
-  .discriminatedUnion(
-    'accountType',
-    typeSchemas('Input', (type) => ({
-      ...(type.beneficiary && { beneficiary: BeneficiarySchema }),
-      // Requests can send this field here or next to accountInfo (decision 25).
-      platformAccountId: ownKey().optional().describe("The platform's own id for the account."),
-    })),
-  )
-  .openapi('ExternalAccountInfoInput', {
-    description: 'The details of an account, which depend on its type.',
-  }) as unknown as z.ZodType<AccountInfoInput>;
-
-export const AccountInfoSchema = z
-  .discriminatedUnion(
-    'accountType',
-    typeSchemas('', (type) => ({ ...(type.beneficiary && { beneficiary: BeneficiarySchema }) })),
-  )
-  .openapi('ExternalAccountInfo', {
-    description: 'The details of an account, which depend on its type.',
-  }) as unknown as z.ZodType<AccountInfoRecord>;
+export const AccountInfoSchema = accountInfo('', {}) as z.ZodType<AccountInfoRecord>;

@@ -6,22 +6,45 @@ import { canonicalText, longest, textFault } from '../../../core/texts.ts';
 import { maxFacts } from '../../../domain/commands/information.ts';
 import { maxEntries } from '../../../domain/commands/metadata.ts';
 
-// Defines the schemas of currencies, amounts, times and ids.
+// Defines the schemas of fields and objects, each with its description or its name in the document.
+
+export const string = (description: string, example?: string) =>
+  z.string().openapi({ description, ...(example !== undefined && { example }) });
+
+export const boolean = (description: string) => z.boolean().describe(description);
+
+export const oneOf = <const Values extends Readonly<Record<string, string>>>(values: Values, description: string) =>
+  z.enum(values).describe(description);
+
+/** Defines an object in a response. */
+export const responseObject = <Fields extends z.ZodRawShape>(name: string, fields: Fields) =>
+  z.object(fields).openapi(name);
+
+/** Defines an object in a request. It refuses unknown fields. */
+export const requestObject = <Fields extends z.ZodRawShape>(name: string, fields: Fields) =>
+  z.strictObject(fields).openapi(name);
+
+/** Defines an object whose fields depend on one of them. */
+export const variants = <
+  const Variants extends readonly [z.core.$ZodTypeDiscriminable, ...z.core.$ZodTypeDiscriminable[]],
+>(
+  name: string,
+  field: string,
+  all: Variants,
+) => z.discriminatedUnion(field, all).openapi(name);
 
 /** A currency in a response (decision 14: always all four fields). */
-export const CurrencySchema = z
-  .object({
-    code: z.string().openapi({ description: 'ISO 4217 code, or an asset code such as USDC or BTC.', example: 'USD' }),
-    name: z.string().openapi({ description: "The currency's English name, for display.", example: 'US Dollar' }),
-    symbol: z.string().openapi({ description: "The currency's symbol, for display.", example: '$' }),
-    decimals: z.int().min(0).max(18).openapi({
-      description: "The number of decimal places of the currency's smallest unit: 2 for cents.",
-      example: 2,
-    }),
-  })
-  .openapi('Currency', { description: 'A currency or asset.' });
+export const CurrencySchema = responseObject('Currency', {
+  code: string('ISO 4217 code, or an asset code such as USDC or BTC.', 'USD'),
+  name: string("The currency's English name, for display.", 'US Dollar'),
+  symbol: string("The currency's symbol, for display.", '$'),
+  decimals: z.int().min(0).max(18).openapi({
+    description: "The number of decimal places of the currency's smallest unit: 2 for cents.",
+    example: 2,
+  }),
+}).describe('A currency or asset.');
 
-/** The largest integer that JSON carries exactly: no amount in a response exceeds it. */
+/** No amount in a response exceeds the largest integer that JSON carries exactly. */
 const { MAX_SAFE_INTEGER: maximum } = Number;
 
 /** Defines an amount in a response: an integer of smallest units. */
@@ -29,20 +52,15 @@ export function amount(description: string, minimum = 0) {
   return z.int().openapi({ type: 'integer', format: 'int64', minimum, maximum, description, example: 12550 });
 }
 
-/** Defines a count, or a number of milliseconds. */
 export const whole = (description: string) => z.int().min(0).max(maximum).describe(description);
 
 /** Defines a rate in a response: a number with at most 15 digits. */
-export function rate(description: string) {
-  return z.number().openapi({ minimum: 0, maximum, description });
-}
+export const rate = (description: string) => z.number().openapi({ minimum: 0, maximum, description });
 
-export const AmountSchema = z
-  .object({
-    amount: amount('The amount in the smallest unit of its currency: 12550 is 125.50 with 2 decimals.', -maximum),
-    currency: CurrencySchema,
-  })
-  .openapi('Amount', { description: 'An amount of money in a currency.' });
+export const AmountSchema = responseObject('Amount', {
+  amount: amount('The amount in the smallest unit of its currency: 12550 is 125.50 with 2 decimals.', -maximum),
+  currency: CurrencySchema,
+}).describe('An amount of money in a currency.');
 
 /** Defines an amount in a request, in smallest units. */
 export function amountInput(description: string, max: bigint = maxAmount) {
@@ -63,11 +81,8 @@ export function time(description: string) {
 export const exampleId = (type: string) => `${type}:0199d5c1-7a3c-7b6e-9f51-2f6f3c1d8e42`;
 
 /** Defines a public id of a type, such as `Customer:…`. */
-export function id(type: string, description: string) {
-  return z.string().openapi({ description, example: exampleId(type) });
-}
+export const id = (type: string, description: string) => string(description, exampleId(type));
 
-/** Defines a calendar day, YYYY-MM-DD. */
 export function day(description: string) {
   return z
     .string()
@@ -75,12 +90,7 @@ export function day(description: string) {
     .openapi({ type: 'string', format: 'date', description, example: '1990-12-10' });
 }
 
-/** Defines a list in a response, which is never longer than a list in a request can be. */
-export function listed<Item extends z.ZodType>(item: Item) {
-  return z.array(item).openapi({ maxItems: maxListLength });
-}
-
-/** Defines a list in a request, with the maximum length of lists in every API. */
+/** Defines a list with the maximum length of lists in every API. */
 export function listOf<Item extends z.ZodType>(item: Item) {
   return z.array(item).max(maxListLength, `must have at most ${maxListLength} values`);
 }
@@ -90,14 +100,13 @@ export function changed<Schema extends z.ZodType>(schema: Schema) {
   return z.preprocess(withoutNulls, schema).nullish();
 }
 
-/** The name of a key that zod drops from every map, because it has a special meaning in JavaScript. */
+/** A key that zod drops from every map, because it has a special meaning in JavaScript. */
 const hidden = '__proto__';
 
 const map = z
   .record(z.string(), z.string().openapi({ maxLength: longest.memo }))
   .openapi({ maxProperties: maxEntries });
 
-/** Refuses the key that would be dropped silently. */
 const sentMap = z.preprocess((value, { addIssue }) => {
   if (typeof value === 'object' && value !== null && Object.hasOwn(value, hidden)) {
     addIssue({ code: 'custom', path: [hidden], message: 'a key must begin with a letter or digit' });
@@ -116,8 +125,6 @@ export const changedMetadata = changed(sentMap).describe(
   `Your own key-value pairs, which replace all that are stored with the object; {} or null removes them. ${bounds}`,
 );
 
-// Defines the schemas of texts, addresses and countries, the same in requests and responses.
-
 /** Defines free text, such as a name, which the domain's rule validates. The bounds count characters. */
 export const text = (maxLength: number, isKey = false) =>
   z
@@ -130,42 +137,31 @@ export const text = (maxLength: number, isKey = false) =>
 
 export const ownKey = () => text(longest.key, true);
 
-/** Defines facts about a party, by name. */
 export const facts = () =>
   z
     .record(z.string(), z.string().openapi({ minLength: 1, maxLength: longest.memo }))
     .openapi({ maxProperties: maxFacts });
 
-/** Converts facts to the list that commands take. */
 export const factList = (given: Readonly<Record<string, string>>) =>
   Object.entries(given).map(([name, value]) => ({ name, value }));
 
-const country = z
-  .string()
-  .superRefine((code, context) => {
-    const fault = countryFault(code);
-    if (fault !== undefined) context.addIssue({ code: 'custom', message: fault });
-  })
-  .openapi({
-    description: 'The country, as an ISO 3166-1 alpha-2 code.',
-    example: 'US',
-    pattern: '^[A-Z]{2}$',
-  });
+const countryCode = (description: string) =>
+  z
+    .string()
+    .superRefine((code, context) => {
+      const fault = countryFault(code);
+      if (fault !== undefined) context.addIssue({ code: 'custom', message: fault });
+    })
+    .openapi({ description, example: 'US', pattern: '^[A-Z]{2}$' });
 
-export function countryCode(description: string) {
-  return country.openapi({ description });
-}
-
-export const AddressSchema = z
-  .strictObject({
-    line1: text(longest.line).describe('The first line of the address: street and number.'),
-    line2: text(longest.line).optional().describe('The second line of the address.'),
-    city: text(longest.word).optional().describe('The city.'),
-    state: text(longest.word).optional().describe('The state or province.'),
-    postalCode: text(longest.postalCode).describe('The postal code.'),
-    country,
-  })
-  .openapi('Address', { description: 'A postal address.' });
+export const AddressSchema = requestObject('Address', {
+  line1: text(longest.line).describe('The first line of the address: street and number.'),
+  line2: text(longest.line).optional().describe('The second line of the address.'),
+  city: text(longest.word).optional().describe('The city.'),
+  state: text(longest.word).optional().describe('The state or province.'),
+  postalCode: text(longest.postalCode).describe('The postal code.'),
+  country: countryCode('The country, as an ISO 3166-1 alpha-2 code.'),
+}).describe('A postal address.');
 
 /** The details of people and companies that customers and the owners of bank accounts have in common. */
 export const personFields = {

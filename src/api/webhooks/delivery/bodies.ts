@@ -30,7 +30,6 @@ export const relatedFields = Object.entries(relatedSql)
   .map(([field, column]) => `${column} as "${field}"`)
   .join(', ');
 
-/** Returns the joins for the rows whose fields are in the body of an event's webhook. */
 export const relatedRows = (event: string) =>
   `left join customer c on c.platform_id = ${event}.platform_id and c.id = ${event}.customer_id
    left join account a on a.platform_id = ${event}.platform_id and a.id = ${event}.account_id
@@ -38,14 +37,11 @@ export const relatedRows = (event: string) =>
    left join account t on t.platform_id = ${event}.platform_id and t.id = (${event}.snapshot ->> 'destination_account_id')::uuid`;
 
 /** Returns the id of an event's webhook: the same for every attempt, endpoint and replay. */
-export function webhookId(event: Pick<Event, 'id'>): string {
-  return publicId('Webhook', event.id);
-}
+export const webhookId = (event: Pick<Event, 'id'>) => publicId('Webhook', event.id);
 
 /**
- * Returns the body of an event's webhook as the text that is signed and sent: the flat form of specification 6 (and
- * decision 18), with its id, its position in the feed, and the version of the changed object, by which receivers
- * recognize stale events.
+ * Returns the body of an event's webhook as the text that is signed and sent (specification 6, decision 18). Receivers
+ * recognize stale events by the version of the changed object.
  */
 export function webhookText(cursors: Cursors, event: Event, related: RelatedFields): string {
   return JSON.stringify({
@@ -114,9 +110,7 @@ function partiesOf({ platformCustomerId, sourceKind, sourceCurrency, destination
   };
 }
 
-function snapshotOf(event: Event): Record<string, unknown> {
-  return trustedJson<Record<string, unknown>>(event.snapshot);
-}
+const snapshotOf = (event: Event) => trustedJson<Record<string, unknown>>(event.snapshot);
 
 function customerOf(customerId: string, { platformCustomerId }: RelatedFields) {
   return { customerId: publicId('Customer', customerId), platformCustomerId };

@@ -17,25 +17,20 @@ import { webhookId, webhookText } from './bodies.ts';
 import { type LeasedDelivery, leaseDeliveries, recordHealth, releaseDelivery, settleDelivery } from './deliveries.ts';
 import { isDelivered, isGone, type Outcome, Sender, signedHeaders } from './sender.ts';
 
-/** The maximum number of attempts that this process runs at once. */
+/** The maximum number of attempts that this process runs at once, and of deliveries that one step leases. */
 const maxAttempts = 256;
-/** The maximum number of deliveries that one step leases. */
 const batchSize = 64;
 /** The pause when nothing is due, in milliseconds. */
 const idleMs = 250;
 /** How long running attempts may take when the process stops, in milliseconds, before they are aborted. */
 const graceMs = 2_000;
 
-/** The outcome if the signing secret cannot be read: nothing is sent. */
 const unreadableSecret: Outcome = {
   durationMs: 0,
   error: 'not sent: the signing secret cannot be decrypted; rotate it',
 };
 
-/**
- * Attempts deliveries, many concurrently and independently. A slow one delays only other deliveries to the same
- * endpoint.
- */
+/** Attempts deliveries, many at a time. A slow one delays only other deliveries to the same endpoint. */
 export class Deliverer {
   readonly #webhooks: Webhooks;
   readonly #sender: Sender;
@@ -48,7 +43,7 @@ export class Deliverer {
     this.#sender = new Sender(webhooks.pace, webhooks.resolve);
   }
 
-  /** Starts attempts of due deliveries. @returns the pause before the next step, in milliseconds */
+  /** Starts attempts of due deliveries. Returns the pause before the next step, in milliseconds. */
   async step(): Promise<number> {
     if (!this.#webhooks.box) return idleMs;
     const capacity = Math.min(batchSize, maxAttempts - this.#attempts.size);
@@ -60,7 +55,6 @@ export class Deliverer {
         asRequest({ requestId: requestIdOf(delivery) }, () => this.#attempt(delivery)),
       )
         .catch((error: unknown) => {
-          // The delivery is attempted again when its lease has expired.
           this.#webhooks.payments.log.error(
             { err: error, delivery: delivery.id },
             'could not attempt a webhook delivery; it is attempted again when its lease expires',
@@ -177,7 +171,6 @@ function questionMs({ event, now }: LeasedDelivery): number {
   return Math.max(leastQuestionMs, approvalDueAt.getTime() - now.getTime());
 }
 
-/** Returns an attempt's request id, which appears in the receiver's log and in this service's. */
 function requestIdOf({ id, begun }: LeasedDelivery): string {
   return `${publicId('WebhookDelivery', id)}:${begun}`;
 }
@@ -206,7 +199,7 @@ function attributesOf({ id, platformId, endpointId, begun, event }: LeasedDelive
 const deferring: ReadonlySet<number> = new Set([202, 409]);
 const answering: ReadonlySet<number> = new Set([200, 202, 403, 409, 422]);
 
-/** A reason that can be stored. Text that cannot be stored is dropped, so that the rejection still counts. */
+/** A reason for a rejection. Text that cannot be stored is dropped, so that the rejection still counts. */
 const reason = z
   .string()
   .transform(canonicalText)
@@ -220,18 +213,14 @@ const fieldName = /^[A-Za-z_]{1,64}$/;
 /** The maximum length of a list of names in a reason, in characters. */
 const namesLength = 400;
 
-/** The response to an approval request: a decision, or `defer` if a command decides later. */
-type QuestionAnswer = Decision | { readonly kind: 'defer' };
-
 /**
- * Reads the response to an approval request (decision 33). Undefined if there was no response, in which case the
- * payment ends at its deadline.
+ * Reads the response to an approval request (decision 33): a decision, or `defer` if a command decides later. Undefined
+ * if there was no response, in which case the payment ends at its deadline.
  */
 function questionAnswer(
-  outcome: Pick<Outcome, 'responseStatus' | 'timedOut' | 'answer'>,
+  { responseStatus, timedOut, answer }: Outcome,
   now: Date,
-): QuestionAnswer | undefined {
-  const { responseStatus, timedOut, answer } = outcome;
+): Decision | { readonly kind: 'defer' } | undefined {
   if (timedOut) return undefined;
   if (responseStatus !== undefined && deferring.has(responseStatus)) return { kind: 'defer' };
   const body = jsonOf(answer);
@@ -243,18 +232,15 @@ function questionAnswer(
       return { kind: 'reject', reason: data?.reason ?? data?.message };
     }
     case 422: {
-      const fields = namesIn(inquiry.safeParse(body).data?.requiredFields ?? []);
+      const { requiredFields = [] } = inquiry.safeParse(body).data ?? {};
+      const names = requiredFields.filter((field) => typeof field === 'string' && fieldName.test(field));
+      const fields = names.join(', ').slice(0, namesLength);
       const needs = 'the platform needs more information about the sender';
       return { kind: 'reject', reason: fields ? `${needs}: ${fields}` : needs };
     }
     default:
       return webhookError;
   }
-}
-
-function namesIn(fields: readonly unknown[]): string {
-  const names = fields.filter((field) => typeof field === 'string' && fieldName.test(field));
-  return names.join(', ').slice(0, namesLength);
 }
 
 /** Reads an approval. Unreadable or unacceptable details count as an error: money must not move on a guess. */
@@ -276,10 +262,7 @@ const webhookError: Decision = {
   explanation: "the platform's answer to the approval request was an error",
 };
 
-/**
- * Parses the body of a response; undefined if it is empty. Text that is not exact JSON is returned unchanged, because
- * it fits no schema.
- */
+/** Parses the body of a response. Text that is not exact JSON is returned unchanged, because it fits no schema. */
 function jsonOf(answer: string | undefined): unknown {
   if (answer === undefined || answer.trim() === '') return undefined;
   try {

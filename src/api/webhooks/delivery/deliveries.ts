@@ -9,9 +9,7 @@ import type { Webhooks } from '../webhooks.ts';
 import { type RelatedFields, relatedFields, relatedRows } from './bodies.ts';
 import type { Outcome } from './sender.ts';
 
-/**
- * The maximum number of concurrent attempts to one endpoint, across all processes; simultaneous leases can exceed it.
- */
+/** The maximum number of concurrent attempts to one endpoint; simultaneous leases can exceed it. */
 const maxInFlight = 8;
 /** The same for an endpoint that is failing: enough to notice its recovery, too few to delay other endpoints. */
 const maxInFlightWhileFailing = 2;
@@ -79,7 +77,7 @@ const lease = leasing<LeasedRow>(
   },
 );
 
-/** Leases up to `limit` deliveries (and as many approval requests) that are due. */
+/** Leases up to `limit` due deliveries, and as many approval requests. */
 export async function leaseDeliveries(on: Queryable, limit: number, leaseMs: number): Promise<LeasedDelivery[]> {
   const rows = await lease(on, limit, leaseMs);
   return rows.map((row) => ({ ...row, id: row.deliveryId, event: row }));
@@ -112,22 +110,16 @@ const settleStatement = statement<object>(
    where platform_id = $1 and id = $2 and begun = $3 and status = 'PENDING'`,
 );
 
-/** A delivery's state after an attempt. `nextInMs`: after a failure, the milliseconds until the next attempt. */
-interface DeliveryState {
-  readonly status: 'DELIVERED' | 'FAILED' | 'PENDING';
-  readonly nextInMs?: number | undefined;
-}
-
 /**
- * Records an attempt and the new state of its delivery. The attempt is always recorded; the delivery is changed only by
- * the attempt that began last.
+ * Records an attempt and the new state of its delivery, which only the attempt that began last changes.
  * @param attempt undefined for a decision without an attempt
+ * @param state `nextInMs` is the time until the next attempt after a failure
  */
 export async function settleDelivery(
   { payments }: Webhooks,
   delivery: LeasedDelivery,
   attempt: Outcome | undefined,
-  { status, nextInMs }: DeliveryState,
+  { status, nextInMs }: { readonly status: 'DELIVERED' | 'FAILED' | 'PENDING'; readonly nextInMs?: number | undefined },
 ): Promise<void> {
   await settleStatement(
     payments.database.pool,
@@ -174,34 +166,25 @@ const failedStatement = statement<{ status: string }>(
 export async function recordHealth(
   { payments, pace }: Webhooks,
   delivery: LeasedDelivery,
-  health: { readonly healthy: boolean; readonly gone: boolean; readonly error: string },
+  { healthy, gone, error }: { readonly healthy: boolean; readonly gone: boolean; readonly error: string },
 ): Promise<void> {
   const { pool } = payments.database;
   const { platformId, endpointId, now: begunAt } = delivery;
-  if (health.healthy) {
-    await healedStatement(pool, platformId, endpointId, begunAt);
+  const key = [pool, platformId, endpointId] as const;
+  if (healthy) {
+    await healedStatement(...key, begunAt);
     return;
   }
-  const [endpoint] = await failedStatement(
-    pool,
-    platformId,
-    endpointId,
-    health.gone,
-    pace.disableAfterMs,
-    health.error,
-    begunAt,
-  );
+  const [endpoint] = await failedStatement(...key, gone, pace.disableAfterMs, error, begunAt);
   if (endpoint?.status !== 'DISABLED') return;
-  payments.log.warn({ platformId, endpointId, reason: health.error }, 'a webhook endpoint was disabled');
+  payments.log.warn({ platformId, endpointId, reason: error }, 'a webhook endpoint was disabled');
   await dropPending(pool, platformId, endpointId);
 }
 
-interface DeliveryFilter {
-  readonly status?: Given<readonly WebhookDeliveryStatus[]>;
-}
-
-/** Returns the condition for the deliveries that match a filter. */
-export function whereDeliveries(_viewer: Viewer, filter: Given<DeliveryFilter>): Prisma.WebhookDeliveryWhereInput {
+export function whereDeliveries(
+  _viewer: Viewer,
+  filter: Given<{ readonly status?: Given<readonly WebhookDeliveryStatus[]> }>,
+): Prisma.WebhookDeliveryWhereInput {
   const status = filter?.status;
   // Nearly all deliveries are DELIVERED. An index on all other deliveries, webhook_delivery_undelivered, has the same
   // condition.

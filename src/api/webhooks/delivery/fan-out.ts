@@ -37,9 +37,8 @@ const fanOutStatement = statement<{ count: number; moved: number }>(
 );
 
 /**
- * Creates the deliveries of new events in the feed: exactly one per event and endpoint, in the transaction that
- * advances the endpoint's position in the feed. Any number of processes can do so concurrently.
- * @returns the `count` of created deliveries, and how many endpoints' positions were `moved`
+ * Creates the deliveries of new events: exactly one per event and endpoint, in the transaction that advances the
+ * endpoint's position in the feed. Returns the `count` of deliveries, and how many positions were `moved`.
  */
 export async function fanOut({ payments }: Webhooks): Promise<{ count: number; moved: number }> {
   const [row] = await fanOutStatement(payments.database.pool, maxEndpoints, maxEvents);

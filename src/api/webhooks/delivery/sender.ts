@@ -106,21 +106,16 @@ export class Sender {
 }
 
 /** Returns whether a status means delivered: 2xx, or 409, if the receiver already has the event (decision 23). */
-export function isDelivered(status: number): boolean {
-  return (status >= 200 && status < 300) || status === 409;
-}
+export const isDelivered = (status: number) => (status >= 200 && status < 300) || status === 409;
 
 /** Returns whether a status means that the receiver wants no further events. */
-export function isGone(status: number | undefined): boolean {
-  return status === 410;
-}
+export const isGone = (status: number | undefined) => status === 410;
 
 function describeStatus(status: number): string {
   if (status >= 300 && status < 400) return `answered ${status}: redirects are not followed`;
   return isGone(status) ? 'answered 410: gone for good' : `answered ${status}`;
 }
 
-/** Reads the first bytes of a response's body as text. */
 async function readStart(body: AsyncIterable<Buffer>): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -162,9 +157,7 @@ function describe(error: unknown, timeoutMs: number): string {
 }
 
 /** Generates a signing secret in the form of Standard Webhooks: `whsec_` and 32 random bytes in base64. */
-export function newSigningSecret(): string {
-  return `whsec_${randomBytes(32).toString('base64')}`;
-}
+export const newSigningSecret = () => `whsec_${randomBytes(32).toString('base64')}`;
 
 /** Returns the headers that sign a body (standardwebhooks.com): id, time, and an HMAC-SHA256 per valid secret. */
 export function signedHeaders(

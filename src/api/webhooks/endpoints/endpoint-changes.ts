@@ -20,14 +20,8 @@ import { announceTest, sendTest } from './test-event.ts';
 
 const maxEndpoints = 20;
 
-/** An endpoint with its new signing secret, which is never returned again. */
-export interface EndpointWithSecret {
-  readonly endpoint: WebhookEndpoint;
-  readonly secret: string;
-}
-
 /**
- * Creates an endpoint, which gets all new events, and sends it a test event.
+ * Creates an endpoint, which gets all new events, and sends it a test event. Returns it with its signing secret.
  * @throws Refusal FORBIDDEN (the caller's token is revoked or may not approve payments), CONFLICT (the platform has the
  *   maximum number of endpoints), SERVICE_UNAVAILABLE (no key for secrets is set)
  */
@@ -37,11 +31,11 @@ export async function insertEndpoint(
   caller: Caller,
   fields: {
     readonly url: string;
-    readonly description?: string | null | undefined;
+    readonly description: string | null | undefined;
     readonly eventTypes: readonly EventType[];
     readonly ofConfig: boolean;
   },
-): Promise<EndpointWithSecret> {
+) {
   const { platformId } = caller;
   requireMayApprove(caller, fields.eventTypes);
   await lockPlatform(client, caller);
@@ -50,11 +44,10 @@ export async function insertEndpoint(
     throw new Refusal('CONFLICT', `a platform has at most ${maxEndpoints} webhook endpoints: delete one first`);
   const { id } = await readClock(client);
   const { secret, sealed } = sealedSecret(webhooks, platformId, id);
-  const { url, description, ofConfig } = fields;
   const position = await endOfFeed(prisma, caller);
   const eventTypes = [...fields.eventTypes];
   const endpoint = await prisma.webhookEndpoint.create({
-    data: { platformId, id, url, description, eventTypes, ofConfig, secret: sealed, position, tokenId },
+    data: { ...fields, platformId, id, eventTypes, secret: sealed, position, tokenId },
   });
   await announceTest(client, platformId, id);
   return { endpoint, secret };
@@ -67,13 +60,7 @@ export interface EndpointChange extends Expecting {
   readonly enabled?: boolean | null | undefined;
 }
 
-const enabledState = {
-  status: 'ENABLED',
-  failures: 0,
-  failingSince: null,
-  disabledAt: null,
-  notice: null,
-} as const satisfies Prisma.WebhookEndpointUpdateInput;
+const enabledState = { status: 'ENABLED', failures: 0, failingSince: null, disabledAt: null, notice: null } as const;
 
 /**
  * Changes an endpoint. A new URL starts with no failures, whatever happened at the old one, and gets a test event.
@@ -110,7 +97,7 @@ export async function changeEndpoint(transaction: Transaction, caller: Caller, i
   return endpoint;
 }
 
-/** The event type for which an endpoint's response decides on behalf of the platform (decision 33). */
+/** The type of event for which an endpoint's response decides on behalf of the platform (decision 33). */
 const approvalType = 'INCOMING_PAYMENT';
 
 /** Refuses an endpoint whose responses approve payments if the caller's token may not approve them itself. */
@@ -120,38 +107,13 @@ function requireMayApprove({ permissions }: Caller, eventTypes: readonly EventTy
   throw new Refusal('FORBIDDEN', `this token lacks the permission TRANSACT, ${why}`);
 }
 
-/**
- * Replaces an endpoint's secret. For a while, both secrets are used to sign. Throws WEBHOOK_ENDPOINT_NOT_FOUND,
- * SERVICE_UNAVAILABLE.
- */
-export async function changeSecret(
-  webhooks: Webhooks,
-  transaction: Transaction,
-  caller: Caller,
-  id: string,
-  expecting: Expecting,
-): Promise<EndpointWithSecret> {
-  const { platformId } = caller;
-  const before = await lockEndpoint(transaction, caller, id, expecting);
-  const { secret, sealed } = sealedSecret(webhooks, platformId, id);
-  const { now } = await readClock(transaction.client);
-  const endpoint = await transaction.prisma.webhookEndpoint.update({
-    where: { platformId_id: { platformId, id } },
-    data: {
-      secret: sealed,
-      previousSecret: before.secret,
-      previousSecretUntil: new Date(now.getTime() + webhooks.pace.rotationMs),
-    },
-  });
-  return { endpoint, secret };
-}
-
 /** Removes an endpoint, if it exists, with all its deliveries. */
 export async function removeEndpoint(prisma: Prisma.TransactionClient, caller: Caller, id: string): Promise<void> {
   await prisma.webhookEndpoint.deleteMany({ where: { AND: [visibleToPlatform(caller), { id }] } });
 }
 
-function sealedSecret(webhooks: Webhooks, platformId: string, id: string) {
+/** Generates a signing secret. Also returns it as it is stored. */
+export function sealedSecret(webhooks: Webhooks, platformId: string, id: string) {
   const secret = newSigningSecret();
   return { secret, sealed: new Uint8Array(requireBox(webhooks).seal(secret, secretOwner(platformId, id))) };
 }
@@ -160,13 +122,10 @@ async function endOfFeed(prisma: Prisma.TransactionClient, { platformId }: Calle
   return (await prisma.feedHead.findFirst({ where: { platformId } }))?.sequence ?? 0n;
 }
 
-// Manages the endpoint in a platform's settings, as offered by REST (decision 51): an endpoint like those created
-// through GraphQL, but for every type of event and marked `ofConfig`. Setting it never changes other endpoints.
-
 /**
- * Creates the endpoint, changes its URL or (with null) removes it, in the caller's transaction, which has locked the
- * platform's row. A new URL gets a test event. Setting the URL of a disabled endpoint, even the same one, enables it:
- * it then gets all new events.
+ * Creates the endpoint of a platform's settings (decision 51), changes its URL or (with null) removes it, in the
+ * caller's transaction, which has locked the platform's row. It is an endpoint for every type of event, marked
+ * `ofConfig`. A new URL gets a test event. Setting the URL of a disabled endpoint, even the same one, enables it.
  * @returns the signing secret of a new endpoint, which is shown only here; undefined if none was created
  * @throws Refusal FORBIDDEN, CONFLICT (the platform has the maximum number of endpoints)
  */
@@ -191,15 +150,12 @@ export async function setConfigEndpoint(
   return (await insertEndpoint(webhooks, transaction, caller, row)).secret;
 }
 
-/** Returns text that identifies the current state of the settings' endpoint. */
+/** Returns text that identifies the state of the settings' endpoint. */
 export function stateOf(endpoint: WebhookEndpoint | null): string {
   return endpoint ? `${endpoint.id.slice(-12)}.${endpoint.version}` : 'none';
 }
 
-/**
- * Checks that the settings' endpoint is in this state, and locks it until the transaction ends. Throws Refusal
- * CONFLICT.
- */
+/** Checks that the settings' endpoint is in this state, and locks it. Throws CONFLICT. */
 export async function checkConfigEndpoint(transaction: Transaction, caller: Caller, state: string): Promise<void> {
   await lockMaker(transaction.client, caller);
   const found = await findConfigEndpoint(transaction.prisma, caller);
@@ -210,10 +166,7 @@ export async function checkConfigEndpoint(transaction: Transaction, caller: Call
 
 /**
  * Sends a test event to the endpoint in the settings, or to the registered endpoint at `url`, and waits for the
- * response. The event goes to no other address, because a receiver can only verify signatures made with a secret that
- * it has. Only the status of the response is returned: otherwise callers could read data that only this service can
- * reach.
- * @returns the URL of the endpoint and the status, whatever it is
+ * response. Only its status is returned: otherwise callers could read data that only this service can reach.
  * @throws Refusal WEBHOOK_ENDPOINT_NOT_SET, WEBHOOK_DELIVERY_ERROR (no response), CONFLICT (the endpoint is disabled),
  *   SERVICE_UNAVAILABLE (the attempt has not ended: repeat the call with the same key), IDEMPOTENCY_MISMATCH
  */
@@ -233,8 +186,8 @@ export async function testConfigEndpoint(
       ? new Refusal('WEBHOOK_ENDPOINT_NOT_SET', 'the platform has no webhook endpoint: set one first')
       : new Refusal('WEBHOOK_ENDPOINT_NOT_SET', 'no webhook endpoint has this URL', { path: ['url'], value: url });
   }
-  const endpointId = publicId('WebhookEndpoint', endpoint.id);
-  const outcome = await sendTest(webhooks, caller, { endpointId }, idempotencyKey);
+  const input = { endpointId: publicId('WebhookEndpoint', endpoint.id) };
+  const outcome = await sendTest(webhooks, caller, input, idempotencyKey);
   const { responseStatus, replayed } = outcome;
   if (responseStatus !== null) return { row: { url: outcome.url, responseStatus }, replayed };
   if (!outcome.ended) {

@@ -6,7 +6,7 @@ import type { Prisma } from '../../../infra/database/generated/client/client.ts'
 import { statement } from '../../../infra/database/statement.ts';
 import type { Transaction } from '../../../infra/database/transaction.ts';
 
-/** Reads an endpoint. Throws WEBHOOK_ENDPOINT_NOT_FOUND if it is unknown or belongs to a different platform. */
+/** Reads an endpoint of the caller's platform. Throws WEBHOOK_ENDPOINT_NOT_FOUND. */
 export async function readEndpoint(prisma: Prisma.TransactionClient, caller: Caller, id: string) {
   const where = { AND: [visibleToPlatform(caller), { id }] };
   return (await prisma.webhookEndpoint.findFirst({ where })) ?? notFound();
@@ -39,15 +39,11 @@ export async function lockEndpoint(
   return endpoint;
 }
 
-/** Finds the endpoint in the platform's settings, or null. */
 export function findConfigEndpoint(prisma: Prisma.TransactionClient, caller: Caller) {
   return prisma.webhookEndpoint.findFirst({ where: { AND: [visibleToPlatform(caller), { ofConfig: true }] } });
 }
 
-/**
- * Finds the endpoint at this URL, or null. If there are several, returns the settings' endpoint or, failing that, the
- * oldest.
- */
+/** Finds the endpoint at this URL: among several, the settings' endpoint or else the oldest. */
 export function findEndpointByUrl(prisma: Prisma.TransactionClient, caller: Caller, url: string) {
   return prisma.webhookEndpoint.findFirst({
     where: { AND: [visibleToPlatform(caller), { url }] },
@@ -55,7 +51,7 @@ export function findEndpointByUrl(prisma: Prisma.TransactionClient, caller: Call
   });
 }
 
-/** Returns the uuid in an endpoint's public id. Throws WEBHOOK_ENDPOINT_NOT_FOUND for a malformed id. */
+/** Returns the uuid in an endpoint's public id. Throws WEBHOOK_ENDPOINT_NOT_FOUND. */
 export function endpointUuid(id: string): string {
   return uuidOf(id, 'WebhookEndpoint') ?? notFound();
 }

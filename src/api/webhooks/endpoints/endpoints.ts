@@ -4,13 +4,14 @@ import { type Expecting, invalid, Refusal } from '../../../core/refusal.ts';
 import { checkText, longest } from '../../../core/texts.ts';
 import type { Caller } from '../../../domain/access/caller.ts';
 import type { EventType } from '../../../infra/database/generated/client/client.ts';
+import { readClock } from '../../../infra/database/transaction.ts';
 import { loopbackAllowed, requireBox, type Webhooks, webhookCommand, webhookTypes } from '../webhooks.ts';
 import {
   changeEndpoint,
-  changeSecret,
   type EndpointChange,
   insertEndpoint,
   removeEndpoint,
+  sealedSecret,
 } from './endpoint-changes.ts';
 import { endpointUuid, lockEndpoint, readEndpoint } from './endpoint-queries.ts';
 import { parseEndpointUrl } from './endpoint-url.ts';
@@ -29,8 +30,7 @@ export const createEndpoint = webhookCommand((webhooks, caller, input: NewEndpoi
   return {
     operation: 'createWebhookEndpoint',
     effect: async (transaction) => {
-      const { url } = input;
-      const fields = { url, eventTypes, description, ofConfig: false };
+      const fields = { url: input.url, eventTypes, description, ofConfig: false };
       const created = await insertEndpoint(webhooks, transaction, caller, fields);
       return { result: endpointRow(caller, created.endpoint.id), answer: created };
     },
@@ -44,11 +44,9 @@ export function checkUrl(webhooks: Webhooks, caller: Caller, url: string): void 
   parseEndpointUrl(url, loopbackAllowed(webhooks, caller.environment));
 }
 
-/** Changes an endpoint. A new URL starts with no failures and gets a test event. */
 export const updateEndpoint = webhookCommand((webhooks, caller, input: EndpointChange & NamedEndpoint) => {
   const id = endpointUuid(input.endpointId);
-  if (input.url !== null && input.url !== undefined)
-    parseEndpointUrl(input.url, loopbackAllowed(webhooks, caller.environment));
+  if (input.url != null) parseEndpointUrl(input.url, loopbackAllowed(webhooks, caller.environment));
   const eventTypes = readTypes(input.eventTypes);
   const description = checkText(input.description, ['description'], longest.memo);
   return {
@@ -62,10 +60,6 @@ export const updateEndpoint = webhookCommand((webhooks, caller, input: EndpointC
   };
 });
 
-/**
- * Deletes a webhook endpoint.
- * @throws Refusal for an unknown endpoint, and for a version that differs from the expected one
- */
 export const deleteEndpoint = webhookCommand((_webhooks, caller, input: NamedEndpoint) => {
   const id = endpointUuid(input.endpointId);
   const answer = { deletedId: publicId('WebhookEndpoint', id) };
@@ -88,18 +82,26 @@ export const rotateSecret = webhookCommand((webhooks, caller, input: NamedEndpoi
   const id = endpointUuid(input.endpointId);
   return {
     operation: 'rotateWebhookSecret',
-    effect: async (transaction) => ({
-      result: endpointRow(caller, id),
-      answer: await changeSecret(webhooks, transaction, caller, id, input),
-    }),
+    effect: async (transaction) => {
+      const { platformId } = caller;
+      const { secret: previousSecret } = await lockEndpoint(transaction, caller, id, input);
+      const { secret, sealed } = sealedSecret(webhooks, platformId, id);
+      const { now } = await readClock(transaction.client);
+      const previousSecretUntil = new Date(now.getTime() + webhooks.pace.rotationMs);
+      const endpoint = await transaction.prisma.webhookEndpoint.update({
+        where: { platformId_id: { platformId, id } },
+        data: { secret: sealed, previousSecret, previousSecretUntil },
+      });
+      return { result: endpointRow(caller, id), answer: { endpoint, secret } };
+    },
     repeat: ({ row }) => secretIsGone(row?.id),
   };
 });
 
 function readTypes(types: readonly EventType[] | null | undefined): EventType[] | undefined {
-  if (types === null || types === undefined) return undefined;
-  const allowed: ReadonlySet<EventType> = new Set(webhookTypes);
-  const refused = types.find((type) => !allowed.has(type));
+  if (types == null) return undefined;
+  const allowed: readonly EventType[] = webhookTypes;
+  const refused = types.find((type) => !allowed.includes(type));
   if (refused !== undefined)
     throw invalid(`${refused} is only in the feed; webhooks exist for ${webhookTypes.join(', ')}`, ['eventTypes']);
   if (types.length === 0)
@@ -111,13 +113,8 @@ function endpointRow(caller: Caller, id: string) {
   return { type: 'WebhookEndpoint', row: { platform_id: caller.platformId, id } } as const;
 }
 
-function secretIsGone(id: string | undefined): Promise<never> {
-  return Promise.reject(
-    new Refusal(
-      'CONFLICT',
-      `this idempotency key was used before, for ${publicId('WebhookEndpoint', id ?? '')}; its secret is not shown again`,
-      { path: keyPath, ...(id && { existingId: publicId('WebhookEndpoint', id) }) },
-      true,
-    ),
-  );
+async function secretIsGone(uuid = ''): Promise<never> {
+  const existingId = publicId('WebhookEndpoint', uuid);
+  const message = `this idempotency key was used before, for ${existingId}; its secret is not shown again`;
+  throw new Refusal('CONFLICT', message, { path: keyPath, ...(uuid && { existingId }) }, true);
 }

@@ -17,7 +17,6 @@ import { endpointDisabled, endpointUuid, lockEndpoint } from './endpoint-queries
  */
 const restart = `status = 'PENDING', tries = 0, next_attempt_at = clock_ms(), question = d.question and d.status = 'PENDING'`;
 
-/** The maximum number of events that one call replays. */
 const maxEvents = 10_000;
 const lastSequence = 2n ** 62n;
 
@@ -31,7 +30,6 @@ export interface Replay {
 
 const at = pathsIn<Replay>();
 
-/** The SQL for an endpoint's events between two sequence numbers, both exclusive. */
 const inRange = `from event v join webhook_endpoint e on e.platform_id = v.platform_id and e.id = $2
    where v.platform_id = $1 and v.sequence > $3 and v.sequence < $4 and v.sequence <= e.position
      and v.type in (${webhookTypesSql}) and case v.type
@@ -39,8 +37,8 @@ const inRange = `from event v join webhook_endpoint e on e.platform_id = v.platf
        else $5::boolean or v.type = any(e.event_types) end`;
 
 /**
- * Resends existing deliveries and creates missing ones: at most one more than allowed, which shows that there are too
- * many. The caller holds the endpoint's lock, so that no other process does the same.
+ * Resends existing deliveries and creates missing ones: at most one more than allowed. The caller holds the endpoint's
+ * lock, so that no other process does the same.
  */
 const replayStatement = statement<object>(
   'replay_deliveries',
@@ -90,23 +88,18 @@ async function rangeOf(
   caller: Caller,
   { eventId, after, before }: Replay,
 ) {
-  const hasRange = (after ?? before ?? undefined) !== undefined;
-  if (eventId !== null && eventId !== undefined) {
+  const hasRange = (after ?? before) != null;
+  if (eventId != null) {
     if (hasRange) throw invalid('give either one event or a range, not both', at(after ? 'after' : 'before'));
-    const uuid = uuidOf(eventId, 'Event', 'Webhook');
-    const event =
-      uuid &&
-      (await prisma.event.findFirst({
-        where: { AND: [visibleEvents(caller), { id: uuid }] },
-        select: { sequence: true },
-      }));
+    const id = uuidOf(eventId, 'Event', 'Webhook');
+    const where = { AND: [visibleEvents(caller), { id }] };
+    const event = id && (await prisma.event.findFirst({ where, select: { sequence: true } }));
     if (!event) throw new Refusal('EVENT_NOT_FOUND', 'no such event', at('eventId'));
     return { after: event.sequence - 1n, before: event.sequence + 1n, named: true };
   }
   if (!hasRange) throw invalid('name one event, or a range with one or two cursors', at('eventId'));
-  /** Returns the sequence number of the event at a cursor. */
-  const sequenceAt = async (field: 'after' | 'before', cursor: string | null | undefined) => {
-    if (cursor === null || cursor === undefined) return undefined;
+  const sequenceAt = async (field: 'after' | 'before', cursor: Given<string>) => {
+    if (cursor == null) return undefined;
     const position = positionOf(cursors, caller.platformId, cursor);
     if (!position) throw invalid('the cursor does not belong to this feed', at(field));
     if (await hasPosition(client, caller.platformId, position)) return position.sequence;
@@ -126,8 +119,7 @@ const resendStatement = statement<object>(
 );
 
 /**
- * Resends one delivery, in any status, under its original webhook id. The record of its attempts is kept, and new
- * attempts are added to it. A delivery that is waiting for its next attempt is attempted immediately.
+ * Resends one delivery, in any status, under its original webhook id. New attempts are added to its earlier ones.
  * @throws Refusal WEBHOOK_DELIVERY_NOT_FOUND, CONFLICT (its endpoint is disabled), IDEMPOTENCY_MISMATCH
  */
 export const resend = webhookCommand((webhooks, caller, input: { readonly deliveryId: string }) => {

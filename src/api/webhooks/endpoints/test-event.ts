@@ -63,7 +63,6 @@ const testOnce = webhookCommand((_webhooks, caller, { endpointId }: NamedEndpoin
   };
 });
 
-/** Counts a platform's tests that wait for their receivers. Beyond the limit, throws RATE_LIMITED and sends no test. */
 async function limited<Result>(
   { waitingTests }: Webhooks,
   { platformId }: Caller,
