@@ -136,17 +136,22 @@ async function typedOperations(schema: GraphQLSchema): Promise<Record<string, st
     if (one.kind !== Kind.OPERATION_DEFINITION || !one.name) return [];
     const name = one.name.value;
     const result = name + one.operation.charAt(0).toUpperCase() + one.operation.slice(1);
-    const text = [print(one), ...usedFragments(one, fragments).map((fragment) => print(fragment))].join('\n');
-    return [{ name, result, text, hash: `sha256:${hash('sha256', text)}` }];
+    const text = print(one);
+    const used = usedFragments(one, fragments);
+    const whole = [text, ...used.map((fragment) => print(fragment))].join('\n');
+    const parts = [`\`${text}\``, ...used.map((fragment) => fragment.name.value)].join(', ');
+    return [{ name, result, parts, hash: `sha256:${hash('sha256', whole)}` }];
   });
   const each = (write: (one: (typeof operations)[number]) => string) => operations.map(write).join('\n');
   return {
-    'operations.ts': `${heading}import type { Operation } from '../operation.ts';
+    'operations.ts': `${heading}import { operation } from '../operation.ts';
 import type { ScalarText } from '../scalars.ts';
 
-${types}
+${String(types).replace(sameMembers, '$1')}
 
-${each(({ name, result, text }) => `export const ${name} = \`${text}\` as Operation<${result}, ${result}Variables>;\n`)}`,
+${[...fragments].map(([name, fragment]) => `const ${name} = \`${print(fragment)}\`;`).join('\n')}
+
+${each(({ name, result, parts }) => `export const ${name} = /* @__PURE__ */ operation<${result}, ${result}Variables>(${parts});\n`)}`,
     'hashes.ts': `${heading}import type { Operation } from '../operation.ts';
 import type * as of from './operations.ts';
 
@@ -161,6 +166,9 @@ ${each(({ name, result }) => `export const ${name}: Document<of.${result}, of.${
 `,
   };
 }
+
+/** Equal members of a union on consecutive lines, which the plugin writes for each type with the same selection. */
+const sameMembers = /^( *\| .*\n)\1+/gm;
 
 /** The type of a scalar's text in the generated types. */
 const textOf = (name: string) => `ScalarText<'${name}'>`;
