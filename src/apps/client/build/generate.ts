@@ -88,7 +88,11 @@ function schemaFacts(schema: GraphQLSchema): string {
     }
   }
   const { scalarFields, scalarInputs } = scalarFacts(schema);
-  const json = (value: unknown) => JSON.stringify(value, null, 2);
+  /** Writes an object with a line for each of its members. */
+  const json = (facts: object) =>
+    `{\n${Object.entries(facts)
+      .map(([name, fact]) => `  ${name}: ${JSON.stringify(fact)},\n`)
+      .join('')}}`;
   return `${heading}
 /** The object types of each interface and union. */
 export const possibleTypes: Record<string, string[]> = ${json(possibleTypes)};
@@ -97,7 +101,7 @@ export const possibleTypes: Record<string, string[]> = ${json(possibleTypes)};
 export const connections: Record<string, Record<string, string[]>> = ${json(connections)};
 
 /** Object types without an identity, which belong to the object that contains them. */
-export const embedded: string[] = ${json(embedded)};
+export const embedded: string[] = ${JSON.stringify(embedded, null, 2)};
 
 /** The fields of objects that are BigInt or DateTime. */
 export const scalarFields: Record<string, Record<string, string>> = ${json(scalarFields)};
