@@ -278,47 +278,38 @@ interface Section {
  */
 function renderMarkdown(text: string, file: string, known: ReadonlySet<string>) {
   const markdown = new MarkdownIt({ html: false });
-  const { escapeHtml } = markdown.utils;
   const { rules } = markdown.renderer;
   const sections: Section[] = [];
-  rules.heading_open = (tokens, index, options, _env, renderer) => {
-    const title = tokens[index + 1]?.children?.map(({ content }) => content).join('') ?? '';
-    const anchor = anchorOf(title);
-    tokens[index]?.attrSet('id', anchor);
-    if (tokens[index]?.tag === 'h2') sections.push({ title, anchor });
-    return renderer.renderToken(tokens, index, options);
-  };
-  // Tables and drawings that are wider than a phone scroll on their own, and can be reached with the keyboard. Lines of
-  // code wrap. A drawing has box characters, or columns.
-  rules.table_open = (tokens, index, options, _env, renderer) => {
-    tokens[index]?.attrSet('tabindex', '0');
-    return renderer.renderToken(tokens, index, options);
-  };
-  for (const name of ['fence', 'code_block'] as const) {
-    const render = rules[name];
-    rules[name] = (...given) => {
-      const written = render?.(...given) ?? '';
-      return written.replace(
-        '<pre',
-        /[─│]|(?:\S {2,}\S.*){3}/.test(written) ? '<pre class="drawing" tabindex="0"' : '<pre tabindex="0"',
-      );
-    };
-  }
-  // Lets a long code break at its underscores, so that it does not widen its column.
-  rules.text = (tokens, index) => escapeHtml(tokens[index]?.content ?? '').replaceAll(/_(?=\w)/g, '_<wbr>');
-  // The content security policy forbids the style attribute of an aligned column.
-  markdown.core.ruler.push('alignment', ({ tokens }) => {
-    for (const token of tokens) {
+  markdown.core.ruler.push('page', ({ tokens }) => {
+    for (const [index, token] of tokens.entries()) {
+      const [content, close] = tokens.slice(index + 1, index + 3);
+      if (token.type === 'heading_open') {
+        const title = content?.children?.map((part) => part.content).join('') ?? '';
+        const anchor = anchorOf(title);
+        token.attrSet('id', anchor);
+        if (token.tag === 'h2') sections.push({ title, anchor });
+      }
+      // Tables and drawings that are wider than a phone scroll on their own, and can be reached with the keyboard.
+      if (token.type === 'table_open') token.attrSet('tabindex', '0');
+      // A header cell without text is not a header.
+      if (token.type === 'th_open' && content?.content === '' && close) token.tag = close.tag = 'td';
+      // The content security policy forbids the style attribute of an aligned column.
       const [, alignment] = /^text-align:(\w+)$/.exec(String(token.attrGet('style') ?? '')) ?? [];
       if (alignment) token.attrs = [['class', alignment]];
     }
   });
-  // A header cell without text is not a header.
-  rules.th_open = (tokens, index, options, _env, renderer) => {
-    const [open, content, close] = tokens.slice(index, index + 3);
-    if (content?.content === '' && open && close) open.tag = close.tag = 'td';
-    return renderer.renderToken(tokens, index, options);
-  };
+  // Lines of code wrap, those of a drawing do not. A drawing has box characters, or columns.
+  for (const name of ['fence', 'code_block'] as const) {
+    const render = rules[name];
+    rules[name] = (...given) => {
+      const written = render?.(...given) ?? '';
+      const isDrawing = /[─│]|(?:\S {2,}\S.*){3}/.test(written);
+      return written.replace('<pre', `<pre ${isDrawing ? 'class="drawing" ' : ''}tabindex="0"`);
+    };
+  }
+  // Lets a long code break at its underscores, so that it does not widen its column.
+  rules.text = (tokens, index) =>
+    markdown.utils.escapeHtml(tokens[index]?.content ?? '').replaceAll(/_(?=\w)/g, '_<wbr>');
   // For each open link, whether it is shown as a link.
   const leads: boolean[] = [];
   rules.link_open = (tokens, index, options, _env, renderer) => {
@@ -328,8 +319,7 @@ function renderMarkdown(text: string, file: string, known: ReadonlySet<string>) 
     leads.push(isLeading);
     return isLeading ? renderer.renderToken(tokens, index, options) : '';
   };
-  rules.link_close = (tokens, index, options, _env, renderer) =>
-    leads.pop() ? renderer.renderToken(tokens, index, options) : '';
+  rules.link_close = () => (leads.pop() ? '</a>' : '');
   return { html: markdown.render(text), sections };
 }
 

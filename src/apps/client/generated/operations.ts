@@ -1513,22 +1513,23 @@ export type SupportViewQueryVariables = Exact<{
   payments?: TransactionFilter | null | undefined;
   first?: number | null | undefined;
   after?: string | null | undefined;
+  locale?: string | null | undefined;
 }>;
 
 
 export type SupportViewQuery = { viewer: { serverTime: ScalarText<'DateTime'>, feedCursor: string, environment: Environment }, customer: { id: string, name: string | null, platformCustomerId: string, umaAddress: string, customerType: CustomerType, kycStatus: KycStatus, isDeleted: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, metadata: Array<{ key: string, value: string }>, accounts: { edges: Array<{ cursor: string, node:
-          | { __typename: 'ExternalAccount', status: ExternalAccountStatus, statusReason: string | null, isDeleted: boolean, platformAccountId: string | null, defaultUmaDepositAccount: boolean, beneficiaryVerificationStatus: BeneficiaryVerificationStatus | null, id: string, displayName: string, maskedNumber: string, createdAt: ScalarText<'DateTime'>, beneficiaryVerifiedData: { fullName: string | null } | null, accountInfo:
+          | { __typename: 'ExternalAccount', statusReason: string | null, isDeleted: boolean, platformAccountId: string | null, defaultUmaDepositAccount: boolean, createdAt: ScalarText<'DateTime'>, status: ExternalAccountStatus, beneficiaryVerificationStatus: BeneficiaryVerificationStatus | null, id: string, version: number, displayName: string, maskedNumber: string, beneficiaryVerifiedData: { fullName: string | null } | null, accountInfo:
               | { accountType: ExternalAccountType }
-            , metadata: Array<{ key: string, value: string }>, currency: { code: string } }
-          | { __typename: 'InternalAccount', id: string, displayName: string, maskedNumber: string, createdAt: ScalarText<'DateTime'>, balance: { amount: ScalarText<'BigInt'>, formatted: string }, currency: { code: string } }
-         }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } }, transactionTotals: Array<{ type: TransactionType, status: TransactionStatus, count: number, amount: { formatted: string } }>, transactions: { totalCount: number, edges: Array<{ cursor: string, node: { id: string, type: TransactionType, status: TransactionStatus, terminal: boolean, failureReason: FailureReason | null, description: string | null, reconciliationReference: string | null, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, settledAt: ScalarText<'DateTime'> | null, expectedSettlementAt: ScalarText<'DateTime'> | null, approvalDueAt: ScalarText<'DateTime'> | null, exchangeRate: string | null, sentAmount: { formatted: string } | null, receivedAmount: { formatted: string } | null, fees: { formatted: string } | null, source:
+            , metadata: Array<{ key: string, value: string }>, currency: { code: string, symbol: string, decimals: number } }
+          | { __typename: 'InternalAccount', createdAt: ScalarText<'DateTime'>, id: string, version: number, displayName: string, maskedNumber: string, balance: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } }, currency: { code: string, symbol: string, decimals: number } }
+         }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } }, transactionTotals: Array<{ type: TransactionType, status: TransactionStatus, count: number, amount: { formatted: string } }>, transactions: { totalCount: number, edges: Array<{ cursor: string, node: { reconciliationReference: string | null, settledAt: ScalarText<'DateTime'> | null, expectedSettlementAt: ScalarText<'DateTime'> | null, exchangeRate: string | null, id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, description: string | null, failureReason: FailureReason | null, approvalDueAt: ScalarText<'DateTime'> | null, fees: { formatted: string } | null, counterpartyInformation: Array<{ name: string, value: string }>, requestedReceiverInformation: Array<{ name: string, mandatory: boolean }>, metadata: Array<{ key: string, value: string }>, quote: { id: string, status: QuoteStatus, expiresAt: ScalarText<'DateTime'> } | null, refund: { reference: string, initiatedAt: ScalarText<'DateTime'>, settledAt: ScalarText<'DateTime'> | null, amount: { formatted: string } } | null, timeline: Array<{ status: TransactionStatus, reason: string | null, occurredAt: ScalarText<'DateTime'> }>, ledgerEntries: Array<{ id: string, kind: JournalKind, system: LedgerParty | null, occurredAt: ScalarText<'DateTime'>, account: { id: string } | null, amount: { formatted: string } }>, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source:
             | { __typename: 'AccountSource', displayName: string, maskedNumber: string | null }
             | { __typename: 'RealtimeFundingSource', displayName: string, maskedNumber: string | null }
             | { __typename: 'UmaSource', displayName: string, maskedNumber: string | null }
            | null, destination:
             | { __typename: 'AccountDestination', displayName: string, maskedNumber: string | null }
             | { __typename: 'UmaDestination', displayName: string, maskedNumber: string | null }
-          , counterpartyInformation: Array<{ name: string, value: string }>, requestedReceiverInformation: Array<{ name: string, mandatory: boolean }>, metadata: Array<{ key: string, value: string }>, quote: { id: string, status: QuoteStatus, expiresAt: ScalarText<'DateTime'> } | null, refund: { reference: string, initiatedAt: ScalarText<'DateTime'>, settledAt: ScalarText<'DateTime'> | null, amount: { formatted: string } } | null, timeline: Array<{ status: TransactionStatus, reason: string | null, occurredAt: ScalarText<'DateTime'> }>, ledgerEntries: Array<{ id: string, kind: JournalKind, system: LedgerParty | null, occurredAt: ScalarText<'DateTime'>, account: { id: string } | null, amount: { formatted: string } }> } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } } | null, webhookEndpoints: { edges: Array<{ node: { id: string, url: string, status: WebhookEndpointStatus, failingSince: ScalarText<'DateTime'> | null, deliveries: { edges: Array<{ cursor: string, node: { id: string, status: WebhookDeliveryStatus, nextAttemptAt: ScalarText<'DateTime'> | null, event: { id: string, type: EventType, occurredAt: ScalarText<'DateTime'>, transaction: { id: string } | null, customer: { id: string } | null }, attempts: Array<{ at: ScalarText<'DateTime'>, responseStatus: number | null, error: string | null }> } }> } } }> } };
+           } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } } | null, webhookEndpoints: { edges: Array<{ node: { id: string, url: string, status: WebhookEndpointStatus, failingSince: ScalarText<'DateTime'> | null, deliveries: { edges: Array<{ cursor: string, node: { id: string, status: WebhookDeliveryStatus, nextAttemptAt: ScalarText<'DateTime'> | null, event: { id: string, type: EventType, occurredAt: ScalarText<'DateTime'>, transaction: { id: string } | null, customer: { id: string } | null }, attempts: Array<{ at: ScalarText<'DateTime'>, responseStatus: number | null, error: string | null }> } }> } } }> } };
 
 type Refused_ConflictError_Fragment = { code: RefusalCode, message: string, path: Array<string | number> | null };
 
@@ -2717,7 +2718,7 @@ export const SupportSearch = /* @__PURE__ */ operation<SupportSearchQuery, Suppo
   }
 }`);
 
-export const SupportView = /* @__PURE__ */ operation<SupportViewQuery, SupportViewQueryVariables>(`query SupportView($customerId: ID!, $payments: TransactionFilter, $first: Int = 20, $after: String) {
+export const SupportView = /* @__PURE__ */ operation<SupportViewQuery, SupportViewQueryVariables>(`query SupportView($customerId: ID!, $payments: TransactionFilter, $first: Int = 20, $after: String, $locale: String = "en") {
   viewer {
     serverTime
     feedCursor
@@ -2742,26 +2743,13 @@ export const SupportView = /* @__PURE__ */ operation<SupportViewQuery, SupportVi
         cursor
         node {
           __typename
-          id
-          displayName
-          maskedNumber
-          currency {
-            code
-          }
+          ...AccountParts
           createdAt
-          ... on InternalAccount {
-            balance {
-              amount
-              formatted
-            }
-          }
           ... on ExternalAccount {
-            status
             statusReason
             isDeleted
             platformAccountId
             defaultUmaDepositAccount
-            beneficiaryVerificationStatus
             beneficiaryVerifiedData {
               fullName
             }
@@ -2785,7 +2773,7 @@ export const SupportView = /* @__PURE__ */ operation<SupportViewQuery, SupportVi
       status
       count
       amount {
-        formatted
+        formatted(locale: $locale)
       }
     }
     transactions(first: $first, after: $after, filter: $payments) {
@@ -2793,37 +2781,13 @@ export const SupportView = /* @__PURE__ */ operation<SupportViewQuery, SupportVi
       edges {
         cursor
         node {
-          id
-          type
-          status
-          terminal
-          failureReason
-          description
+          ...TransactionParts
           reconciliationReference
-          createdAt
-          updatedAt
           settledAt
           expectedSettlementAt
-          approvalDueAt
           exchangeRate
-          sentAmount {
-            formatted
-          }
-          receivedAmount {
-            formatted
-          }
           fees {
-            formatted
-          }
-          source {
-            __typename
-            displayName
-            maskedNumber
-          }
-          destination {
-            __typename
-            displayName
-            maskedNumber
+            formatted(locale: $locale)
           }
           counterpartyInformation {
             name
@@ -2844,7 +2808,7 @@ export const SupportView = /* @__PURE__ */ operation<SupportViewQuery, SupportVi
           }
           refund {
             amount {
-              formatted
+              formatted(locale: $locale)
             }
             reference
             initiatedAt
@@ -2863,7 +2827,7 @@ export const SupportView = /* @__PURE__ */ operation<SupportViewQuery, SupportVi
               id
             }
             amount {
-              formatted
+              formatted(locale: $locale)
             }
             occurredAt
           }
@@ -2911,7 +2875,7 @@ export const SupportView = /* @__PURE__ */ operation<SupportViewQuery, SupportVi
       }
     }
   }
-}`);
+}`, AccountParts, MoneyParts, TransactionParts);
 
 export const Resend = /* @__PURE__ */ operation<ResendMutation, ResendMutationVariables>(`mutation Resend($deliveryId: ID!, $key: String!) {
   resendWebhookDelivery(input: {deliveryId: $deliveryId, idempotencyKey: $key}) {
