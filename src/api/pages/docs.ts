@@ -81,7 +81,6 @@ export async function openDocs() {
       const file = fileAt(requested);
       return file === '' || (files.has(file) && !isPicture(file)) ? pages(file) : undefined;
     },
-    /** Builds the page of search results. */
     async found(words: string): Promise<Page> {
       return foundPage(words, search(await texts(''), words), await titles());
     },
@@ -91,7 +90,6 @@ export async function openDocs() {
       if (file === '') return listText(grouped, await titles());
       return isPage(file) && files.has(file) ? read(file) : undefined;
     },
-    /** Reads a PNG image of the pages; undefined for an unknown path. */
     async picture(requested: string): Promise<Buffer | undefined> {
       const file = fileAt(requested);
       return files.has(file) && isPicture(file) ? readFile(path.join(root, file)) : undefined;
@@ -199,7 +197,6 @@ function patternsOf(words: string): readonly string[] {
   });
 }
 
-/** Marks the words of a search in an excerpt. */
 function marked(excerpt: string, words: string) {
   // Every second part is one of the words.
   const parts = excerpt.split(new RegExp(`(${patternsOf(words).join('|')})`, 'iu'));
@@ -252,7 +249,6 @@ function search(pages: ReadonlyMap<string, string>, words: string): readonly Fou
   return found.toSorted((one, other) => other.rank - one.rank).slice(0, mostFound);
 }
 
-/** Splits a page at its headings. */
 function sectionsOf(text: string): { readonly title: string; readonly body: string }[] {
   return text
     .split(/^#{1,3} +/m)
@@ -263,7 +259,6 @@ function sectionsOf(text: string): { readonly title: string; readonly body: stri
     });
 }
 
-/** A heading, and the content below it. */
 interface Section {
   readonly title: string;
   /** The anchor of the heading, in GitHub's form. */

@@ -88,7 +88,6 @@ function schemaFacts(schema: GraphQLSchema): string {
     }
   }
   const { scalarFields, scalarInputs } = scalarFacts(schema);
-  /** Writes an object with a line for each of its members. */
   const json = (facts: object) =>
     `{\n${Object.entries(facts)
       .map(([name, fact]) => `  ${name}: ${JSON.stringify(fact)},\n`)
@@ -174,7 +173,6 @@ ${each(({ name, result }) => `export const ${name}: Document<of.${result}, of.${
 /** Equal members of a union on consecutive lines, which the plugin writes for each type with the same selection. */
 const sameMembers = /^( *\| .*\n)\1+/gm;
 
-/** The type of a scalar's text in the generated types. */
 const textOf = (name: string) => `ScalarText<'${name}'>`;
 const texts = {
   BigInt: { input: `${textOf('BigInt')} | number`, output: textOf('BigInt') },
