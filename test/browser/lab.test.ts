@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { buildSchema, parse, validate } from 'graphql';
-import type { BrowserContextOptions, Locator, Page, WebSocketRoute } from 'playwright-core';
+import type { Locator, Page, WebSocketRoute } from 'playwright-core';
 import { format } from 'prettier';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { journey } from '../../src/apps/lab/further-steps.ts';
 import { browserPath, faultsOf, screenshot } from '../setup/browser.ts';
 import { sandboxInBrowser } from '../setup/browser-sandbox.ts';
@@ -21,16 +21,8 @@ test.each(journey)(
 describe.skipIf(browserPath === undefined)('in a browser', () => {
   const started = sandboxInBrowser({ SANDBOX_PACE_MS: '300' });
 
-  /** Opens a page for the rest of the test, empty if there is no path. */
-  async function open(path?: string, options: BrowserContextOptions = { viewport: { width: 1400, height: 900 } }) {
-    const page = await started.browser.newPage(options);
-    onTestFinished(() => page.close());
-    if (path !== undefined) await page.goto(`${started.gateway.url}${path}`);
-    return page;
-  }
-
   test('takes a newcomer from the front page through the whole journey by mouse, and shows payments moving', async () => {
-    const page = await open();
+    const page = await started.open();
     const asked = watch(page);
     await page.goto(started.gateway.url);
     expect(await page.locator('pre').evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0);
@@ -134,7 +126,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
   });
 
   test('the front page and the lab say that they are not connected, and the front page counts again when it is', async () => {
-    const page = await open();
+    const page = await started.open();
     let isAway = false;
     let refusal = {};
     const sockets: WebSocketRoute[] = [];
@@ -166,7 +158,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
   });
 
   test('says what is missing when a tab is sent too early, or the service is away, and keeps the focus on the tabs', async () => {
-    const page = await open('/lab', { viewport: { width: 1024, height: 768 } });
+    const page = await started.open('/lab', { viewport: { width: 1024, height: 768 } });
     const lab = labOf(page);
     // Another visit begins with the same tabs, even if only GraphiQL has written something.
     await page.waitForFunction(() => localStorage.getItem('graphiql:variables'));
@@ -222,7 +214,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
   });
 
   test('resumes its stream of events after a pause, and misses nothing', async () => {
-    const page = await open('/lab');
+    const page = await started.open('/lab');
     const lab = labOf(page);
     await lab.events.first().waitFor();
     await page.getByRole('button', { name: 'Pause' }).click();
@@ -248,7 +240,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
   });
 
   test('paints tabs, a document and events within 300 kB, before GraphiQL and its editor', async () => {
-    const page = await open();
+    const page = await started.open();
     const network = await page.context().newCDPSession(page);
     await network.send('Network.enable');
     let bytes = 0;
@@ -273,7 +265,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     const query =
       'query Mine($id:ID!){...F} # kept\nfragment F on Query{accounts(filter:{customerId:$id}){totalCount}}';
     const opened = new URLSearchParams({ query, variables: '{"id":"Customer:1"}' });
-    const page = await open(`/lab#${opened}`);
+    const page = await started.open(`/lab#${opened}`);
     await page.getByRole('tab', { name: 'Mine', selected: true }).waitFor();
     await page.locator('.graphiql-execute-button').waitFor();
     const editor = page.locator('.lab-query .view-lines');
@@ -325,7 +317,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
   });
 
   test('fits a phone in light and dark mode, and payments are made by touch', async () => {
-    const page = await open('', {
+    const page = await started.open('', {
       ...{ viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, colorScheme: 'dark' },
     });
     const lines = await page
@@ -375,7 +367,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
   });
 
   test('tries requests of the REST API in its console, and finds them by any word', async () => {
-    const page = await open();
+    const page = await started.open();
     const asked = watch(page);
     await page.goto(started.gateway.url);
     await page.getByRole('link', { name: 'REST console' }).click();
@@ -459,7 +451,11 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
   });
 
   test('the docs are searched from each of their pages, by the key / or by touch', async () => {
-    const page = await open(undefined, { viewport: { width: 320, height: 640 }, isMobile: true, hasTouch: true });
+    const page = await started.open(undefined, {
+      viewport: { width: 320, height: 640 },
+      isMobile: true,
+      hasTouch: true,
+    });
     const search = page.getByRole('searchbox', { name: 'Search the docs' });
     const isFocused = () => search.evaluate((field) => field === document.activeElement);
     for (const path of ['', '/docs/streams.md', '/schema.graphql', '?q=stream']) {
