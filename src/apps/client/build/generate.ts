@@ -161,11 +161,11 @@ import type * as of from './operations.ts';
 export type * from './operations.ts';
 ${each(({ name, result, hash }) => `export const ${name} =\n  '${hash}' as Operation<of.${result}, of.${result}Variables>;`)}
 `,
-    'documents.ts': `${heading}import { type Document, documentOf } from '../document.ts';
+    'documents.ts': `${heading}import { documentOf } from '../document.ts';
 import * as of from './operations.ts';
 
 export type * from './operations.ts';
-${each(({ name, result }) => `export const ${name}: Document<of.${result}, of.${result}Variables> = /* @__PURE__ */ documentOf(\n  of.${name},\n);`)}
+${each(({ name }) => `export const ${name} = /* @__PURE__ */ documentOf(of.${name});`)}
 `,
   };
 }
