@@ -22,7 +22,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
   const started = sandboxInBrowser({ SANDBOX_PACE_MS: '300' });
 
   test('takes a newcomer from the front page through the whole journey by mouse, and shows payments moving', async () => {
-    const page = await started.browser.newPage({ viewport: { width: 1400, height: 900 } });
+    const page = await started.open();
     const asked = watch(page);
     await page.goto(started.gateway.url);
     expect(await page.locator('pre').evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0);
@@ -121,14 +121,12 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await lab.open('Deliveries');
     expect(await lab.run('127.0.0.1:4999')).not.toContain('errors');
 
-    expect(asked.foreign).toEqual([]);
-    expect(asked.refusedByPolicy).toEqual([]);
+    expect(asked).toEqual({ foreign: [], refusedByPolicy: [] });
     expect(await runsInlineScripts(page)).toBe(false);
-    await page.close();
   });
 
   test('the front page and the lab say that they are not connected, and the front page counts again when it is', async () => {
-    const page = await started.browser.newPage();
+    const page = await started.open();
     let isAway = false;
     let refusal = {};
     const sockets: WebSocketRoute[] = [];
@@ -157,12 +155,10 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await page.goto(`${started.gateway.url}/lab`);
     // The service's message looks like those of the page.
     await page.getByRole('alert').getByText('send valid credentials.').waitFor();
-    await page.close();
   });
 
   test('says what is missing when a tab is sent too early, or the service is away, and keeps the focus on the tabs', async () => {
-    const page = await started.browser.newPage({ viewport: { width: 1024, height: 768 } });
-    await page.goto(`${started.gateway.url}/lab`);
+    const page = await started.open('/lab', { viewport: { width: 1024, height: 768 } });
     const lab = labOf(page);
     // Another visit begins with the same tabs, even if only GraphiQL has written something.
     await page.waitForFunction(() => localStorage.getItem('graphiql:variables'));
@@ -183,10 +179,10 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await page.route(/\/graphql$/, (route) => route.abort());
     await lab.run('the service cannot be reached');
 
-    const open = page.getByRole('tab', { selected: true });
-    const hasFocus = () => open.evaluate((tab) => tab === document.activeElement);
+    const openTab = page.getByRole('tab', { selected: true });
+    const hasFocus = () => openTab.evaluate((tab) => tab === document.activeElement);
     const close = page.getByRole('button', { name: 'Close New tab' });
-    for (const end of [() => open.press('Delete'), () => close.press('Enter')]) {
+    for (const end of [() => openTab.press('Delete'), () => close.press('Enter')]) {
       await page.getByRole('button', { name: 'New tab', exact: true }).click();
       await close.waitFor();
       await page.locator('.lab-query :focus').waitFor({ state: 'attached' });
@@ -215,12 +211,10 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     expect(shown).toBe(0);
     await page.keyboard.press('Escape');
     expect(await lab.copied('Copy as code')).toContain('mutation RemoveWebhook($endpoint: ID!)');
-    await page.close();
   });
 
   test('resumes its stream of events after a pause, and misses nothing', async () => {
-    const page = await started.browser.newPage({ viewport: { width: 1400, height: 900 } });
-    await page.goto(`${started.gateway.url}/lab`);
+    const page = await started.open('/lab');
     const lab = labOf(page);
     await lab.events.first().waitFor();
     await page.getByRole('button', { name: 'Pause' }).click();
@@ -243,11 +237,10 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
       body,
     });
     expect(await answer.text()).toContain('"transaction":{"id":"Transaction:');
-    await page.close();
   });
 
   test('paints tabs, a document and events within 300 kB, before GraphiQL and its editor', async () => {
-    const page = await started.browser.newPage();
+    const page = await started.open();
     const network = await page.context().newCDPSession(page);
     await network.send('Network.enable');
     let bytes = 0;
@@ -266,15 +259,13 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await page.getByText('query LookAround').waitFor();
     editor.resolve();
     expect(await lab.run('"PLATFORM"')).toContain('InternalAccount:');
-    await page.close();
   });
 
   test('shares an operation by a link, prettifies it, merges its fragments, and lists its shortcuts', async () => {
-    const page = await started.browser.newPage({ viewport: { width: 1400, height: 900 } });
     const query =
       'query Mine($id:ID!){...F} # kept\nfragment F on Query{accounts(filter:{customerId:$id}){totalCount}}';
     const opened = new URLSearchParams({ query, variables: '{"id":"Customer:1"}' });
-    await page.goto(`${started.gateway.url}/lab#${opened}`);
+    const page = await started.open(`/lab#${opened}`);
     await page.getByRole('tab', { name: 'Mine', selected: true }).waitFor();
     await page.locator('.graphiql-execute-button').waitFor();
     const editor = page.locator('.lab-query .view-lines');
@@ -323,15 +314,12 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await page.locator('.graphiql-doc-explorer-title', { hasText: /^Schema$/ }).waitFor();
     await page.getByPlaceholder('Search').waitFor();
     expect(await faultsOf(page)).toEqual([]);
-    await page.close();
   });
 
   test('fits a phone in light and dark mode, and payments are made by touch', async () => {
-    const context = await started.browser.newContext({
+    const page = await started.open('', {
       ...{ viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, colorScheme: 'dark' },
     });
-    const page = await context.newPage();
-    await page.goto(started.gateway.url);
     const lines = await page
       .locator('td :is(a, code)')
       .evaluateAll((paths) => paths.map((path) => path.getClientRects().length));
@@ -376,11 +364,10 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await screenshot(page, 'lab-phone-dark');
     await page.emulateMedia({ colorScheme: 'light' });
     await screenshot(page, 'lab-phone');
-    await context.close();
   });
 
   test('tries requests of the REST API in its console, and finds them by any word', async () => {
-    const page = await started.browser.newPage({ viewport: { width: 1200, height: 900 } });
+    const page = await started.open();
     const asked = watch(page);
     await page.goto(started.gateway.url);
     await page.getByRole('link', { name: 'REST console' }).click();
@@ -407,7 +394,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     // operation opened through its link has them, too.
     await page.goto(`${started.gateway.url}/2025-10-13/docs#/Quotes/createQuote`);
     await page.reload();
-    const open = async (operationId: string) => {
+    const find = async (operationId: string) => {
       await page.locator('.operation-filter-input').fill(operationId);
       await expect.poll(() => operations.count()).toBe(1);
       const operation = page.locator(`.opblock[id$="-${operationId}"]`);
@@ -420,12 +407,12 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await answer.getByText('"PENDING"').first().waitFor();
     await screenshot(page, 'console-example');
     const [quoteId] = (await answer.textContent())?.match(/Quote:[0-9a-f-]{36}/) ?? [];
-    const execute = await open('executeQuote');
+    const execute = await find('executeQuote');
     await expect.poll(() => execute.locator('input[placeholder=quoteId]').inputValue()).toBe(quoteId);
     await execute.getByRole('button', { name: 'Execute', exact: true }).click();
     await answer.getByText('"PROCESSING"').first().waitFor();
     for (const operationId of ['getAccountStatement', 'updateCustomer']) {
-      const operation = await open(operationId);
+      const operation = await find(operationId);
       await operation.getByRole('button', { name: 'Execute', exact: true }).click();
       await operation.locator('.live-responses-table').getByText('200', { exact: true }).waitFor();
     }
@@ -460,16 +447,15 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     const unauthorized = page.locator('.opblock[id$="-updateCustomer"]');
     await unauthorized.getByRole('button', { name: 'Execute', exact: true }).click();
     await unauthorized.locator('.live-responses-table').getByText('UNAUTHORIZED').first().waitFor();
-    expect(asked.foreign).toEqual([]);
-    expect(asked.refusedByPolicy).toEqual([]);
-    await page.close();
+    expect(asked).toEqual({ foreign: [], refusedByPolicy: [] });
   });
 
   test('the docs are searched from each of their pages, by the key / or by touch', async () => {
-    const context = await started.browser.newContext({
-      ...{ viewport: { width: 320, height: 640 }, isMobile: true, hasTouch: true },
+    const page = await started.open(undefined, {
+      viewport: { width: 320, height: 640 },
+      isMobile: true,
+      hasTouch: true,
     });
-    const page = await context.newPage();
     const search = page.getByRole('searchbox', { name: 'Search the docs' });
     const isFocused = () => search.evaluate((field) => field === document.activeElement);
     for (const path of ['', '/docs/streams.md', '/schema.graphql', '?q=stream']) {
@@ -498,7 +484,6 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await page.getByRole('button', { name: 'Search' }).tap();
     await page.getByRole('link', { name: 'Rotate a key' }).tap();
     await page.getByRole('heading', { name: 'Rotate a key' }).waitFor();
-    await context.close();
   });
 });
 

@@ -26,7 +26,7 @@ describe.skipIf(browserPath === undefined)('on a sandbox that others have used',
   afterAll(() => proxy?.close());
 
   test('the first payment takes one press of a button, and every tab of the lab works', async () => {
-    const page = await started.browser.newPage({ viewport: { width: 1400, height: 900 } });
+    const page = await started.open();
     const failed: string[] = [];
     page.on(
       'response',
@@ -93,19 +93,16 @@ describe.skipIf(browserPath === undefined)('on a sandbox that others have used',
     await lab.open('Webhooks');
     await lab.run('"secret"');
     expect(failed).toEqual([]);
-    await page.close();
   });
 
   test('the wallet pays, and its streams are live', async () => {
-    const page = await started.browser.newPage({ viewport: { width: 390, height: 844 }, locale: 'en-US' });
-    await page.goto(`${proxy.url}/wallet`);
+    const page = await started.open(`${proxy.url}/wallet`, { viewport: { width: 390, height: 844 } });
     await page.getByText('live', { exact: true }).waitFor();
     const pay = page.getByRole('region', { name: 'Pay' });
     await pay.getByLabel('Amount').fill('25.00');
     await pay.getByRole('button', { name: 'Get a quote' }).click();
     await pay.getByRole('button', { name: /^Pay / }).click();
     await pay.getByRole('status').filter({ hasText: 'COMPLETED' }).waitFor();
-    await page.close();
   });
 
   test('both guides work each time they are followed, and leave no endpoint behind', async () => {
@@ -138,7 +135,7 @@ describe.skipIf(browserPath === undefined)('on a sandbox that others have used',
     }
     expect(wanted.length).toBeGreaterThan(60);
     // Lines of code fit their column; only drawings, which cannot wrap, may scroll.
-    const page = await started.browser.newPage({ viewport: { width: 1440, height: 900 } });
+    const page = await started.open(undefined, { viewport: { width: 1440, height: 900 } });
     for (const address of wanted.filter((one) => one.endsWith('.md'))) {
       await page.goto(address);
       const wide = await page
@@ -146,7 +143,6 @@ describe.skipIf(browserPath === undefined)('on a sandbox that others have used',
         .evaluateAll((all) => all.filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.textContent));
       expect(wide, address).toEqual([]);
     }
-    await page.close();
     const openapi = `${proxy.url}/2025-10-13/openapi.json`;
     const { servers } = (await (await fetch(openapi)).json()) as Data;
     expect(new URL(servers[0].url, openapi).href).toBe(`${proxy.url}/2025-10-13`);
@@ -159,11 +155,8 @@ describe.skipIf(browserPath === undefined)('on a sandbox that others have used',
     ['dark', 390],
   ] as const)('axe finds no fault on any page, %s and %i px wide, and nothing is wider', async (colorScheme, width) => {
     // A number that is fading in has too little contrast for a moment.
-    const context = await started.browser.newContext({
-      ...{ colorScheme, reducedMotion: 'reduce' },
-      viewport: { width, height: 844 },
-    });
-    const page = await context.newPage();
+    const viewport = { width, height: 844 };
+    const page = await started.open(undefined, { colorScheme, reducedMotion: 'reduce', viewport });
     const found: Record<string, unknown> = {};
     for (const [path, isReady] of pages) {
       await page.goto(`${proxy.url}${path}`);
@@ -182,7 +175,6 @@ describe.skipIf(browserPath === undefined)('on a sandbox that others have used',
       if (faults.length > 0 || wide > width) found[path] = { faults, wide };
     }
     expect(found).toEqual({});
-    await context.close();
   });
 });
 

@@ -1,5 +1,5 @@
 import type { BrowserContextOptions, Locator, Page } from 'playwright-core';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { accountExamples } from '../../src/core/account-examples.ts';
 import { accountTypes } from '../../src/core/account-types.ts';
 import { succeed } from '../setup/acts.ts';
@@ -33,13 +33,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
 
   /** Opens the wallet for the rest of the test; `quote` requests a quote for an amount. */
   async function openWallet(options: BrowserContextOptions = {}) {
-    const page = await started.browser.newPage({ locale: 'en-US', ...options });
-    onTestFinished(async ({ task }) => {
-      if (task.result?.state === 'fail') await screenshot(page, `failed-${task.id}`, { fullPage: true });
-      // Each open wallet reads its lists again after every payment, and together they would be refused as too many.
-      await page.close();
-    });
-    await page.goto(`${started.gateway.url}/wallet`);
+    const page = await started.open('/wallet', options);
     const pay = page.getByRole('region', { name: 'Pay' });
     const quote = async (amount: string) => {
       await pay.getByLabel('Amount').fill(amount);

@@ -44,6 +44,13 @@ function open(source: () => Promise<Data> = token): Payments {
   return payments;
 }
 
+const apolloLink = ({ url, socket, fetch }: Payments) =>
+  ApolloLink.split(
+    ({ operationType }) => operationType === 'subscription',
+    new GraphQLWsLink(socket.client),
+    new HttpLink({ uri: url, fetch }),
+  );
+
 /** Makes payments one after another, and returns their ids, newest first. */
 async function pays(count: number): Promise<string[]> {
   const ids: string[] = [];
@@ -235,18 +242,10 @@ const texts: Readonly<Record<string, string>> = operations;
 
 test('Apollo: pages become one list, streams update it, and older data never replaces newer data', async () => {
   const paid = await pays(3);
-  const payments = open();
   const cache = new InMemoryCache(apolloCache());
   const client = new ApolloClient({
     cache,
-    link: ApolloLink.from([
-      new ApolloLink(newestVersions()),
-      ApolloLink.split(
-        ({ operationType }) => operationType === 'subscription',
-        new GraphQLWsLink(payments.socket.client),
-        new HttpLink({ uri: payments.url, fetch: payments.fetch }),
-      ),
-    ]),
+    link: ApolloLink.from([new ApolloLink(newestVersions()), apolloLink(open())]),
   });
   const list = client.watchQuery({ query: documents.Transactions, variables: { first: 2 } });
   const shown = list.subscribe(() => undefined);
@@ -284,15 +283,9 @@ test('Apollo: pages become one list, streams update it, and older data never rep
 
 test('Apollo parses BigInt and DateTime in results, its cache and stream messages, and serializes them in variables', async () => {
   const [id = ''] = await pays(1);
-  const payments = open();
   // The types of the options depend on the app's declarations: test/client/install.test.ts tests them.
   const cache = new InMemoryCache(apolloScalars() as never);
-  const link = ApolloLink.split(
-    ({ operationType }) => operationType === 'subscription',
-    new GraphQLWsLink(payments.socket.client),
-    new HttpLink({ uri: payments.url, fetch: payments.fetch }),
-  );
-  const client = new ApolloClient({ cache, link });
+  const client = new ApolloClient({ cache, link: apolloLink(open()) });
   const parts = '{ id createdAt sentAmount { amount } timeline { occurredAt } }';
   const answer = await client.query<Data>({
     query: parse(`query ($filter: TransactionFilter) { transactions(filter: $filter) { edges { node ${parts} } } }`),
@@ -378,36 +371,24 @@ test('urql: pages become one list, and streams update it', async () => {
   expect(warnings).not.toHaveBeenCalled();
 });
 
-/** Returns the output of Relay's compiler for an operation with one field that returns a transaction. */
-function compiled(
-  kind: 'query' | 'subscription',
-  path: readonly string[],
-  argument: string,
-  text: string,
-): ConcreteRequest {
-  const scalars = ['id', 'version', 'status'].map((name) => ({
-    kind: 'ScalarField',
-    name,
-    alias: null,
-    args: null,
-    storageKey: null,
-  }));
+/** Returns a field of a compiled Relay operation. */
+const linked = (name: string, concreteType: string, argument: string | undefined, selections: readonly object[]) => ({
+  ...{ kind: 'LinkedField', name, concreteType, alias: null, storageKey: null, plural: false, selections },
+  args: argument === undefined ? null : [{ kind: 'Variable', name: argument, variableName: 'id' }],
+});
+const scalars = ['id', 'version', 'status'].map((name) => ({
+  ...{ kind: 'ScalarField', name, alias: null, args: null, storageKey: null },
+}));
+
+/** Returns the output of Relay's compiler for an operation with one field. */
+function compiled(operationKind: 'query' | 'subscription', field: object, text: string): ConcreteRequest {
   const argumentDefinitions = [{ defaultValue: null, kind: 'LocalArgument', name: 'id' }];
-  const selections = path.reduceRight<object[]>(
-    (below, name, at) => [
-      {
-        ...{ kind: 'LinkedField', name, alias: null, storageKey: null, plural: false, selections: below },
-        concreteType: name === 'transaction' ? 'Transaction' : 'TransactionUpdate',
-        args: at === 0 ? [{ kind: 'Variable', name: argument, variableName: 'id' }] : null,
-      },
-    ],
-    scalars,
-  );
+  const selections = [field];
   return {
     kind: 'Request',
     fragment: { kind: 'Fragment', name: 'Of', type: 'Query', metadata: null, argumentDefinitions, selections },
     operation: { kind: 'Operation', name: 'Of', argumentDefinitions, selections },
-    params: { id: null, cacheID: text, metadata: {}, name: 'Of', operationKind: kind, text },
+    params: { id: null, cacheID: text, metadata: {}, name: 'Of', operationKind, text },
   } as unknown as ConcreteRequest;
 }
 
@@ -416,22 +397,22 @@ test('Relay: a query and a stream write into its store', async () => {
   const { Environment, Network, RecordSource, Store, fetchQuery, requestSubscription } = relay;
   const network = relayNetwork(open(), relay.Observable);
   const store = new Store(new RecordSource());
-  const environment = new Environment({
-    network: Network.create(network.fetch, network.subscribe),
-    store,
-  });
+  const environment = new Environment({ network: Network.create(network.fetch, network.subscribe), store });
   const query = compiled(
     'query',
-    ['transaction'],
-    'id',
+    linked('transaction', 'Transaction', 'id', scalars),
     'query Of($id: ID!) { transaction(id: $id) { id version status } }',
   );
   const answer: Data = await fetchQuery(environment, query, { id }).toPromise();
   expect(answer.transaction).toMatchObject({ id, status: 'COMPLETED' });
-  const text =
-    'subscription Of($id: ID!) { transactionUpdates(of: { transactionId: $id }) { transaction { id version status } } }';
+  const subscription = compiled(
+    'subscription',
+    linked('transactionUpdates', 'TransactionUpdate', 'transactionId', [
+      linked('transaction', 'Transaction', undefined, scalars),
+    ]),
+    'subscription Of($id: ID!) { transactionUpdates(of: { transactionId: $id }) { transaction { id version status } } }',
+  );
   await new Promise<void>((onCompleted, onError) => {
-    const subscription = compiled('subscription', ['transactionUpdates', 'transaction'], 'transactionId', text);
     requestSubscription(environment, { subscription, variables: { id }, onCompleted, onError });
   });
   expect(store.getSource().get(id)).toMatchObject({ status: 'COMPLETED' });

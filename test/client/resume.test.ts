@@ -4,7 +4,7 @@ import { subscriptionExchange, Client as UrqlClient } from '@urql/core';
 import { parse } from 'graphql';
 import { createClient as createSseClient } from 'graphql-sse';
 import { type Client, createClient } from 'graphql-ws';
-import { expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { resumingClient } from '../../src/apps/client/resume.ts';
 import { ended, feedEnd, pay } from '../setup/acts.ts';
@@ -30,15 +30,7 @@ class Gate {
   }
 }
 
-const socketClient = (gate: Gate) =>
-  createClient({
-    url: `${t.url.replace('http', 'ws')}/graphql`,
-    webSocketImpl: WebSocket,
-    connectionParams: { authorization: t.platform.authorization },
-    retryAttempts: Number.POSITIVE_INFINITY,
-    shouldRetry: () => true,
-    retryWait: gate.wait,
-  });
+const retrying = { retryAttempts: Number.POSITIVE_INFINITY };
 
 const sink = (next: (result: Data) => void) => ({
   next,
@@ -46,52 +38,91 @@ const sink = (next: (result: Data) => void) => ({
   complete: () => undefined,
 });
 
-/** Functions that subscribe with a stock client over a socket. */
-const clients: Readonly<Record<string, (client: Client) => (next: (result: Data) => void) => () => void>> = {
-  'graphql-ws': (client) => (next) =>
-    resumingClient(client).subscribe({ query, variables: { id: scene.customerId } }, sink(next)),
-  Apollo(client) {
-    const apollo = new ApolloClient({
-      link: new GraphQLWsLink(resumingClient(client)),
-      cache: new InMemoryCache(),
-    });
+interface Stock {
+  /** Subscribes with the client. Returns the function that unsubscribes. */
+  readonly subscribe: (next: (result: Data) => void) => () => void;
+  /** Cuts the connection. */
+  readonly cut: () => void;
+}
+
+/** Uses a client of graphql-ws in another client. */
+const overSocket = (subscribing: (client: Client) => Stock['subscribe']) => (gate: Gate) => {
+  const client = createClient({
+    url: `${t.url.replace('http', 'ws')}/graphql`,
+    webSocketImpl: WebSocket,
+    connectionParams: { authorization: t.platform.authorization },
+    ...retrying,
+    shouldRetry: () => true,
+    retryWait: gate.wait,
+  });
+  onTestFinished(() => client.dispose());
+  return { subscribe: subscribing(resumingClient(client)), cut: () => client.terminate() };
+};
+
+const variables = { id: scene.customerId };
+
+const clients: Readonly<Record<string, (gate: Gate) => Stock>> = {
+  'graphql-ws': overSocket((client) => (next) => client.subscribe({ query, variables }, sink(next))),
+  Apollo: overSocket((client) => {
+    const apollo = new ApolloClient({ link: new GraphQLWsLink(client), cache: new InMemoryCache() });
     return (next) => {
-      const subscription = apollo
-        .subscribe({ query: parse(query), variables: { id: scene.customerId } })
-        .subscribe(sink(next));
+      const subscription = apollo.subscribe({ query: parse(query), variables }).subscribe(sink(next));
       return () => subscription.unsubscribe();
     };
-  },
-  urql(client) {
-    const resuming = resumingClient(client);
+  }),
+  urql: overSocket((client) => {
     const urql = new UrqlClient({
       url: `${t.url}/graphql`,
       preferGetMethod: false,
       exchanges: [
         subscriptionExchange({
           forwardSubscription: ({ query: text = '', ...rest }) => ({
-            subscribe: (of) => ({ unsubscribe: resuming.subscribe({ ...rest, query: text } as never, of as never) }),
+            subscribe: (of) => ({ unsubscribe: client.subscribe({ ...rest, query: text } as never, of as never) }),
           }),
         }),
       ],
     });
-    return (next) => urql.subscription(query, { id: scene.customerId }).subscribe(next).unsubscribe;
+    return (next) => urql.subscription(query, variables).subscribe(next).unsubscribe;
+  }),
+  'graphql-sse over one connection for each operation'(gate) {
+    let control = new AbortController();
+    const client = resumingClient(
+      createSseClient({
+        url: `${t.url}/graphql/stream`,
+        headers: { authorization: t.platform.authorization },
+        ...retrying,
+        retry: gate.wait,
+        fetchFn(url: string, init: RequestInit) {
+          control = new AbortController();
+          return fetch(url, {
+            ...init,
+            signal: AbortSignal.any([control.signal, ...(init.signal ? [init.signal] : [])]),
+          });
+        },
+      }),
+    );
+    return {
+      subscribe: (next) => client.subscribe({ query, variables }, sink(next)),
+      cut: () => control.abort(new TypeError('network error')),
+    };
   },
 };
 
 test.each(Object.entries(clients))(
   '%s gets every change once and in order, although it is cut while payments are made',
-  async (_name, subscribing) => {
+  async (_name, open) => {
     const gate = new Gate();
-    const client = socketClient(gate);
+    const { subscribe, cut } = open(gate);
     const before = await feedEnd(t.platform);
     const seen: string[] = [];
-    const stop = subscribing(client)(({ data, errors, error }) => {
+    const stop = subscribe(({ data, errors, error }) => {
       if (errors ?? error) seen.push(JSON.stringify(errors ?? error));
       const { status, transaction } = data.transactionUpdates;
       seen.push(`${transaction.id} ${transaction.version} ${status}`);
     });
-    await vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(1), { timeout: 60_000 });
+    const subscriptions = (count: number) =>
+      vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(count), { timeout: 60_000 });
+    await subscriptions(1);
     const paid = async (count: number) => {
       for (let at = 0; at < count; at += 1) await ended(t.platform, (await pay(t.platform, scene)).id);
     };
@@ -102,16 +133,15 @@ test.each(Object.entries(clients))(
     await paid(1);
     await isShown();
     for (let cuts = 0; cuts < 2; cuts += 1) {
-      client.terminate();
-      await vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(0), { timeout: 60_000 });
+      cut();
+      await subscriptions(0);
       await paid(2);
       gate.release();
       await isShown();
-      await vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(1), { timeout: 60_000 });
+      await subscriptions(1);
     }
     stop();
-    client.dispose();
-    await vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(0), { timeout: 60_000 });
+    await subscriptions(0);
   },
 );
 
@@ -126,50 +156,6 @@ async function changesAfter(cursor: string): Promise<string[]> {
     ({ node: { transaction } }: Data) => `${transaction.id} ${transaction.version} ${transaction.status}`,
   );
 }
-
-test('graphql-sse over one connection for each operation resumes in the same way', async () => {
-  const before = await feedEnd(t.platform);
-  const gate = new Gate();
-  const controllers: AbortController[] = [];
-  const client = resumingClient(
-    createSseClient({
-      url: `${t.url}/graphql/stream`,
-      headers: { authorization: t.platform.authorization },
-      retryAttempts: Number.POSITIVE_INFINITY,
-      retry: gate.wait,
-      fetchFn: (url: string, init: RequestInit) => {
-        const control = new AbortController();
-        controllers.push(control);
-        return fetch(url, {
-          ...init,
-          signal: AbortSignal.any([control.signal, ...(init.signal ? [init.signal] : [])]),
-        });
-      },
-    }),
-  );
-  const seen: string[] = [];
-  const stop = client.subscribe<Data>(
-    { query, variables: { id: scene.customerId } },
-    sink(({ data }) => {
-      const { status, transaction } = data.transactionUpdates;
-      seen.push(`${transaction.id} ${transaction.version} ${status}`);
-    }),
-  );
-  await vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(1), { timeout: 60_000 });
-  const isShown = async () => {
-    const expected = await changesAfter(before);
-    await vi.waitFor(() => expect(seen).toEqual(expected), { timeout: 60_000 });
-  };
-  await ended(t.platform, (await pay(t.platform, scene)).id);
-  await isShown();
-  controllers.at(-1)?.abort(new TypeError('network error'));
-  await vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(0), { timeout: 60_000 });
-  await ended(t.platform, (await pay(t.platform, scene)).id);
-  gate.release();
-  await isShown();
-  stop();
-  await vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(0), { timeout: 60_000 });
-});
 
 test('a message has its cursor if the request asks for it, on every transport, and a stream resumes after it', async () => {
   const [url, { authorization }] = [t.url, t.platform];

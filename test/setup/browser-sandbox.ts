@@ -1,6 +1,6 @@
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, expect } from 'vitest';
-import { startBrowser } from './browser.ts';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
+import { screenshot, startBrowser } from './browser.ts';
 import { type ChildGateway, startChildGateway, temporaryDataDirectory } from './child-gateway.ts';
 import { connect, type Data, type TestPlatform } from './gateway.ts';
 import { askOps } from './ops.ts';
@@ -10,6 +10,8 @@ interface Started {
   browser: Browser;
   sandbox: TestPlatform;
   ops: (...args: string[]) => Promise<Data>;
+  /** Opens a page for the rest of the test: at an address or a path of the sandbox, or empty. */
+  open: (address?: string, options?: BrowserContextOptions) => Promise<Page>;
 }
 
 /** Starts a sandbox and a browser before the tests of a suite, and stops them afterwards. */
@@ -22,6 +24,16 @@ export function sandboxInBrowser(environment: Readonly<Record<string, string>> =
     started.sandbox = connect(started.gateway.url, '', `Basic ${btoa('sandbox:sandbox')}`);
     started.ops = (...args) => askOps(undefined, args, { DATA_DIR: data.path });
     started.browser = await startBrowser();
+    started.open = async (address, options = { viewport: { width: 1400, height: 900 } }) => {
+      const page = await started.browser.newPage({ locale: 'en-US', ...options });
+      onTestFinished(async ({ task }) => {
+        if (task.result?.state === 'fail') await screenshot(page, `failed-${task.id}`, { fullPage: true });
+        // Each open wallet reads its lists again after every payment, and together they would be refused as too many.
+        await page.close();
+      });
+      if (address !== undefined) await page.goto(new URL(address, started.gateway.url).href);
+      return page;
+    };
   });
   afterAll(async () => {
     await started.browser?.close();

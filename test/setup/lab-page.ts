@@ -1,9 +1,7 @@
 import type { Page } from 'playwright-core';
-import { expect, onTestFailed, vi } from 'vitest';
-import { screenshot } from './browser.ts';
+import { expect, vi } from 'vitest';
 
 export function labOf(page: Page) {
-  onTestFailed(() => screenshot(page, 'failed'));
   // Only the visible lines, because the editor also has hidden copies of its text.
   const result = page.locator('.result-window .view-lines');
   const events = page.locator('.lab-events li');

@@ -22,7 +22,6 @@ const entryPoints = {
   'graphql.worker': 'monaco-graphql/esm/graphql.worker.js',
 };
 
-/** The inputs of the build: the sources, and the versions of all packages. */
 const sources = ['src/apps/**/*', 'src/api/pages/**/*', 'package-lock.json'];
 
 async function hashOfSources(): Promise<string> {

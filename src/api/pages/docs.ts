@@ -81,7 +81,6 @@ export async function openDocs() {
       const file = fileAt(requested);
       return file === '' || (files.has(file) && !isPicture(file)) ? pages(file) : undefined;
     },
-    /** Builds the page of search results. */
     async found(words: string): Promise<Page> {
       return foundPage(words, search(await texts(''), words), await titles());
     },
@@ -91,7 +90,6 @@ export async function openDocs() {
       if (file === '') return listText(grouped, await titles());
       return isPage(file) && files.has(file) ? read(file) : undefined;
     },
-    /** Reads a PNG image of the pages; undefined for an unknown path. */
     async picture(requested: string): Promise<Buffer | undefined> {
       const file = fileAt(requested);
       return files.has(file) && isPicture(file) ? readFile(path.join(root, file)) : undefined;
@@ -199,7 +197,6 @@ function patternsOf(words: string): readonly string[] {
   });
 }
 
-/** Marks the words of a search in an excerpt. */
 function marked(excerpt: string, words: string) {
   // Every second part is one of the words.
   const parts = excerpt.split(new RegExp(`(${patternsOf(words).join('|')})`, 'iu'));
@@ -252,7 +249,6 @@ function search(pages: ReadonlyMap<string, string>, words: string): readonly Fou
   return found.toSorted((one, other) => other.rank - one.rank).slice(0, mostFound);
 }
 
-/** Splits a page at its headings. */
 function sectionsOf(text: string): { readonly title: string; readonly body: string }[] {
   return text
     .split(/^#{1,3} +/m)
@@ -263,7 +259,6 @@ function sectionsOf(text: string): { readonly title: string; readonly body: stri
     });
 }
 
-/** A heading, and the content below it. */
 interface Section {
   readonly title: string;
   /** The anchor of the heading, in GitHub's form. */
@@ -278,47 +273,38 @@ interface Section {
  */
 function renderMarkdown(text: string, file: string, known: ReadonlySet<string>) {
   const markdown = new MarkdownIt({ html: false });
-  const { escapeHtml } = markdown.utils;
   const { rules } = markdown.renderer;
   const sections: Section[] = [];
-  rules.heading_open = (tokens, index, options, _env, renderer) => {
-    const title = tokens[index + 1]?.children?.map(({ content }) => content).join('') ?? '';
-    const anchor = anchorOf(title);
-    tokens[index]?.attrSet('id', anchor);
-    if (tokens[index]?.tag === 'h2') sections.push({ title, anchor });
-    return renderer.renderToken(tokens, index, options);
-  };
-  // Tables and drawings that are wider than a phone scroll on their own, and can be reached with the keyboard. Lines of
-  // code wrap. A drawing has box characters, or columns.
-  rules.table_open = (tokens, index, options, _env, renderer) => {
-    tokens[index]?.attrSet('tabindex', '0');
-    return renderer.renderToken(tokens, index, options);
-  };
-  for (const name of ['fence', 'code_block'] as const) {
-    const render = rules[name];
-    rules[name] = (...given) => {
-      const written = render?.(...given) ?? '';
-      return written.replace(
-        '<pre',
-        /[─│]|(?:\S {2,}\S.*){3}/.test(written) ? '<pre class="drawing" tabindex="0"' : '<pre tabindex="0"',
-      );
-    };
-  }
-  // Lets a long code break at its underscores, so that it does not widen its column.
-  rules.text = (tokens, index) => escapeHtml(tokens[index]?.content ?? '').replaceAll(/_(?=\w)/g, '_<wbr>');
-  // The content security policy forbids the style attribute of an aligned column.
-  markdown.core.ruler.push('alignment', ({ tokens }) => {
-    for (const token of tokens) {
+  markdown.core.ruler.push('page', ({ tokens }) => {
+    for (const [index, token] of tokens.entries()) {
+      const [content, close] = tokens.slice(index + 1, index + 3);
+      if (token.type === 'heading_open') {
+        const title = content?.children?.map((part) => part.content).join('') ?? '';
+        const anchor = anchorOf(title);
+        token.attrSet('id', anchor);
+        if (token.tag === 'h2') sections.push({ title, anchor });
+      }
+      // Tables and drawings that are wider than a phone scroll on their own, and can be reached with the keyboard.
+      if (token.type === 'table_open') token.attrSet('tabindex', '0');
+      // A header cell without text is not a header.
+      if (token.type === 'th_open' && content?.content === '' && close) token.tag = close.tag = 'td';
+      // The content security policy forbids the style attribute of an aligned column.
       const [, alignment] = /^text-align:(\w+)$/.exec(String(token.attrGet('style') ?? '')) ?? [];
       if (alignment) token.attrs = [['class', alignment]];
     }
   });
-  // A header cell without text is not a header.
-  rules.th_open = (tokens, index, options, _env, renderer) => {
-    const [open, content, close] = tokens.slice(index, index + 3);
-    if (content?.content === '' && open && close) open.tag = close.tag = 'td';
-    return renderer.renderToken(tokens, index, options);
-  };
+  // Lines of code wrap, those of a drawing do not. A drawing has box characters, or columns.
+  for (const name of ['fence', 'code_block'] as const) {
+    const render = rules[name];
+    rules[name] = (...given) => {
+      const written = render?.(...given) ?? '';
+      const isDrawing = /[─│]|(?:\S {2,}\S.*){3}/.test(written);
+      return written.replace('<pre', `<pre ${isDrawing ? 'class="drawing" ' : ''}tabindex="0"`);
+    };
+  }
+  // Lets a long code break at its underscores, so that it does not widen its column.
+  rules.text = (tokens, index) =>
+    markdown.utils.escapeHtml(tokens[index]?.content ?? '').replaceAll(/_(?=\w)/g, '_<wbr>');
   // For each open link, whether it is shown as a link.
   const leads: boolean[] = [];
   rules.link_open = (tokens, index, options, _env, renderer) => {
@@ -328,8 +314,7 @@ function renderMarkdown(text: string, file: string, known: ReadonlySet<string>) 
     leads.push(isLeading);
     return isLeading ? renderer.renderToken(tokens, index, options) : '';
   };
-  rules.link_close = (tokens, index, options, _env, renderer) =>
-    leads.pop() ? renderer.renderToken(tokens, index, options) : '';
+  rules.link_close = () => (leads.pop() ? '</a>' : '');
   return { html: markdown.render(text), sections };
 }
 

@@ -82,45 +82,37 @@ function sandboxNow({ sandbox }: Shown) {
 </section>`;
 }
 
-/** Where to start, by the reader's role. */
-function waysIn({ sandbox, documents }: Shown) {
+/** What a reader builds, and where to start: pages of the documentation by name. */
+const starts: Readonly<Record<string, readonly [about: string, pages: Readonly<Record<string, string>>]>> = {
+  Frontend: [
+    'A web app that shows payments as they move.',
+    {
+      Guide: 'docs/guides/web.md',
+      'Client package': 'src/apps/client/README.md',
+      'App to copy': 'src/apps/wallet/README.md',
+    },
+  ],
+  Mobile: [
+    'An app that loses its network and misses nothing.',
+    { Guide: 'docs/mobile.md', Screens: 'docs/screens.md', Errors: 'docs/guides/errors.md' },
+  ],
+  Server: [
+    'A backend that quotes, pays and receives webhooks.',
+    { Guide: 'docs/guides/server.md', REST: 'docs/rest.md', Webhooks: 'src/api/webhooks/README.md' },
+  ],
+  Operator: [
+    'The service itself: its settings, its database, its alerts.',
+    { Guide: 'docs/operating.md', Settings: 'docs/settings.md', Production: 'docs/production.md' },
+  ],
+};
+
+function waysIn({ documents }: Shown) {
   if (!documents) return '';
-  const page = (path: string) => `${docsPath}/${path}`;
-  const ways: readonly (readonly [reader: string, about: string, links: Readonly<Record<string, string>>])[] = [
-    [
-      'Frontend',
-      'A web app that shows payments as they move.',
-      {
-        Guide: page('docs/guides/web.md'),
-        'Client package': page('src/apps/client/README.md'),
-        ...(sandbox && { 'App to copy': page('src/apps/wallet/README.md') }),
-      },
-    ],
-    [
-      'Mobile',
-      'An app that loses its network and misses nothing.',
-      { Guide: page('docs/mobile.md'), Screens: page('docs/screens.md'), Errors: page('docs/guides/errors.md') },
-    ],
-    [
-      'Server',
-      'A backend that quotes, pays and receives webhooks.',
-      {
-        Guide: page('docs/guides/server.md'),
-        REST: page('docs/rest.md'),
-        Webhooks: page('src/api/webhooks/README.md'),
-      },
-    ],
-    [
-      'Operator',
-      'The service itself: its settings, its database, its alerts.',
-      { Guide: page('docs/operating.md'), Settings: page('docs/settings.md'), Production: page('docs/production.md') },
-    ],
-  ];
   return html`<section aria-labelledby="start">
 <h2 id="start">Where to start</h2>
-<ul class="cards">${ways.map(
-    ([reader, about, links]) =>
-      html`<li><strong>${reader}</strong>${about}<span>${Object.entries(links).map(([name, path]) => html`<a href="${path}" aria-label="${name}: ${reader}">${name}</a> `)}</span></li>`,
+<ul class="cards">${Object.entries(starts).map(
+    ([reader, [about, pages]]) =>
+      html`<li><strong>${reader}</strong>${about}<span>${Object.entries(pages).map(([name, path]) => html`<a href="${docsPath}/${path}" aria-label="${name}: ${reader}">${name}</a> `)}</span></li>`,
   )}</ul>
 </section>`;
 }

@@ -33,10 +33,8 @@ ${contents}
   };
 }
 
-/** Returns the source that the policy of a page needs for a style or script within it. */
 const hashOf = (text: string) => `sha256-${hash('sha256', text, 'base64')}`;
 
-/** The scripts of a page, and their input. */
 function scriptsOf({ scripts }: PageFiles, settings?: object) {
   const json = settings && JSON.stringify(settings).replaceAll('<', '\\u003c');
   return html`${json && html`<script type="application/json" id="settings">${raw(json)}</script>`}
@@ -61,9 +59,7 @@ interface Bundled {
   /** The name of the bundle and of the element that it fills. */
   readonly name: 'lab' | 'wallet' | 'console';
   readonly title: string;
-  /** The input of its script. */
   readonly settings?: object;
-  /** The contents before its element. */
   readonly before?: Html;
   /** The alternative for browsers without scripts, or if there is no bundle. */
   readonly otherwise?: Html;

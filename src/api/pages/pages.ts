@@ -5,7 +5,6 @@ import { type Docs, docsPath, openDocs } from './docs.ts';
 import { consolePath, frontLinks, frontPage } from './front.ts';
 import { bundledPage, type Page, plainPage, type SandboxPlatform, type Shown, sendPage } from './layout.ts';
 
-/** Builds the page for an unknown path, which lists the pages that exist. */
 function notFoundPage(path: string, shown: Shown): Page {
   const pages = frontLinks(shown).filter(({ kind }) => kind === 'PAGE');
   return plainPage(
@@ -34,7 +33,6 @@ async function labPage(assets: Assets, { sandbox, documents }: Shown): Promise<P
 
 const openApiPath = '/2025-10-13/openapi.json';
 
-/** Builds the page of the REST API's console, in which requests can be tried. */
 async function consolePage(assets: Assets, { sandbox }: Shown): Promise<Page> {
   return bundledPage(assets, {
     name: 'console',
@@ -114,7 +112,6 @@ function securityText(contact: string): Buffer {
   return Buffer.from(`Contact: ${contact}\nExpires: ${expires}\nPreferred-Languages: en\n`);
 }
 
-/** Returns whether a request is a browser's request for a page rather than a program's for data. */
 function wantsPage({ headers: { accept } }: IncomingMessage): boolean {
   return accept?.includes('text/html') ?? false;
 }

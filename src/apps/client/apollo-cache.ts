@@ -41,7 +41,6 @@ const keyOf =
     return `${fieldName}:${JSON.stringify(given)}${typeof args?.last === 'number' ? ':last' : ''}`;
   };
 
-/** Defines how the cache identifies an object of a type. */
 interface TypePolicy {
   keyFields?: string[] | false;
   merge?: boolean;

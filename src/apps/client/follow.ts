@@ -118,7 +118,6 @@ async function run<Result, Variables>(
   }
 }
 
-/** An error that ends the stream. */
 class Final extends Error {
   constructor(cause: unknown) {
     super('', { cause });

@@ -3,9 +3,9 @@ import type { DocumentTypeDecoration } from '@graphql-typed-document-node/core';
 /** An operation with the types of its result and variables: its text or, if it is registered, its hash `sha256:…` */
 export type Operation<Result, Variables> = string & DocumentTypeDecoration<Result, Variables>;
 
-/** Declares the types of an operation, unchecked. */
-export function operation<Result, Variables>(text: string): Operation<Result, Variables> {
-  return text as Operation<Result, Variables>;
+/** Creates an operation from its text and those of its fragments, with types that are not checked. */
+export function operation<Result, Variables>(...texts: readonly string[]): Operation<Result, Variables> {
+  return texts.join('\n') as Operation<Result, Variables>;
 }
 
 /** Returns the members of a request that name its operation. */

@@ -24,7 +24,6 @@ export interface Payments {
     variables: Variables,
     signal?: AbortSignal,
   ): Promise<Result>;
-  /** Follows a subscription over the socket. */
   follow<Result, Variables>(options: FollowOptions<Result, Variables>): Following;
   /** Ends all streams and requests, and closes the socket. */
   stop(): void;

@@ -19,13 +19,6 @@ export const forwardSubscription =
   ({ query = '', variables = {}, extensions = {} }: Forwarded) => ({
     subscribe: (sink: Sink) => ({
       // The service returns the GraphQL response format, which urql's own type describes.
-      unsubscribe: socket.client.subscribe(
-        { query, variables, extensions },
-        {
-          next: (result) => sink.next(result as never),
-          error: (error) => sink.error(error),
-          complete: () => sink.complete(),
-        },
-      ),
+      unsubscribe: socket.client.subscribe({ query, variables, extensions }, sink),
     }),
   });

@@ -1,4 +1,4 @@
-import { type DocumentNode, getOperationAST, parse } from 'graphql';
+import { getOperationAST, parse } from 'graphql';
 import type { Client } from 'graphql-ws';
 import { asPost } from '../client/operation.ts';
 import { openSocket } from './socket.ts';
@@ -12,7 +12,6 @@ interface Request {
 
 interface Options {
   readonly headers?: Readonly<Record<string, unknown>>;
-  readonly documentAST?: DocumentNode;
 }
 
 interface Observer {
@@ -52,7 +51,6 @@ interface OperationsOptions {
   readonly onResult: (operationName: string | null | undefined, data: unknown) => void;
 }
 
-/** The maximum number of stream messages that a tab shows. */
 const shownMessages = 100;
 
 /** Runs the operations of all tabs. GraphiQL itself runs only one at a time, and ends it when another tab is opened. */
@@ -122,7 +120,6 @@ export class Operations {
     return () => this.#listeners.delete(listener);
   };
 
-  /** Returns the socket with these credentials. */
   socket(authorization: string): Client {
     const socket = this.#sockets.get(authorization) ?? openSocket(authorization);
     this.#sockets.set(authorization, socket);
@@ -226,25 +223,23 @@ export class Operations {
 
 /** Resolves the operation to run: after a change of tabs, GraphiQL may still name that of the previous tab. */
 function withOwnName(request: Request): Request {
-  try {
-    const only = getOperationAST(parse(request.query));
-    return only ? { ...request, operationName: only.name?.value ?? null } : request;
-  } catch {
-    return request;
-  }
+  const only = operationIn({ query: request.query });
+  return only ? { ...request, operationName: only.name?.value ?? null } : request;
 }
 
-export function isSubscription({ query, operationName }: Request): boolean {
+export const isSubscription = (request: Request) => operationIn(request)?.operation === 'subscription';
+
+/** Finds the operation of a request; undefined if it is not determined, or the document is invalid. */
+function operationIn({ query, operationName }: Request) {
   try {
-    return getOperationAST(parse(query), operationName)?.operation === 'subscription';
+    return getOperationAST(parse(query), operationName);
   } catch {
-    return false;
+    return undefined;
   }
 }
 
 type Received = Omit<Answer, 'milliseconds'>;
 
-/** Returns what the tab shows for a failed operation. */
 function failure(error: unknown): Received {
   const errors = Array.isArray(error) ? error : [{ message: messageOf(error) }];
   return { result: { errors }, status: 'failed', bytes: 0 };

@@ -9,7 +9,7 @@ import {
   useGraphiQLActions,
   VariableEditor,
 } from '@graphiql/react';
-import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
+import { useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
 import { type DrawnPayment, PaymentDrawing } from '../wallet/payment.tsx';
 import type { CarriedValues } from './carried.ts';
 import type { Linked } from './copies.ts';
@@ -26,7 +26,6 @@ export interface SessionProps {
   readonly authorization: string;
   readonly carried: CarriedValues;
   readonly operations: Operations;
-  /** The operation in the address of the page. */
   readonly linked: Linked | undefined;
   /** The step that was requested elsewhere on the page. */
   readonly picked: { readonly operation: string } | undefined;
@@ -57,14 +56,9 @@ export function Session({ settings, authorization, carried, operations, linked, 
     return () => document.removeEventListener('keydown', send);
   }, [run]);
 
-  const open = useCallback(
-    (index: number) => index >= 0 && operations.leave(() => changeTab(index)),
-    [operations, changeTab],
-  );
-  const openStep = useCallback(
-    (operation: string) => open(tabs.findIndex(({ operationName, title }) => (operationName ?? title) === operation)),
-    [open, tabs],
-  );
+  const open = (index: number) => index >= 0 && operations.leave(() => changeTab(index));
+  const openStep = (operation: string) =>
+    open(tabs.findIndex(({ operationName, title }) => (operationName ?? title) === operation));
   // biome-ignore lint/correctness/useExhaustiveDependencies: opens what was picked once, not again when the tabs change
   useEffect(() => {
     if (picked) openStep(picked.operation);
@@ -166,7 +160,6 @@ export function Session({ settings, authorization, carried, operations, linked, 
   );
 }
 
-/** Finds the first payment with a timeline in an answer. */
 function paymentIn(value: unknown): DrawnPayment | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   // In the schema only payments have this field; another field could have the name as its alias.
@@ -215,7 +208,6 @@ function AnswerFacts({ answer, isRunning }: AnswerFactsProps) {
 const unit = (name: string, value: number, digits: number) =>
   new Intl.NumberFormat('en', { style: 'unit', unit: name, maximumFractionDigits: digits }).format(value);
 
-/** Renders the editor of the variables, or of the request headers. */
 function Variables() {
   const [shown, setShown] = useState<'variables' | 'headers'>('variables');
   return (

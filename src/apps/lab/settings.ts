@@ -10,7 +10,6 @@ export interface Settings {
   };
   /** The address of the documentation, if it is served. */
   readonly docs?: string;
-  /** The addresses of the editors' workers, by name. */
   readonly workers: Readonly<Record<'editor' | 'json' | 'graphql', string>>;
 }
 

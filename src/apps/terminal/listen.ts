@@ -4,6 +4,7 @@ import { Webhook } from 'standardwebhooks';
 import { WebhookBodies, type WebhookBodiesSubscription } from '../client/generated/operations.ts';
 import { Failure, timeOfDay } from './answer.ts';
 import { eventTypeOf, type Job, type Work } from './command.ts';
+import { causeOf, isWebAddress } from './service.ts';
 
 export interface ListenOptions {
   readonly after?: string;
@@ -84,7 +85,7 @@ export async function post(
 /** Returns the address for a port, a port with a path, or a URL. Throws an InvalidArgumentError for other text. */
 export function targetOf(to: string): URL {
   const text = /^\d+(\/|$)/.test(to) ? `http://127.0.0.1:${to}` : to;
-  if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol))
+  if (!isWebAddress(text))
     throw new InvalidArgumentError(`${to} is not a receiver: write 3000, 3000/webhooks, or a URL.`);
   return new URL(text);
 }
@@ -99,8 +100,7 @@ export function secretOf({ screen }: Job): { readonly secret: string; readonly i
 }
 
 function reasonOf(error: unknown): string {
-  const cause = error instanceof Error ? (error.cause ?? error) : error;
-  if (!(cause instanceof Error)) return String(cause);
+  const cause = causeOf(error);
   if (cause.name === 'TimeoutError') return `no answer within ${timeoutMs / 1_000} s`;
   return 'code' in cause && cause.code === 'ECONNREFUSED' ? 'nothing listens there' : cause.message;
 }

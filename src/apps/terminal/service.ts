@@ -20,7 +20,7 @@ export class Service {
   constructor(screen: Screen, signal: AbortSignal, url: string | undefined) {
     const { environment } = screen;
     const given = url ?? environment.PAYMENTS_URL ?? local;
-    if (!URL.canParse(given) || !/^https?:$/.test(new URL(given).protocol))
+    if (!isWebAddress(given))
       throw new InvalidArgumentError(`${given} is not the URL of a service: it must begin with http:// or https://.`);
     this.#screen = screen;
     this.#signal = signal;
@@ -43,8 +43,10 @@ export class Service {
     const response = await fetch(this.#graphql, { ...request, headers, signal: this.#signal }).catch(
       (error: unknown) => {
         this.#signal.throwIfAborted();
+        const cause = causeOf(error);
+        const reason = ('code' in cause && String(cause.code)) || cause.message;
         throw new Failure(
-          `Nothing answers at ${this.origin} (${reasonOf(error)}). \`npm start\` starts a sandbox; --url names another service.`,
+          `Nothing answers at ${this.origin} (${reason}). \`npm start\` starts a sandbox; --url names another service.`,
         );
       },
     );
@@ -139,10 +141,13 @@ function basic(id: string, secret: string): string {
   return `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`;
 }
 
-function reasonOf(error: unknown): string {
+export const isWebAddress = (text: string) => /^https?:$/.test(URL.parse(text)?.protocol ?? '');
+
+/** Returns why `fetch` has failed: with several addresses of a host, the failure of the first. */
+export function causeOf(error: unknown): Error {
   const cause = error instanceof Error ? (error.cause ?? error) : error;
-  if (cause instanceof AggregateError) return reasonOf(cause.errors[0]);
-  return cause instanceof Error ? ('code' in cause && String(cause.code)) || cause.message : String(cause);
+  if (cause instanceof AggregateError) return causeOf(cause.errors[0]);
+  return cause instanceof Error ? cause : new Error(String(cause));
 }
 
 /** A refusal, as returned by every mutation. An operation selects the path of the cause, or all invalid fields. */

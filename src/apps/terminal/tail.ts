@@ -32,7 +32,6 @@ export const tail: Work<[TailOptions]> = async ({ service, screen, json }, optio
   return {};
 };
 
-/** Formats an event as a line: time, type, object and change. */
 function lineOf({ occurredAt, type, subject }: EventPartsFragment): string {
   const words = [subject?.id ?? '-', ...stateOf(subject)].filter((word) => word !== undefined);
   return `${timeOfDay(occurredAt)}  ${type.padEnd(23)}  ${words.join('  ')}`;

@@ -19,7 +19,6 @@ import { breakable, locale, messageText, noConnection, reasonOf, statusText, use
 type Quoted = Extract<CreateQuoteMutation['createQuote'], { __typename: 'CreateQuoteSuccess' }> & {
   readonly sourceId: string;
   readonly payeeId: string;
-  /** Whether somebody else must approve the payment. */
   readonly waits: boolean;
 };
 
@@ -54,7 +53,6 @@ export function Pay() {
     );
   /** The number of changes to the fields: an answer about earlier values is not shown. */
   const changes = useRef(0);
-  /** Removes messages about earlier values of the fields. */
   const drop = () => {
     changes.current += 1;
     setQuoted(undefined);
@@ -220,7 +218,6 @@ const periods = {
 
 type Limit = Omit<PayeePickerQuery['viewer']['policies'][number]['limits'][number], 'renewsAt'>;
 
-/** Returns the limits on payments in a currency. */
 const limitsOn = (currency: string, policies: PayeePickerQuery['viewer']['policies']): Limit[] =>
   policies.flatMap(({ limits }) =>
     limits.filter(({ leftAmount }) => !leftAmount || leftAmount.currency.code === currency),
@@ -265,7 +262,6 @@ function refusalText(refused: Refused): string {
 
 interface Refusal {
   readonly message: string;
-  /** Whether the refusal is about the amount. */
   readonly isAmount?: boolean;
   /** Whether the quote can no longer be executed. */
   readonly isEnd?: boolean;
@@ -273,7 +269,6 @@ interface Refusal {
 
 interface QuoteCardProps {
   readonly quoted: Quoted;
-  /** The balance of the paying account. */
   readonly available: { readonly amount: string; readonly formatted: string } | undefined;
   readonly limits: readonly Limit[];
   readonly payee: Payee | undefined;

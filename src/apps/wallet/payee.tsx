@@ -37,7 +37,6 @@ type Customer = NonNullable<PayeePickerQuery['viewer']['customer']>;
 /** An account that can be paid, or that is checked before it can be. */
 export type Payee = Extract<Customer['payees']['edges'][number]['node'], { readonly accountInfo: unknown }>;
 
-/** What to know about a payee that cannot be paid. */
 const statusNotes: { readonly [Status in ExternalAccountStatus]?: string } = {
   PENDING: 'Its bank is still checking the account. It can be paid once that is done.',
   UNDER_REVIEW: 'The account is being reviewed. It can be paid once that is done.',
@@ -203,7 +202,6 @@ interface TextProps {
   readonly name: string;
   readonly label: string;
   readonly isRequired: boolean;
-  /** The hint beside the label. */
   readonly about?: string;
   readonly format?: string | null;
   readonly fault?: string | undefined;
@@ -266,7 +264,6 @@ function labelOf({ description }: Field): { label: string; about: string } {
   return { label, about: about.join(', ').replace(/^which (is )?/, '') };
 }
 
-/** Returns the label of the field at a path of the input. */
 function labelAt(form: Form, path: readonly (string | number)[]): string {
   const field = form.fields.find(({ name }) => name === path.at(-1));
   return field ? labelOf(field).label : ownerLabel;
@@ -327,5 +324,4 @@ function refused(form: Form, { message, fields }: Refused): Outcome {
     : { faults, refusal: messageText(message) };
 }
 
-/** Removes the full stop from a description, for use as a label. */
 const sentence = (text: string) => text.replace(/\.$/, '');

@@ -78,7 +78,6 @@ function nextOf({ timeline, final, approvalDueAt, expectedSettlementAt, refund }
   }
 }
 
-/** Returns a time, with its date if that differs from the date of another time. */
 function timeText(time: string, other = new Date().toISOString()): string {
   const [at, beside] = [new Date(time), new Date(other)];
   const isSameDay = at.toDateString() === beside.toDateString();

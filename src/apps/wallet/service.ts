@@ -92,7 +92,6 @@ export function timeText(time: string): string {
 export class Network {
   isCut = false;
 
-  /** Sends a request, unless the network is cut. */
   readonly fetch: typeof fetch = (input, init) =>
     this.isCut ? Promise.reject(new TypeError('the network is cut')) : fetch(input, init);
 
@@ -108,7 +107,6 @@ export class Network {
   );
 }
 
-/** Creates the stand-in for a socket while the network is cut. */
 function deadSocket() {
   const socket = {
     onclose: null as ((event: object) => void) | null,

@@ -68,7 +68,6 @@ export function Statement({ accountId, onClose }: { accountId: string; onClose: 
   );
 }
 
-/** The entries, newest first. */
 type Entries = Extract<StatementData['account'], { readonly statement: unknown }>['ledgerEntries'];
 
 /** Draws the balance over time, up to now, with a step at each entry that the list shows. */

@@ -88,7 +88,10 @@ function schemaFacts(schema: GraphQLSchema): string {
     }
   }
   const { scalarFields, scalarInputs } = scalarFacts(schema);
-  const json = (value: unknown) => JSON.stringify(value, null, 2);
+  const json = (facts: object) =>
+    `{\n${Object.entries(facts)
+      .map(([name, fact]) => `  ${name}: ${JSON.stringify(fact)},\n`)
+      .join('')}}`;
   return `${heading}
 /** The object types of each interface and union. */
 export const possibleTypes: Record<string, string[]> = ${json(possibleTypes)};
@@ -97,7 +100,7 @@ export const possibleTypes: Record<string, string[]> = ${json(possibleTypes)};
 export const connections: Record<string, Record<string, string[]>> = ${json(connections)};
 
 /** Object types without an identity, which belong to the object that contains them. */
-export const embedded: string[] = ${json(embedded)};
+export const embedded: string[] = ${JSON.stringify(embedded, null, 2)};
 
 /** The fields of objects that are BigInt or DateTime. */
 export const scalarFields: Record<string, Record<string, string>> = ${json(scalarFields)};
@@ -136,33 +139,40 @@ async function typedOperations(schema: GraphQLSchema): Promise<Record<string, st
     if (one.kind !== Kind.OPERATION_DEFINITION || !one.name) return [];
     const name = one.name.value;
     const result = name + one.operation.charAt(0).toUpperCase() + one.operation.slice(1);
-    const text = [print(one), ...usedFragments(one, fragments).map((fragment) => print(fragment))].join('\n');
-    return [{ name, result, text, hash: `sha256:${hash('sha256', text)}` }];
+    const text = print(one);
+    const used = usedFragments(one, fragments);
+    const whole = [text, ...used.map((fragment) => print(fragment))].join('\n');
+    const parts = [`\`${text}\``, ...used.map((fragment) => fragment.name.value)].join(', ');
+    return [{ name, result, parts, hash: `sha256:${hash('sha256', whole)}` }];
   });
   const each = (write: (one: (typeof operations)[number]) => string) => operations.map(write).join('\n');
   return {
-    'operations.ts': `${heading}import type { Operation } from '../operation.ts';
+    'operations.ts': `${heading}import { operation } from '../operation.ts';
 import type { ScalarText } from '../scalars.ts';
 
-${types}
+${String(types).replace(sameMembers, '$1')}
 
-${each(({ name, result, text }) => `export const ${name} = \`${text}\` as Operation<${result}, ${result}Variables>;\n`)}`,
+${[...fragments].map(([name, fragment]) => `const ${name} = \`${print(fragment)}\`;`).join('\n')}
+
+${each(({ name, result, parts }) => `export const ${name} = /* @__PURE__ */ operation<${result}, ${result}Variables>(${parts});\n`)}`,
     'hashes.ts': `${heading}import type { Operation } from '../operation.ts';
 import type * as of from './operations.ts';
 
 export type * from './operations.ts';
 ${each(({ name, result, hash }) => `export const ${name} =\n  '${hash}' as Operation<of.${result}, of.${result}Variables>;`)}
 `,
-    'documents.ts': `${heading}import { type Document, documentOf } from '../document.ts';
+    'documents.ts': `${heading}import { documentOf } from '../document.ts';
 import * as of from './operations.ts';
 
 export type * from './operations.ts';
-${each(({ name, result }) => `export const ${name}: Document<of.${result}, of.${result}Variables> = /* @__PURE__ */ documentOf(\n  of.${name},\n);`)}
+${each(({ name }) => `export const ${name} = /* @__PURE__ */ documentOf(of.${name});`)}
 `,
   };
 }
 
-/** The type of a scalar's text in the generated types. */
+/** Equal members of a union on consecutive lines, which the plugin writes for each type with the same selection. */
+const sameMembers = /^( *\| .*\n)\1+/gm;
+
 const textOf = (name: string) => `ScalarText<'${name}'>`;
 const texts = {
   BigInt: { input: `${textOf('BigInt')} | number`, output: textOf('BigInt') },

@@ -44,7 +44,7 @@ export const FollowAccounts =
 export const SupportSearch =
   'sha256:3b25f87cfad90736842347a34c342374d92f063967e08b9bdc4e19719777bf4b' as Operation<of.SupportSearchQuery, of.SupportSearchQueryVariables>;
 export const SupportView =
-  'sha256:b0b3338bd3b8b34d3a004913a864189fa4d00528cf338acdb1eaa65311fe85b1' as Operation<of.SupportViewQuery, of.SupportViewQueryVariables>;
+  'sha256:33295d5df296979827aaaee6cadcfe4be9819c20f0618f48875da222c15635bc' as Operation<of.SupportViewQuery, of.SupportViewQueryVariables>;
 export const Resend =
   'sha256:191654c0529dbc5b65b86c448ebaa700e3a8a730c816d8b9831e18d65bee426f' as Operation<of.ResendMutation, of.ResendMutationVariables>;
 export const Replay =
