@@ -36,10 +36,12 @@ export interface AccountField extends AccountForm {
   readonly formBy?: { readonly field: string; readonly forms: Readonly<Record<string, AccountForm>> };
 }
 
+/** Returns a field's form, which may depend on another field, such as the country. */
 export function formOf(field: AccountField, details: AccountDetails): AccountForm {
   return field.formBy?.forms[details[field.formBy.field] ?? ''] ?? field;
 }
 
+/** Returns why a value does not match its format; undefined if it does. */
 export function formFault(field: AccountField, value: string, details: AccountDetails): string | undefined {
   if (value.length > field.maxLength) return `the value must have at most ${field.maxLength} characters`;
   const { pattern, form, explain } = formOf(field, details);
@@ -170,6 +172,7 @@ export const numberField = (
   ...more,
 });
 
+/** Defines a free text, such as a name. */
 export const text = (description: string, more: Partial<AccountField> = {}): AccountField => ({
   description,
   maxLength: usualLength,
@@ -201,6 +204,7 @@ export const digits = (
     { differIn: 'spaces, dashes', ...more },
   );
 
+/** Defines a detail with a closed set of values. */
 export const choice = (description: string, values: readonly string[], enumName: string): AccountField => ({
   description,
   maxLength: usualLength,
@@ -245,6 +249,7 @@ export const ibanForm: AccountForm = {
   explain: (value) => bareIban.explain?.(withoutLabel(value)),
 };
 
+/** Defines an IBAN, with a check of the value. */
 export const ibanField = (check: AccountForm['check']) =>
   numberField('IBAN, 15 to 34 characters.', ibanForm, {
     differIn: 'spaces, dashes, letter case, the word IBAN before it',
@@ -340,6 +345,7 @@ export const sortCode = digits('Sort code, 6 digits.', 6, 6, {
   check: (value) => notZeros(value.replaceAll('-', ''), {}, value),
 });
 
+/** Defines a case-insensitive address `user@domain`. */
 export const atAddress = (
   description: string,
   form: string,

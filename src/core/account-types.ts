@@ -250,6 +250,7 @@ export interface AccountIdentity {
   readonly bank: string | null;
 }
 
+/** Returns an account's identity. Two accounts with the same identity are the same account. */
 export function identityOf(type: ExternalAccountType, details: AccountDetails): AccountIdentity {
   const { fields, identifier, bank }: AccountType = accountTypes[type];
   const compared = (names: readonly string[]) =>

@@ -41,6 +41,7 @@ export interface CarriedText {
   readonly lost: readonly string[];
 }
 
+/** Transliterates a text into the characters that a rail supports. Every lost character is reported. */
 export function carriedText(text: string, set: CharacterSetName): CarriedText {
   const { allowed, instead }: CharacterSet = characterSets[set];
   const lost: string[] = [];

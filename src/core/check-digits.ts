@@ -45,6 +45,7 @@ export function ibanFault(value: string, details: AccountDetails): string | unde
     : reason;
 }
 
+/** Returns why an IBAN requires a BIC: outside SEPA, the BIC identifies the bank. */
 export function bicNeeded({ iban }: AccountDetails): string | undefined {
   const country = ibanForm.canonical(iban ?? '').slice(0, 2);
   // A value that is not an IBAN is refused for that reason alone.
@@ -110,6 +111,7 @@ const nameOfBank = (name: string) => {
     .trim();
 };
 
+/** Checks a Nigerian account number (NUBAN). Its 10th digit depends on the bank code, if that is known. */
 export function nubanFault(value: string, details: AccountDetails): string | undefined {
   return /^0+$/.test(value) ? 'it is all zeros' : nubanChecksum(value, details, value);
 }

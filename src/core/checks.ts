@@ -4,6 +4,7 @@ export const maxAmount = 9_000_000_000_000_000n;
 /** Only refunds, fees and other money that is owed can raise a balance above `maxAmount`, the limit for new money. */
 export const maxBalance = 1_000n * maxAmount;
 
+/** The maximum number of values in a list in a request, in every API. */
 export const maxListLength = 100;
 
 /** Returns whether text is a calendar day, YYYY-MM-DD. Neither the calendar nor Postgres has a year 0. */

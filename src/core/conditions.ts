@@ -27,6 +27,7 @@ export function updated({ updatedAfter: after, updatedBefore: before }: ChangeFi
   return after || before ? { updatedAt: { ...(after && { gte: after }), ...(before && { lte: before }) } } : {};
 }
 
+/** Returns the condition that a field has one of the values. Without values it is empty and matches everything. */
 export function anyOf<Field extends string, Value>(
   field: Field,
   values: Given<readonly Value[]>,
@@ -39,11 +40,13 @@ export function equal<Field extends string, Value>(field: Field, value: Value) {
   return { [field]: value } as { readonly [F in Field]?: Value };
 }
 
+/** Returns a condition on a text in its stored form. Matches no row if the text cannot be stored. */
 export function byText(text: Given<string>, where: (text: string) => object): object {
   if (text === null || text === undefined) return {};
   return isPlainText(text) ? where(canonicalText(text)) : matchesNothing;
 }
 
+/** Returns a condition on an id. Matches no row if the id is malformed or of another type. */
 export function byId(id: Given<string>, where: (uuid: string) => object, type: IdType): object {
   if (id === null || id === undefined) return {};
   const uuid = uuidOf(id, type);

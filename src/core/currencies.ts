@@ -36,6 +36,7 @@ export const currencies: readonly Currency[] = table;
 
 const byCode: ReadonlyMap<string, Currency> = new Map(currencies.map((currency) => [currency.code, currency]));
 
+/** Returns a currency by its code, or undefined. */
 export function currencyOf(code: string): Currency | undefined {
   return byCode.get(code);
 }
@@ -59,10 +60,12 @@ export interface Money {
   readonly currency: Currency;
 }
 
+/** Returns an amount in smallest units, together with its currency. @throws Error for an unknown code */
 export function money(amount: bigint, currency: string): Money {
   return { amount, currency: requiredCurrency(currency) };
 }
 
+/** Returns whether the gateway knows a currency with exactly this code. */
 export function isCurrencyCode(code: string): code is CurrencyCode {
   return byCode.has(code);
 }
@@ -75,6 +78,7 @@ export function formatDecimal(amount: bigint, decimals: number): string {
   return decimals === 0 ? `${sign}${digits}` : `${sign}${digits.slice(0, point)}.${digits.slice(point)}`;
 }
 
+/** Formats smallest units as major units with their code: "0.03 USD". */
 export function formatMajor(amount: bigint, currency: Currency): string {
   return `${formatDecimal(amount, currency.decimals)} ${currency.code}`;
 }

@@ -53,25 +53,30 @@ export function multiply(a: Fraction, b: Fraction): Fraction {
   return { numerator: a.numerator * b.numerator, denominator: a.denominator * b.denominator };
 }
 
+/** Returns a ÷ b. @throws RangeError when b is zero */
 export function divide(a: Fraction, b: Fraction): Fraction {
   if (b.numerator === 0n) throw new RangeError('division by zero');
   const sign = b.numerator < 0n ? -1n : 1n;
   return { numerator: sign * a.numerator * b.denominator, denominator: sign * a.denominator * b.numerator };
 }
 
+/** Compares fractions, whose denominators are positive. */
 export function isLess(a: Fraction, b: Fraction): boolean {
   return a.numerator * b.denominator < b.numerator * a.denominator;
 }
 
+/** Returns the greatest whole number that is not above the value. */
 export function roundDown({ numerator, denominator }: Fraction): bigint {
   const quotient = numerator / denominator;
   return numerator < 0n && quotient * denominator !== numerator ? quotient - 1n : quotient;
 }
 
+/** Returns the least whole number that is not below the value. */
 export function roundUp({ numerator, denominator }: Fraction): bigint {
   return -roundDown({ numerator: -numerator, denominator });
 }
 
+/** Returns the nearest whole number, rounding halves up. */
 export function roundHalfUp({ numerator, denominator }: Fraction): bigint {
   return roundDown({ numerator: 2n * numerator + denominator, denominator: 2n * denominator });
 }
@@ -120,6 +125,7 @@ function withoutZeros(decimal: string): string {
   return decimal.replace(/\.?0+$/, '');
 }
 
+/** Formats the value as "numerator/denominator" in lowest terms. */
 export function toRatio(value: Fraction): string {
   const { numerator, denominator } = lowestTerms(value);
   return `${numerator}/${denominator}`;

@@ -25,16 +25,20 @@ interface KeyOwner {
   readonly keySpace?: string | undefined;
 }
 
+/** Returns the name under which a caller's idempotency keys for an operation are stored. */
 export function keyedOperation({ keySpace }: KeyOwner, operation: string): string {
   return keySpace === undefined ? operation : `${operation}@${keySpace}`;
 }
 
+/** The path of the idempotency key, which is not part of a command's input. */
 export const keyPath: FieldPath = ['idempotencyKey'];
 
+/** Returns the refusal for a call whose key was first used with different input. */
 export function keyMismatch(): Refusal {
   return new Refusal('IDEMPOTENCY_MISMATCH', 'this idempotency key was already used with different input', keyPath);
 }
 
+/** Returns the refusal for a call that arrives while the first call with its key is still running. */
 export function firstCallRuns(): Refusal {
   const message = 'the first request with this idempotency key is still running';
   return new Refusal('CONFLICT', message, { path: keyPath, retryAfter: 1 });

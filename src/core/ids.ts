@@ -22,6 +22,7 @@ export type IdType =
 
 const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
+/** Returns a row's public id, which is the same in all APIs: `Type:uuid`. */
 export function publicId(type: IdType, uuid: string): string {
   return `${type}:${uuid}`;
 }
@@ -38,6 +39,7 @@ export interface AccountName {
   readonly id: string;
 }
 
+/** Returns the kind and the uuid in an account's public id. No account of another kind has the same uuid. */
 export function accountNameIn(id: string): AccountName | undefined {
   const internal = uuidOf(id, 'InternalAccount');
   if (internal !== undefined) return { kind: 'INTERNAL', id: internal };
@@ -45,6 +47,7 @@ export function accountNameIn(id: string): AccountName | undefined {
   return external === undefined ? undefined : { kind: 'EXTERNAL', id: external };
 }
 
+/** Returns the time in a UUIDv7, in milliseconds: when the row was created. */
 export function creationTime(uuid: string): Date {
   return new Date(Number.parseInt(uuid.replaceAll('-', '').slice(0, 12), 16));
 }
@@ -53,14 +56,17 @@ export function accountPublicId(kind: 'INTERNAL' | 'EXTERNAL', uuid: string): st
   return publicId(kind === 'INTERNAL' ? 'InternalAccount' : 'ExternalAccount', uuid);
 }
 
+/** Returns a payment's reference, which is derived from its id. Both sides can use it to find the payment. */
 export function paymentReference(uuid: string): string {
   return `PAY-${uuid.slice(-12).toUpperCase()}`;
 }
 
+/** Returns the smallest uuid of a row created in this millisecond. */
 export function firstIdAt(moment: Date): string {
   return idAtMoment(moment, '0');
 }
 
+/** Returns the largest uuid of a row created in this millisecond. */
 export function lastIdAt(moment: Date): string {
   return idAtMoment(moment, 'f');
 }

@@ -17,6 +17,7 @@ export class InexactJson extends Error {
   }
 }
 
+/** Returns whether a JSON value is an object, and neither a list nor null. */
 export function isJsonObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
@@ -27,6 +28,7 @@ type WithoutNulls<T> = T extends readonly (infer Item)[]
     ? { [Name in keyof T]: WithoutNulls<Exclude<T[Name], null>> }
     : T;
 
+/** Returns JSON with all object members that are null or undefined removed. */
 export function withoutNulls<T>(json: T): WithoutNulls<T> {
   const clean = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(clean);

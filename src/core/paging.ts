@@ -69,6 +69,7 @@ const byChange: RowOrder<ChangeKey> = {
 
 export const rowOrders = { CREATED: byCreation, UPDATED: byChange } as const;
 
+/** Returns the Prisma arguments that read a page, plus one extra row. */
 export function pageQuery<Where, Key>(where: Where, page: Page<Key>, order: RowOrder<Key>) {
   return {
     where: page.bound ? { AND: [where, order.within(page.bound)] } : where,

@@ -62,8 +62,10 @@ export interface RefusalDetails {
 
 const isPath = (about: FieldPath | RefusalDetails): about is FieldPath => Array.isArray(about);
 
+/** The message for a request that had no effect, because the database could not process it. */
 export const databaseAway = 'the database is unreachable or overloaded; try again';
 
+/** The message for a request that has waited for another session's lock, usually on a table, for as long as allowed. */
 export const databaseBusy = 'the database is busy: another session holds a lock that this request needs; try again';
 
 /** SERVICE_UNAVAILABLE: the request had no effect and may be sent again. OUTCOME_UNKNOWN: it may have taken effect. */
@@ -74,6 +76,7 @@ export function refusalIn(error: unknown): Refusal | undefined {
   return new Refusal('SERVICE_UNAVAILABLE', isLockTimeout(error) ? databaseBusy : databaseAway, { retryAfter: 1 });
 }
 
+/** Returns the refusal for a command that may have taken effect, but whose result was lost. */
 export function outcomeUnknown(): Refusal {
   return new Refusal(
     'OUTCOME_UNKNOWN',
@@ -98,6 +101,7 @@ export class Refusal extends Error {
   }
 }
 
+/** Creates the refusal for an input that is invalid at a path. */
 export function invalid(message: string, about?: FieldPath | RefusalDetails): Refusal {
   return new Refusal('INVALID_INPUT', message, about);
 }
@@ -145,6 +149,7 @@ export function translatePath(path: FieldPath, table: PathTable): FieldPath {
   return [...to, ...path.slice(from.length)];
 }
 
+/** Formats a path as text: `beneficialOwners.0.taxId`. */
 export function dotted(path: FieldPath): string {
   return path.join('.');
 }
@@ -156,6 +161,7 @@ export interface Expecting {
 
 const at = pathsIn<Expecting>()('expectedVersion');
 
+/** Creates the refusal for a change to a record that has changed since the caller read it. */
 export function changedMeanwhile(existingId: string | null, version: number, replayed = false): Refusal {
   const message = `the record has changed meanwhile: its version is ${version}`;
   return new Refusal('CONFLICT', message, { path: at, ...(existingId !== null && { existingId }), version }, replayed);
@@ -190,6 +196,7 @@ export function checkAll<Checks extends readonly (() => unknown)[]>(
   throw found.length === 1 ? first : joinRefusals(first, found);
 }
 
+/** Returns the invalid fields listed in a refusal; if it lists none, the field at its path. */
 export function invalidFieldsOf({ code, message, details }: Refusal): readonly InvalidField[] {
   return details.errors ?? (details.path ? [{ path: details.path, code, message }] : []);
 }

@@ -9,6 +9,7 @@ export interface Tenant {
 
 const lockStatement = statement<object>('lock_platform', 'select from platform where id = $1 for no key update');
 
+/** Locks the platform's row until the transaction ends, for changes that depend on it. Prisma has no such statement. */
 export async function lockPlatform(on: Queryable, { platformId }: Tenant): Promise<void> {
   await lockStatement(on, platformId);
 }

@@ -26,6 +26,7 @@ export function lengthOf(text: string): number {
   return length;
 }
 
+/** Describes a character for a refusal: its code, and the character itself if it can be shown. */
 export function nameOfCharacter(character: string): string {
   const code = `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
   return visible.test(character) ? `${JSON.stringify(character)} (${code})` : code;

@@ -58,6 +58,7 @@ export const solanaAddress = address(
   }),
 );
 
+/** A Tron wallet address, with its checksum. */
 export const tronAddress = address(
   'Wallet address: T and 33 characters.',
   'T and 33 letters or digits',
@@ -87,6 +88,7 @@ export function eip55(digits: string): string {
   return `0x${letters.join('')}`;
 }
 
+/** A wallet address on a chain that uses Ethereum's address format. */
 export const evmAddress = numberField(
   'Wallet address: 0x and 40 hexadecimal digits.',
   written('0x and 40 hexadecimal digits', {

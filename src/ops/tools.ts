@@ -81,6 +81,7 @@ export function momentIn(text: string): Date {
   return moment;
 }
 
+/** Adds the required options for a period to a command. */
 export function periodOf(command: Program): Program {
   return command
     .requiredOption('--from <time>', 'the start of the period, such as 2026-01-01T00:00:00Z', momentIn)

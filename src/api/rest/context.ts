@@ -35,8 +35,10 @@ export interface RestEnvironment {
 
 // Implements entity tags (RFC 9110, 8.8.3) for records with versions, and If-Match (13.1.1).
 
+/** The header with the entity tag of the record to change, spelled as in errors. */
 export const ifMatch = 'If-Match';
 
+/** Sets the response's strong entity tag. */
 export function setTag(context: Context<RestEnvironment>, tag: string | number): void {
   context.header('ETag', `"${tag}"`);
 }

@@ -98,6 +98,7 @@ export const accesses = {
 
 export const ifMatchParameter = { $ref: '#/components/parameters/IfMatch' };
 
+/** Adds endpoints under one tag, each with its schemas, its documentation and its handler. */
 export class Endpoints {
   readonly #app: RestApp;
   readonly #tags: string[];

@@ -36,6 +36,7 @@ const ownCodes = {
 
 export type ErrorCode = keyof typeof ownCodes | keyof typeof refusals;
 
+/** Every code that can appear in an error body, for the document. */
 export const errorCodes = [...Object.keys(ownCodes), ...Object.keys(refusals)] as [ErrorCode, ...ErrorCode[]];
 
 /** The body of every error response (decision 46). */
@@ -67,6 +68,7 @@ export const ErrorBody = z
     description: 'Why a request was refused. Nothing has changed, unless the code is OUTCOME_UNKNOWN.',
   });
 
+/** An error of the REST API itself, with its HTTP status. */
 export class RestError extends Error {
   override readonly name = 'RestError';
   readonly code: ErrorCode;
@@ -109,6 +111,7 @@ export function invalidRequest(issues: readonly core.$ZodIssue[], data: unknown,
   return new RestError(codes.size === 1 && firstCode ? firstCode : 'INVALID_INPUT', message, { errors });
 }
 
+/** Creates the error for a body with a JSON value that cannot be represented exactly as written. */
 export function inexactBody({ path, reason, isTooLarge }: InexactJson): RestError {
   const field = dotted(path) || 'body';
   const code = codeOf({ code: isTooLarge ? 'too_big' : 'custom' }, path.map(String), false);

@@ -50,13 +50,16 @@ export const requiredMoment = (description: string) =>
     })
     .openapi({ type: 'string', format: 'date-time', description });
 
+/** Defines an optional parameter of the same kind. */
 export const moment = (description: string) => requiredMoment(description).optional();
 
+/** The list parameters for a record's creation time. */
 export const createdParameters = {
   createdAfter: moment('Created at this time or later.'),
   createdBefore: moment('Created at this time or earlier.'),
 };
 
+/** The list parameters for the time when a record last changed. */
 export const updatedParameters = {
   updatedAfter: moment('Last changed at this time or later.'),
   updatedBefore: moment('Last changed at this time or earlier.'),
@@ -78,8 +81,10 @@ export function anyOf<const Values extends Readonly<Record<string, string>>>(val
 
 const boolean = z.enum(['true', 'false']).transform((text) => text === 'true');
 
+/** Defines a boolean parameter without a default. */
 export const choice = (description: string) => boolean.optional().openapi({ type: 'boolean', description });
 
+/** Defines a boolean parameter, false by default. */
 export const flag = (description: string, isDefault = false) =>
   boolean.default(isDefault).openapi({ type: 'boolean', default: isDefault, description });
 
@@ -94,6 +99,7 @@ export function amountParameter(description: string) {
     .openapi({ type: 'integer', format: 'int64', minimum: 0, maximum: Number(maxAmount), description });
 }
 
+/** The parameters of lists that can be ordered by creation or by last change. */
 export const orderParameters = {
   orderBy: z
     .enum(['created', 'updated'])

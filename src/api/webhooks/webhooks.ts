@@ -87,4 +87,8 @@ export const webhookTypes = [
   'TEST',
 ] as const satisfies readonly EventType[];
 
+/**
+ * The same types as a list in SQL. Events about deliveries are excluded, because each delivery would create another
+ * one.
+ */
 export const webhookTypesSql = webhookTypes.map((type) => `'${type}'`).join(', ');

@@ -25,6 +25,7 @@ export interface Caller extends Tenant {
   readonly operator?: (Operator & Pick<ActFacts, 'subject' | 'after'>) | undefined;
 }
 
+/** Returns the public id of the caller's token, as stored with payments; null for the platform itself. */
 export function tokenOf({ kind, tokenId }: Caller): string | null {
   return tokenId === null ? null : publicId(kind === 'CLIENT' ? 'ClientToken' : 'ApiToken', tokenId);
 }

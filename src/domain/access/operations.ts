@@ -92,10 +92,12 @@ function requireGrant({ grants }: Pick<Caller, 'grants'>, grant: ClientGrant): v
   }
 }
 
+/** Returns whether an operation may return a record that already existed, and therefore needs VIEW. */
 export function showsExisting(name: Operation): boolean {
   return 'showsExisting' in operations[name];
 }
 
+/** Returns whether an operation changes a record named in its input, and therefore accepts an expected version. */
 export function changesRecord(name: Operation): boolean {
   return 'changes' in operations[name];
 }

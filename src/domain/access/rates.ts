@@ -24,11 +24,13 @@ export type RateColumns = {
   readonly [Column in `${(typeof prefixes)[keyof Rates]}${'Limit' | 'Burst'}`]: number | null;
 };
 
+/** The same columns as a select list, for a table with the alias `p`. */
 export const rateColumns = limits
   .flatMap((limit) => [`${prefixes[limit]}Limit`, `${prefixes[limit]}Burst`])
   .map((column) => `p.${columnName(column)}`)
   .join(', ');
 
+/** Returns a platform's own limits; null if the limits from the settings apply. */
 export function ownRates(row: RateColumns): Rates {
   const rateOf = (limit: keyof Rates): Rate | null => {
     const [perSecond, burst] = [row[`${prefixes[limit]}Limit`], row[`${prefixes[limit]}Burst`]];

@@ -126,6 +126,7 @@ async function answerRepeat<Answer>(first: FirstCall | undefined, { repeat }: Pi
   return { ...(await repeat(trustedJson<StoredResult>(first.result ?? {}))), replayed: true };
 }
 
+/** Counts a command in the metrics by its outcome: done, replayed, or its refusal. */
 export async function countCommand<Result extends { readonly replayed: boolean }>(
   operation: Operation,
   running: Promise<Result>,

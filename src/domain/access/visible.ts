@@ -38,10 +38,15 @@ export const visibleCustomers = (scope: Scope): Prisma.CustomerWhereInput => whe
 export const visibleAccounts = (scope: Scope): Prisma.AccountWhereInput => where(rules.account, scope);
 export const visibleEvents = (scope: Scope): Prisma.EventWhereInput => where(rules.event, scope);
 
+/**
+ * Returns the condition for the lookups that a caller may see. It matches none for a caller who may not look up
+ * receivers.
+ */
 export function visibleLookups(caller: Caller): Prisma.LookupWhereInput {
   return seesLookups(caller) ? where(rules.lookup, caller) : { AND: [matchesNothing] };
 }
 
+/** Returns whether the caller sees lookups: servers do, and apps that may look up receivers. */
 export function seesLookups({ kind, grants }: Pick<Caller, 'kind' | 'grants'>): boolean {
   return kind === 'PLATFORM' || grants.includes('LOOK_UP_RECEIVERS');
 }
@@ -51,6 +56,7 @@ export function ownPlatform({ platformId }: Pick<Scope, 'platformId'>): Prisma.P
   return { id: platformId };
 }
 
+/** Returns the condition for records that only a platform itself sees. */
 export function visibleToPlatform(scope: Scope): { readonly platformId: string } {
   return where(rules.ofPlatform, scope);
 }
@@ -61,6 +67,7 @@ export function visibleApiTokens(viewer: Viewer): Prisma.ApiTokenWhereInput {
   return { AND: [seen, { revokedAt: null }] };
 }
 
+/** Returns the condition for the client tokens that a viewer may see: with MANAGE, all tokens, even revoked ones. */
 export function visibleClientTokens(viewer: Viewer): Prisma.ClientTokenWhereInput {
   return viewer.permissions.includes('MANAGE') ? visibleToPlatform(viewer) : matchesNothing;
 }
@@ -85,12 +92,14 @@ export function maySeeEvent(scope: Scope, event: Event): boolean {
   return event.platformId === scope.platformId && maySee('event', scope, event);
 }
 
+/** Returns whether the caller may see a row of its own platform that has already been read. */
 export function maySee(noun: Noun, { bound }: Pick<Scope, 'bound'>, row: Readonly<Record<string, unknown>>): boolean {
   if (bound.kind === 'PLATFORM') return true;
   const field = rules[noun][bound.kind];
   return field !== null && row[field] === idOf(bound);
 }
 
+/** Returns whether callers with such a bound can see any records of this kind. */
 export function seesAny(noun: Noun, { bound }: Pick<Scope, 'bound'>): boolean {
   return bound.kind === 'PLATFORM' || rules[noun][bound.kind] !== null;
 }

@@ -91,6 +91,7 @@ export async function rejectAdjustment(database: Database, id: string, operator:
   return requireOne(database.prisma, found);
 }
 
+/** Returns the latest 1,000 adjustments, newest first: all of them, or only those that can still be approved. */
 export async function listAdjustments(database: Database, { all }: { readonly all: boolean }): Promise<Adjustment[]> {
   const { now } = await readClock(database.pool);
   return database.prisma.adjustment.findMany({

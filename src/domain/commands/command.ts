@@ -50,6 +50,7 @@ export interface Validated {
   readonly approvalDueAt: Date | null;
 }
 
+/** Returns the rail for a tenant's environment, or undefined if no rail is connected. */
 export function connectedRail({ rails }: Pick<Payments, 'rails'>, tenant: Tenant): Rail | undefined {
   const rail = rails[tenant.environment];
   return rail?.forPlatform?.(tenant.platformId) ?? rail;

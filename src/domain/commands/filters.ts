@@ -93,6 +93,7 @@ export interface AccountFilter {
   readonly beneficiaryVerificationStatus?: Given<readonly BeneficiaryVerificationStatus[]>;
 }
 
+/** Returns the condition for the quotes that the caller may see and that match a filter. */
 export function whereQuotes(caller: Scope, filter: Given<QuoteFilter>): Prisma.QuoteWhereInput {
   if (!filter) return visibleQuotes(caller);
   return {
@@ -111,6 +112,7 @@ export function whereQuotes(caller: Scope, filter: Given<QuoteFilter>): Prisma.Q
   };
 }
 
+/** Returns the condition for the transactions that a caller may see and that match a filter. */
 export function whereTransactions(caller: Scope, filter: Given<TransactionFilter>): Prisma.TransactionWhereInput {
   if (!filter) return visibleTransactions(caller);
   return {
@@ -146,6 +148,7 @@ export function whereTransactions(caller: Scope, filter: Given<TransactionFilter
   };
 }
 
+/** Returns the condition for the customers that a caller may see and that match a filter. */
 export function whereCustomers(caller: Scope, filter: Given<CustomerFilter>): Prisma.CustomerWhereInput {
   return {
     AND: [

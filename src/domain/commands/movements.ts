@@ -236,6 +236,7 @@ export function storedLock({ reference, sent, received, rate, fees }: RateLock):
   return { reference, sent: String(sent), received: String(received), rate, fees: String(fees) };
 }
 
+/** Returns a quote's stored rate lock, or undefined if the quote has none. */
 export function lockOf(stored: Prisma.JsonValue | undefined): RateLock | undefined {
   if (stored === null || stored === undefined) return undefined;
   const { reference, sent, received, rate, fees } = trustedJson<StoredLock>(stored);

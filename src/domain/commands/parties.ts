@@ -100,6 +100,7 @@ const platformFeeStatement = statement<PlatformFeeRow>(
   'select fixed_fee::text, variable_fee_rate::text from platform_fee where platform_id = $1 and sending_currency = $2',
 );
 
+/** Returns a platform's fee for payments in a currency, or undefined. */
 export async function readPlatformFee(on: Queryable, { platformId }: Scope, currency: string) {
   const [row] = await platformFeeStatement(on, platformId, currency);
   return feeOf(row);
@@ -109,6 +110,7 @@ function feeOf(row: PlatformFeeRow | undefined): PlatformFeeTerms {
   return { fixedFee: BigInt(row?.fixedFee ?? 0), variableFeeRate: row?.variableFeeRate ?? '0' };
 }
 
+/** Returns the currency of an account; undefined if the caller can see no account with that id. */
 export async function currencyOfNamed(on: Queryable, caller: Scope, id: string): Promise<string | undefined> {
   const { source } = await readTransferParties(on, caller, { source: accountNameIn(id), ids: 0 });
   return source?.currency;
@@ -123,6 +125,7 @@ function transferPartiesOf({ source, destination, ids }: TransferPartiesRow, nam
   };
 }
 
+/** Returns one of the ids that were created together with the parties. @throws Error if there are fewer */
 export function idAt(parties: Pick<TransferParties, 'ids'>, position: number): string {
   const id = parties.ids[position];
   if (id === undefined) throw new Error(`no id at ${position}`);
@@ -154,6 +157,7 @@ export type Party = Pick<
   'id' | 'kind' | 'customerId' | 'currency' | 'accountType' | 'identifier' | 'accountInfo'
 >;
 
+/** Converts an external account to the rail's form; undefined for an internal account. */
 export function toRailAccount(account: Party): RailAccount | undefined {
   return account.kind === 'EXTERNAL' && account.accountType !== null && account.identifier !== null
     ? {

@@ -27,6 +27,7 @@ export function normalDomain(domain: string): string | undefined {
   return domainName.test(ascii) && !machines.has(last) ? ascii : undefined;
 }
 
+/** Returns whether a domain is reserved for tests and examples, which only the sandbox uses. */
 export function isFictional(domain: string): boolean {
   return fictional.some((one) => isBelow(domain, one));
 }

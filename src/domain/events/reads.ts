@@ -8,10 +8,12 @@ import { type FeedPosition, feedStart } from './cursor.ts';
 import { newestEvents } from './recent.ts';
 import type { EventFilter, Subject } from './subscribers.ts';
 
+/** The maximum number of events that one read returns. */
 export const pageSize = 500;
 /** The number of feed positions that a page covers: otherwise, a replay of rare types would read millions of rows. */
 const pageSpan = 10_000;
 
+/** The number of replay pages that this process reads concurrently. */
 export const replayConnections = 3;
 /** Live reads are short, and run one at a time per platform. */
 const liveConnections = 2;
@@ -54,6 +56,7 @@ const headStatement = statement<FeedPosition>(
   'select sequence, epoch from feed_head where platform_id = $1',
 );
 
+/** Returns the end of a platform's feed: the position of its last event. */
 export async function feedHead({ pool }: Pick<Database, 'pool'>, platformId: string): Promise<FeedPosition> {
   const [row] = await asPlatform(platformId, () => headStatement(pool, platformId));
   return row ?? feedStart;

@@ -1,5 +1,6 @@
 import type { Event } from '../../infra/database/generated/client/client.ts';
 
+/** The maximum number of events of one platform kept in memory. */
 export const newestEvents = 2_000;
 /** For all platforms, in bytes of JSON. As objects, events take two to four times as much memory. */
 export const maxBytes = 32 * 1024 * 1024;

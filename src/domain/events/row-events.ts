@@ -21,6 +21,7 @@ const nounsByType = new Map<EventType, FollowedNoun>(
   Object.entries(eventsOfNoun).flatMap(([noun, { types }]) => types.map((type) => [type, noun as FollowedNoun])),
 );
 
+/** Returns the noun of the row that changed; undefined for an event about something else. */
 export function nounOf({ type }: Pick<Event, 'type'>): FollowedNoun | undefined {
   return nounsByType.get(type);
 }

@@ -208,6 +208,7 @@ export async function validatePlan(database: Database, platformId: string, plan:
   );
 }
 
+/** Commits a plan on one connection, alone or as part of a larger transaction, without a retry. */
 export async function commitPlanOn(on: Queryable, platformId: string, plan: Plan): Promise<Outcome> {
   const [outcome] = await commitGroupsOn(on, [[{ platformId, plan }]]);
   return requireOutcome(outcome);
@@ -271,6 +272,7 @@ async function commitTogether(database: Database, groups: readonly PlanGroup[]):
   return outcomes.map((outcome) => (outcome.kind === 'refused' ? outcome.refusal : null));
 }
 
+/** Returns the outcome of the first call with this key; undefined if there was none. */
 export async function firstOutcome(database: Database, platformId: string, claim: Claim): Promise<Outcome | undefined> {
   const [row] = await firstCallStatement(database.pool, platformId, claim.operation, claim.key, claim.hash);
   if (!row) return undefined;

@@ -18,6 +18,7 @@ export interface SelectionCost extends Cost {
 
 export const noCost: SelectionCost = { cost: 0, once: 0, costliest: undefined, alternatives: undefined };
 
+/** Adds up the costs of selections for each concrete type. */
 export function addAlternatives(
   one: SelectionCost['alternatives'],
   other: SelectionCost['alternatives'],

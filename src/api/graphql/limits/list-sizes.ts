@@ -189,6 +189,7 @@ function searchCost(
   return conditions > 1 ? search.price : 0;
 }
 
+/** Returns whether an argument selects or orders rows. */
 export function isSearchArgument(name: string): boolean {
   return name === 'filter' || name === 'orderBy';
 }

@@ -59,6 +59,7 @@ export const currencyAt =
   (code: Path): MadeRead =>
   ({ model }) => ({ kind: 'value', env: (env) => ({ code: textAt(model, code)(env) }) });
 
+/** A value built from several columns; null if the first of them, a JSON column, is null. */
 export const madeOf =
   (parts: Readonly<Record<string, Steps>>): MadeRead =>
   ({ model }) => {
@@ -94,6 +95,7 @@ export const inJson =
     );
   };
 
+/** The members of a JSON object as a list: in the object's order, or sorted by name. */
 export const entriesOf =
   (column: string, [name, value]: readonly [string, string], isSorted: boolean): MadeRead =>
   () => ({
@@ -117,6 +119,7 @@ export const fromTable =
 const jsonOf = (value: unknown) =>
   `${literal(JSON.stringify(value, (_key, one: unknown) => (typeof one === 'bigint' ? String(one) : one)))}::jsonb`;
 
+/** The same row, presented as another type; null if a column is null. */
 export const sameRowUnless =
   (column?: string): MadeRead =>
   () => ({
@@ -125,6 +128,7 @@ export const sameRowUnless =
     ...(column !== undefined && { unless: ({ row }: Env) => [`${row}.${columnName(column)} is null`] }),
   });
 
+/** A public id, from a uuid column or from several columns. */
 export const publicIdOf =
   (type: string, columns: readonly string[]): MadeRead =>
   () =>
@@ -133,6 +137,7 @@ export const publicIdOf =
       return [`'"${type}:' || ${parts.join(" || '.' || ")} || '"'`];
     });
 
+/** Text that is null while another column has a certain enum value. */
 export const nullWhile =
   ([other, value]: readonly [string, string], column: string): MadeRead =>
   () =>
@@ -173,6 +178,7 @@ export const meets =
   ({ model = '' }) =>
     leaf(({ row = '' }) => [(run) => `(${conditionsOf(model, row, where, run)})::text`]);
 
+/** The single row of the field's model that the caller may see. */
 export const rowSeen =
   (visible: Visible): MadeRead =>
   ({ field }) => {
@@ -194,6 +200,7 @@ export interface ManyOptions {
   readonly completeBy?: string;
 }
 
+/** All rows that a relation leads to. With a second relation, the rows that it leads to from those rows. */
 export const rowsAt =
   ([first = '', second]: readonly string[], { orderBy, only, visible, completeBy }: ManyOptions): MadeRead =>
   ({ model }) => {
@@ -249,6 +256,7 @@ const smallestUnit = currencies
   )
   .join(' ');
 
+/** The reads of value fields that consist of SQL alone. */
 export const valueFields: Readonly<Record<string, Readonly<Record<string, Read>>>> = {
   Currency: {
     code: leaf((env) => [`'"' || ${env.code} || '"'`]),
@@ -276,6 +284,7 @@ export const limitsOf: MadeRead = () => ({
   costs: 'past',
 });
 
+/** The policy of the row, if the viewer may see it. */
 export const policyOf: MadeRead = () => ({
   kind: 'row',
   from: ({ row = '' }, alias) =>

@@ -22,11 +22,13 @@ function keyOf(model: string): readonly string[] {
   return primaryKey?.fields ?? uniqueIndexes[0]?.fields ?? fields.filter(({ isId }) => isId).map(({ name }) => name);
 }
 
+/** Returns a relation of a model; undefined if the model has none with this name. */
 export function relationOf(model: string, name: string): ModelField | undefined {
   const field = fieldsOfModel(model).get(name);
   return field?.kind === 'object' ? field : undefined;
 }
 
+/** Returns a model's relation. @throws Error if it has none with this name */
 export function requireRelation(model: string | undefined, name: string): ModelField {
   const relation = model === undefined ? undefined : relationOf(model, name);
   if (!relation) throw new Error(`${model} has no relation ${name}`);
@@ -69,6 +71,7 @@ interface FirstOf {
 
 export type Path = Steps | FirstOf;
 
+/** Creates the path to the first of several columns that is not null. */
 export const firstOf = (...columns: readonly string[]): FirstOf => ({ firstOf: columns });
 
 const isChoice = (path: Path): path is FirstOf => typeof path === 'object' && 'firstOf' in path;
@@ -88,6 +91,10 @@ export function textAt(model: string | undefined, path: Path): (env: Env) => str
   return (env) => at(model, stepsOf(path), env, '->>');
 }
 
+/**
+ * Returns the SQL for the JSON at a path.
+ * @throws Error (the returned function) for a column that the model does not have
+ */
 export function jsonAt(model: string | undefined, path: Steps): (env: Env) => string {
   return (env) => at(model, stepsOf(path), env, '->');
 }
@@ -121,6 +128,7 @@ function members(base: string, steps: readonly string[], last: '->' | '->>'): st
   return `(${[base, ...before.toReversed().map((step) => `-> ${literal(step)}`), `${last} ${literal(end)}`].join(' ')})`;
 }
 
+/** Returns whether the first step of a path is a column of JSON. */
 export function isJson(model: string | undefined, path: Steps): boolean {
   const [head = ''] = stepsOf(path);
   return model !== undefined && fieldsOfModel(model).get(head)?.type === 'Json';

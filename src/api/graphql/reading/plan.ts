@@ -220,6 +220,7 @@ function onlyOf(type: GraphQLObjectType, alias: string): string {
   return '';
 }
 
+/** Returns the uuid in a public id, if the id is of one of these types of the schema. */
 export function knownUuid(id: string, types: readonly string[]): string | undefined {
   return uuidOf(id, ...(types as readonly IdType[]));
 }

@@ -116,6 +116,7 @@ export function findFurtherRead(info: GraphQLResolveInfo, showsExisting: boolean
   return first;
 }
 
+/** Returns the names of the fields that a document selects from the object being resolved. */
 export function selectedNames(info: GraphQLResolveInfo): ReadonlySet<string> {
   const type = getNamedType(info.returnType);
   if (!isObjectType(type)) throw new Error(`${type.name} is not an object type`);

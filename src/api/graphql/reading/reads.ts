@@ -66,6 +66,7 @@ export function keyIn({ list }: PageRead, key: PageKey, run: KeyRun, cursor: str
   return position === undefined ? undefined : key.of(position, run, argument);
 }
 
+/** Orders a list's rows by creation. */
 export const byId: PageKey = {
   columns: ['id'],
   text: (row) => `${row}.id`,
@@ -74,6 +75,7 @@ export const byId: PageKey = {
   within: (bound) => rowOrders.CREATED.within(bound),
 };
 
+/** Orders a list's rows by latest change. */
 export const byChange: PageKey = {
   columns: ['updated_at', 'id'],
   text: (row) => `(extract(epoch from ${row}.updated_at) * 1000)::bigint::text || ':' || ${row}.id`,

@@ -54,6 +54,7 @@ function whereBelow(model: string | undefined, name: string, row: Row): Record<s
   return pairs.some(([, value]) => value === null) ? undefined : Object.fromEntries(pairs);
 }
 
+/** Reads the row at the end of a chain of relations, if the caller may see it. */
 export async function stockRow(
   path: readonly string[],
   visible: Visible | undefined,
@@ -65,6 +66,7 @@ export async function stockRow(
   return found;
 }
 
+/** Reads the rows that relations lead to, in their order. */
 export async function stockRows(
   path: readonly string[],
   { orderBy, only, visible }: ManyOptions,

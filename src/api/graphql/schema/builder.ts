@@ -36,6 +36,7 @@ interface SchemaConfig {
 export type Types = PothosSchemaTypes.ExtendDefaultTypes<SchemaConfig>;
 export type InputBuilder = PothosSchemaTypes.InputFieldBuilder<Types, 'InputObject'>;
 
+/** The schema builder. Each type is defined in the file for its subject. */
 export const builder = new SchemaBuilder<SchemaConfig>({
   plugins: [ReadingPlugin, ScopeAuthPlugin, RelayPlugin, PrismaPlugin],
   defaultFieldNullability: false,

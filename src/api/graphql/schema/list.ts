@@ -9,6 +9,7 @@ import type { RowList } from './words.ts';
 type ArgBuilder = ArgBuilderOf<Types>;
 export type RowType<Row> = ObjectRef<Types, Row> | InterfaceRef<Types, Row>;
 
+/** Returns the paging arguments, which every list has. */
 export const pageArgs = (t: ArgBuilder) => ({
   first: t.int({
     description: 'The number of items from the start, 0 to 100. The default is 20, unless `last` is given.',
@@ -23,6 +24,7 @@ export const pageArgs = (t: ArgBuilder) => ({
   }),
 });
 
+/** Creates a list's arguments: page, filter and order. */
 export const listArgs = <Filter>(t: ArgBuilder, filter: InputObjectRef<Types, Filter>) => ({
   ...pageArgs(t),
   filter: t({ type: filter, description: 'Returns only items that match this filter.' }),

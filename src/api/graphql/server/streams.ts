@@ -144,6 +144,7 @@ interface MessageOptions {
   readonly extensionsOf: (place: Message | undefined, isFirst: boolean) => ExecutionResult['extensions'];
 }
 
+/** Returns the messages of an open subscription, each executed when its reader asks for it. */
 export function streamMessages(
   payloads: AsyncIterable<unknown>,
   follower: Follower,

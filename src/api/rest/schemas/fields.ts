@@ -52,6 +52,7 @@ export function amount(description: string, minimum = 0) {
   return z.int().openapi({ type: 'integer', format: 'int64', minimum, maximum, description, example: 12550 });
 }
 
+/** Defines a count, or a number of milliseconds. */
 export const whole = (description: string) => z.int().min(0).max(maximum).describe(description);
 
 /** Defines a rate in a response: a number with at most 15 digits. */
@@ -83,6 +84,7 @@ export const exampleId = (type: string) => `${type}:0199d5c1-7a3c-7b6e-9f51-2f6f
 /** Defines a public id of a type, such as `Customer:…`. */
 export const id = (type: string, description: string) => string(description, exampleId(type));
 
+/** Defines a calendar day, YYYY-MM-DD. */
 export function day(description: string) {
   return z
     .string()
@@ -137,11 +139,13 @@ export const text = (maxLength: number, isKey = false) =>
 
 export const ownKey = () => text(longest.key, true);
 
+/** Defines facts about a party, by name. */
 export const facts = () =>
   z
     .record(z.string(), z.string().openapi({ minLength: 1, maxLength: longest.memo }))
     .openapi({ maxProperties: maxFacts });
 
+/** Converts facts to the list that commands take. */
 export const factList = (given: Readonly<Record<string, string>>) =>
   Object.entries(given).map(([name, value]) => ({ name, value }));
 

@@ -181,6 +181,7 @@ export async function recordHealth(
   await dropPending(pool, platformId, endpointId);
 }
 
+/** Returns the condition for the deliveries that match a filter. */
 export function whereDeliveries(
   _viewer: Viewer,
   filter: Given<{ readonly status?: Given<readonly WebhookDeliveryStatus[]> }>,

@@ -39,6 +39,7 @@ export async function lockEndpoint(
   return endpoint;
 }
 
+/** Finds the endpoint in the platform's settings, or null. */
 export function findConfigEndpoint(prisma: Prisma.TransactionClient, caller: Caller) {
   return prisma.webhookEndpoint.findFirst({ where: { AND: [visibleToPlatform(caller), { ofConfig: true }] } });
 }

@@ -5,6 +5,7 @@ import { isLoopbackAddress } from '../../../infra/net/addresses.ts';
 const ports: ReadonlySet<string> = new Set(['', '443', '8443']);
 const maxLength = 2_048;
 
+/** Returns whether the host of a URL is this machine, by name or by address. */
 export function isLoopbackHost(url: URL): boolean {
   const host = bareHost(url);
   return host === 'localhost' || isLoopbackAddress(host);

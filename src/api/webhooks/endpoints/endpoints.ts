@@ -44,6 +44,7 @@ export function checkUrl(webhooks: Webhooks, caller: Caller, url: string): void 
   parseEndpointUrl(url, loopbackAllowed(webhooks, caller.environment));
 }
 
+/** Changes an endpoint. A new URL starts with no failures and gets a test event. */
 export const updateEndpoint = webhookCommand((webhooks, caller, input: EndpointChange & NamedEndpoint) => {
   const id = endpointUuid(input.endpointId);
   if (input.url != null) parseEndpointUrl(input.url, loopbackAllowed(webhooks, caller.environment));
@@ -60,6 +61,10 @@ export const updateEndpoint = webhookCommand((webhooks, caller, input: EndpointC
   };
 });
 
+/**
+ * Deletes a webhook endpoint.
+ * @throws Refusal for an unknown endpoint, and for a version that differs from the expected one
+ */
 export const deleteEndpoint = webhookCommand((_webhooks, caller, input: NamedEndpoint) => {
   const id = endpointUuid(input.endpointId);
   const answer = { deletedId: publicId('WebhookEndpoint', id) };

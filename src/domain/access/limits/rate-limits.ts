@@ -24,6 +24,7 @@ export class TokenBucket {
   }
 }
 
+/** Returns the number of seconds until a bucket has `wanted` tokens. */
 export function secondsUntil(wanted: number, tokens: number, { perSecond }: Rate): number {
   return Math.max(0, (wanted - tokens) / perSecond);
 }

@@ -125,10 +125,12 @@ export async function lockMaker(on: Queryable, { platformId, tokenId }: Caller):
   throw new Refusal('FORBIDDEN', message);
 }
 
+/** Blocks the creation of tokens and the revocation of API tokens of the platform until the transaction ends. */
 export async function lockTokens(on: Queryable, { platformId }: Tenant): Promise<void> {
   await lockStatement(on, platformId);
 }
 
+/** Returns whether a new token's customer is deleted. This cannot change until the transaction ends. */
 export async function isDeletedOwner(on: Queryable, { platformId }: Tenant, customerId: string): Promise<boolean> {
   const [owner] = await ownerStatement(on, platformId, customerId);
   return owner?.isDeleted ?? true;

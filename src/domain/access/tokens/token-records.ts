@@ -30,6 +30,7 @@ function createdBetween(after: Given<Date>, before: Given<Date>): Prisma.ApiToke
   return { createdAt: { ...(after && { gte: after }), ...(before && { lte: before }) } };
 }
 
+/** Converts a row to its token's record (decision 27), which excludes the secret. */
 export function apiTokenRecord(row: ApiToken & { readonly replacedBy?: { readonly id: string } | null }) {
   return {
     id: publicId('ApiToken', row.id),
@@ -60,6 +61,7 @@ export interface NewApiToken {
   readonly replacesId?: string;
 }
 
+/** Stores a platform's new token, with only the hash of its secret. */
 export function storeApiToken(
   prisma: Prisma.TransactionClient,
   platformId: string,
@@ -98,6 +100,7 @@ export function whereClientTokens(filter: ClientTokenFilter): Prisma.ClientToken
   };
 }
 
+/** Converts a row to its token's record, which excludes the token itself. Exactly one of the three ids is set. */
 export function clientTokenRecord(row: ClientToken) {
   const { customerId, quoteId, transactionId, createdById, revokedAt } = row;
   return {

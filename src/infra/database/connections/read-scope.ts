@@ -21,6 +21,7 @@ export function withReader<T>(reader: Reader, work: () => T): T {
   return scope.run(reader, work);
 }
 
+/** Returns the reader of the running work, or undefined. */
 export function currentReader(): Reader | undefined {
   return scope.getStore();
 }

@@ -126,6 +126,7 @@ export const ExternalAccountInfoInput = builder.inputRef<AccountInfoInput>('Exte
     ) as never,
 });
 
+/** Returns the account type and the details from a `@oneOf` input. */
 export function readAccountInfo(input: AccountInfoInput) {
   for (const { accountType, type } of inputs) {
     const details = input[type.graphql.input];
