@@ -108,3 +108,18 @@ test('every list in a request has a documented maximum length; a longer list is 
     expect(await answer.text()).toMatch(new RegExp(`"${name}".*must have at most 100 values`));
   }
 });
+
+test.each(['/openapi.json', '/customers', '/customers/Customer:none', '/quotes?unknown=1'])(
+  'HEAD %s is answered like GET, with the length of its body, but without the body',
+  async (path) => {
+    const headers = { authorization: t.platform.authorization };
+    const [get, head] = await Promise.all(
+      ['GET', 'HEAD'].map((method) => fetch(`${t.url}${base}${path}`, { method, headers })),
+    );
+    expect(head?.status).toBe(get?.status);
+    for (const name of ['content-length', 'content-type', 'content-encoding'])
+      expect([name, head?.headers.get(name)]).toEqual([name, get?.headers.get(name)]);
+    expect(Number(head?.headers.get('content-length'))).toBeGreaterThan(0);
+    expect(await head?.text()).toBe('');
+  },
+);

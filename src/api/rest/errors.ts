@@ -119,6 +119,35 @@ export function inexactBody({ path, reason, isTooLarge }: InexactJson): RestErro
   return new RestError(code, `${field}: ${reason}`, { errors: [{ field, constraint, message: reason }] });
 }
 
+const typeWords: Readonly<Record<string, string>> = {
+  string: 'a string',
+  number: 'a number',
+  int: 'an integer',
+  boolean: 'true or false',
+  object: 'an object',
+  record: 'an object',
+  array: 'a list',
+};
+
+const sizeWords: Readonly<Record<string, string>> = { string: 'characters', array: 'values', record: 'members' };
+
+/** Words for zod's own messages; a schema's own message takes precedence. */
+z.config({
+  customError: (issue) => {
+    if (issue.code === 'invalid_type') {
+      const isRepeated = Array.isArray(issue.input) && issue.expected !== 'array';
+      return `must be ${typeWords[issue.expected] ?? issue.expected}${isRepeated ? ', and only one' : ''}`;
+    }
+    const values = issue.code === 'invalid_value' ? issue.values : issue.options;
+    if (Array.isArray(values))
+      return `must be ${values.length > 1 ? 'one of ' : ''}${values.map((value) => JSON.stringify(value)).join(', ')}`;
+    if (issue.code !== 'too_small' && issue.code !== 'too_big') return undefined;
+    const bound = issue.code === 'too_small' ? `at least ${issue.minimum}` : `at most ${issue.maximum}`;
+    const unit = sizeWords[issue.origin];
+    return unit ? `must have ${bound} ${unit}` : `must be ${bound}`;
+  },
+});
+
 function describe(issue: core.$ZodIssue, data: unknown): (FieldError & { code: ErrorCode })[] {
   const path = issue.path.map(String);
   if (issue.code === 'unrecognized_keys') {

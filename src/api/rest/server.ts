@@ -210,8 +210,10 @@ const forbiddenMethods: ReadonlySet<string> = new Set(['TRACE', 'TRACK', 'CONNEC
 /** Responds to a `node:http` request through a fetch handler. The body is undefined if it was too long. */
 async function answerByFetch(handle: RestApp['fetch'], response: ServerResponse, body: Buffer | undefined) {
   const { req: incoming } = response;
-  const method = incoming.method === undefined || forbiddenMethods.has(incoming.method) ? 'OPTIONS' : incoming.method;
-  const hasBody = body !== undefined && body.length > 0 && method !== 'GET' && method !== 'HEAD';
+  const isHead = incoming.method === 'HEAD';
+  // Handled as GET, because Hono drops the body for HEAD, but Content-Length is that of GET (RFC 9110, 8.6).
+  const method = isHead ? 'GET' : forbiddenMethods.has(incoming.method ?? '') ? 'OPTIONS' : incoming.method;
+  const hasBody = body !== undefined && body.length > 0 && method !== 'GET';
   // No handler uses the host, which a client could set to anything.
   const request = new Request(`http://localhost${incoming.url}`, {
     method,
@@ -228,12 +230,11 @@ async function answerByFetch(handle: RestApp['fetch'], response: ServerResponse,
   if (answer.body && streamedTypes.test(answer.headers.get('content-type') ?? '')) {
     const compresses = acceptsGzip(incoming);
     response.writeHead(answer.status, { ...headers, ...(compresses && { 'content-encoding': 'gzip' }) });
-    if (method === 'HEAD') return answer.body.cancel().then(() => void response.end());
+    if (isHead) return answer.body.cancel().then(() => void response.end());
     return sendStream(compresses ? answer.body.pipeThrough(new CompressionStream('gzip')) : answer.body, response);
   }
-  const bytes = Buffer.from(await answer.arrayBuffer());
-  if (method === 'HEAD') response.writeHead(answer.status, { ...headers, 'content-length': bytes.length }).end();
-  else await sendAnswer(response, { status: answer.status, headers, body: bytes });
+  // Node sends no body in response to HEAD.
+  await sendAnswer(response, { status: answer.status, headers, body: Buffer.from(await answer.arrayBuffer()) });
 }
 
 /** The media types of exports, which can be of any length. */
