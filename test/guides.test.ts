@@ -110,13 +110,14 @@ test('the guide to keys creates a token that can only pay within its limits, or 
     const { confirmation } = await call('PayBill', args);
     return (await call('PayBill', { ...args, confirmation })).createQuote;
   };
-  // On a busy machine, the payment may have ended before its answer was read.
-  const paid = { transaction: { status: expect.stringMatching(/^(PROCESSING|COMPLETED)$/) } };
   for (const payee of payees.slice(0, 3))
-    expect(await pay(payee, '150.00')).toMatchObject({ replayed: false, quote: paid });
+    expect(await pay(payee, '150.00')).toMatchObject({
+      replayed: false,
+      quote: { transaction: { status: 'PROCESSING' } },
+    });
   expect(await pay(payees[0], '50.01')).toMatchObject({ code: 'LIMIT_EXCEEDED' });
   expect(await pay(payees[3], '1.00')).toMatchObject({ code: 'LIMIT_EXCEEDED' });
-  expect(await pay(payees[0], '50.00')).toMatchObject({ quote: paid });
+  expect(await pay(payees[0], '50.00')).toMatchObject({ quote: { transaction: { status: 'PROCESSING' } } });
   await client.close();
 });
 
