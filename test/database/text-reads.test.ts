@@ -20,10 +20,13 @@ test('reads from one turn of the event loop share a transaction, and each has it
   const read = await known("select $1::text || ' ' || now()", 'first');
   const other = await known('select now()::text');
   // On a busy machine, a read may take so long that it is sent alone the next time.
-  await vi.waitFor(async () => {
-    const [a, moment, b] = await Promise.all([read('a'), other(), read('b')]);
-    expect([a, b]).toEqual([`a ${moment}`, `b ${moment}`]);
-  });
+  await vi.waitFor(
+    async () => {
+      const [a, moment, b] = await Promise.all([read('a'), other(), read('b')]);
+      expect([a, b]).toEqual([`a ${moment}`, `b ${moment}`]);
+    },
+    { timeout: 60_000 },
+  );
 });
 
 test("reads by two platforms in one turn each see only their own platform's rows", async () => {
@@ -65,8 +68,11 @@ test('no read waits for one that was slow before; that one shares a transaction 
   await holder.query('select pg_advisory_unlock(2)');
   holder.release();
   await waiting;
-  await vi.waitFor(async () => {
-    const [first, second] = await Promise.all([slow(0, 2), fast()]);
-    expect(first).toBe(second);
-  });
+  await vi.waitFor(
+    async () => {
+      const [first, second] = await Promise.all([slow(0, 2), fast()]);
+      expect(first).toBe(second);
+    },
+    { timeout: 60_000 },
+  );
 });

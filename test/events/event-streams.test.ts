@@ -15,14 +15,17 @@ const query = 'subscription ($after: String) { events(after: $after) { id cursor
 async function commit(count: number): Promise<string[]> {
   const after = await feedEnd(t.platform);
   await commitEvents(t, count);
-  return vi.waitFor(async () => {
-    const { events } = await t.platform.ask(
-      'query ($after: String) { events(after: $after, first: 100) { edges { cursor } } }',
-      { after },
-    );
-    expect(events.edges).toHaveLength(count);
-    return events.edges.map((edge: Data) => edge.cursor);
-  });
+  return vi.waitFor(
+    async () => {
+      const { events } = await t.platform.ask(
+        'query ($after: String) { events(after: $after, first: 100) { edges { cursor } } }',
+        { after },
+      );
+      expect(events.edges).toHaveLength(count);
+      return events.edges.map((edge: Data) => edge.cursor);
+    },
+    { timeout: 60_000 },
+  );
 }
 
 interface Dispatched {

@@ -49,12 +49,15 @@ test('a webhook becomes one push notification, even if the push fails once and t
   expect(answers).toContain(503);
 
   const completed = receiver.received.find(({ body }) => body.transaction?.status === 'COMPLETED');
-  const delivery = await vi.waitFor(async () => {
-    const { deliveries } = await readEndpoint(t.platform, id);
-    const found = deliveries.find((one: Data) => one.event.id === completed?.body.eventId);
-    expect(found.status).toBe('DELIVERED');
-    return found;
-  });
+  const delivery = await vi.waitFor(
+    async () => {
+      const { deliveries } = await readEndpoint(t.platform, id);
+      const found = deliveries.find((one: Data) => one.event.id === completed?.body.eventId);
+      expect(found.status).toBe('DELIVERED');
+      return found;
+    },
+    { timeout: 60_000 },
+  );
   const before = answers.length;
   await resend(t.platform, delivery.id);
   await vi.waitFor(() => expect(answers.length).toBeGreaterThan(before), { timeout: 60_000 });

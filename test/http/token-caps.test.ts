@@ -21,11 +21,14 @@ test('a client token has two sockets; the third is refused until one of them has
   const other = await openRawSocket(t.url, t.platform.authorization);
   expect(other.socket.readyState).toBe(other.socket.OPEN);
   first.socket.close();
-  await vi.waitFor(async () => {
-    const again = await openRawSocket(t.url, authorization);
-    expect(again.socket.readyState).toBe(again.socket.OPEN);
-    again.socket.close();
-  });
+  await vi.waitFor(
+    async () => {
+      const again = await openRawSocket(t.url, authorization);
+      expect(again.socket.readyState).toBe(again.socket.OPEN);
+      again.socket.close();
+    },
+    { timeout: 60_000 },
+  );
   for (const { socket } of [second, other]) socket.close();
 });
 

@@ -15,7 +15,7 @@ const lines: string[] = [];
 const stream = { write: (line: string) => void lines.push(line) };
 const parsed = (): Data[] => lines.map((line) => JSON.parse(line));
 const lineWith = (message: string) =>
-  vi.waitFor(() => expect(parsed().find(({ msg }) => msg === message)).toBeDefined());
+  vi.waitFor(() => expect(parsed().find(({ msg }) => msg === message)).toBeDefined(), { timeout: 60_000 });
 
 const t = await testGateway({ ROLE: 'serve' });
 const configOf = (environment: Readonly<Record<string, string>>) => ({
