@@ -30,6 +30,8 @@ export function labOf(page: Page) {
       await isOpen(title);
     },
     async tap(title: string): Promise<void> {
+      // A tab may move while the editor loads, so that a slow tap misses it.
+      await page.locator('.graphiql-execute-button').waitFor();
       await tab(title).tap();
       await isOpen(title);
     },
