@@ -46,7 +46,7 @@ export interface Tool {
   readonly places: PaymentPlaces | undefined;
 }
 
-/** The argument with which a tool's caller confirms what it has validated. */
+/** The argument with which a tool's caller confirms a payment that it has validated. */
 export const confirmationArgument = 'confirmation';
 
 interface Source {
@@ -117,7 +117,7 @@ function placeOf({ arguments: given }: FieldNode, setting: keyof PaymentPlaces, 
 
 function showsDryRun(document: DocumentNode): boolean {
   let shows = false;
-  // The condition of a fragment.
+  // The type condition of a fragment.
   const NamedType = ({ name }: NamedTypeNode) => {
     shows ||= name.value === 'ValidatedPayment';
   };
@@ -138,7 +138,7 @@ const idempotencyKey: JsonSchema = {
     'Identifies this payment: calls with the same key pay only once. Choose a new key for each payment, and use it in all calls for that payment.',
 };
 
-/** A mutation's variables excluding `validateOnly`, with a required key and a confirmation. */
+/** A mutation's variables without `validateOnly`, plus a required idempotency key and the confirmation. */
 function paymentSchema(variables: VariablesSchema, places: PaymentPlaces, name: string): ObjectSchema {
   const { $defs, properties, required } = variables;
   if (confirmationArgument in properties) throw cannotBeTool(name, `no variable may be named ${confirmationArgument}`);
@@ -193,8 +193,8 @@ const scalars: Readonly<Record<string, JsonSchema>> = {
 };
 
 /**
- * A variable without a description gets the description of the argument or input field that it is used for. Null is not
- * offered, because an optional value can be omitted.
+ * Returns the JSON Schema of an operation's variables. A variable without a description gets that of the argument or
+ * input field it is used for. Null is not allowed, because an optional value can be omitted.
  */
 function variablesSchema(
   schema: GraphQLSchema,
@@ -241,7 +241,7 @@ function descriptionsByUse(schema: GraphQLSchema, document: DocumentNode): Reado
   return found;
 }
 
-/** Adds the schemas of the named types in it to `$defs`. */
+/** Converts an input type. Adds the schemas of the named types that it uses to `$defs`. */
 function schemaOf(type: GraphQLInputType, $defs: Record<string, JsonSchema>): JsonSchema {
   const nullable = getNullableType(type);
   if (isListType(nullable)) {
@@ -250,7 +250,7 @@ function schemaOf(type: GraphQLInputType, $defs: Record<string, JsonSchema>): Js
   const named: GraphQLNamedInputType = getNamedType(nullable);
   if (isSpecifiedScalarType(named)) return scalars[named.name] ?? {};
   if (!(named.name in $defs)) {
-    // Set before its fields are converted, because an input type may refer to itself.
+    // Set before the type's fields are converted, because an input type may refer to itself.
     $defs[named.name] = {};
     $defs[named.name] = withFacts(namedSchema(named, $defs), { description: named.description });
   }

@@ -68,9 +68,9 @@ export interface CostlyField {
   readonly responseKey: string;
   /** The cost of the field with everything below it, if the enclosing selection set is read once. */
   readonly cost: number;
-  /** Whether it is a list whose arguments determine its maximum number of rows. */
+  /** Whether the field is a list whose arguments determine its maximum number of rows. */
   readonly isSized: boolean;
-  /** Whether it occurs once in a list rather than in each of its rows. */
+  /** Whether the field occurs once per list, rather than once per row. */
   readonly isOnce: boolean;
   /** How many times the field's own selection set is counted, except for fields that occur once. */
   readonly times: number;
