@@ -17,14 +17,10 @@ export interface Context {
   readonly clientTokens: ClientTokens;
   /** The maximum age of a stream's cursor, in days. */
   readonly retentionDays: number;
-  /**
-   * Closes the connection of a reader that falls behind or whose stream fails, so that the client reconnects and
-   * resumes.
-   */
+  /** Closes the connection of a client that falls behind or whose stream fails, so that it reconnects and resumes. */
   readonly closeForRetry: () => void;
   /**
-   * Whether the client has disconnected or the operation has timed out. If so, nothing new starts; a running command
-   * completes.
+   * Whether the client disconnected or the operation timed out: nothing new starts, but a running command completes.
    */
   isAbandoned: () => boolean;
   /** The maximum number of bytes that one read may add to a response. */
@@ -39,9 +35,7 @@ export interface Context {
   sentAfter?: string | null | undefined;
   readonly resumePoint?: ResumePoint | undefined;
   readonly webhooks: Webhooks;
-  /**
-   * The position at the end of the feed, read before anything else in the operation (graphql/server/replica-reads.ts).
-   */
+  /** The feed's last position, read before anything else in the operation (graphql/server/replica-reads.ts). */
   feedHead?: FeedPosition;
   /** The token that determines which writes the operation's reads must include; if omitted, they include all writes. */
   readAfter?: string | undefined;

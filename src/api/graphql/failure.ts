@@ -26,10 +26,7 @@ export function failure(
   });
 }
 
-/**
- * Creates the error for a request that violates GraphQL over HTTP. Its status applies to all media types unless `spec`
- * is set.
- */
+/** Creates the error for an invalid GraphQL request. Its status applies to all media types unless `spec` is set. */
 export function badRequest(
   message: string,
   more: { readonly code?: string; readonly details?: object } & Partial<HttpStatus> = {},

@@ -70,7 +70,7 @@ function toolOf(source: Source, operation: OperationDefinitionNode): Tool {
   const name = operation.name?.value;
   if (name === undefined) throw cannotBeTool('an operation without a name', 'a tool is called by its name');
   if (operation.operation === 'subscription')
-    throw cannotBeTool(name, 'a tool has one answer, and a subscription many');
+    throw cannotBeTool(name, 'a tool returns one result, but a subscription returns many');
   const inputSchema = variablesSchema(schema, document, operation);
   const description = descriptionOf(operation) ?? name;
   if (operation.operation === 'query') return { name, description, inputSchema, text, places: undefined };
@@ -112,7 +112,7 @@ function placeOf({ arguments: given }: FieldNode, setting: keyof PaymentPlaces, 
   if (input?.kind === Kind.VARIABLE) return [input.name.value, setting];
   const value = input?.kind === Kind.OBJECT && input.fields.find((field) => field.name.value === setting)?.value;
   if (value && value.kind === Kind.VARIABLE) return [value.name.value];
-  throw cannotBeTool(name, `its input must be a variable, or have a variable as ${setting}`);
+  throw cannotBeTool(name, `its input must be a variable, or set ${setting} from a variable`);
 }
 
 function showsDryRun(document: DocumentNode): boolean {
@@ -128,7 +128,7 @@ function showsDryRun(document: DocumentNode): boolean {
 const confirmation: JsonSchema = {
   type: 'string',
   description:
-    'Leave it out of the first call, which only validates the payment and returns its price and a confirmation. To pay, call again with the same arguments and that confirmation.',
+    'Omit it from the first call, which only validates the payment and returns its price and a confirmation. To pay, call again with the same arguments and that confirmation.',
 };
 
 const idempotencyKey: JsonSchema = {

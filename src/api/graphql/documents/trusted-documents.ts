@@ -149,9 +149,7 @@ const apolloManifest = z
   })
   .transform(({ operations }) => operations.map(({ id, body }) => ({ hash: id, text: body })));
 
-/**
- * Documents by hash, as written by relay-compiler and GraphQL Code Generator's client preset (`persistedDocuments`).
- */
+/** Documents by hash, as written by relay-compiler and GraphQL Code Generator (`persistedDocuments`). */
 const textsByHash = z
   .record(z.string(), z.string())
   .transform((texts) => Object.entries(texts).map(([hash, text]) => ({ hash, text })));
@@ -163,7 +161,7 @@ export function readManifest(json: object): readonly HashedDocument[] {
   const { data: documents } = z.union([apolloManifest, textsByHash]).safeParse(json);
   if (!documents)
     throw invalid(
-      'unknown manifest format: expected that of Apollo (format, version, and operations with id and body), or an object that maps hashes to texts, as Relay and GraphQL Code Generator write it',
+      'unknown manifest format: expected Apollo's (format, version, and operations with id and body), or an object that maps hashes to documents, as written by Relay and GraphQL Code Generator',
     );
   return documents.map(({ hash: given, text }) => {
     const hash = plainHash(given);

@@ -66,7 +66,7 @@ export function budgetExceeded(budget: BudgetLimit, actual?: number): GraphQLErr
 
 function costExceeded(actual: number, { path, cost }: CostlyPath): GraphQLError {
   if (!isExact(actual) || !isExact(cost))
-    return limitExceeded('cost', `, most of all by ${path.join('.')}`, { costliest: { path } });
+    return limitExceeded('cost', `, mostly because of ${path.join('.')}`, { costliest: { path } });
   const value = `: it costs ${actual}, ${cost} of that for ${path.join('.')}`;
   return limitExceeded('cost', value, { actual, costliest: { path, cost } });
 }

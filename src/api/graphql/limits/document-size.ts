@@ -33,9 +33,7 @@ import { argumentReader, costOfField, isConnection, type SentDocument } from './
  * contain nothing else could double one another without end, and code that expands fragments would expand them all.
  */
 export interface DocumentSize {
-  /**
-   * The number of tokens in the whole document. White space and comments are limited only by the body's maximum size.
-   */
+  /** The number of tokens in the document. White space and comments are limited only by the body's maximum size. */
   tokens: number;
   /** The nesting depth of fields with fragments expanded, or of fragments within fragments, whichever is deeper. */
   depth: number;

@@ -39,10 +39,7 @@ export interface Transport {
   /** The value of the Authorization header or, on a socket, of `authorization` in the first message. */
   readonly authorization?: string | undefined;
   readonly session?: Session | undefined;
-  /**
-   * Closes the connection of a reader that falls behind or whose stream fails, so that the client reconnects and
-   * resumes.
-   */
+  /** Closes the connection of a client that falls behind or whose stream fails, so that it reconnects and resumes. */
   readonly closeForRetry?: () => void;
   /** Whether the client has disconnected or ended the operation, for a transport without `response`. */
   readonly isGone?: () => boolean;
@@ -233,7 +230,7 @@ export class Operations {
     return stream;
   }
 
-  /** Returns a subscription's result as JSON, for an open connection, where an HTTP status means nothing. */
+  /** Returns a subscription's result as JSON, for an open connection, where an HTTP status has no meaning. */
   #messageText(result: ExecutionResult, args: Prepared): string {
     const { errors, ...rest } = result.errors ? this.#present(result, args) : result;
     return JSON.stringify(errors ? { ...rest, errors: errors.map(withoutStatus) } : rest);

@@ -87,7 +87,7 @@ async function countMore(
   return tooManyRequests(refusal);
 }
 
-/** Answers a request whose body has been read, over HTTP with a single response. */
+/** Runs the operation of a request whose body has been read, and sends a single response. */
 export async function answerRequest(
   operations: Operations,
   response: ServerResponse,
