@@ -161,7 +161,7 @@ export function readManifest(json: object): readonly HashedDocument[] {
   const { data: documents } = z.union([apolloManifest, textsByHash]).safeParse(json);
   if (!documents)
     throw invalid(
-      'unknown manifest format: expected Apollo's (format, version, and operations with id and body), or an object that maps hashes to documents, as written by Relay and GraphQL Code Generator',
+      'unknown manifest format: expected the format of Apollo (format, version, and operations with id and body), or an object that maps hashes to documents, as written by Relay and GraphQL Code Generator',
     );
   return documents.map(({ hash: given, text }) => {
     const hash = plainHash(given);

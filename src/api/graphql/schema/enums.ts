@@ -187,7 +187,7 @@ export const EventType = enumOf(
     OUTGOING_PAYMENT: 'An outgoing transaction was created or its status changed.',
     INCOMING_PAYMENT: 'An incoming transaction was created or its status changed.',
     ACCOUNT_STATUS: "An internal account's balance changed.",
-    KYC_STATUS: "A customer's identity check was decided.",
+    KYC_STATUS: "A customer's identity check has a new result.",
     API_TOKEN_EXPIRY: 'An API token will expire within a week. Not visible to client tokens.',
     TEST: 'A test event for a webhook endpoint.',
     QUOTE_STATUS: 'A quote was created or its status changed. In the feed only.',

@@ -69,7 +69,9 @@ export function serveProtocol(
     const stopPings = watch(socket, options.keepAliveMs);
     socket.once('close', (code, reason) => {
       stopPings();
-      closed(code, String(reason)).catch((error: unknown) => options.log.error({ err: error }, 'could not end a closed socket's operations'));
+      closed(code, String(reason)).catch((error: unknown) =>
+        options.log.error({ err: error }, 'could not end the operations of a closed socket'),
+      );
     });
   });
   return async () => {
