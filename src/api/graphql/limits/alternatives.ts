@@ -102,7 +102,7 @@ export function costliestPath(root: CostlyField): CostlyPath {
   }
 }
 
-/** Returns the field that costs more, or the first one if both cost the same. */
+/** Returns the more expensive field, or the first one if both cost the same. */
 export function costlier(one: CostlyField | undefined, other: CostlyField | undefined): CostlyField | undefined {
   return !one || (other && other.cost > one.cost) ? other : one;
 }

@@ -128,8 +128,7 @@ const listLength = (value: unknown) => clampSize(Array.isArray(value) ? value.le
 
 /**
  * Clamps a size to 1 to `maxRows`. Coercion and the resolver refuse negative, fractional and excessive sizes later;
- * here such sizes must not lower the cost or make it NaN. A size of 0 counts as 1, because one row is read to see if
- * any exists.
+ * here they must not lower the cost or make it NaN. A size of 0 counts as 1, because one row is read in any case.
  */
 function clampSize(size: number): number {
   return size >= 1 ? Math.min(Math.ceil(size), maxRows) : 1;

@@ -22,10 +22,7 @@ type Resolve = (row: unknown, args: object, context: Context) => unknown;
 
 type Field = GraphQLField<unknown, unknown>;
 
-/**
- * Names the SQL function (prisma/functions) that computes the same value as `resolve`:
- * `...alsoInDatabase('account_name')`.
- */
+/** Names the SQL function that computes the same value as `resolve`: `...alsoInDatabase('account_name')`. */
 export const alsoInDatabase = (sqlFunction: string) => ({ extensions: { sqlFunction } }) as const;
 
 interface SelectedColumns {

@@ -43,10 +43,7 @@ export const feedOrder: PageKey = {
   textOf: ({ sequence, epoch }) => (epoch === null ? String(sequence) : `${sequence}:${epoch}`),
 };
 
-/**
- * Returns a position's sequence. A position that was undone by a restore is refused, because a page read from there
- * would skip events.
- */
+/** Returns a position's sequence. Refuses a position that a restore has undone: a page from there would skip events. */
 function sequenceIn(text: string, run: KeyRun, argument: CursorArgument): bigint {
   const position = feedPosition(text);
   run.require({
@@ -120,9 +117,7 @@ const bodyOf = (cursors: Cursors) => (material: unknown) => {
   return webhookText(cursors, rowFromFields('Event', event), related);
 };
 
-/**
- * The body of an event's webhook. It contains the full record, which is meant for servers only, so it is null for apps.
- */
+/** The body of an event's webhook. It contains the full record, which only servers may read, so it is null for apps. */
 export const webhookBody: MadeRead = (): Read => ({
   kind: 'leaf',
   costs: 'past',

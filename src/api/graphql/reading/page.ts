@@ -74,10 +74,7 @@ export class PageWriter {
     this.#rows = `${this.#row}p`;
   }
 
-  /**
-   * Writes the query that reads the rows and returns the connection. It reads no rows if the document selects nothing
-   * that depends on them.
-   */
+  /** Writes the query that returns the connection. It reads rows only if the document selects something from them. */
   page(): Sql {
     const { field, node } = this.#selected;
     const connection = this.#object(this.#selected);

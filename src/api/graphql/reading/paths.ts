@@ -8,9 +8,7 @@ import { literal } from './sql.ts';
 
 const models = getDatamodel().datamodel.models;
 
-/**
- * The fields by which other models refer to a model's rows. The view of events has no primary key, only unique fields.
- */
+/** The fields by which other models refer to a model's rows. The view of events has no primary key. */
 function keyOf(model: string): readonly string[] {
   const {
     fields = [],

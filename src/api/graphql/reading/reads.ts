@@ -100,9 +100,7 @@ export interface Rows {
   readonly from: Sql;
   readonly orderBy: string;
   readonly env: Env;
-  /**
-   * SQL for whether the rows are complete. If not, a committed change is not sequenced yet, and the run reads again.
-   */
+  /** SQL for whether the rows are complete. If not, a committed change is not sequenced yet: the run reads again. */
   readonly isComplete?: string;
 }
 

@@ -272,8 +272,7 @@ function resolverOf<Input, Success>(name: Operation, resolve: Resolve<Input, Suc
     context: Context,
     info: GraphQLResolveInfo,
   ) => {
-    // A document's mutations run in sequence. If the client has disconnected or the operation has timed out, the next
-    // one is not started.
+    // Mutations run in sequence. Once the client has disconnected or the operation has timed out, no more are started.
     if (context.isAbandoned()) throw abandoned();
     const argumentOf = (path: FieldPath) => argumentPath(info.schema, name, path, args.input);
     try {

@@ -120,8 +120,7 @@ export class Operations {
         operation,
       };
     } catch (error) {
-      // Syntax errors, expired tokens and an unreachable database are reported in a response; the connection stays
-      // intact.
+      // A syntax error, an expired token or an unreachable database is reported without closing the connection.
       return [this.#options.present(error)];
     }
   }

@@ -124,8 +124,8 @@ function createYogaServer(operations: Operations, { log }: Pick<GraphqlOptions, 
 }
 
 /**
- * Returns a plugin that makes Yoga read, run and answer a request as json-requests.ts does: numbers keep their digits,
- * documents may be sent by hash, and refusals have the same reason and status.
+ * Returns a plugin that makes Yoga handle a request as json-requests.ts does: numbers keep their digits, documents may
+ * be sent by hash, and refusals have the same reason and status.
  */
 function useOperations(operations: Operations): Plugin<object, YogaContext> {
   return {

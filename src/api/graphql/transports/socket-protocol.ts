@@ -70,7 +70,7 @@ export function serveProtocol(
     socket.once('close', (code, reason) => {
       stopPings();
       closed(code, String(reason)).catch((error: unknown) =>
-        options.log.error({ err: error }, 'could not end the operations of a closed socket'),
+        options.log.error({ err: error }, 'socket cleanup failed'),
       );
     });
   });
@@ -100,10 +100,7 @@ function readMessage(data: RawData): ClientMessage | string {
   return { type, id: typeof id === 'string' ? id : undefined, text, inexact };
 }
 
-/**
- * Closes the socket of a client that violated the protocol, once the refusal may be sent. Until then, ignores its
- * messages.
- */
+/** Closes a socket whose client violated the protocol, once pacing allows. Ignores its messages until then. */
 async function refuse(options: ProtocolOptions, extra: Extra, code: number, reason: string): Promise<void> {
   const { socket, session } = extra;
   if (extra.isRefused) return;
@@ -131,7 +128,7 @@ export function send(socket: WebSocket, text: string): Promise<void> {
   });
 }
 
-/** Pings a client, and cuts its connection if it does not answer before the next ping. Returns a stop function. */
+/** Pings a client, and cuts its connection if it does not respond before the next ping. Returns a stop function. */
 function watch(socket: WebSocket, everyMs: number): () => void {
   let isThere = true;
   socket.on('pong', () => {
