@@ -69,9 +69,7 @@ export function serveProtocol(
     const stopPings = watch(socket, options.keepAliveMs);
     socket.once('close', (code, reason) => {
       stopPings();
-      closed(code, String(reason)).catch((error: unknown) =>
-        options.log.error({ err: error }, 'socket cleanup failed'),
-      );
+      closed(code, String(reason)).catch((error: unknown) => options.log.error({ err: error }, 'socket cleanup error'));
     });
   });
   return async () => {
