@@ -17,23 +17,23 @@ export interface Context {
   readonly clientTokens: ClientTokens;
   /** The maximum age of a stream's cursor, in days. */
   readonly retentionDays: number;
-  /** Closes the connection of a reader that falls behind, or whose stream fails, so that it reconnects and resumes. */
+  /** Closes the connection of a client that falls behind or whose stream fails, so that it reconnects and resumes. */
   readonly closeForRetry: () => void;
-  /** Whether the client has left or the time is up: no read or mutation begins, but a running command completes. */
+  /** Whether the client disconnected or the operation timed out. If so, only a command that is running completes. */
   isAbandoned: () => boolean;
   /** The maximum number of bytes that one read may add to a response. */
   readonly maxAnswerBytes: number;
   readonly session?: Session | undefined;
   readonly eventStream?: ServerResponse | undefined;
-  /** Writes the reason before the stream's connection is cut. */
+  /** Sends the reason to the client before the stream's connection is cut. */
   readonly farewell?: ((refusal: { readonly errors: readonly object[] }) => void) | undefined;
-  /** Where a stream resumes, in addition to its `after`: a cursor or a position. The later of the two applies. */
+  /** A cursor or position from which a stream resumes. If `after` is given as well, the later of the two applies. */
   readonly resumeAfter?: string | FeedPosition | undefined;
   /** The cursor in the request's `extensions.after`: undefined if absent, null if the client has none yet. */
   sentAfter?: string | null | undefined;
   readonly resumePoint?: ResumePoint | undefined;
   readonly webhooks: Webhooks;
-  /** The end of the feed, read before anything else in the operation (graphql/server/replica-reads.ts). */
+  /** The feed's last position, read before anything else in the operation (graphql/server/replica-reads.ts). */
   feedHead?: FeedPosition;
   /** The token that determines which writes the operation's reads must include; if omitted, they include all writes. */
   readAfter?: string | undefined;

@@ -26,7 +26,7 @@ export function failure(
   });
 }
 
-/** Creates the error for a request that violates GraphQL over HTTP. All media types use its status unless `spec`. */
+/** Creates the error for an invalid GraphQL request. Its status applies to all media types unless `spec` is set. */
 export function badRequest(
   message: string,
   more: { readonly code?: string; readonly details?: object } & Partial<HttpStatus> = {},
@@ -35,12 +35,12 @@ export function badRequest(
   return new GraphQLError(message, { extensions: { code, ...details, http: { status: 400, ...http } } });
 }
 
-/** Creates the error for an operation that was not started because too many others were running. It changed nothing. */
+/** Creates the error for an operation that was not started, because too many others were running. */
 export function rateLimited({ message, retryAfter }: RateLimited): GraphQLError {
   return new GraphQLError(message, { extensions: { code: 'RATE_LIMITED', retryAfter } });
 }
 
-/** Creates the error for a request whose document counts as more requests than its caller may send now. */
+/** Creates the error for a request whose document counts as more requests than the caller may send at the moment. */
 export function tooManyRequests({ message, retryAfter }: RateLimited): GraphQLError {
   return badRequest(message, {
     code: 'RATE_LIMITED',
@@ -50,12 +50,12 @@ export function tooManyRequests({ message, retryAfter }: RateLimited): GraphQLEr
   });
 }
 
-/** Creates the error for a field that had not started when the client left or the time ran out. */
+/** Creates the error for a field that had not started when the client disconnected or the operation timed out. */
 export function abandoned(): GraphQLError {
   return failure('TIMEOUT', 'the client disconnected or the operation timed out before this field began');
 }
 
-/** Creates the error INVALID_INPUT for an argument. `field` is its path, such as `input.amount`. */
+/** Creates an INVALID_INPUT error for an argument. `field` is its path, such as `input.amount`. */
 export function invalidInput(message: string, field: string): GraphQLError {
   return failure('INVALID_INPUT', message, { field });
 }
@@ -65,7 +65,7 @@ export function cursorUndone(field: string): GraphQLError {
   return failure('CURSOR_EXPIRED', new EventsUndone(`the change at the cursor in ${field}`).message, { field });
 }
 
-/** Formats an error for a message on an open connection, without its HTTP status, which means nothing there. */
+/** Formats an error for a message on an open connection, without its HTTP status, which has no meaning there. */
 export function withoutStatus(error: GraphQLError | GraphQLFormattedError): GraphQLFormattedError {
   const { extensions, ...rest } = error instanceof GraphQLError ? error.toJSON() : error;
   if (!extensions) return rest;

@@ -46,7 +46,7 @@ export interface Tool {
   readonly places: PaymentPlaces | undefined;
 }
 
-/** The argument with which a tool's caller confirms what it has validated. */
+/** The argument with which a tool's caller confirms a payment that it has validated. */
 export const confirmationArgument = 'confirmation';
 
 interface Source {
@@ -70,7 +70,7 @@ function toolOf(source: Source, operation: OperationDefinitionNode): Tool {
   const name = operation.name?.value;
   if (name === undefined) throw cannotBeTool('an operation without a name', 'a tool is called by its name');
   if (operation.operation === 'subscription')
-    throw cannotBeTool(name, 'a tool has one answer, and a subscription many');
+    throw cannotBeTool(name, 'a tool returns one result, but a subscription returns many');
   const inputSchema = variablesSchema(schema, document, operation);
   const description = descriptionOf(operation) ?? name;
   if (operation.operation === 'query') return { name, description, inputSchema, text, places: undefined };
@@ -112,12 +112,12 @@ function placeOf({ arguments: given }: FieldNode, setting: keyof PaymentPlaces, 
   if (input?.kind === Kind.VARIABLE) return [input.name.value, setting];
   const value = input?.kind === Kind.OBJECT && input.fields.find((field) => field.name.value === setting)?.value;
   if (value && value.kind === Kind.VARIABLE) return [value.name.value];
-  throw cannotBeTool(name, `its input must be a variable, or have a variable as ${setting}`);
+  throw cannotBeTool(name, `its input must be a variable, or set ${setting} from a variable`);
 }
 
 function showsDryRun(document: DocumentNode): boolean {
   let shows = false;
-  // The condition of a fragment.
+  // The type condition of a fragment.
   const NamedType = ({ name }: NamedTypeNode) => {
     shows ||= name.value === 'ValidatedPayment';
   };
@@ -128,7 +128,7 @@ function showsDryRun(document: DocumentNode): boolean {
 const confirmation: JsonSchema = {
   type: 'string',
   description:
-    'Leave it out of the first call, which only validates the payment and returns its price and a confirmation. To pay, call again with the same arguments and that confirmation.',
+    'Omit it from the first call, which only validates the payment and returns its price and a confirmation. To pay, call again with the same arguments and that confirmation.',
 };
 
 const idempotencyKey: JsonSchema = {
@@ -138,7 +138,7 @@ const idempotencyKey: JsonSchema = {
     'Identifies this payment: calls with the same key pay only once. Choose a new key for each payment, and use it in all calls for that payment.',
 };
 
-/** A mutation's variables excluding `validateOnly`, with a required key and a confirmation. */
+/** A mutation's variables without `validateOnly`, plus a required idempotency key and the confirmation. */
 function paymentSchema(variables: VariablesSchema, places: PaymentPlaces, name: string): ObjectSchema {
   const { $defs, properties, required } = variables;
   if (confirmationArgument in properties) throw cannotBeTool(name, `no variable may be named ${confirmationArgument}`);
@@ -193,8 +193,8 @@ const scalars: Readonly<Record<string, JsonSchema>> = {
 };
 
 /**
- * A variable without a description gets the description of the argument or input field that it is used for. Null is not
- * offered, because an optional value can be omitted.
+ * Returns the JSON Schema of an operation's variables. A variable without a description gets that of the argument or
+ * input field it is used for. Null is not allowed, because an optional value can be omitted.
  */
 function variablesSchema(
   schema: GraphQLSchema,
@@ -241,7 +241,7 @@ function descriptionsByUse(schema: GraphQLSchema, document: DocumentNode): Reado
   return found;
 }
 
-/** Adds the schemas of the named types in it to `$defs`. */
+/** Converts an input type. Adds the schemas of the named types that it uses to `$defs`. */
 function schemaOf(type: GraphQLInputType, $defs: Record<string, JsonSchema>): JsonSchema {
   const nullable = getNullableType(type);
   if (isListType(nullable)) {
@@ -250,7 +250,7 @@ function schemaOf(type: GraphQLInputType, $defs: Record<string, JsonSchema>): Js
   const named: GraphQLNamedInputType = getNamedType(nullable);
   if (isSpecifiedScalarType(named)) return scalars[named.name] ?? {};
   if (!(named.name in $defs)) {
-    // Set before its fields are converted, because an input type may refer to itself.
+    // Set before the type's fields are converted, because an input type may refer to itself.
     $defs[named.name] = {};
     $defs[named.name] = withFacts(namedSchema(named, $defs), { description: named.description });
   }

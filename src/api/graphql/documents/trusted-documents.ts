@@ -17,7 +17,7 @@ export const maxDocuments = 10_000;
 
 /** How long an instance trusts a cache entry, in milliseconds, for known and for unknown documents. */
 const cacheMs = { found: 10_000, absent: 1_000 } as const;
-/** In characters of text. */
+/** The capacity of the cache, in characters. */
 const cacheSize = 2 ** 24;
 const entrySize = 200;
 
@@ -51,7 +51,7 @@ export class TrustedDocuments {
   }
 
   async find(platformId: string, hash: string): Promise<string | undefined> {
-    // Text of any other form cannot be a document's hash, and Postgres might reject its characters.
+    // A string of any other form cannot be a document's hash, and Postgres might reject its characters.
     return isHash(hash) ? (await this.#lookUp(platformId, `hash ${hash}`, { hash })).text : undefined;
   }
 
@@ -111,7 +111,7 @@ export class TrustedDocuments {
     return added;
   }
 
-  /** Deletes a document, whether it is known or not. Its hash is refused from now on. Throws Refusal FORBIDDEN. */
+  /** Deletes a document if it is registered. From then on, its hash is refused. Throws Refusal FORBIDDEN. */
   async delete(caller: Caller, hash: string): Promise<void> {
     requirePermission(caller, 'MANAGE');
     if (!isHash(hash)) return;
@@ -149,7 +149,7 @@ const apolloManifest = z
   })
   .transform(({ operations }) => operations.map(({ id, body }) => ({ hash: id, text: body })));
 
-/** Texts by hash, as written by relay-compiler and GraphQL Code Generator's client preset (`persistedDocuments`). */
+/** Documents by hash, as written by relay-compiler and GraphQL Code Generator (`persistedDocuments`). */
 const textsByHash = z
   .record(z.string(), z.string())
   .transform((texts) => Object.entries(texts).map(([hash, text]) => ({ hash, text })));
@@ -161,7 +161,7 @@ export function readManifest(json: object): readonly HashedDocument[] {
   const { data: documents } = z.union([apolloManifest, textsByHash]).safeParse(json);
   if (!documents)
     throw invalid(
-      'unknown manifest format: expected that of Apollo (format, version, and operations with id and body), or an object that maps hashes to texts, as Relay and GraphQL Code Generator write it',
+      'unknown manifest format: expected the format of Apollo (format, version, and operations with id and body), or an object that maps hashes to documents, as written by Relay and GraphQL Code Generator',
     );
   return documents.map(({ hash: given, text }) => {
     const hash = plainHash(given);
@@ -180,7 +180,7 @@ function isHash(text: string): boolean {
   return text.length in algorithms && /^[0-9a-f]+$/.test(text);
 }
 
-/** Returns whether a text has this hash. The hash's length determines the algorithm. */
+/** Returns whether this is the hash of a document's text. The hash's length determines the algorithm. */
 export function isHashOf(hash: string, text: string): boolean {
   const algorithm = algorithms[hash.length];
   return algorithm !== undefined && digest(algorithm, text, 'hex') === hash;

@@ -68,9 +68,9 @@ export interface CostlyField {
   readonly responseKey: string;
   /** The cost of the field with everything below it, if the enclosing selection set is read once. */
   readonly cost: number;
-  /** Whether it is a list whose arguments determine its maximum number of rows. */
+  /** Whether the field is a list whose arguments determine its maximum number of rows. */
   readonly isSized: boolean;
-  /** Whether it occurs once in a list rather than in each of its rows. */
+  /** Whether the field occurs once per list, rather than once per row. */
   readonly isOnce: boolean;
   /** How many times the field's own selection set is counted, except for fields that occur once. */
   readonly times: number;
@@ -102,7 +102,7 @@ export function costliestPath(root: CostlyField): CostlyPath {
   }
 }
 
-/** Returns the field that costs more, or the first one if both cost the same. */
+/** Returns the more expensive field, or the first one if both cost the same. */
 export function costlier(one: CostlyField | undefined, other: CostlyField | undefined): CostlyField | undefined {
   return !one || (other && other.cost > one.cost) ? other : one;
 }

@@ -22,9 +22,9 @@ export const documentBudget = {
   directives: 20,
   mutationFields: 5,
   /**
-   * Leaves room for a page of 100 payments with its total count and everything that an app shows for each payment, which
-   * costs 19,200 and is answered in 50 ms. The worst documents found took 0.7 to 1.2 s on two shared cores for 3.2 MB. A
-   * hundred rows below each of a hundred rows are refused.
+   * Allows for a page of 100 payments with its total count and everything that an app shows for each payment, which
+   * costs 19,200 and takes 50 ms. The worst documents found took 0.7 to 1.2 s on two shared cores and returned 3.2 MB.
+   * A hundred rows below each of a hundred rows are refused.
    */
   cost: 27_500,
 } as const satisfies Record<keyof DocumentSize, number>;
@@ -66,7 +66,7 @@ export function budgetExceeded(budget: BudgetLimit, actual?: number): GraphQLErr
 
 function costExceeded(actual: number, { path, cost }: CostlyPath): GraphQLError {
   if (!isExact(actual) || !isExact(cost))
-    return limitExceeded('cost', `, most of all by ${path.join('.')}`, { costliest: { path } });
+    return limitExceeded('cost', `, mostly because of ${path.join('.')}`, { costliest: { path } });
   const value = `: it costs ${actual}, ${cost} of that for ${path.join('.')}`;
   return limitExceeded('cost', value, { actual, costliest: { path, cost } });
 }
@@ -78,7 +78,7 @@ function limitExceeded(budget: BudgetLimit, value: string, details: object): Gra
   });
 }
 
-/** Beyond 2^53 a count is approximate or infinite. */
+/** Returns whether a count is exact: beyond 2^53 it is approximate or infinite. */
 function isExact(count: number | undefined): count is number {
   return Number.isSafeInteger(count);
 }

@@ -33,12 +33,12 @@ import { argumentReader, costOfField, isConnection, type SentDocument } from './
  * contain nothing else could double one another without end, and code that expands fragments would expand them all.
  */
 export interface DocumentSize {
-  /** Tokens of the whole document as written, without white space and comments, which the body's size limit bounds. */
+  /** The number of tokens in the document. White space and comments are limited only by the body's maximum size. */
   tokens: number;
-  /** The nesting of fields with fragments expanded, or of fragments in fragments: the deeper of the two. */
+  /** The nesting depth of fields with fragments expanded, or of fragments within fragments, whichever is deeper. */
   depth: number;
   fields: number;
-  /** The number of aliases, with fragments expanded or as written in the whole document: the larger of the two. */
+  /** The number of aliases, with fragments expanded or as written in the whole document, whichever is larger. */
   aliases: number;
   directives: number;
   /** The number of fields at a mutation's root, with fragments expanded and excluding `__typename`. */
@@ -68,7 +68,7 @@ type VariableField = readonly [field: FieldNode, definition: GraphQLField<unknow
 interface Measured {
   readonly schema: GraphQLSchema;
   readonly variableFields: readonly VariableField[];
-  /** By the sizes and costs of the variable fields: nothing else in a request affects a measure. */
+  /** The measures by the sizes and costs of the variable fields; nothing else in a request affects a measure. */
   readonly measures: Map<string, Measure>;
   /** Each request's measure, keyed by its variables object, because it is needed several times per request. */
   readonly ofRequests: WeakMap<object, readonly [operationName: string | null | undefined, measure: Measure]>;
@@ -150,7 +150,7 @@ function measureAnew(request: DocumentRequest) {
     if (dearest.cost > size.cost) costliest = dearest.costliest;
     size.cost = Math.max(size.cost, dearest.cost);
   }
-  // The parser sets it; it is optional in the type because trees can be built without a parser.
+  // The parser always sets `tokenCount`; it is optional in the type because trees can be built without a parser.
   size.tokens = (document.tokenCount ?? 0) - pass.freeTypenames;
   size.aliases = Math.max(size.aliases, pass.aliasesWritten);
   size.directives = pass.directivesWritten;
@@ -193,8 +193,8 @@ interface Pass {
   readonly argumentValue: ReturnType<typeof argumentReader>;
   readonly variableFields: VariableField[];
   /**
-   * By definition, because an invalid document may use a name twice; `nothing` for a fragment that is being counted,
-   * which ends cycles.
+   * Keyed by definition, because an invalid document may use a name twice. While a fragment is being counted, its value
+   * is `nothing`, which breaks cycles.
    */
   readonly expansions: Map<FragmentDefinitionNode, Expansion>;
   aliasesWritten: number;

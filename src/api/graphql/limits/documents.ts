@@ -131,16 +131,16 @@ const unconditionalRoots: ValidationRule = (context) => ({
 
 /**
  * The caches of documents and plans are bounded by the weight of their entries, because anyone, even without
- * credentials, can send documents that are never sent again. All other data about a document is in WeakMaps keyed by
- * its tree, and is collected with it. The weights were measured on documents of 14 to 2,000 tokens; an app's document
- * has about 50.
+ * credentials, can send any number of documents that are used only once. All other data about a document is in WeakMaps
+ * keyed by its tree, and is collected with it. The weights were measured on documents of 14 to 2,000 tokens; an app's
+ * document has about 50.
  */
 
 const mebibyte = 2 ** 20;
 const kibibyte = 2 ** 10;
 
 function tokensOf(document: DocumentNode): number {
-  // The parser sets it; it is optional in the type because trees can be built without a parser.
+  // The parser always sets `tokenCount`; it is optional in the type because trees can be built without a parser.
   return document.tokenCount ?? maxTokensParsed;
 }
 

@@ -20,13 +20,13 @@ import { defaultPageSize } from '../../../core/paging.ts';
 
 export interface SentDocument {
   readonly document: DocumentNode;
-  /** The operation to run, if there are several: its variable defaults are used. */
+  /** The operation whose variable defaults are used, if the document has several. */
   readonly operationName?: string | null | undefined;
-  /** As sent by the client, not coerced. */
+  /** The variables as sent by the client, not coerced. */
   readonly variables?: Readonly<Record<string, unknown>> | null | undefined;
 }
 
-/** The largest size that is counted, so that the cost stays a meaningful number. The resolver refuses smaller ones. */
+/** The largest size that is counted, so that the cost stays a meaningful number. Resolvers have far lower limits. */
 const maxRows = 1_000_000;
 
 /** Returns whether a type is a connection, that is, has `edges` and `pageInfo`. */
@@ -50,7 +50,7 @@ export function argumentReader({ document, operationName, variables }: SentDocum
 }
 
 interface FieldCost {
-  /** The field's price, the values in its list arguments, and the search for its rows. */
+  /** The cost of the field itself: its price, the values in its list arguments, and the search for its rows. */
   readonly own: number;
   /** The size of a list whose fields count for each row. Other lists are short. */
   readonly rows: number | undefined;
@@ -127,8 +127,8 @@ const pageSize = (value: unknown) => (typeof value === 'number' ? clampSize(valu
 const listLength = (value: unknown) => clampSize(Array.isArray(value) ? value.length : 1);
 
 /**
- * Clamps a size to 1 to `maxRows`. Coercion and the resolver refuse negative, fractional and absurd sizes later; here
- * they must not lower the cost or make it NaN. A size of 0 counts as 1, because one row is read to see if any exists.
+ * Clamps a size to 1 to `maxRows`. Coercion and the resolver refuse negative, fractional and excessive sizes later;
+ * here they must not lower the cost or make it NaN. A size of 0 counts as 1, because one row is read in any case.
  */
 function clampSize(size: number): number {
   return size >= 1 ? Math.min(Math.ceil(size), maxRows) : 1;

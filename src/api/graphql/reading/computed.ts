@@ -9,8 +9,8 @@ import { instant, leaf, type Read } from './reads.ts';
 import { literal } from './sql.ts';
 
 /**
- * Defines how fields with their own `resolve` are read. While the answer is completed, the resolver computes the value
- * from the columns in the field's `select`, or from the JSON value that contains the field.
+ * Defines how fields with their own `resolve` are read. While the response is completed, the resolver computes the
+ * value from the columns in the field's `select`, or from the JSON value that contains the field.
  */
 
 export interface Select {
@@ -22,7 +22,7 @@ type Resolve = (row: unknown, args: object, context: Context) => unknown;
 
 type Field = GraphQLField<unknown, unknown>;
 
-/** Names the function (prisma/functions) that computes the same as `resolve`: `...alsoInDatabase('account_name')`. */
+/** Names the SQL function that computes the same value as `resolve`: `...alsoInDatabase('account_name')`. */
 export const alsoInDatabase = (sqlFunction: string) => ({ extensions: { sqlFunction } }) as const;
 
 interface SelectedColumns {
@@ -50,7 +50,7 @@ function selectColumns(model: string, select: Select): SelectedColumns {
   return {
     json: (row) => `json_build_object(${parts.map(({ name, json }) => `${literal(name)}, ${json(row)}`).join(', ')})`,
     revive: (json) => {
-      // No other answer uses this object.
+      // The object belongs to this response alone, so it can be changed in place.
       const row = json as Record<string, unknown> | null;
       for (const { name, revive } of parts) if (row && revive && row[name] !== null) row[name] = revive(row[name]);
       return row;

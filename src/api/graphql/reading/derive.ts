@@ -144,7 +144,7 @@ function requireRules(schema: GraphQLSchema, { name, extensions: { read } }: Fie
  * the prices with the time that Postgres takes.
  */
 const prices: Readonly<Record<Costs | 'list', number>> = {
-  /** A list below a parent, for each way to find its rows. */
+  /** A list below a parent, for each way of finding its rows. */
   list: 80,
   /** Values from other rows or from Postgres functions, for each query and each row that has the field. */
   rows: 10,
@@ -154,9 +154,9 @@ const prices: Readonly<Record<Costs | 'list', number>> = {
   past: 80,
   /** A read with its own plan: a field of the query, or one whose resolver sends statements. */
   read: 300,
-  /** All matching rows, some 30,000, to count them. */
+  /** Counting all matching rows, some 30,000. */
   all: 4_000,
-  /** All matching rows, to add up their amounts. */
+  /** Adding up the amounts of all matching rows. */
   sums: 9_000,
 };
 

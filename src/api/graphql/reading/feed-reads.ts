@@ -43,7 +43,7 @@ export const feedOrder: PageKey = {
   textOf: ({ sequence, epoch }) => (epoch === null ? String(sequence) : `${sequence}:${epoch}`),
 };
 
-/** Returns a position's sequence. A position that a restore has undone is refused: its page would skip events. */
+/** Returns a position's sequence. Refuses a position that a restore has undone: a page from there would skip events. */
 function sequenceIn(text: string, run: KeyRun, argument: CursorArgument): bigint {
   const position = feedPosition(text);
   run.require({
@@ -117,7 +117,7 @@ const bodyOf = (cursors: Cursors) => (material: unknown) => {
   return webhookText(cursors, rowFromFields('Event', event), related);
 };
 
-/** The body of an event's webhook. It contains a full record, which is meant for servers only, so apps read null. */
+/** The body of an event's webhook. It contains the full record, which only servers may read, so it is null for apps. */
 export const webhookBody: MadeRead = (): Read => ({
   kind: 'leaf',
   costs: 'past',

@@ -4,8 +4,8 @@ import { invalidInput } from '../failure.ts';
 import { errorKey, type Run, type Sql, sql } from './sql.ts';
 
 /**
- * Fills placeholders in the database's JSON with values that only this process knows. Control characters delimit them:
- * in ordinary JSON text, such characters would be escaped.
+ * Fills placeholders in the database's JSON with values that only this process knows. Placeholders are delimited by
+ * control characters, which JSON text contains only in escaped form.
  */
 
 const delimiter = '\u0001';
@@ -32,12 +32,12 @@ export function cursorPlaceholder(list: string, position: Sql): Sql {
 }
 
 /**
- * Replaces an answer's placeholders with their values.
+ * Replaces a response's placeholders with their values.
  * @throws NotSequenced for an incomplete timeline, unless `isLast`
  */
 export function fillPlaceholders(json: string, run: Run, isLast: boolean): string {
   let [filled, end] = ['', 0];
-  // An answer is long and has few placeholders: a regular expression would take several times as long.
+  // A response is long and has few placeholders: a regular expression would take several times as long.
   for (let start = json.indexOf(delimiter); start >= 0; start = json.indexOf(delimiter, end)) {
     const close = json.indexOf(delimiter, start + 1);
     filled += json.slice(end, start) + filling(json.slice(start + 1, close), run, isLast);
@@ -66,7 +66,7 @@ function computed(placeholder: string, { notes }: Run): string {
   return JSON.stringify(compute(JSON.parse(placeholder.slice('computed '.length, end))));
 }
 
-/** Parses an answer, turning the objects that stand for errors into GraphQLErrors, which the executor throws. */
+/** Parses a response, turning the objects that stand for errors into GraphQLErrors, which the executor throws. */
 export function parseAnswer(json: string, errors: readonly GraphQLError[]): unknown {
   if (errors.length === 0) return JSON.parse(json);
   return JSON.parse(json, (_key, value) =>

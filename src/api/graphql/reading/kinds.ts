@@ -191,12 +191,12 @@ export const rowSeen =
   };
 
 export interface ManyOptions {
-  /** The columns that order them, beginning with those of the first relation. */
+  /** The columns that order the rows, beginning with those of the first relation. */
   readonly orderBy: readonly string[];
   /** A column, and the enum values to which it restricts the rows. */
   readonly only?: readonly [column: string, values: readonly string[]];
   readonly visible?: Visible;
-  /** The list is complete once some row's value in this column is at least the parent's. */
+  /** If set, the list is complete once some row's value in this column is at least the parent's. */
   readonly completeBy?: string;
 }
 

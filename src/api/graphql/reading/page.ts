@@ -74,12 +74,12 @@ export class PageWriter {
     this.#rows = `${this.#row}p`;
   }
 
-  /** Writes the query that reads the rows and returns the connection. It reads no rows if the connection shows none. */
+  /** Writes the query that returns the connection. It reads rows only if the document selects something from them. */
   page(): Sql {
     const { field, node } = this.#selected;
     const connection = this.#object(this.#selected);
     if (!this.#isUsed) {
-      // Adds no text, but throws if the arguments are invalid.
+      // Adds nothing to the SQL, but throws if the arguments are invalid.
       const check: Piece = (run) => {
         this.#query(run);
         this.#read.within?.(run.args(field, node));
@@ -109,7 +109,7 @@ export class PageWriter {
     return this.#planner.object(type, selected.below, (one) => this.#field(one));
   }
 
-  /** Writes a field of the connection, of an edge, or of `pageInfo`: their names differ. */
+  /** Writes a field of the connection, of an edge, or of `pageInfo`. No two of these fields have the same name. */
   #field(selected: SelectedField): Sql {
     switch (selected.node.name.value) {
       case 'edges':

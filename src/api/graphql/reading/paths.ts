@@ -8,7 +8,7 @@ import { literal } from './sql.ts';
 
 const models = getDatamodel().datamodel.models;
 
-/** The fields by which other models refer to a model's rows. The view of events has only unique fields. */
+/** The fields by which other models refer to a model's rows. The view of events has no primary key. */
 function keyOf(model: string): readonly string[] {
   const {
     fields = [],
@@ -81,7 +81,7 @@ const stepsOf = (path: Steps): readonly string[] => (typeof path === 'string' ? 
 /** Returns the value at a path below an object; null if a step is missing. */
 export function valueAt(value: unknown, path: Path): unknown {
   if (isChoice(path)) return path.firstOf.map((one) => valueAt(value, one)).find((one) => one !== null) ?? null;
-  // A value with members is an object.
+  // A value that a path leads through is an object.
   return stepsOf(path).reduce<unknown>((at, step) => (at as Record<string, unknown> | null)?.[step] ?? null, value);
 }
 
@@ -128,7 +128,7 @@ function members(base: string, steps: readonly string[], last: '->' | '->>'): st
   return `(${[base, ...before.toReversed().map((step) => `-> ${literal(step)}`), `${last} ${literal(end)}`].join(' ')})`;
 }
 
-/** Returns whether the first step of a path is a column of JSON. */
+/** Returns whether the first step of a path is a JSON column. */
 export function isJson(model: string | undefined, path: Steps): boolean {
   const [head = ''] = stepsOf(path);
   return model !== undefined && fieldsOfModel(model).get(head)?.type === 'Json';

@@ -13,7 +13,7 @@ import {
   isNonNullType,
   isObjectType,
 } from 'graphql';
-// This is the executor's own function; graphql does not export it at its root.
+// The executor's own function, which the graphql package does not export from its root.
 import { collectSubfields } from 'graphql/execution/collectFields.js';
 import { type IdType, uuidOf } from '../../../core/ids.ts';
 import { conditionsOf, tableOf } from '../../../infra/database/conditions.ts';
@@ -37,7 +37,7 @@ interface PlannerOptions {
 export const typeKey = '';
 
 /**
- * Walks the selections of a document and writes the SQL that produces the answer. Whatever differs between runs
+ * Walks the selections of a document and writes the SQL that produces the response. Whatever differs between runs
  * (arguments, variables, the caller) is a piece of SQL that each run fills in, so one plan serves all runs.
  */
 export class Planner implements DocumentWalker {

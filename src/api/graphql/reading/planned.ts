@@ -24,7 +24,7 @@ interface Planned {
   readonly [responseKey: string]: unknown;
 }
 
-/** Returns whether an object was read by a plan. If so, it has the form of the answer, not of a row. */
+/** Returns whether an object was read by a plan. If so, it has the form of the response, not of a row. */
 export function isPlanned(value: unknown): value is Planned {
   return typeof value === 'object' && value !== null && typeKey in value;
 }

@@ -20,13 +20,13 @@ export type Read = {
   readonly ways?: number;
 } /** A scalar or an enum: JSON as text, or SQL's null. */ & (
   | { readonly kind: 'leaf'; readonly sql: (env: Env, args: ArgumentsOf) => Sql }
-  /** An object built from the same row. Null if `unless` holds. */
+  /** An object built from the same row. Null if `unless` is true. */
   | { readonly kind: 'value'; readonly env: (env: Env) => Env; readonly unless?: (env: Env) => Sql }
   /** A list of objects built from the rows of a query: `from` is its FROM clause, with its order. */
   | { readonly kind: 'values'; readonly from: (env: Env, alias: string, args: ArgumentsOf) => Rows }
   /** Another row, or null: `from` is the FROM clause with its conditions. */
   | { readonly kind: 'row'; readonly from: (env: Env, alias: string, args: ArgumentsOf) => Sql }
-  /** The row of the first of these types that has one, or null. */
+  /** The row found for the first of these types that has one, or null. */
   | { readonly kind: 'rowOf'; readonly types: Readonly<Record<string, (env: Env, alias: string) => Sql>> }
   /** A page of rows. `list` is the name in its cursors; `where` selects visible rows that match the filter. */
   | {
@@ -100,7 +100,7 @@ export interface Rows {
   readonly from: Sql;
   readonly orderBy: string;
   readonly env: Env;
-  /** Whether all rows are visible. If not, a committed change is not sequenced yet, and the run reads again. */
+  /** SQL for whether the rows are complete. If not, a committed change is not sequenced yet: the run reads again. */
   readonly isComplete?: string;
 }
 
@@ -168,7 +168,7 @@ export function plainReadText(read: Read, row = 'r'): string {
     case 'rowOf':
       return plainText(Object.values(read.types).flatMap((from) => from(env, 'x')));
     default:
-      // Lists and other nodes are not computed from the row.
+      // Lists and nodes are not computed from the row.
       return '';
   }
 }

@@ -43,7 +43,7 @@ const operationInfo = oncePer((_operation: OperationDefinitionNode, parts: () =>
   return { number: lastNumber, directiveVariables: [...names] };
 });
 
-/** Returns the key of an operation's plan, of which there is one for each set of values in its directives. */
+/** Returns the key of an operation's plan. There is one plan for each set of values of the directives' variables. */
 function planKey(operation: OperationDefinitionNode, variables: Variables, parts: () => readonly DefinitionNode[]) {
   const { number, directiveVariables } = operationInfo(operation, parts);
   return `${number} ${directiveVariables.map((name) => String(variables[name])).join(' ')}`;
@@ -76,7 +76,7 @@ interface FieldRead {
   readonly row?: { readonly table: string; readonly json: string } | undefined;
   /** Rows to read by their public ids, instead of the field's own read. */
   readonly nodes?: { readonly types: readonly string[]; readonly ids: readonly string[] } | undefined;
-  /** Arguments that the field does not have in the document but takes over from its stream. */
+  /** Arguments that the field takes from its stream instead of from the document. */
   readonly given?: Variables | undefined;
 }
 
@@ -120,9 +120,9 @@ export async function runField(context: Context, info: GraphQLResolveInfo, { row
   return parseAnswer(json, errors);
 }
 
-/** Replaces an answer that exceeds the run's byte limit with '', so that the database does not send it. */
+/** Replaces a response that exceeds the run's byte limit with '', so that the database does not send it. */
 function withinLimit(read: Sql): Sql {
-  // Without the offset Postgres would compute the answer twice: once to count it and once to send it.
+  // Without the offset, Postgres would compute the response twice: once to measure it and once to send it.
   return sql`select case when octet_length(a.json) > ${(run) => run.bind(run.context.maxAnswerBytes)}::int then '' else a.json end from (${read} offset 0) a`;
 }
 
@@ -161,7 +161,7 @@ function answerTooLarge(limit: number): GraphQLError {
 
 type Extensions = NonNullable<ExecutionResult['extensions']>;
 
-/** An answer written entirely by the database: its text is sent unchanged, and parsed only if it is needed as data. */
+/** A response written entirely by the database: its text is sent unchanged, and parsed only if it is needed as data. */
 export class TextAnswer {
   readonly #data: string;
   readonly #extensions: Extensions | undefined;
@@ -186,7 +186,7 @@ export class TextAnswer {
 }
 
 /**
- * Answers a query with one statement, if the database can produce the whole answer. Returns undefined for other
+ * Executes a query with one statement, if the database can produce the whole response. Returns undefined for other
  * operations and if the statement fails: the executor then runs the operation, and reports errors with locations.
  */
 export async function answerByPlan(args: Prepared): Promise<TextAnswer | undefined> {

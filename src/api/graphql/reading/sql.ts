@@ -4,9 +4,9 @@ import type { Queryable } from '../../../infra/database/statement.ts';
 import type { Context } from '../context.ts';
 import { wrongArgument } from '../wrong-value.ts';
 
-/** A condition on the database, which must hold before the statement of a run is executed. */
+/** A condition on the database that must be met before a run's statement is executed. */
 export interface Requirement {
-  /** The requirement as text; equal requirements have equal texts. */
+  /** Identifies the requirement: equal requirements have equal keys. */
   readonly key: string;
   readonly holds: (on: Queryable) => Promise<boolean>;
   readonly refusal: () => GraphQLError;
@@ -31,9 +31,9 @@ export const errorKey = '!';
 export class Run extends Binding {
   readonly context: Context;
   readonly input: RunInput;
-  /** Values that are needed to complete the answer, by number. */
+  /** Values that are needed to complete the response, by number. */
   readonly notes: unknown[] = [];
-  /** The errors in the answer: an object with `errorKey` stands for the error with that index. */
+  /** The errors in the response: an object with `errorKey` stands for the error with that index. */
   readonly errors: GraphQLError[] = [];
   readonly unknown: Requirement[] = [];
   /** The results of `once`. In a WeakMap, they would survive V8's young-generation collections (bench/LOG.md). */
@@ -63,7 +63,7 @@ export class Run extends Binding {
     });
   }
 
-  /** Returns the value that `make` returned at the first call with this owner. */
+  /** Calls `make` once for each owner, and returns its result. */
   once<Value>(owner: object, make: () => Value): Value {
     const cached = this.#cache.get(owner);
     // All values of an owner have the same type.
@@ -73,12 +73,12 @@ export class Run extends Binding {
     return value;
   }
 
-  /** Stores a value until the answer is complete, and returns its number. */
+  /** Stores a value until the response is complete, and returns its number. */
   note(value: unknown): number {
     return this.notes.push(value) - 1;
   }
 
-  /** Adds a requirement that is checked before the statement runs. If it does not hold, the run throws its refusal. */
+  /** Adds a requirement that is checked before the statement runs. If it is not met, the run throws its refusal. */
   require(requirement: Requirement): void {
     const holds = this.input.known?.get(requirement.key);
     if (holds === undefined) this.unknown.push(requirement);
@@ -271,7 +271,7 @@ class StatementDraft {
     const bound = run.values.length;
     run.writeApart(() => this.add(query));
     const text = this.texts.splice(start).join('');
-    // A function, because most statements have a single shared query and never need its meaning.
+    // Computed lazily, because most statements have a single shared query and never need it.
     const meaning = () =>
       text.replaceAll(/\$(\d+)/g, (_parameter, number) => valueText(run.values[Number(number) - 1]));
     const same = this.#shared.findIndex((one) => one.meaning() === meaning());

@@ -22,7 +22,7 @@ import type { Requirement } from './sql.ts';
 type Row = Readonly<Record<string, unknown>>;
 type Visible = (viewer: Viewer) => object;
 
-/** The same for all models. */
+/** The part of Prisma's model delegates that stock execution uses, in a form that fits all models. */
 interface Delegate {
   findFirst(args: object): Promise<Row | null>;
   findMany(args: object): Promise<Row[]>;
@@ -31,7 +31,7 @@ interface Delegate {
 
 function delegateOf({ payments }: Context, model: string): Delegate {
   const name = model.charAt(0).toLowerCase() + model.slice(1);
-  // Each model of the data model has a delegate with this name.
+  // Prisma has a delegate with this name for each model.
   return payments.database.prisma[name as 'customer'] as unknown as Delegate;
 }
 

@@ -139,7 +139,7 @@ export const ExternalAccountStatus = enumOf(
   {
     PENDING: 'The account is being verified.',
     ACTIVE: 'The account can be used in payments.',
-    UNDER_REVIEW: 'The account is being reviewed again and cannot be used until then.',
+    UNDER_REVIEW: 'The account is being reviewed again and cannot be used in the meantime.',
     INACTIVE: 'The account cannot be used: it is disabled or deleted, or its bank did not accept it.',
   },
 );
@@ -152,7 +152,7 @@ export const BeneficiaryVerificationStatus = enumOf(
     PARTIAL_MATCH: 'The names partly match.',
     NOT_MATCHED: 'The names do not match.',
     UNSUPPORTED: 'The payment rail cannot verify names.',
-    CHECKED_BY_RECEIVING_FI: 'The receiving institution verifies the name when it is paid.',
+    CHECKED_BY_RECEIVING_FI: 'The receiving institution verifies the name when a payment arrives.',
     PENDING: 'The verification is in progress.',
   },
 );
@@ -187,7 +187,7 @@ export const EventType = enumOf(
     OUTGOING_PAYMENT: 'An outgoing transaction was created or its status changed.',
     INCOMING_PAYMENT: 'An incoming transaction was created or its status changed.',
     ACCOUNT_STATUS: "An internal account's balance changed.",
-    KYC_STATUS: "A customer's identity check was decided.",
+    KYC_STATUS: "A customer's identity check has a new result.",
     API_TOKEN_EXPIRY: 'An API token will expire within a week. Not visible to client tokens.',
     TEST: 'A test event for a webhook endpoint.',
     QUOTE_STATUS: 'A quote was created or its status changed. In the feed only.',
@@ -211,7 +211,7 @@ export const WebhookDeliveryStatus = enumOf(
   "The status of an event's delivery to a webhook endpoint.",
   {
     PENDING: 'An attempt is in progress, or the next one is scheduled.',
-    DELIVERED: 'The receiver accepted the event: it answered 2xx or 409.',
+    DELIVERED: 'The receiver accepted the event: it responded with 2xx or 409.',
     FAILED: 'No further attempt will be made unless the delivery is resent or its event replayed.',
   },
 );
@@ -242,7 +242,7 @@ export const PaymentKind = enumOf('PaymentKind', 'How a payment is made.', {
 });
 
 export const PolicyRelease = enumOf('PolicyRelease', "When a payment no longer counts towards a policy's limits.", {
-  FAILED: 'When the payment fails, is rejected or expires, so that it is not delivered.',
+  FAILED: 'When the payment fails, is rejected or expires without having been delivered.',
   REFUNDED: 'When the payment is returned after its delivery.',
 });
 

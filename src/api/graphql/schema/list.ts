@@ -67,7 +67,7 @@ const edgeDescription =
   'This object as an edge of its list, ready to be inserted into a cached list. The cursor is for the default order, by creation.';
 
 interface ConnectionOptions {
-  /** The words for one row and for all rows, such as "A quote" and "quotes". */
+  /** The nouns for one row and for several, such as "A quote" and "quotes". */
   readonly words: readonly [one: string, all: string];
   readonly totalCount?: string;
   /** The types that implement the row type. */

@@ -104,7 +104,7 @@ interface MutationOptions<Fields extends InputFieldMap, Success extends Replayab
   readonly validates?: true;
   /** The description of the sandbox scenario, if the mutation takes one as a second argument. */
   readonly scenario?: string;
-  /** Whether a key is required, because nothing else distinguishes a retry from a second payment. */
+  /** Whether an idempotency key is required, because nothing else distinguishes a retry from a second payment. */
   readonly isKeyRequired?: true;
   /** Whether its input refers to no other object, so that a NotFoundError is impossible. */
   readonly namesNothing?: true;
@@ -120,7 +120,7 @@ interface MutationOptions<Fields extends InputFieldMap, Success extends Replayab
 }
 
 interface SuccessField {
-  /** Its name in the schema, if different from the name in the command's result. */
+  /** The field's name in the schema, if it differs from the name in the command's result. */
   readonly as?: string;
   readonly type: TypeParam<Types>;
   readonly description: string;
@@ -205,7 +205,7 @@ export function mutation<Fields extends InputFieldMap, Success extends Replayabl
       idempotencyKey: t.string({
         required: options.isKeyRequired ?? false,
         description:
-          'Makes retries safe: however often the same key is sent with the same input, it has one effect and one answer. 1 to 255 printable ASCII characters without spaces.',
+          'Makes retries safe: however often the same key is sent with the same input, the mutation takes effect once and returns the same response. 1 to 255 printable ASCII characters without spaces.',
       }),
     }),
   });
@@ -225,7 +225,7 @@ export function mutation<Fields extends InputFieldMap, Success extends Replayabl
       // The compiler cannot infer the types of edges through the loop.
       ...edgesIn<Success, ReturnType<typeof t.boolean>>(options.success, (edge) => t.field(edge as never) as never),
       replayed: t.boolean({
-        description: 'Whether this repeats the answer to an earlier request with the same idempotency key.',
+        description: 'Whether this is a replay of the response to an earlier request with the same idempotency key.',
         resolve: (result) => result.replayed,
       }),
       serverTime: t.field(serverTime),
@@ -272,7 +272,7 @@ function resolverOf<Input, Success>(name: Operation, resolve: Resolve<Input, Suc
     context: Context,
     info: GraphQLResolveInfo,
   ) => {
-    // A document's mutations run in sequence. If the client has left or the time is up, the next one is not started.
+    // Mutations run in sequence. Once the client has disconnected or the operation has timed out, no more are started.
     if (context.isAbandoned()) throw abandoned();
     const argumentOf = (path: FieldPath) => argumentPath(info.schema, name, path, args.input);
     try {

@@ -184,7 +184,7 @@ function ofRow(t: Builder, type: unknown, made: MadeRead, options: Options, reso
   return t.field({ ...options, type, resolve, extensions: { made } });
 }
 
-/** The resolver that graphql-js uses in a stock execution. */
+/** The resolver for stock execution. */
 type StockResolver = (row: Row, args: Row, context: Context, info: GraphQLResolveInfo) => unknown;
 
 /** Creates a field that a statement reads even below an available row and, without `resolve`, in a stock execution. */

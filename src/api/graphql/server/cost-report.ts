@@ -18,7 +18,7 @@ export function costReport({ schema, document, operationName, variableValues }: 
   };
 }
 
-/** Adds a document's cost to its answer, as `extensions.cost`. */
+/** Adds a document's cost to its response, as `extensions.cost`. */
 export function withCost(answer: ExecutionResult | TextAnswer, args: ExecutionArgs): ExecutionResult | TextAnswer {
   const cost = costReport(args);
   return answer instanceof TextAnswer

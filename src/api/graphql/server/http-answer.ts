@@ -26,8 +26,8 @@ export function answerOf(answer: ExecutionResult | TextAnswer, type: JsonType) {
 
 /**
  * Returns the status of a response with errors, as defined by GraphQL over HTTP. With data, the status is 294 (200 for
- * application/json). Without data, it is the status of the errors. If the database was unreachable, so that nothing has
- * changed, a response whose fields are all null is a 503.
+ * application/json). Without data, it is the status of the errors. If all fields are null because the database was
+ * unreachable, so that nothing has changed, the status is 503.
  */
 function statusOf({ data, errors = [] }: ExecutionResult, type: JsonType): number {
   const isUnavailable = errors.some(({ extensions }) => extensions.code === 'SERVICE_UNAVAILABLE');

@@ -39,13 +39,13 @@ export interface Transport {
   /** The value of the Authorization header or, on a socket, of `authorization` in the first message. */
   readonly authorization?: string | undefined;
   readonly session?: Session | undefined;
-  /** Closes the connection of a reader that falls behind, or whose stream fails, so that it reconnects and resumes. */
+  /** Closes the connection of a client that falls behind or whose stream fails, so that it reconnects and resumes. */
   readonly closeForRetry?: () => void;
   /** Whether the client has disconnected or ended the operation, for a transport without `response`. */
   readonly isGone?: () => boolean;
   /** The cursor after which an event stream resumes (Last-Event-ID). */
   readonly resumeAfter?: string | undefined;
-  /** Writes the reason before an event stream's connection is cut. */
+  /** Sends the reason to the client before an event stream's connection is cut. */
   readonly farewell?: Farewell | undefined;
   /** The response, for HTTP and for SSE with one connection per operation. */
   readonly response?: ServerResponse | undefined;
@@ -62,9 +62,9 @@ export interface OperationsOptions {
   readonly replicas?: Replicas | undefined;
   /** The maximum number of open subscriptions per token, and of resume keys per subject. */
   readonly streams: TokenCap;
-  /** Waits for a message's turn among all of its platform's work. */
+  /** Waits until it is a message's turn to be executed, among all of the platform's work. */
   readonly takeTurn: TakeTurn;
-  /** Counts the extra requests that an expensive document stands for. Returns an error if they exceed the limit. */
+  /** Counts an expensive document as additional requests. Returns an error if they exceed the rate limit. */
   readonly countMore: (context: Context, requests: number) => Promise<GraphQLError | undefined>;
   /** Limits how many of a platform's expensive documents are executed at once. */
   readonly expensive: ExpensiveTurns;
@@ -120,7 +120,7 @@ export class Operations {
         operation,
       };
     } catch (error) {
-      // A response, not a failure of the connection: a syntax error, an expired token, or an unreachable database.
+      // A syntax error, an expired token or an unreachable database is reported without closing the connection.
       return [this.#options.present(error)];
     }
   }
@@ -149,7 +149,7 @@ export class Operations {
     const requests = requestsForCost(costReport(args).cost);
     const tooMany = requests > 1 ? await countMore(context, requests - 1) : undefined;
     if (tooMany) return { errors: [tooMany] };
-    // Only the cost of a query reflects its work.
+    // Only for queries does the cost reflect the work of executing them.
     const answer = await (requests > 1 && args.operation.operation === 'query'
       ? inExpensiveTurn(expensive, context.viewer.platformId, () => this.#runInTime(args))
       : this.#runInTime(args));
@@ -191,7 +191,7 @@ export class Operations {
     if (end instanceof RateLimited) return { errors: [rateLimited(end)] };
     let isOpen = false;
     try {
-      // Waiting for its turn does not count against the time limit.
+      // Time spent waiting to be opened does not count against the time limit.
       const stream = await this.#openings.run(() => asPlatform(viewer.platformId, () => this.#open(args)));
       if (!isAsyncIterable(stream)) {
         const refused = this.#present(stream, args);
@@ -229,7 +229,7 @@ export class Operations {
     return stream;
   }
 
-  /** Returns a subscription's result as JSON, for an open connection, where an HTTP status means nothing. */
+  /** Returns a subscription's result as JSON, for an open connection, where an HTTP status has no meaning. */
   #messageText(result: ExecutionResult, args: Prepared): string {
     const { errors, ...rest } = result.errors ? this.#present(result, args) : result;
     return JSON.stringify(errors ? { ...rest, errors: errors.map(withoutStatus) } : rest);

@@ -29,7 +29,9 @@ export function sentReadAfter(
   }
 }
 
-/** Runs a query on replicas (`run` gets the reads), or a mutation on the primary, whose response gets a write token. */
+/**
+ * Runs a query on replicas (`run` gets their read scope), or a mutation on the primary, which returns a write token.
+ */
 export async function withReplicas(
   replicas: Replicas | undefined,
   { operation, document, contextValue }: Prepared,

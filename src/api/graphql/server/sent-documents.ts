@@ -72,7 +72,7 @@ export class SentDocuments {
     throw failure('QUERY_NOT_IN_SAFELIST', message, { status: 403 });
   }
 
-  /** In Apollo's terms, NotFound asks for the text, NotSupported rules out hashes. */
+  /** In Apollo's protocol, NotFound asks for the text, and NotSupported says that hashes are not supported. */
   #unknown({ trustedDocumentsOnly }: Viewer) {
     if (trustedDocumentsOnly) {
       const message = 'no document is registered with this hash, and this token may send only registered documents';

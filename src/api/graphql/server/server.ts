@@ -87,7 +87,7 @@ async function countMore(
   return tooManyRequests(refusal);
 }
 
-/** Answers a request whose body has been read, over HTTP with a single response. */
+/** Runs the operation of a request whose body has been read, and sends a single response. */
 export async function answerRequest(
   operations: Operations,
   response: ServerResponse,
@@ -124,8 +124,8 @@ function createYogaServer(operations: Operations, { log }: Pick<GraphqlOptions, 
 }
 
 /**
- * Returns a plugin that makes Yoga read, run and answer a request as json-requests.ts does: numbers keep their digits,
- * documents may be sent by hash, and refusals have the same reason and status.
+ * Returns a plugin that makes Yoga handle a request as json-requests.ts does: numbers keep their digits, documents may
+ * be sent by hash, and refusals have the same reason and status.
  */
 function useOperations(operations: Operations): Plugin<object, YogaContext> {
   return {

@@ -31,14 +31,14 @@ interface Group {
 }
 
 interface Follower {
-  /** Executes the document for one payload of its stream, or takes another subscriber's result. Returns JSON. */
+  /** Executes the document for one payload of its stream, or reuses another subscriber's result. Returns JSON. */
   textOf(payload: unknown): Promise<string>;
   leave(): void;
 }
 
 /**
- * Executes each event once for all subscriptions that get the same result, because they have the same document and
- * variables, and callers with the same visibility and permissions. Returns the function by which a subscription joins.
+ * Executes each event once for all subscriptions that get the same result: those with the same document and variables,
+ * whose callers have the same visibility and permissions. Returns the function by which a subscription joins.
  * @param serialize writes the JSON that clients get
  * @param takeTurn waits for an execution's turn among its platform's work
  */
@@ -50,7 +50,7 @@ export function sharedResults(
 
   async function run(args: Prepared, payload: unknown): Promise<string> {
     const { platformId } = args.contextValue.viewer;
-    // All subscribers have the same platform, so it does not matter whose this is.
+    // All subscribers belong to the same platform.
     const turn = await takeTurn(platformId);
     const result = await inTurn(turn, () =>
       asPlatform(platformId, async () => execute({ ...args, rootValue: payload })),
@@ -104,7 +104,7 @@ function newGroup(args: Prepared): Group {
   return group;
 }
 
-/** Returns the key of all inputs to a result besides the document: the scope, and the variables below the root. */
+/** Returns a key for all that affects a result besides the document: the scope, and the variables below the root. */
 function groupKey({ operation, document, variableValues, contextValue }: Prepared): string {
   // Everything about the caller except its token belongs to the key, because it may affect what the caller sees.
   const { tokenId: _token, makers: _makers, subject: _subject, expiresAt: _end, ...scope } = contextValue.viewer;
@@ -193,7 +193,7 @@ function placeOf(payload: unknown): Message | undefined {
 /** A reader counts as disconnected after reading nothing from its event stream for this long. */
 const stallTimeoutMs = 30_000;
 
-/** Between the last message to a reader and the closing of its connection. */
+/** The delay between the last message to a reader and the closing of its connection. */
 const closeDelayMs = 200;
 
 export type Farewell = (refusal: { readonly errors: readonly object[] }) => void;

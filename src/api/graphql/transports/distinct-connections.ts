@@ -72,7 +72,7 @@ async function complete(response: ServerResponse): Promise<void> {
 
 const compressors = new WeakMap<ServerResponse, Writable>();
 
-/** Little memory per stream, because messages mostly repeat recent ones. Each message is flushed. */
+/** Uses little memory per stream, which suffices because messages mostly repeat recent ones. Flushes each message. */
 const compression = { windowBits: 12, memLevel: 4, level: 6, flush: constants.Z_SYNC_FLUSH } as const;
 
 function compressEvents(response: ServerResponse): void {

@@ -70,7 +70,7 @@ export function createMcpEndpoint(options: McpOptions): McpEndpoint {
       await answerMessage(caller, response, message);
       end({ code: String(response.statusCode) });
     } catch (error) {
-      // The deadline has passed, and the request was answered.
+      // The deadline has passed, and a response has already been sent.
       if (response.headersSent) throw error;
       await refuse(response, presentError(error, log));
     }
@@ -138,7 +138,7 @@ async function readTools({ trusted, operations, schema }: McpOptions, { platform
     const text = await trusted.find(platformId, hash);
     if (text === undefined) continue;
     const problem = operations.documents.problemIn(text);
-    if (problem !== undefined) throw forbidden(`document ${hash} cannot be executed any more: ${problem}`);
+    if (problem !== undefined) throw forbidden(`document ${hash} can no longer be executed: ${problem}`);
     const document = operations.documents.parse(text);
     tools.push(...toolsIn(document, schema, text));
   }
@@ -147,7 +147,7 @@ async function readTools({ trusted, operations, schema }: McpOptions, { platform
   return tools;
 }
 
-/** Answers one message through the SDK, which is loaded with the first one, because most instances serve no agents. */
+/** Responds to a message through the SDK, which is loaded on first use because most instances serve no agents. */
 async function answerMessage(caller: ToolCaller, response: ServerResponse, message: { readonly method: string }) {
   const sdk = await import('@modelcontextprotocol/server');
   const serve = () => {
@@ -162,8 +162,8 @@ async function answerMessage(caller: ToolCaller, response: ServerResponse, messa
     typeof value === 'string' ? [[name, value]] : [],
   );
   const sent = new Request('http://localhost/mcp', { method: 'POST', headers });
-  // Supports protocol versions with a handshake (until 2025), whose messages are each answered on their own, and
-  // versions without one.
+  // Supports protocol versions with a handshake (until 2025), where each message gets its own response, and versions
+  // without one.
   const isOlder = await sdk.isLegacyRequest(sent, message);
   const older = new sdk.WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
   // No subscriptions, because they would stay open.
@@ -200,9 +200,9 @@ function serveTools(server: McpServer, caller: ToolCaller, wrongParams: (message
 }
 
 /**
- * Validates a payment, or makes it if its caller sends the confirmation of a recent validation with the same arguments.
- * If the key was already used to pay, the answer is that payment, even without a confirmation: a retry must not lead to
- * a second payment.
+ * Validates a payment, or makes it if the caller sends the confirmation of a recent validation with the same arguments.
+ * If the key was already used to pay, that payment is returned, even without a confirmation: a retry must not lead to a
+ * second payment.
  */
 async function pay(
   { payments: { cursors }, viewer: { platformId, tokenId }, run }: ToolCaller,

@@ -22,8 +22,8 @@ const sentByClients: ReadonlySet<string> = new Set(['connection_init', 'ping', '
 
 /**
  * Serves graphql-transport-ws on the sockets of a server. The graphql-ws server for `ws` prints a stack trace for each
- * client's error. Here a protocol violation is one line in the log, and the socket is closed when the pace of refusals
- * allows. Returns the function that closes the server once its sockets have closed.
+ * client's error. Here a protocol violation is logged in one line, and the socket is closed at the pace set for
+ * refusals. Returns the function that closes the server once its sockets have closed.
  */
 export function serveProtocol(
   sockets: WebSocketServer,
@@ -64,12 +64,12 @@ export function serveProtocol(
       },
       extra,
     );
-    // ws closes the socket by itself if a message is too long or its text is not UTF-8.
+    // ws itself closes the socket if a message is too long or its text is not UTF-8.
     socket.on('error', (error) => logBreach(options, extra, error.message));
     const stopPings = watch(socket, options.keepAliveMs);
     socket.once('close', (code, reason) => {
       stopPings();
-      closed(code, String(reason)).catch((error: unknown) => options.log.error({ err: error }, 'a socket did not end'));
+      closed(code, String(reason)).catch((error: unknown) => options.log.error({ err: error }, 'socket cleanup error'));
     });
   });
   return async () => {
@@ -98,7 +98,7 @@ function readMessage(data: RawData): ClientMessage | string {
   return { type, id: typeof id === 'string' ? id : undefined, text, inexact };
 }
 
-/** Closes the socket of a client that violated the protocol, once the refusal may be sent. Ignores it until then. */
+/** Closes a socket whose client violated the protocol, once pacing allows. Ignores its messages until then. */
 async function refuse(options: ProtocolOptions, extra: Extra, code: number, reason: string): Promise<void> {
   const { socket, session } = extra;
   if (extra.isRefused) return;
@@ -106,7 +106,7 @@ async function refuse(options: ProtocolOptions, extra: Extra, code: number, reas
   logBreach(options, extra, reason);
   if (socket.readyState === socket.OPEN) socket.pause();
   await options.pace.wait(session?.viewer.platformId ?? `address ${extra.address}`);
-  // A paused socket would not receive the client's answer to the close.
+  // A paused socket would not receive the client's close frame.
   socket.resume();
   socket.close(code, Buffer.byteLength(reason) <= maxReason ? reason : 'Invalid message received');
 }
@@ -126,7 +126,7 @@ export function send(socket: WebSocket, text: string): Promise<void> {
   });
 }
 
-/** Pings a client, and cuts its connection if it does not answer before the next ping. Returns a stop function. */
+/** Pings a client, and cuts its connection if it does not respond before the next ping. Returns a stop function. */
 function watch(socket: WebSocket, everyMs: number): () => void {
   let isThere = true;
   socket.on('pong', () => {
@@ -143,19 +143,19 @@ function watch(socket: WebSocket, everyMs: number): () => void {
 
 interface ClientMessage {
   readonly type: string;
-  /** The id of the operation that it starts or ends. */
+  /** The id of the operation that the message starts or ends. */
   readonly id: string | undefined;
   readonly text: string;
   readonly inexact?: InexactJson | undefined;
 }
 
-/** The client's open operations, and as many again that are still being ended. */
+/** Allows for the client's open operations, and for as many again that the service is still ending. */
 const maxUnderWay = 2 * socketLimits.operations;
 
 /**
  * Passes a socket's messages to graphql-ws in order. A new operation with the id of one that the client has completed
- * waits until the service has ended the earlier one: graphql-ws would confuse the two. The socket pauses while its
- * client completes operations faster than the service ends them.
+ * waits until the service has ended the earlier one: because graphql-ws would confuse the two. The socket pauses while
+ * its client completes operations faster than the service ends them.
  */
 class SocketOrder {
   readonly #extra: Extra;

@@ -48,7 +48,7 @@ export type Extra = {
   session?: Session;
   /** The name and version that the client gave for itself. */
   client?: ClientFacts | undefined;
-  /** An operation that the client has ended keeps its slot until the service has ended it as well. */
+  /** An operation that the client has completed keeps its slot until the service has ended it as well. */
   readonly places: Slots;
   readonly leave: Map<string, () => void>;
   /** Whether each subscription resumes by its own id when it is sent again on another socket. */

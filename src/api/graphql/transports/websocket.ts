@@ -145,7 +145,7 @@ function protocolOptions(options: SocketOptions): ServerOptions<Record<string, u
       const isGone = () => !(id in subscriptions) || extra.socket.readyState !== extra.socket.OPEN;
       return prepare(options, { extra, id, isGone }, params);
     },
-    // graphql-ws sends the errors that are returned here; an HTTP status means nothing on a socket.
+    // graphql-ws sends the errors that are returned here; an HTTP status has no meaning on a socket.
     onError: (_context, _id, _payload, errors) => errors.map(withoutStatus),
     onNext: (_context, _id, _payload, _args, result) =>
       result.errors ? { ...result, errors: result.errors.map(withoutStatus) } : undefined,
@@ -213,7 +213,7 @@ interface SocketOperation extends Prepared {
   readonly extra: Extra;
   readonly facts: RequestFacts;
   readonly resumeKey: ResumeKey | undefined;
-  /** Ends when the operation is answered or its stream is open. */
+  /** The turn ends when the operation has its result or its stream is open. */
   readonly turn: WorkTurn;
 }
 

@@ -229,7 +229,7 @@ mutation('createCustomer', {
 
 mutation('updateCustomer', {
   description:
-    'Changes a customer. Omitted fields stay as they are, and the type cannot be changed. In the sandbox, the identity check is decided again when the name changes.',
+    'Changes a customer. Omitted fields stay as they are, and the type cannot be changed. In the sandbox, the identity check is repeated when the name changes.',
   input: (t) => ({
     customerId: t.id({ required: true, description: 'The customer to change: Customer:…' }),
     umaAddress: t.string({ description: "The customer's new UMA address, $name@domain, in the platform's domain." }),

@@ -75,7 +75,7 @@ const ledgerEntries = {
 builder.prismaObjectFields(InternalAccount, (t) => ({
   ledgerEntries: t.page(ledgerEntries, {
     of: ['postings'],
-    description: "All changes to the account's balance, each with the balance after it.",
+    description: "All changes to the account's balance, each with the resulting balance.",
   }),
   statement: t.fromQuery(AccountStatement, statementRow, {
     description: "The account's statement for a period: the balances at both ends and the totals in both directions.",

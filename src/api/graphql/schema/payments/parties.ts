@@ -36,11 +36,11 @@ const umaName = (
   umaAddress: string | null,
 ) => trustedJson<Readonly<Record<string, string>>>(counterpartyInformation).FULL_NAME ?? umaAddress ?? '';
 
-const umaDescription = "The party's full name if its side gave one, otherwise its UMA address.";
+const umaDescription = "The party's full name if its side provided one, otherwise its UMA address.";
 
 export const PaymentSource = builder.prismaInterface('Transaction', {
   variant: 'PaymentSource',
-  description: "Where a payment's money comes from: an account, a UMA address or an external deposit.",
+  description: 'The source of a payment: an account, a UMA address or an external deposit.',
   ...variantsBy<Transaction>('sourceKind', {
     ACCOUNT: 'AccountSource',
     UMA_ADDRESS: 'UmaSource',
@@ -57,7 +57,7 @@ export const PaymentSource = builder.prismaInterface('Transaction', {
 
 export const PaymentDestination = builder.prismaInterface('Transaction', {
   variant: 'PaymentDestination',
-  description: "Where a payment's money goes: an account or a UMA address.",
+  description: 'The destination of a payment: an account or a UMA address.',
   ...variantsBy<Transaction>('destinationKind', { ACCOUNT: 'AccountDestination', UMA_ADDRESS: 'UmaDestination' }),
   fields: (t) => ({
     displayName: t.required('destinationName', 'String', { description: displayName }),

@@ -18,7 +18,7 @@ export const RateDetailsType = builder.objectRef<PricedRateDetails>('RateDetails
   fields: (t) => ({
     counterpartyMultiplier: t.json(['details', 'counterpartyMultiplier'], 'Decimal', {
       description:
-        "The receiving side's part of the rate: smallest units of the receiving currency per millisatoshi. Every rate, whatever its currencies, is split into two parts that meet in this unit.",
+        "The receiving side's part of the rate: smallest units of the receiving currency per millisatoshi. Every rate, whatever its currencies, is split into two parts, with millisatoshi as the unit in between.",
     }),
     counterpartyFixedFee: t.money(['details', 'counterpartyFixedFee'], 'receiving', {
       description: "The receiving side's fixed fee, in the receiving currency.",

@@ -54,7 +54,7 @@ builder.prismaObjectFields(Transaction, (t) => ({
   final: t.boolean({
     description:
       'Whether no further change is possible. A bank may still return a COMPLETED payment, and a refund may still be paid after FAILED or REJECTED.',
-    // Whether a return is still possible is stored with the order to the rail, which is another row.
+    // Whether a return is still possible is stored in another row, with the order to the rail.
     extensions: { ...alsoInDatabase('is_final').extensions, costs: 'rows', isOnlyPlanned: true },
     select: { platformId: true, id: true, status: true, version: true },
     resolve: (row, _args, { payments }) => isFinal(payments.database, row),
@@ -119,7 +119,7 @@ builder.prismaObjectFields(Transaction, (t) => ({
     description: 'What is known about the other party, for payments to or from UMA addresses.',
   }),
   description: t.optional('description', 'String', {
-    description: 'A note for the payment, given by its sender; null if there is none.',
+    description: "The sender's note for the payment; null if there is none.",
   }),
   metadata: t.entries('metadata', MetadataEntry, ['key', 'value'], noted),
 }));

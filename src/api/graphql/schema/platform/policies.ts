@@ -127,7 +127,7 @@ const Policy = builder.prismaNode('Policy', {
       description: 'Which payments a second person must approve; null if no payment needs an approval.',
     }),
     version: t.exposeInt('version', {
-      description: 'The number of times that the policy was set. As `expectedVersion`, 0 stands for no policy.',
+      description: 'The number of times that the policy was set. As `expectedVersion`, 0 means that none exists.',
     }),
     createdAt: t.expose('createdAt', {
       type: 'DateTime',

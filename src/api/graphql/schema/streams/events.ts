@@ -42,7 +42,7 @@ type Referred = (typeof referred)[number];
 const idIn = ({ transactionId, quoteId, customerId }: EventRow, model: Referred) =>
   ({ Transaction: transactionId, Quote: quoteId, Customer: customerId })[model];
 
-/** The options of a field with a row: as of the change if the event is about that row, otherwise its current state. */
+/** The options of a field that returns a row: as of the change if it is the changed row, otherwise as it is now. */
 const concerned = (model: Referred, visible: (viewer: Viewer) => object) => ({
   nullable: true as const,
   ...made(changedOrNow(model, model.toLowerCase(), visible)),

@@ -51,7 +51,7 @@ function followList<Filter extends object>(
         snapshot: t.arg.boolean({
           required: true,
           defaultValue: true,
-          description: 'Whether the first message contains a page of the list. With `after` it never does.',
+          description: 'Whether the first message contains a page of the list. If `after` is given, it never does.',
         }),
         waitMs: t.arg.int({
           required: true,
@@ -136,7 +136,7 @@ followList(Quote, quotes, QuoteFilter);
 followList(Account, accounts, AccountFilter);
 followList(Customer, customers, CustomerFilter);
 
-/** The row's alias in the SQL from which its fields' columns are determined. */
+/** The row's alias in the SQL that is searched for the columns of each field. */
 const row = 'the_row';
 /** The maximum nesting depth of objects that are read from the same row. */
 const maxDepth = 4;
@@ -146,7 +146,7 @@ const columnsOf = oncePer(
     new Map(Object.values(type.getFields()).map((field) => [field.name, columnsOfField(schema, field)])),
 );
 
-/** Returns the names of a type's fields that read a column in which two rows of its table differ. */
+/** Returns the names of a type's fields that differ between two versions of a row, judging by their columns. */
 function changedFields(
   schema: GraphQLSchema,
   type: GraphQLObjectType,

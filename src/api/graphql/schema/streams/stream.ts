@@ -86,7 +86,7 @@ export function positionAfter(
 
 /** Refuses a null subject (INVALID_INPUT). Without a subject, a stream covers everything that the caller may see. */
 export function checkSubject(subject: unknown, name: string): void {
-  if (subject === null) throw invalidInput(`${name} is null: leave it out to follow everything`, name);
+  if (subject === null) throw invalidInput(`${name} is null: omit it to follow everything`, name);
 }
 
 /** Throws CURSOR_EXPIRED if a wanted event after this position, or the position itself, can no longer be replayed. */

@@ -272,7 +272,7 @@ follow('Transaction', Transaction, {
   },
 });
 
-/** Returns the functions that determine when a transaction in a stream has ended. */
+/** Returns the options of a stream that determine when a transaction in it has ended. */
 function ends(
   { payments: { database } }: Context,
   until: typeof StreamEnd.$inferType,

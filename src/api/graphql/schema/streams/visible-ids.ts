@@ -49,7 +49,7 @@ export async function visibleRows<N extends Noun>(
 
 const noSuch = (noun: Noun, field: string) => failure('NOT_FOUND', `no such ${noun.toLowerCase()}`, { field });
 
-/** Returns the UUID in a public id, if one is given. Throws NOT_FOUND if the caller may not see such a row. */
+/** Returns the UUID in a public id, if one is given. Throws NOT_FOUND if the caller may not see the row. */
 export async function visibleId(
   { payments, viewer }: Context,
   noun: keyof typeof isVisibleStatements,

@@ -9,14 +9,14 @@ import type { Context } from '../../context.ts';
 import { type After, placeOf, positionAfter, type RowUpdate, refuseExpired, subscribe, updatesOf } from './stream.ts';
 import { visibleRows } from './visible-ids.ts';
 
-/** A stream's rows, and what ends each of them; by default, nothing does. */
+/** A stream's rows, and the conditions under which a row ends; by default, rows do not end. */
 export interface RowStream<Noun extends FollowedNoun> {
   readonly noun: Noun;
   /** The public ids of the rows, and the argument that names them. */
   readonly ids: readonly string[];
   readonly field: string;
   readonly isLast?: (event: Event) => boolean;
-  /** Whether no event follows the one for this version of the row, which may not have been written yet. */
+  /** Whether this version of the row is its last. The version's own event may not have been written yet. */
   readonly hasEnded?: (row: SnapshotRows[Noun]) => boolean | Promise<boolean>;
   /** Watches a row whose end creates no event. Returns a function to call with each version sent to the reader. */
   readonly endLater?: (
@@ -31,14 +31,14 @@ const subjectId = (row: SnapshotRows[FollowedNoun]) => ('transactionId' in row ?
 interface OpenRow {
   readonly row: { readonly version: number };
   readonly hasEnded: boolean;
-  /** The version of the current state that was sent; 0 if none was. */
+  /** The version of the row that was sent as its current state; 0 if none was. */
   shown: number;
   onShown?: ((version: number) => void) | undefined;
 }
 
 /**
- * Opens a stream of some rows: the current state of each, then all of their changes, until every row has ended. The
- * current state is the latest event if there is one, and the changes start right after it, so that no change is missed
+ * Streams a set of rows: their current states, then every change, until all of the rows have ended. A row's current
+ * state is its latest event, if there is one, and its changes start right after that event, so that no change is missed
  * or sent twice.
  */
 export async function watchRows<Noun extends FollowedNoun>(
@@ -49,7 +49,7 @@ export async function watchRows<Noun extends FollowedNoun>(
   const { platformId } = context.viewer;
   const { database } = context.payments;
   const resumeAfter = positionAfter(after, context);
-  // Read before the rows, so that every later change comes after it.
+  // The head is read before the rows, so that every later change comes after it.
   const head = resumeAfter ?? (await feedHead(database, platformId));
   const rows = await visibleRows(context, stream.noun, stream.ids, stream.field);
   const { of, types } = eventsOfNoun[stream.noun];

@@ -34,7 +34,7 @@ function parsers<T>(parse: (value: unknown) => T | WrongValue, kinds: readonly K
   return { parseValue, parseLiteral };
 }
 
-/** Creates the parsers of a scalar that is text. `read` returns undefined for text in the wrong form. */
+/** Creates the parsers of a scalar that is sent as a string. `read` returns undefined for a malformed string. */
 function textParsers<T>(read: (text: string) => T | undefined, ...wrong: ConstructorParameters<typeof WrongValue>) {
   const parse = (value: unknown) => (typeof value === 'string' ? read(value) : undefined) ?? new WrongValue(...wrong);
   return parsers<T>(parse, [Kind.STRING]);
@@ -65,7 +65,7 @@ builder.scalarType('Decimal', {
 builder.scalarType('CurrencyCode', {
   description: 'The code of a currency: an ISO 4217 code, or an asset code such as USDC or BTC, in capitals.',
   serialize: (code) => code,
-  // Any text: the commands and filters that receive it check whether it is known.
+  // Accepts any string: the commands and filters that receive it check whether it is a known currency.
   ...textParsers((text) => text, 'INVALID_CURRENCY', 'expected a currency code such as "USD"'),
 });
 

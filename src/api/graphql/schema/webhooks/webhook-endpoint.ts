@@ -152,7 +152,7 @@ mutation('updateWebhookEndpoint', {
     }),
     enabled: t.boolean({
       description:
-        'False disables the endpoint, and its pending deliveries fail. True enables it: it receives events from now on, and events that it missed can be replayed.',
+        'False disables the endpoint, and its pending deliveries fail. True enables it: it receives events from then on, and events that it missed can be replayed.',
     }),
   }),
   success: { endpoint: { type: WebhookEndpoint, description: 'The changed endpoint.' } },
