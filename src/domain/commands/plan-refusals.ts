@@ -25,7 +25,7 @@ export interface RefusalOptions {
 export function planRefusal(refusal: PlanRefusal, options: RefusalOptions, caller: Caller, replayed: boolean): Refusal {
   if (refusal.code === 'OTHER_VERSION') {
     const { type, id, version } = refusal;
-    // Commands only change external accounts.
+    // The only accounts that commands change are external ones.
     return changedMeanwhile(publicId(type === 'Account' ? 'ExternalAccount' : type, id), version, replayed);
   }
   // A plan that already waits for an approval is never refused for lack of one.
@@ -143,7 +143,7 @@ function limitParts({ code, rule, limit, freeAt: free, subjectType, subjectId }:
   return { code, message, facts };
 }
 
-/** Describes a limit and its use, such as "at most 500.00 USD a day, of which 480.00 USD are used". */
+/** Describes a limit and its usage, such as "at most 500.00 USD a day, of which 480.00 USD are used". */
 function limitInWords({ period, amount, currency, payments, usedAmount, usedPayments }: LimitState): string {
   const written = (digits: string | null, count: number | null) =>
     digits !== null && currency !== null ? inMajor(digits, currency) : `${count} payment${count === 1 ? '' : 's'}`;

@@ -148,8 +148,8 @@ export function planFailure(order: DueOrder, failure: Failure): PlanGroup {
 /** Plans the bank's return of a delivered payment: REFUNDED, with delivery and debit reversed. */
 export function planReturn(order: DueOrder, reason: string): PlanGroup {
   const { transaction, platformAccountId, canReturnFee } = order;
-  // The platform's part of the fees is taken back if the platform's account still holds it; otherwise the service bears
-  // it.
+  // The platform's share of the fees is taken back if the platform's account still holds it; otherwise the service
+  // bears it.
   const flow = { ...flowOfOrder(order), platformAccountId: canReturnFee ? platformAccountId : null };
   return groupOf(order, {
     orders: [{ id: order.id, dueInMs: null }],
@@ -265,7 +265,7 @@ export async function concludeWithoutCredit(
     return { order, outcome, group: group.map((one) => ({ ...one, plan: suspendRefund(order, one.plan) })) };
   }
   if (outcome?.kind === 'settled' && isShareOnly(order, refusal.id)) {
-    // The payment is delivered anyway: the service keeps the part of the fees that the platform's account cannot
+    // The payment is delivered anyway: the service keeps the share of the fees that the platform's account cannot
     // receive.
     payments.log.error({ order: order.id, refusal }, "the platform's fee was not paid: the account cannot receive it");
     const withoutShare = { ...order, platformAccountId: null };
