@@ -9,10 +9,7 @@ export interface Operator {
   readonly reason?: string | undefined;
 }
 
-/**
- * Ignores case, accents, character width, spaces and punctuation. The database's same_person ignores only case and
- * spaces.
- */
+/** Ignores case, accents, widths, spaces and punctuation. SQL's same_person ignores only case and spaces. */
 export function isSamePerson(one: string, other: string): boolean {
   return lettersOf(one) === lettersOf(other);
 }
@@ -25,7 +22,7 @@ function lettersOf(name: string): string {
   return letters === '' ? name : letters;
 }
 
-/** Thrown if an operator's command is refused. Nothing was changed, and the message says why. */
+/** Thrown if an operator's command is refused. The command had no effect, and the message says why. */
 export class RefusedByHand extends Error {}
 
 export interface ActFacts {

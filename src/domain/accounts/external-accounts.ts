@@ -130,7 +130,7 @@ function ofApp({ bound }: Caller, input: CreateExternalAccount): CreateExternalA
 }
 
 /**
- * Checks an account with the rail. It stays PENDING if the rail checks no accounts.
+ * Checks an account with the rail. The account is PENDING if the rail checks no accounts.
  * @throws Refusal INVALID_BANK_ACCOUNT
  */
 async function checkWithRail(

@@ -45,7 +45,7 @@ export interface Payments {
 /** What a rolled-back command would have done. */
 export interface Validated {
   readonly row: SnapshotRows[ResultType];
-  /** The visible limits of all policies that would count the payment. The payment is already included. */
+  /** The limits of the policies that would count the payment and that the caller may see. It is already counted. */
   readonly limits: readonly LimitState[];
   readonly approvalDueAt: Date | null;
 }

@@ -170,7 +170,7 @@ export function difference(transactionId: string, promised: Moves, moved: Moves)
   return legs.length > 0 ? { kind: 'difference', transactionId, legs } : undefined;
 }
 
-/** Passes incoming money on to an external account. The credit and the debit are separate journals. */
+/** Passes incoming money on to an external account. Its arrival and its delivery are separate journals. */
 export function passage(currency: string, amount: bigint, transactionId: string): Journal[] {
   return [
     { kind: 'arrival', transactionId, legs: move(outside, clearing, { currency, amount }) },

@@ -175,7 +175,7 @@ function limitedRefusal(refusal: PlanRefusal, caller: Caller): RefusalParts | un
     case 'CUSTOMER_IN_USE':
       // What a customer holds is shown only to callers who may read it (decision 62).
       if (caller.permissions.includes('VIEW')) return undefined;
-      return { code, message: 'the customer still holds money, or has payments under way' };
+      return { code, message: 'the customer still holds money, or has payments in flight' };
     case 'ACCOUNT_EXISTS':
       // The account existed before the command, so it is not named to a caller without VIEW (decision 62).
       if (caller.permissions.includes('VIEW') && seesAny('account', caller)) return undefined;

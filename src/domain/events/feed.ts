@@ -235,10 +235,7 @@ export class Feed {
     return channel;
   }
 
-  /**
-   * Whether the events in memory show that all events after a position are later than `time`; false if that is
-   * uncertain.
-   */
+  /** Whether the events in memory show that all events after a position are later than `time`; false if uncertain. */
   isRecent(platformId: string, { sequence, epoch }: FeedPosition, time: Date): boolean {
     const hub = this.#hubs.get(platformId);
     if (!hub) return false;

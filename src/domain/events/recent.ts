@@ -2,9 +2,7 @@ import type { Event } from '../../infra/database/generated/client/client.ts';
 
 /** The maximum number of events of one platform kept in memory. */
 export const newestEvents = 2_000;
-/**
- * The maximum for all platforms together, in bytes of JSON. As objects, events take two to four times as much memory.
- */
+/** The maximum for all platforms, in bytes of JSON. As objects, events take two to four times as much memory. */
 export const maxBytes = 32 * 1024 * 1024;
 
 export interface RecentMemory {

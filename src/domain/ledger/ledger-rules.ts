@@ -139,7 +139,7 @@ export const ledgerRules: readonly Rule[] = [
     ofPayments: true,
     offenders: ({ eventsOfPayments }) => `select * from (
         select platform_id, transaction_id, version, status, previous_status,
-          -- A refund held in suspense is paid after the payment has ended, so the payment's status does not change.
+          -- A refund held in suspense is paid after the payment has ended, without changing the payment's status.
           snapshot ->> 'refund_settled_at' is not null and lag(snapshot ->> 'refund_settled_at') over w is null as refund_paid,
           lag(status) over w as status_before, lag(version, 1, 0) over w as version_before
         from ${eventsOfPayments} e where type in ('OUTGOING_PAYMENT', 'INCOMING_PAYMENT')

@@ -11,9 +11,7 @@ export interface PricingStep {
     | 'PLATFORM_VARIABLE_FEE'
     | 'SERVICE_VARIABLE_FEE'
     | 'ROUNDING_SURPLUS';
-  /**
-   * The exact value in the currency's smallest unit; rounded to 30 digits if its decimal expansion does not terminate.
-   */
+  /** The exact value in the currency's smallest unit; rounded to 30 digits if its decimals do not terminate. */
   readonly before: string;
   /** The rounded value, in smallest units. */
   readonly after: bigint;

@@ -46,9 +46,7 @@ export async function receiveWebhook(
   });
 }
 
-/**
- * How long the worker pauses when no webhook is waiting, in milliseconds. Storing one in this process ends the pause.
- */
+/** How long the worker pauses when no webhook is waiting, in milliseconds. Storing one here ends the pause. */
 export const webhookIdleMs = 1_000;
 
 interface StoredWebhook extends Lease {

@@ -265,8 +265,7 @@ export async function concludeWithoutCredit(
     return { order, outcome, group: group.map((one) => ({ ...one, plan: suspendRefund(order, one.plan) })) };
   }
   if (outcome?.kind === 'settled' && isShareOnly(order, refusal.id)) {
-    // The payment is delivered anyway: the service keeps the share of the fees that the platform's account cannot
-    // receive.
+    // The payment is delivered anyway: the service keeps the fees that the platform's account cannot receive.
     payments.log.error({ order: order.id, refusal }, "the platform's fee was not paid: the account cannot receive it");
     const withoutShare = { ...order, platformAccountId: null };
     return { order: withoutShare, outcome, group: planDelivery(withoutShare, outcome) };

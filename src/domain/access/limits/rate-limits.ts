@@ -55,9 +55,7 @@ export interface RateDecision {
 export class RateLimits {
   readonly #rates: Rates;
   readonly #now: Clock;
-  /**
-   * Kept separately, so that many client tokens cannot evict API tokens' buckets. An evicted bucket starts full again.
-   */
+  /** Separate, so that many client tokens cannot evict API tokens' buckets. An evicted bucket starts full again. */
   readonly #buckets = {
     platform: boundedCache<TokenBucket>(10_000),
     apiToken: boundedCache<TokenBucket>(20_000),
