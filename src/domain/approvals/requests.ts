@@ -13,7 +13,7 @@ interface Waiting {
   readonly transaction: Transaction;
   /** Its order; null if a deposit will execute its quote. */
   readonly orderId: string | null;
-  /** The internal account that pays. */
+  /** The internal account that pays for it. */
   readonly sourceAccountId: string | null;
   readonly lock: RateLock | undefined;
   readonly isReserved: boolean;

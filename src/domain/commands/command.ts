@@ -149,7 +149,7 @@ export function runCommand<Type extends ResultType>(
   });
 }
 
-/** Runs a command and rolls it back. The key remains unused. If it was used before, its stored outcome is returned. */
+/** Runs a command and rolls it back. The key remains unused. If it was already used, the stored result is returned. */
 async function validate<Type extends ResultType>(
   { database }: Payments,
   caller: Caller,

@@ -22,7 +22,7 @@ export class RecentEvents {
     this.#memory = memory;
   }
 
-  /** Adds the feed's next event. If it does not follow the last event, it replaces all earlier events. */
+  /** Adds the feed's next event. If it does not directly follow the last one, it replaces all earlier events. */
   add(event: Event): void {
     const last = this.#events.at(-1);
     if (last && event.sequence !== last.sequence + 1n) this.clear();

@@ -45,7 +45,7 @@ function keysOf(group: PlanGroup): ConflictKeys {
   return keys;
 }
 
-/** Locks and batches are derived from the plan, so an alternative may change only what its plan names. */
+/** Locks and batches are derived from the plan, so its alternative may change only rows that the plan names. */
 function checkAlternative(planKeys: ConflictKeys, alternative: Alternative): void {
   const keys = noKeys();
   addMoves(keys, alternative);

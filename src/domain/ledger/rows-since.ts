@@ -49,7 +49,7 @@ export const rowsSince: Scope = {
   marks: 'audit_mark',
 };
 
-/** Those with newer events, journals or rows, and those that are not terminal. */
+/** Payments with newer events, journals or rows, and payments whose status is not terminal. */
 const paymentsSince = `seen as materialized (
     select e.platform_id, e.transaction_id as id from since s
       join stored_event e on e.platform_id = s.platform_id and e.sequence > s.sequence where e.transaction_id is not null

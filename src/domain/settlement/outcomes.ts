@@ -37,8 +37,9 @@ import { type DueOrder, isPull, type Receiver, railAnswer, railRequest } from '.
 // The plans for an order's outcomes: statuses and money on both sides of its payment, in one commit.
 
 /**
- * Plans what follows a settled pull from an external account (specification 2.7, decision 30): the money is credited to
- * its owner's internal account in that currency, debited from there and converted, and the rail gets a payout order.
+ * Plans the next step after a settled pull from an external account (specification 2.7, decision 30): the money is
+ * credited to its owner's internal account in that currency, debited from there and converted, and the rail gets a
+ * payout order.
  */
 export function planPayout(flow: Flow, order: Pick<DueOrder, 'platformId' | 'id' | 'scenario'>): Plan {
   const { platformId, id, scenario } = order;
@@ -50,7 +51,7 @@ export function planPayout(flow: Flow, order: Pick<DueOrder, 'platformId' | 'id'
   };
 }
 
-/** Plans what follows a failed pull: the payment fails, and there is nothing to refund. */
+/** Plans the outcome of a failed pull: the payment fails, and there is nothing to refund. */
 function planPullFailure(
   { id, transaction }: DueOrder,
   { reason: why, failureReason = 'QUOTE_EXECUTION_FAILED' }: Failure,
