@@ -78,7 +78,7 @@ describe('a customer with money', () => {
   test('shows its balances only to callers who may read them', async () => {
     const scene = await makeScene(platform, 100n);
     const blind = await serverOf(platform, 'MANAGE');
-    const message = 'the customer still holds money, or has payments under way';
+    const message = 'the customer still holds money, or has payments in flight';
     const hidden = { balances: null, paymentsUnderWay: null, transactionIds: null };
     expect(await remove(scene.customerId, blind)).toMatchObject({ code: 'CUSTOMER_IN_USE', message, ...hidden });
   });

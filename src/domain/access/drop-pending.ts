@@ -2,7 +2,7 @@ import { type Queryable, statement } from '../../infra/database/statement.ts';
 
 const batchSize = 5_000;
 
-/** Not through Prisma: with the status as a parameter, Postgres could not use the partial index (docs/prisma.md). */
+/** Bypasses Prisma, whose status parameter would keep Postgres from using the partial index (docs/prisma.md). */
 const dropStatement = statement<object>(
   'drop_pending_deliveries',
   `update webhook_delivery set status = 'FAILED', next_attempt_at = null, leased_until = null
@@ -12,7 +12,7 @@ const dropStatement = statement<object>(
    ) returning 1`,
 );
 
-/** Fails the pending deliveries of a disabled endpoint. They stay visible and can be replayed. */
+/** Marks a disabled endpoint's pending deliveries as failed. They stay visible and can be replayed. */
 export async function dropPending(on: Queryable, platformId: string, endpointId: string): Promise<void> {
   let dropped: object[];
   do {

@@ -9,7 +9,7 @@ export interface Operator {
   readonly reason?: string | undefined;
 }
 
-/** Ignores case, accents, widths, spaces and punctuation; the database ignores only case and spaces (same_person). */
+/** Ignores case, accents, widths, spaces and punctuation. SQL's same_person ignores only case and spaces. */
 export function isSamePerson(one: string, other: string): boolean {
   return lettersOf(one) === lettersOf(other);
 }
@@ -22,7 +22,7 @@ function lettersOf(name: string): string {
   return letters === '' ? name : letters;
 }
 
-/** The error for an operator's command that had no effect; its message says why. */
+/** Thrown if an operator's command is refused. The command had no effect, and the message says why. */
 export class RefusedByHand extends Error {}
 
 export interface ActFacts {
@@ -34,7 +34,7 @@ export interface ActFacts {
   readonly after?: Prisma.InputJsonObject | undefined;
 }
 
-/** Records an operator's act in the transaction that makes the change, so that either both are stored or neither. */
+/** Records an operator's action in the transaction that makes the change, so that both are stored or neither is. */
 export async function recordAct(
   { prisma }: Pick<Transaction, 'prisma'>,
   { by, act, reason }: Operator,

@@ -3,8 +3,8 @@ import { Permission } from '../../infra/database/generated/client/client.ts';
 import type { Caller } from './caller.ts';
 
 /**
- * Returns the caller for actions on behalf of a platform without a token: setting it up, and carrying out its responses
- * to webhooks. This caller has full access, so no API may import this file (.dependency-cruiser.cjs).
+ * Returns the caller for actions taken on a platform's behalf without a token: setting it up, and applying its
+ * responses to webhooks. This caller has full access, so no API may import this file (.dependency-cruiser.cjs).
  */
 export function platformItself({ platformId, environment }: Tenant, operator?: Caller['operator']): Caller {
   return {

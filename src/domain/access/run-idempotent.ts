@@ -13,14 +13,14 @@ import type { Caller } from './caller.ts';
 import { authorize, type Operation } from './operations.ts';
 import { recordAct } from './operator-acts.ts';
 
-/** The result of a successful command, as stored for repeats. Receipts read `type` and `row`. */
+/** The result of a successful command, as stored for replays. Receipts read `type` and `row`. */
 export interface StoredResult {
   readonly type?: 'WebhookEndpoint' | 'WebhookDelivery' | 'ApiToken' | 'ClientToken' | 'Lookup';
   readonly row?: { readonly platform_id: string; readonly id: string };
   readonly [fact: string]: unknown;
 }
 
-/** A command's work, in its transaction. A Refusal rolls everything back, and is not stored. */
+/** The work of a command, run in its transaction. A Refusal rolls everything back and is not stored. */
 type Effect<Answer> = (transaction: Transaction) => Promise<{ readonly result: StoredResult; readonly answer: Answer }>;
 
 export type Declared<Answer> = {
@@ -29,7 +29,7 @@ export type Declared<Answer> = {
   readonly repeat: (result: StoredResult) => Promise<Answer>;
 } & (
   | { readonly effect: Effect<Answer> }
-  /** Fetches what the effect needs from other services, before the transaction begins. Skipped for a repeat. */
+  /** Fetches what the effect needs from other services, before the transaction begins. Skipped for a replay. */
   | { readonly prepare: () => Promise<Effect<Answer>> }
 );
 
@@ -102,7 +102,7 @@ async function runClaimed<Answer>(
   if (caller.operator) {
     const { type, row, ...facts } = result;
     const { operator, platformId } = caller;
-    // The copy stored for repeats contains no secrets.
+    // The copy stored for replays contains no secrets.
     const subject = operator.subject ?? (type && row ? publicId(type, row.id) : undefined);
     await recordAct(transaction, operator, { platformId, subject, after: operator.after ?? trustedJson(facts) });
   }

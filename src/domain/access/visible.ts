@@ -51,7 +51,7 @@ export function seesLookups({ kind, grants }: Pick<Caller, 'kind' | 'grants'>): 
   return kind === 'PLATFORM' || grants.includes('LOOK_UP_RECEIVERS');
 }
 
-/** A caller may see its own platform; so may apps (decision 73). */
+/** Every caller may see its own platform, including apps (decision 73). */
 export function ownPlatform({ platformId }: Pick<Scope, 'platformId'>): Prisma.PlatformWhereInput {
   return { id: platformId };
 }
@@ -157,7 +157,7 @@ export function sharedForCallers<Row>(statement: Statement<Row>) {
     loaderOf(on).load({ caller, values });
 }
 
-/** Different requests make their calls in different ticks, so the batch waits until all sockets have been read. */
+/** Different requests make their calls in different ticks, so a batch is sent only after all sockets have been read. */
 const perTurn = {
   cache: false,
   maxBatchSize: 100,

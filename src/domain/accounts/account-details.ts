@@ -53,8 +53,8 @@ interface WarnedAccount extends Pick<GivenAccount, 'accountType' | 'details'> {
 }
 
 /**
- * Returns warnings about an accepted account, for whoever is about to pay it: a name that its rail transmits with
- * different characters and, in the sandbox, details that PRODUCTION would refuse.
+ * Returns warnings about an accepted account, for anyone about to pay it: a name that its rail transmits with different
+ * characters and, in the sandbox, details that PRODUCTION would refuse.
  * @param createdAt when it was created
  */
 export function accountWarnings(account: WarnedAccount, environment: Environment, createdAt: Date): InvalidField[] {

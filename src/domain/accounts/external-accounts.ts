@@ -52,7 +52,7 @@ const at = pathsIn<CreateExternalAccount & UpdateExternalAccount>();
 
 /**
  * Registers an external bank account or wallet (specification 4.8). In the sandbox, it is ACTIVE at once unless its
- * suffix selects another status. If the rail needs more time for its check, it is asked again later
+ * suffix selects another status. If the rail needs more time for its check, it is queried again later
  * (`checkDueAccounts`).
  * @throws Refusal INVALID_BANK_ACCOUNT, INVALID_CURRENCY, INVALID_INPUT, USER_NOT_FOUND, CONFLICT (it exists),
  *   IDEMPOTENCY_MISMATCH
@@ -129,7 +129,10 @@ function ofApp({ bound }: Caller, input: CreateExternalAccount): CreateExternalA
   return { ...input, customerId: input.customerId ?? publicId('Customer', bound.customerId) };
 }
 
-/** Checks an account with the rail; it is PENDING if the rail checks none. @throws Refusal INVALID_BANK_ACCOUNT */
+/**
+ * Checks an account with the rail. The account is PENDING if the rail checks no accounts.
+ * @throws Refusal INVALID_BANK_ACCOUNT
+ */
 async function checkWithRail(
   payments: Payments,
   caller: Caller,
@@ -209,7 +212,7 @@ export const updateExternalAccount = command((payments, caller, input: UpdateExt
  * Deletes an external account: it becomes INACTIVE permanently, and is no longer its customer's default. Existing
  * payments still show it and continue; new payments cannot use it (decision 68). The same account can be registered
  * again.
- * @throws Refusal ACCOUNT_NOT_FOUND, CONFLICT (deleted before), IDEMPOTENCY_MISMATCH
+ * @throws Refusal ACCOUNT_NOT_FOUND, CONFLICT (already deleted), IDEMPOTENCY_MISMATCH
  */
 export const deleteExternalAccount = command((payments, caller, input: { readonly accountId: string } & Expecting) => ({
   operation: 'deleteExternalAccount',
@@ -237,7 +240,7 @@ export async function readExternal(payments: Payments, caller: Caller, accountId
 
 // The lifecycle of an external account after registration (specification 3.3): the rail checks the account again or, if
 // the rail is simulated, a request changes it (src/domain/sandbox). A change does not stop payments that have already
-// begun: an account must be ACTIVE only when a payment begins.
+// begun: an account has to be ACTIVE only when a payment begins.
 
 /** For each status, the statuses from which an account may change to it, as in the database's status_moves. */
 export const statusSources: Readonly<Record<ExternalAccountStatus, readonly ExternalAccountStatus[]>> = {

@@ -5,7 +5,7 @@ import type { Account } from '../../infra/database/rows.ts';
 import { connectedRail, type Payments } from '../commands/command.ts';
 import type { NewRow } from '../ledger/plan.ts';
 
-/** Creates rows for internal accounts, one per currency, of a customer or of the platform itself (customerId null). */
+/** Creates the rows of a customer's or (customerId null) the platform's own internal accounts, one per currency. */
 export async function newInternalAccounts(
   payments: Pick<Payments, 'rails'>,
   tenant: Tenant,

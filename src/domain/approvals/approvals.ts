@@ -54,7 +54,7 @@ export const approveTransaction = decision('approveTransaction', ({ receiverCust
 /**
  * Rejects a payment that awaits approval. The payment ends as REJECTED. If it is an incoming payment, so does the
  * sender's payment. Money that was already taken is refunded.
- * @throws Refusal like approveTransaction
+ * @throws Refusal as approveTransaction does
  */
 export const rejectTransaction = decision('rejectTransaction', ({ reason }: RejectTransaction) => {
   return { kind: 'reject', reason };

@@ -57,7 +57,7 @@ interface DirectPayment {
   readonly fundingAccountId: string | null;
 }
 
-/** Plans the receiving transaction of a direct payment, which needs no approval: its platform has ordered it. */
+/** Plans the receiving transaction of a direct payment, which needs no approval, because its platform requested it. */
 export function directArrival(payment: DirectPayment, to: Pick<Party, 'id' | 'customerId' | 'currency'>): Plan {
   const { platformId, transaction, newId: id } = payment;
   const amount = receivedAmount(transaction);

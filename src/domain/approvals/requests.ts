@@ -13,7 +13,7 @@ interface Waiting {
   readonly transaction: Transaction;
   /** Its order; null if a deposit will execute its quote. */
   readonly orderId: string | null;
-  /** The internal account that pays. */
+  /** The internal account that pays for it. */
   readonly sourceAccountId: string | null;
   readonly lock: RateLock | undefined;
   readonly isReserved: boolean;
@@ -31,7 +31,7 @@ const reservedStatement = statement<object>(
   'select from journal where platform_id = $1 and transaction_id = $2 limit 1',
 );
 
-/** Returns whether an unapproved payment has its money reserved: it can have no other journal. */
+/** Returns whether an unapproved payment's money is reserved. Such a payment can have no other journal. */
 export async function isMoneyReserved(on: Queryable, { platformId, id }: Transaction): Promise<boolean> {
   return (await reservedStatement(on, platformId, id)).length > 0;
 }

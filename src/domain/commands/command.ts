@@ -45,7 +45,7 @@ export interface Payments {
 /** What a rolled-back command would have done. */
 export interface Validated {
   readonly row: SnapshotRows[ResultType];
-  /** The limits that the caller may see, of all policies that would count the payment, with it already counted. */
+  /** The limits of the policies that would count the payment and that the caller may see. It is already counted. */
   readonly limits: readonly LimitState[];
   readonly approvalDueAt: Date | null;
 }
@@ -90,7 +90,7 @@ export function simulationOf(payments: Payments, tenant: Tenant): Simulation {
   return simulation;
 }
 
-/** The row as the command left it, and whether this repeats an earlier result. */
+/** The row as the command left it, and whether this is a replay of an earlier result. */
 export interface CommandResult<Row> {
   readonly row: Row;
   readonly replayed: boolean;
@@ -102,15 +102,15 @@ export type CommandPlan = Omit<Plan, 'claim' | 'result'> & { readonly result: st
 export interface Command<Type extends ResultType> extends RefusalOptions {
   readonly operation: Operation;
   readonly type: Type;
-  /** The input, excluding the key. A repeat must match it. Its `expectedVersion` refers to the row of the result. */
+  /** The input without the key. A repeated request must match it. `expectedVersion` refers to the result's row. */
   readonly input: object;
   readonly idempotencyKey: string | null | undefined;
   /** The input field that holds an amount, and its currency, which is needed to compare decimals with integers. */
   readonly amount?: { readonly field: string; readonly currency: () => Promise<string | undefined> };
   readonly nullClears?: true;
-  /** @throws Refusal for an input that cannot be carried out */
+  /** @throws Refusal if the command cannot be carried out */
   readonly plan: () => Promise<CommandPlan>;
-  /** Whether `plan` only reads the database and may run again for a repeat. If so, the key is not looked up first. */
+  /** Whether `plan` only reads the database, and may run again on a replay. If so, the key is not looked up first. */
   readonly readsOnly?: true;
 }
 
@@ -132,7 +132,7 @@ export function command<Input extends object, Type extends ResultType>(
 }
 
 /**
- * Runs a command once per idempotency key. A repeat returns the first outcome.
+ * Runs a command once per idempotency key. A repeated request returns the original result.
  * @throws Refusal FORBIDDEN (the caller may not run it), IDEMPOTENCY_MISMATCH, CONFLICT (the object has a different
  *   version than expected, or the first call with the key is still running), SERVICE_UNAVAILABLE (a lock was not
  *   granted in time), and the command's own refusals
@@ -149,7 +149,7 @@ export function runCommand<Type extends ResultType>(
   });
 }
 
-/** Runs a command and rolls it back. The key remains unused. If it was used before, its stored outcome is returned. */
+/** Runs a command and rolls it back. The key remains unused. If it was already used, the stored result is returned. */
 async function validate<Type extends ResultType>(
   { database }: Payments,
   caller: Caller,
@@ -181,7 +181,7 @@ async function run<Type extends ResultType>(payments: Payments, caller: Caller, 
   if (first) return toResult(first, command, caller);
 
   const planned = await command.plan().catch(async (error: unknown) => {
-    // A repeat returns the first outcome, regardless of what has changed since.
+    // A repeated request returns the original result, regardless of what has changed since.
     const earlier = command.readsOnly && (await readFirst());
     if (earlier) return earlier;
     throw error;
@@ -219,12 +219,12 @@ async function orWaiting<Done extends { readonly outcome: Outcome }>(
   return carryOut(waitingPlan(plan, refusal), new Date(refusal.dueAt));
 }
 
-/** Makes the decimal and the integer form of the same amount equal. Reads the currency only for a decimal. */
+/** Normalizes the amount, so that its decimal and integer forms are equal. Reads the currency only for a decimal. */
 async function claimFor(caller: Caller, command: Command<ResultType>): Promise<Claim | undefined> {
   const { input, amount, idempotencyKey } = command;
   const given = amount && (input as Readonly<Record<string, GivenAmount | null | undefined>>)[amount.field];
   if (!idempotencyKey || !amount || typeof given !== 'object' || given === null) return claimOf(caller, command);
-  // An account that cannot be found is refused when the command is planned.
+  // If the account does not exist, the command is refused later, when it is planned.
   const currency = await amount.currency().catch((error: unknown) => {
     if (error instanceof Refusal) return undefined;
     throw error;
@@ -258,7 +258,7 @@ function toResult<Type extends ResultType>(outcome: Outcome, command: Command<Ty
 
 /**
  * Converts a payment's plan into one that awaits approval: the payment is CREATED, and its money is taken from the
- * account only if a policy reserves it. Its order is due at the deadline, and the rail is not told of it before the
+ * account only if a policy reserves it. Its order is due at the deadline, and the rail does not learn of it before the
  * approval. A transfer to an internal account, which normally has no order, gets one that serves as a timer. A quote
  * that a deposit will execute needs none, because the quote itself expires.
  */

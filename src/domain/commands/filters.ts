@@ -76,7 +76,7 @@ export interface CustomerFilter extends ChangeFilter {
   readonly platformCustomerId?: Given<string>;
   readonly customerType?: Given<CustomerType>;
   readonly kycStatus?: Given<readonly KycStatus[]>;
-  /** The beginning of the full or legal name. */
+  /** A prefix of the full or legal name. */
   readonly name?: Given<string>;
   readonly umaAddress?: Given<string>;
   readonly isIncludingDeleted?: Given<boolean>;
@@ -185,7 +185,7 @@ export function whereAccounts(caller: Scope, filter: Given<AccountFilter>): Pris
 
 /**
  * Matches payments that have begun. A quote's payment is PENDING until the quote is executed or funded. If it is
- * EXPIRED, it has begun only if its approval timed out. The SQL must match the condition on the index
+ * EXPIRED, it has begun only if its approval timed out. The SQL must match the condition of the partial index
  * transaction_begun.
  */
 const begun: Prisma.TransactionWhereInput = {

@@ -5,7 +5,7 @@ import { statement } from '../../infra/database/statement.ts';
 import { runCommitting } from '../../infra/database/transaction.ts';
 import { RefusedByHand } from '../access/operator-acts.ts';
 
-/** Freezing of a customer or an account (decision 78). Not offered by any API, only by operators' commands. */
+/** Freezes a customer or an account (decision 78). Not offered by any API, only by operators' commands. */
 
 export interface Freezing {
   readonly frozen: boolean;
@@ -23,7 +23,7 @@ const frozenStatement = statement<{ found: { readonly since: string | null; read
   'select set_frozen($1, $2, $3, $4, $5) as found',
 );
 
-/** Waits for payments that have locked the customer's rows, and applies to all later payments. @throws RefusedByHand */
+/** Waits for payments that have locked the customer's rows. All later payments are affected. @throws RefusedByHand */
 export async function freezeCustomer(database: Database, id: string, freezing: Freezing): Promise<Frozen> {
   const uuid = uuidOf(id, 'Customer');
   if (uuid === undefined) throw new RefusedByHand(`${id} is not a customer id (Customer:…)`);

@@ -11,7 +11,7 @@ export interface Flow {
   readonly sendingCurrency: string;
   readonly sent: bigint;
   readonly fees: bigint;
-  /** The platform's part of the fees, and the platform account that receives it. */
+  /** The platform's share of the fees, and the platform account that receives it. */
   readonly platformFee: bigint;
   readonly platformAccountId?: string | null | undefined;
   readonly receivingCurrency: string;
@@ -69,7 +69,7 @@ export function debitInFull(accountId: string, currency: string, amount: bigint,
 }
 
 /**
- * Delivers the money from CLEARING, and pays the platform its part of the fees. Money that the rail converts leaves in
+ * Delivers the money from CLEARING, and pays the platform its share of the fees. Money that the rail converts leaves in
  * the sending currency. If it goes to an internal account, it comes back in the receiving currency.
  */
 export function delivery(flow: Flow): Journal {
@@ -120,7 +120,7 @@ export function transfer(accountId: string, currency: string, amount: bigint, tr
   return { kind: 'transfer', transactionId, legs: move({ account: accountId }, outside, { currency, amount }) };
 }
 
-/** Takes the money of a payment that awaits approval. Even a transfer's money waits in CLEARING. */
+/** Reserves the money of a payment that awaits approval. Even a transfer's money is held in CLEARING. */
 export function reservation(journal: Journal): Journal {
   const legs = journal.legs.map((leg) =>
     'system' in leg && leg.system === 'OUTSIDE' ? { ...leg, system: 'CLEARING' as const } : leg,
@@ -144,7 +144,7 @@ export function bankReturn(flow: Flow): Journal {
   return reversed(delivery(flow), 'return');
 }
 
-/** Corrects an account's balance by an approved adjustment: a positive amount is a credit (decision 81). */
+/** Applies an approved adjustment to an account's balance: a positive amount is a credit (decision 81). */
 export function adjustment(accountId: string, currency: string, amount: bigint): Journal {
   const legs = move({ account: accountId }, { system: 'ADJUSTMENTS' }, { currency, amount: -amount });
   return { kind: 'adjustment', legs };
@@ -170,7 +170,7 @@ export function difference(transactionId: string, promised: Moves, moved: Moves)
   return legs.length > 0 ? { kind: 'difference', transactionId, legs } : undefined;
 }
 
-/** Passes incoming money on to an external account. Its arrival and its departure are separate journals. */
+/** Passes incoming money on to an external account. Its arrival and its delivery are separate journals. */
 export function passage(currency: string, amount: bigint, transactionId: string): Journal[] {
   return [
     { kind: 'arrival', transactionId, legs: move(outside, clearing, { currency, amount }) },
@@ -192,7 +192,7 @@ function waitingMoney(flow: Flow): Money {
 function conversion(flow: Flow, direction: 1n | -1n): Leg[] {
   const { sendingCurrency, receivingCurrency, lockedSent } = flow;
   if (lockedSent !== undefined) {
-    // The rail converts and keeps its fees; the remainder is the platform's part of the fees.
+    // The rail converts and keeps its fees; the remainder is the platform's share of the fees.
     return [
       { system: 'FEES', currency: sendingCurrency, amount: direction * (flow.sent - lockedSent) },
       { system: 'CLEARING', currency: sendingCurrency, amount: direction * lockedSent },

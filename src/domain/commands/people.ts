@@ -39,7 +39,10 @@ const checks: Readonly<Record<string, Check>> = {
   country: checkCountry,
 };
 
-/** Returns the facts as stored. `now` is the database's clock. @throws Refusal INVALID_INPUT with each wrong path */
+/**
+ * Returns the facts as stored. `now` is the database's clock.
+ * @throws Refusal INVALID_INPUT with the path of each invalid fact
+ */
 export function checkFacts<Given extends object>(given: Given, path: FieldPath, now: Date): Given {
   const fields = Object.entries(checks).filter(([name]) => Reflect.has(given, name));
   const values = checkAll(

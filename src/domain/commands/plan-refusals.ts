@@ -25,7 +25,7 @@ export interface RefusalOptions {
 export function planRefusal(refusal: PlanRefusal, options: RefusalOptions, caller: Caller, replayed: boolean): Refusal {
   if (refusal.code === 'OTHER_VERSION') {
     const { type, id, version } = refusal;
-    // Commands only change external accounts.
+    // The only accounts that commands change are external ones.
     return changedMeanwhile(publicId(type === 'Account' ? 'ExternalAccount' : type, id), version, replayed);
   }
   // A plan that already waits for an approval is never refused for lack of one.
@@ -143,7 +143,7 @@ function limitParts({ code, rule, limit, freeAt: free, subjectType, subjectId }:
   return { code, message, facts };
 }
 
-/** Describes a limit and its use, such as "at most 500.00 USD a day, of which 480.00 USD are used". */
+/** Describes a limit and its usage, such as "at most 500.00 USD a day, of which 480.00 USD are used". */
 function limitInWords({ period, amount, currency, payments, usedAmount, usedPayments }: LimitState): string {
   const written = (digits: string | null, count: number | null) =>
     digits !== null && currency !== null ? inMajor(digits, currency) : `${count} payment${count === 1 ? '' : 's'}`;
@@ -175,7 +175,7 @@ function limitedRefusal(refusal: PlanRefusal, caller: Caller): RefusalParts | un
     case 'CUSTOMER_IN_USE':
       // What a customer holds is shown only to callers who may read it (decision 62).
       if (caller.permissions.includes('VIEW')) return undefined;
-      return { code, message: 'the customer still holds money, or has payments under way' };
+      return { code, message: 'the customer still holds money, or has payments in flight' };
     case 'ACCOUNT_EXISTS':
       // The account existed before the command, so it is not named to a caller without VIEW (decision 62).
       if (caller.permissions.includes('VIEW') && seesAny('account', caller)) return undefined;

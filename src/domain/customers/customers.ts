@@ -157,7 +157,10 @@ function definedColumns(columns: { [Name in keyof DetailColumns]?: unknown }): P
   return Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined));
 }
 
-/** Checks the identity of a customer with a new name; undefined if the rail checks none. @throws SERVICE_UNAVAILABLE */
+/**
+ * Checks the identity of a customer with a new name; undefined if the rail cannot check it.
+ * @throws SERVICE_UNAVAILABLE
+ */
 async function checkedIdentity(payments: Payments, caller: Caller, customer: IdentityRequest) {
   const rail = connectedRail(payments, caller);
   return rail?.checkIdentity && checkOf(await neededOf(payments, rail.checkIdentity(customer)));
@@ -234,10 +237,10 @@ export const updateCustomer = command((payments, caller, input: UpdateCustomer) 
 }));
 
 /**
- * Deletes a customer who holds no money and has no payment under way (decision 36). The customer's history is kept, but
+ * Deletes a customer who holds no money and has no payment in flight (decision 36). The customer's history is kept, but
  * the customer can no longer move money, and its UMA address becomes available again. The customer's client tokens are
  * revoked, and so are the client tokens for its quotes and transactions.
- * @throws Refusal USER_NOT_FOUND, CUSTOMER_DELETED (deleted before), CUSTOMER_IN_USE (with the obstacles),
+ * @throws Refusal USER_NOT_FOUND, CUSTOMER_DELETED (already deleted), CUSTOMER_IN_USE (with the obstacles),
  *   CUSTOMER_FROZEN, IDEMPOTENCY_MISMATCH
  */
 export const deleteCustomer = command((payments, caller, input: { readonly customerId: string } & Expecting) => ({

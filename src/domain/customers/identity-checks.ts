@@ -28,7 +28,7 @@ export const leaseIdentityChecks = leasing<DueCheck>(
 
 const postpone = postponing(checks);
 
-/** Locks the customer, as do the commands that change its name and so restart its check. */
+/** Locks the customer, as do the commands that change its name and thereby restart its check. */
 const lockStatement = statement<{ isDeleted: boolean }>(
   'lock_checked_customer',
   'select is_deleted from customer where platform_id = $1 and id = $2 for no key update',

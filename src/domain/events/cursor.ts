@@ -3,8 +3,8 @@ import { invalid } from '../../core/refusal.ts';
 import { isReadToken, latest } from '../../infra/database/replicas/read-token.ts';
 
 /**
- * A position in a platform's feed: the sequence of an event, and the epoch in which it was assigned. After the database
- * was restored, a different event gets the same sequence in a later epoch (decision 77).
+ * A position in a platform's feed: the sequence of an event, and the epoch in which it was assigned. After a restore of
+ * the database, a different event may get the same sequence in a later epoch (decision 77).
  */
 export interface FeedPosition {
   readonly sequence: bigint;
@@ -46,8 +46,8 @@ export class EventsUndone extends Error {
 export const readAfterHeader = 'payments-read-after';
 
 /**
- * Returns the read token of the write that the reads must include; undefined for `latest` and for a feed cursor: reads
- * then include everything, as without the header. @throws Refusal INVALID_INPUT for anything else
+ * Returns the read token of the write that the reads must include; undefined for `latest` and for a feed cursor, with
+ * which reads include everything, as they do without the header. @throws Refusal INVALID_INPUT for anything else
  */
 export function readAfterOf(cursors: Cursors, platformId: string, text: string): string | undefined {
   if (isReadToken(text)) return text;

@@ -16,7 +16,7 @@ import { type EventFilter, type Hub, offer, type Subscriber, SubscriberIndex } f
 
 /** The number of events that a replay delivers before it yields to other work in the process. */
 const portion = 25;
-/** How long a reader may take for a page before the next replay gets its turn, in milliseconds. */
+/** How long a reader may take to consume a page before the next replay gets its turn, in milliseconds. */
 const turnMs = 100;
 
 /** Replays the feed page by page, in turn, to subscribers that are behind. Live events and requests have priority. */
@@ -54,7 +54,7 @@ export class Replays {
     hub.filling ??= this.#reads.newest(hub.platformId, hub.head).then(
       (events) => hub.recent.fill(events),
       () => {
-        // Each reader then reads its own page.
+        // After a failure, each reader reads its own page.
         delete hub.filling;
       },
     );
@@ -72,7 +72,7 @@ async function deliver({ events, upTo }: Page, subscriber: Subscriber): Promise<
     offered += 1;
     if (offered % portion > 0) continue;
     await Promise.race([channel.drained(), patience]);
-    // Awaiting only the queue does not let live events and requests run.
+    // Awaiting the queue alone would not yield to live events and requests.
     await nextRound();
   }
   await Promise.race([channel.drained(), patience]);
@@ -235,7 +235,7 @@ export class Feed {
     return channel;
   }
 
-  /** Whether the events in memory show that all events after a position are later than `time`; false if in doubt. */
+  /** Whether the events in memory show that all events after a position are later than `time`; false if uncertain. */
   isRecent(platformId: string, { sequence, epoch }: FeedPosition, time: Date): boolean {
     const hub = this.#hubs.get(platformId);
     if (!hub) return false;
@@ -249,7 +249,7 @@ export class Feed {
   }
 
   /**
-   * Returns the latest event of each row, all at the same moment, once they have reached the rows' versions. Omits
+   * Returns the latest event of each row, all as of the same moment, once they have reached the given versions. Omits
    * those that do not arrive in time because no sequencer is running.
    */
   async latest(platformId: string, noun: FollowedNoun, versions: ReadonlyMap<string, number>) {

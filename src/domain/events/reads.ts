@@ -10,7 +10,7 @@ import type { EventFilter, Subject } from './subscribers.ts';
 
 /** The maximum number of events that one read returns. */
 export const pageSize = 500;
-/** The number of feed positions that a page covers: otherwise, a replay of rare types would read millions of rows. */
+/** The number of feed positions that a page covers. Without it, a replay of rare types could read millions of rows. */
 const pageSpan = 10_000;
 
 /** The number of replay pages that this process reads concurrently. */
@@ -77,7 +77,7 @@ export async function hasPosition(on: Queryable, platformId: string, { sequence,
 
 export interface Page {
   readonly events: readonly Event[];
-  /** The sequence up to which the page includes all wanted events. */
+  /** The sequence up to which the page includes all events that match. */
   readonly upTo: bigint;
 }
 

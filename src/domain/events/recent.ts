@@ -2,7 +2,7 @@ import type { Event } from '../../infra/database/generated/client/client.ts';
 
 /** The maximum number of events of one platform kept in memory. */
 export const newestEvents = 2_000;
-/** For all platforms, in bytes of JSON. As objects, events take two to four times as much memory. */
+/** The maximum for all platforms, in bytes of JSON. As objects, events take two to four times as much memory. */
 export const maxBytes = 32 * 1024 * 1024;
 
 export interface RecentMemory {
@@ -15,14 +15,14 @@ export class RecentEvents {
   readonly #memory: RecentMemory;
   #events: Event[] = [];
   #sizes: number[] = [];
-  /** The index of the oldest event in the arrays. Older entries remain before it until they are cut off. */
+  /** The index of the oldest event in the arrays. Older entries remain before it until the arrays are trimmed. */
   #start = 0;
 
   constructor(memory: RecentMemory) {
     this.#memory = memory;
   }
 
-  /** Adds the feed's next event. If it does not follow the last event, it replaces all earlier events. */
+  /** Adds the feed's next event. If it does not directly follow the last one, it replaces all earlier events. */
   add(event: Event): void {
     const last = this.#events.at(-1);
     if (last && event.sequence !== last.sequence + 1n) this.clear();
@@ -69,7 +69,7 @@ export class RecentEvents {
   #drop(): void {
     this.#memory.used -= this.#sizes[this.#start] ?? 0;
     this.#start += 1;
-    // Cutting the arrays copies them, so this is done only rarely: each event is copied about once.
+    // Trimming the arrays copies them, so this is done only rarely: each event is copied about once.
     if (this.#start < newestEvents && this.#count > 0) return;
     this.#events = this.#events.slice(this.#start);
     this.#sizes = this.#sizes.slice(this.#start);

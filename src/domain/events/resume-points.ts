@@ -59,8 +59,8 @@ const beginStatement = statement<{ key: Buffer }>(
 );
 
 /**
- * Stores acknowledgements from any of the client's connections: an abandoned one may arrive after a newer one and take
- * over the key, so the events sent on a connection do not show what the client has received.
+ * Stores acknowledgements from any of the client's connections. An abandoned connection may be opened after a newer one
+ * and take over the key, so the events sent on a connection do not show what the client has received.
  */
 const writeStatement = statement<{ key: Buffer }>(
   'write_resume_points',
@@ -94,10 +94,10 @@ const seenMs = 900_000;
 /** Streams opened within this time, in milliseconds, share a statement. */
 const collectMs = 3;
 const maxBatch = 500;
-/** A subject's keys are counted each time it has begun this fraction of the maximum. */
+/** A subject's keys are counted each time the subject has started this fraction of the maximum. */
 const countedPart = 0.1;
 
-/** The resume points of this process's streams. Streams that open together share a statement, and so do updates. */
+/** The resume points of this process's streams. Streams that open together share a statement, as do updates. */
 export class ResumePoints {
   readonly #database: Pick<Database, 'pool'>;
   readonly #log: Logger;
@@ -250,7 +250,7 @@ export class ResumePoint {
   #begun: bigint | null = null;
   #acknowledged: FeedPosition | null = null;
   #sent: bigint | null = null;
-  /** Whether no other connection of the client can have received more. */
+  /** Whether none of the client's other connections can have received more. */
   #isNewest = true;
 
   constructor(store: ResumePoints, key: ResumeKey) {
@@ -317,7 +317,7 @@ export class ResumePoint {
     return asText(this.#begun);
   }
 
-  /** The state to store. `sent` is known once no other connection of the client can have received more. */
+  /** The state to store. `sent` is set once none of the client's other connections can have received more. */
   get written(): readonly [position: string | null, epoch: number | null, sent: string | null] {
     const isKnown = this.#state !== 'open' && this.#isNewest;
     const { sequence = null, epoch = null } = this.#acknowledged ?? {};

@@ -66,7 +66,7 @@ export async function latestEventsOf(pool: Queryable, platformId: string, noun: 
 
 const maxBatch = 200;
 
-/** Finds the previous event of each event's row. Several are read in one statement, each once for all subscribers. */
+/** Finds the event before a given event of the same row. Lookups are batched, and shared by all subscribers. */
 export class PreviousEvents {
   readonly #known = new WeakMap<Event, Promise<Event | undefined>>();
   readonly #loader: DataLoader<Event, Event | undefined>;
@@ -80,7 +80,7 @@ export class PreviousEvents {
     if (known) return known;
     const previous = event.version === 1 ? Promise.resolve(undefined) : this.#loader.load(event);
     this.#known.set(event, previous);
-    // After a failure, the next caller reads it again.
+    // After a failure, the next caller tries again.
     previous.catch(() => this.#known.delete(event));
     return previous;
   }

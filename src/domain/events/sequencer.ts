@@ -18,10 +18,10 @@ export const unmarkedRestore =
  */
 const step = `select case when pg_try_advisory_xact_lock(${stepLock}) then sequence_outbox(${batchSize}) end as count`;
 
-/** Numbers every committed change in its platform's feed. Every process does this; each step takes a lock. */
+/** Numbers every committed change in its platform's feed. Every process does this, one at a time, under a lock. */
 export class Sequencer {
   readonly #log: Logger | undefined;
-  /** A separate connection, because it might have to wait for one from the pool. */
+  /** A dedicated connection, so that a step never has to wait for one from the pool. */
   readonly #connection: OwnConnection;
 
   constructor(database: Database, log?: Logger) {

@@ -41,7 +41,7 @@ export interface Audit {
   readonly coversFrom: Date | null;
   /** The end of the audited period: the audit covers every commit acknowledged before this moment. */
   readonly coversUntil: Date;
-  /** Why the audit checked all rows although the caller did not ask for that; otherwise null. */
+  /** Why the audit checked all rows although the caller did not request that; otherwise null. */
   readonly whyAll: string | null;
   readonly storeError: unknown;
   readonly isCheckpoint: boolean;

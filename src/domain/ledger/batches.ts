@@ -35,7 +35,7 @@ export function divideIntoBatches(groups: readonly PlanGroup[]): number[][] {
   return batches;
 }
 
-/** Rows that many plans read and few change (customers, and external accounts that take part) share one key. */
+/** Rows that many plans read and few change (customers and external accounts) share one key per kind. */
 function keysOf(group: PlanGroup): ConflictKeys {
   const keys = noKeys();
   for (const { platformId, plan } of group) {
@@ -45,7 +45,7 @@ function keysOf(group: PlanGroup): ConflictKeys {
   return keys;
 }
 
-/** Locks and batches are derived from the plan, so an alternative may change only what its plan names. */
+/** Locks and batches are derived from the plan, so its alternative may change only rows that the plan names. */
 function checkAlternative(planKeys: ConflictKeys, alternative: Alternative): void {
   const keys = noKeys();
   addMoves(keys, alternative);
@@ -93,8 +93,8 @@ function addPlan(keys: ConflictKeys, platformId: string, plan: Plan): void {
     for (const key of ['balances', 'new payments', 'payments under way']) keys.reads.add(key);
   }
 
-  // The capacity of an account depends on its balance and on the payments under way to it. It therefore conflicts
-  // with new payments to the account, and with any payment whose status changes.
+  // The capacity of an account depends on its balance and on the payments to it that are in flight. It therefore
+  // conflicts with new payments to the account, and with any payment whose status changes.
   for (const { account } of capacity) {
     keys.reads.add(rowKey('Account', account));
     keys.reads.add(`payments to ${account}`);

@@ -37,7 +37,7 @@ interface Commit<Outcome> {
   alone(plan: PlatformPlan): Promise<Outcome>;
 }
 
-/** Limited because the first plan waits for the last. */
+/** Limited, because the first plan of a transaction waits for the last. */
 const maxPlans = 16;
 /** The number of pool connections for each lane. A lane uses one of them; the others are for reading. */
 const connectionsPerLane = 3;
@@ -48,11 +48,11 @@ const slowMs = 50;
  * Groups plans that arrive while others are being committed, and commits them in one statement and one durable
  * transaction. The fixed cost of a transaction is incurred once, and payments of a busy account do not each wait for a
  * commit.
- * - A plan that finds all lanes empty starts at once, alone.
+ * - A plan that finds all lanes empty starts at once, on its own.
  * - The next lane is used only when the previous one has a full transaction waiting, or is slow, because a few full
  *   transactions cost less than many small ones.
  * - Plans on the same account share a lane, so that transactions of this process do not wait for each other.
- * - A plan that has waited as long as a request would wait for a connection is no longer begun, because its caller is
+ * - A plan that has waited as long as a request would wait for a connection is no longer started, because its caller is
  *   about to get an unknown outcome.
  */
 export class CommitLanes<Outcome> {

@@ -60,7 +60,7 @@ export type PlanRefusal =
     }
   /** `id` is the customer who has the address; null if that customer belongs to another platform. */
   | { readonly code: 'UMA_ADDRESS_EXISTS'; readonly id: string | null }
-  /** The customer holds `balances`, or has `payments` under way, of which `transactions` are the first. */
+  /** The customer holds `balances`, or has `payments` in flight, of which `transactions` are the first. */
   | {
       readonly code: 'CUSTOMER_IN_USE';
       readonly id: string;
@@ -110,7 +110,7 @@ export type PlanRefusal =
       readonly currency: string;
     };
 
-/** It has no result if the plan names none. */
+/** Has no result if the plan names none. */
 interface StoredOutcome {
   readonly refusal?: PlanRefusal | null;
   readonly result?: { readonly type: ResultType; readonly row: Record<string, unknown> } | null;
@@ -132,9 +132,9 @@ const lanesOf = oncePer(
 /**
  * Commits a plan in one round trip and one durable transaction, which concurrent plans may share (commit-lanes.ts).
  * Each plan is carried out or refused on its own. A plan that loses a race with another is retried.
- * @throws LockTimeout when its account stays locked for two seconds, or too many plans are ahead of it: nothing
- *   happened
- * @throws OutcomeUnknown when the database did not answer; after any other error nothing happened
+ * @throws LockTimeout when its account stays locked for two seconds, or too many plans are ahead of it: nothing was
+ *   changed
+ * @throws OutcomeUnknown when the database did not answer; after any other error, nothing was changed
  * @throws SQLSTATE 55P03 when another call with its idempotency key is still running after two seconds (`waitedForKey`)
  */
 export function commitPlan(database: Database, platformId: string, plan: Plan): Promise<Outcome> {
@@ -196,7 +196,7 @@ const countedStatement = statement<{ readonly subjectId: string; readonly limits
    where u.platform_id = $1 and u.transaction_id = $2 order by p.id`,
 );
 
-/** Carries out a plan on its own, and rolls it back. Returns also the policies that would count its payment. */
+/** Carries out a plan on its own, and rolls it back. Also returns the policies that would count its payment. */
 export async function validatePlan(database: Database, platformId: string, plan: Plan) {
   const commit = prepareCommit([[{ platformId, plan }]]);
   return retryLostRaces(() =>

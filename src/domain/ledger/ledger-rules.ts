@@ -82,7 +82,7 @@ export const ledgerRules: readonly Rule[] = [
   },
   {
     rule: 'the entries of an account are dated in the order of its balances, except where the clock was set back',
-    // Each balance has an event, dated when it changed. If these dates go back, too, the clock was set back.
+    // Each balance has an event, dated when it changed. If these dates also go back, the clock was set back.
     offenders: ({ accountLegs }) => `select s.* from (
         select p.platform_id, p.account_id, p.journal_id, p.account_version, j.created_at,
           coalesce(lag(p.account_version) over w, b.account_version) as version_before,
@@ -139,7 +139,7 @@ export const ledgerRules: readonly Rule[] = [
     ofPayments: true,
     offenders: ({ eventsOfPayments }) => `select * from (
         select platform_id, transaction_id, version, status, previous_status,
-          -- A refund that waited in suspense is paid after the payment has ended, and its status does not change.
+          -- A refund held in suspense is paid after the payment has ended, without changing the payment's status.
           snapshot ->> 'refund_settled_at' is not null and lag(snapshot ->> 'refund_settled_at') over w is null as refund_paid,
           lag(status) over w as status_before, lag(version, 1, 0) over w as version_before
         from ${eventsOfPayments} e where type in ('OUTGOING_PAYMENT', 'INCOMING_PAYMENT')

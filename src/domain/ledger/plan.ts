@@ -44,7 +44,7 @@ export interface Plan {
   };
   readonly quotes?: readonly QuoteMove[];
   readonly transactions?: readonly TransactionMove[];
-  /** Customers to change. A customer who is deleted must hold no money and have no payment under way. */
+  /** Customers to change. A customer who is deleted must hold no money and have no payment in flight. */
   readonly customers?: readonly { readonly id: string; readonly set: Partial<Omit<Customer, 'platformId' | 'id'>> }[];
   readonly accounts?: readonly AccountMove[];
   /** In milliseconds from now; null if the rail's last answer was final. */
@@ -70,7 +70,7 @@ export interface Plan {
 export interface Spend {
   readonly transactionId: string;
   readonly kind: PaymentKind;
-  /** The uuids of those whose policies may limit the payment: platform, sending customer, token, token's makers. */
+  /** The uuids of those whose policies may limit the payment: platform, sending customer, token, and its creators. */
   readonly subjects: readonly string[];
   /** In smallest units. */
   readonly amount: bigint;

@@ -49,7 +49,7 @@ export const rowsSince: Scope = {
   marks: 'audit_mark',
 };
 
-/** Those with newer events, journals or rows, and those that are not terminal. */
+/** Payments with newer events, journals or rows, and payments whose status is not terminal. */
 const paymentsSince = `seen as materialized (
     select e.platform_id, e.transaction_id as id from since s
       join stored_event e on e.platform_id = s.platform_id and e.sequence > s.sequence where e.transaction_id is not null
@@ -70,7 +70,7 @@ const paymentsSince = `seen as materialized (
   union select platform_id, transaction_id from rail_order where due_at is not null
   order by 1, 2`;
 
-/** New rows begin at the first row for a platform that is not in the checkpoint. */
+/** For a platform that is not in the checkpoint, all rows are new. */
 const beginnings = `select array_agg(platform_id) as platforms, array_agg(sequence::text) as sequences, array_agg(first_journal) as journals
   from (
     select p.id as platform_id, coalesce(m.sequence, 0) as sequence, case when m.journal_at is null

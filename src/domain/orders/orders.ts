@@ -29,7 +29,7 @@ interface LeasedRow extends Lease {
   /** The internal account that pays an outgoing payment: if the source is external, its owner's account. */
   readonly fundingAccountId: string | null;
   readonly platformFee: bigint | null;
-  /** The platform's account for its part of the fees, and whether it holds enough to return that part. */
+  /** The platform's account for its share of the fees, and whether it holds enough to return that share. */
   readonly platformAccountId: string | null;
   readonly canReturnFee: boolean | null;
   /** The information about the sender that was given with the quote, and the sender's UMA address. */
@@ -66,7 +66,7 @@ export interface Receiver {
   readonly depositAccountId: string | null;
 }
 
-/** An INCOMING transaction under way, with its destination and the time left until its platform's deadline (ms). */
+/** An INCOMING transaction in flight, with its destination and the time left until its platform's deadline (ms). */
 export interface Incoming {
   readonly transaction: Transaction;
   readonly destination: Party | null;
@@ -91,7 +91,7 @@ export async function leaseOrders(on: Queryable, limit: number): Promise<DueOrde
   return (await leaseOrdersStatement(on, limit, leaseMs)).map(dueOrder);
 }
 
-/** Ends the leases of orders without an outcome, except of those that were woken or concluded in the meantime. */
+/** Ends the leases of orders without an outcome, except those that were woken or concluded in the meantime. */
 export const postponeOrders = postponing(orders);
 
 /**
@@ -127,7 +127,7 @@ export function expectedMs(rail: Rail, railRequest: RailRequest): number {
   return rail.expectedMs?.(railRequest) ?? 0;
 }
 
-/** Returns a rail's delay in whole milliseconds: at most a day, and a minute if it is no number. */
+/** Returns a rail's delay in whole milliseconds: at most a day, and a minute if it is not a number. */
 export function wholeMs(ms: number): number {
   return Number.isFinite(ms) ? Math.min(86_400_000, Math.max(0, Math.ceil(ms))) : 60_000;
 }
@@ -213,8 +213,9 @@ export async function deferApproval(on: Queryable, platformId: string, transacti
 }
 
 /**
- * How long a rail may take to answer, in milliseconds, so that one silent rail does not block all other work. The lease
- * of an account check is longer, and that of an order is renewed, so no other process has the work when it is written.
+ * How long a rail may take to answer, in milliseconds, so that one unresponsive rail does not block all other work. An
+ * account check's lease is longer, and an order's is renewed, so no other process takes the work before its result is
+ * written.
  */
 const answerMs = 10_000;
 /** How long a request takes to commit after the rail's answer, in milliseconds. */
@@ -222,12 +223,12 @@ const afterMs = 1_000;
 
 /**
  * Waits for a rail's answer without holding the request's slot. A late answer is ignored. Characters that Postgres
- * cannot store are replaced by U+FFFD, because some texts come from third parties, such as the payer.
+ * cannot store are replaced by U+FFFD, because some strings come from third parties, such as the payer.
  * @throws Error when the answer does not arrive in time
  */
 export async function railAnswer<Answer>(answer: Promise<Answer>): Promise<Answer> {
   const given = await outsideWait(within(msLeft(answerMs, afterMs), answer, 'the rail did not answer'));
-  // Texts stay texts, lists stay lists, and objects keep their fields.
+  // Strings stay strings, lists stay lists, and objects keep their fields.
   return storable(given) as Answer;
 }
 
@@ -245,7 +246,7 @@ export async function neededOf<Answer>({ log }: { readonly log: Logger }, answer
   }
 }
 
-/** Returns a copy of plain data whose texts can be stored and read back. */
+/** Returns a copy of plain data whose strings can be stored and read back. */
 function storable(value: unknown): unknown {
   if (typeof value === 'string') return readableText(value);
   if (Array.isArray(value)) return value.map(storable);

@@ -77,8 +77,8 @@ async function requireMayTake(
 }
 
 /**
- * Assigns a UMA domain to a platform, for the addresses of its new customers. The operator has verified the domain's
- * owner.
+ * Assigns a UMA domain to a platform, for the addresses of its new customers. The operator has verified who owns the
+ * domain.
  * @returns the domain as stored
  * @throws Refusal INVALID_INPUT (not a domain), CONFLICT (another platform's)
  */

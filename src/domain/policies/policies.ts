@@ -233,7 +233,7 @@ function each(
   return [...new Set((list ?? []).map((one, position) => check(one, [...path, position])))];
 }
 
-/** Validates the hours. They are compared as text, which sorts chronologically. */
+/** Validates the hours. They are compared as strings, which sort chronologically. */
 function checkHours(from: string | null, to: string | null): void {
   const form = /^([01]\d|2[0-3]):[0-5]\d$/;
   if (from !== null && !form.test(from)) throw invalid('expected a time in the form HH:MM', at('hoursFrom'));

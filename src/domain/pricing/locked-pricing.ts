@@ -18,7 +18,7 @@ import { type PricingStep, stepOf } from './pricing-steps.ts';
 
 /**
  * The price of a quote whose rail has locked its rate (decision 83): the amounts that the rail takes and delivers, plus
- * the platform's part of the fees.
+ * the platform's share of the fees.
  *
  *     SENDING locked    the rail takes send − platform fee
  *     RECEIVING locked  send = amount taken by the rail + platform fee
@@ -79,7 +79,7 @@ export function priceByLock(request: PricingRequest, listed: Pricing, lock: Rate
   };
 }
 
-/** Computes the platform's part of the fees, on top of the amount that the rail takes. */
+/** Computes the platform's share of the fees, on top of the amount that the rail takes. */
 function platformPart({ rate, platformFee, sending }: PricingRequest, { sent }: RateLock) {
   const variable = parseDecimal(platformFee.variableFeeRate);
   if (variable.numerator === 0n) return { fee: platformFee.fixedFee };

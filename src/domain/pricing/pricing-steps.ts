@@ -2,7 +2,7 @@ import { type Currency, formatMajor } from '../../core/currencies.ts';
 import { type Fraction, rateDigits, tenTo, toDecimal, toExactDecimal, toRatio } from '../../core/fraction.ts';
 import type { RateTerms } from '../../rails/rail.ts';
 
-/** A rounding behind a quote's amounts, stored with the quote to explain every unit. */
+/** A rounding in the calculation of a quote's amounts. Stored with the quote, so that every unit can be explained. */
 export interface PricingStep {
   readonly step:
     | 'COUNTERPARTY_FIXED_FEE'
@@ -11,7 +11,7 @@ export interface PricingStep {
     | 'PLATFORM_VARIABLE_FEE'
     | 'SERVICE_VARIABLE_FEE'
     | 'ROUNDING_SURPLUS';
-  /** The exact value in the currency's smallest unit; rounded to 30 digits if its decimals do not end. */
+  /** The exact value in the currency's smallest unit; rounded to 30 digits if its decimals do not terminate. */
   readonly before: string;
   /** The rounded value, in smallest units. */
   readonly after: bigint;

@@ -18,7 +18,7 @@ import { railAnswer } from '../orders/orders.ts';
 const askMs = 60_000;
 /** How far a query reaches back before the last deposit, in milliseconds: a provider may list deposits out of order. */
 const overlapMs = 120_000;
-/** The longest that the service waits for a deposit under way, in milliseconds: 31 days. */
+/** The longest time that the service waits for a pending deposit, in milliseconds: 31 days. */
 const longestUnderWayMs = 31 * 86_400_000;
 
 interface DueConnection extends Lease {

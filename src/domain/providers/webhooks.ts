@@ -46,7 +46,7 @@ export async function receiveWebhook(
   });
 }
 
-/** How long the worker pauses when no webhook waits, in milliseconds, unless this process stores one. */
+/** How long the worker pauses when no webhook is waiting, in milliseconds. Storing one here ends the pause. */
 export const webhookIdleMs = 1_000;
 
 interface StoredWebhook extends Lease {

@@ -21,9 +21,9 @@ const at = pathsIn<ExecuteQuote>();
 
 /**
  * Executes a quote before its expiry (specification 4.3). The source is debited, or the rail pulls from an external
- * source, and the payment is PROCESSING; if a policy requires an approval, the payment waits for it as CREATED.
- * The database checks the quote's status and expiry (prisma/functions/commit/check_quotes.sql).
- * @throws Refusal QUOTE_NOT_FOUND, QUOTE_EXPIRED, CONFLICT (executed before), INVALID_INPUT (real-time funded),
+ * source, and the payment is PROCESSING; if a policy requires an approval, the payment waits for it as CREATED. The
+ * database checks the quote's status and expiry (prisma/functions/commit/check_quotes.sql).
+ * @throws Refusal QUOTE_NOT_FOUND, QUOTE_EXPIRED, CONFLICT (already executed), INVALID_INPUT (real-time funded),
  *   INSUFFICIENT_BALANCE, LIMIT_EXCEEDED, USER_NOT_READY, CUSTOMER_FROZEN, ACCOUNT_FROZEN, INVALID_BANK_ACCOUNT,
  *   AMOUNT_OUT_OF_RANGE (the receiving account cannot take it), FORBIDDEN (scenario in production), and those of every
  *   command (runCommand)

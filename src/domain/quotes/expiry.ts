@@ -18,7 +18,7 @@ const nextExpiryStatement = statement<{ waitMs: number }>(
    from quote where status = 'PENDING' order by expires_at limit 1`,
 );
 
-/** The quotes whose failure to expire has been logged. They are retried silently. */
+/** Quotes that could not be marked as expired, which was logged. They are retried silently. */
 const loggedQuotes = boundedCache<true>(10_000);
 
 /** Returns the number of milliseconds until the next open quote expires; undefined if no quote is open. */

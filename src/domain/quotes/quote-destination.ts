@@ -30,7 +30,7 @@ export interface CreateQuote {
   /** The information about the sender: the fields that the lookup requires, and the purpose. */
   readonly senderCustomerInfo?: readonly InformationField[] | null | undefined;
   readonly metadata?: Metadata | null | undefined;
-  /** Sandbox: the course of the payment after its execution. */
+  /** Sandbox only: what happens to the payment after its execution. */
   readonly sandboxScenario?: GivenScenario | null | undefined;
 }
 

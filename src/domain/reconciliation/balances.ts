@@ -9,7 +9,7 @@ import { connectedRail, type Payments } from '../commands/command.ts';
 import { railAnswer } from '../orders/orders.ts';
 
 // Compares the amount that a platform's provider should hold according to the books with the provider's balance. In the
-// books, this amount is all external money that came in, minus all money that went out. Payments under way may be
+// books, this amount is all external money that came in, minus all money that went out. Payments in flight may be
 // counted on one side only, so the difference is a range.
 
 /** The two sides of a balance, in smallest units. */
@@ -28,7 +28,7 @@ export interface Beyond {
 
 /**
  * `booked`: the amount that came from OUTSIDE minus the amount that went there. `less` and `more`: how much less or
- * more the provider may hold, because of payments that may have ended on one side only: payments under way, and
+ * more the provider may hold, because of payments that may have ended on one side only: payments in flight, and
  * payments that ended after the provider was queried. The provider also holds the deposits that are not credited yet.
  */
 const bookedStatement = statement<{ currency: string; booked: string; less: string; more: string }>(

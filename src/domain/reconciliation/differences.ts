@@ -113,7 +113,7 @@ function differencesOfOrders(orders: readonly OrderHere[], movements: readonly R
     }
     // A collection that was refunded counts as failed.
     const state = movement.state === 'SETTLED' && returned.has(order.id) ? 'FAILED' : movement.state;
-    // A payment that was returned before the service saw it arrive has FAILED here. On both sides, the money is back.
+    // A payment that was returned before the service saw it arrive is FAILED here. On both sides, the money is back.
     const isBack = order.state === 'FAILED' && state === 'RETURNED';
     return order.state === state || isBack ? doubled : [differing('OTHER_OUTCOME', movement), ...doubled];
   });

@@ -91,7 +91,7 @@ async function readReceiver(payments: Payments, caller: Caller, input: SandboxRe
   const { customerId, receiverUmaAddress } = input;
   const customer = customerId == null ? null : customerUuid(customerId, at('customerId'));
   const address = receiverUmaAddress == null ? null : checkUmaAddress(receiverUmaAddress, at('receiverUmaAddress'));
-  // No account has an unknown currency, so any text is safe here.
+  // No account has an unknown currency, so any string is safe here.
   const currency = currencyOf(input.receivingCurrencyCode);
   const [receiver] = await receiverStatement(payments.database.pool, caller, customer, address, currency?.code ?? null);
   if (!receiver) customerNotFound(customer ? at('customerId') : at('receiverUmaAddress'));

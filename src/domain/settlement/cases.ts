@@ -15,7 +15,7 @@ import { type DueOrder, isPull, railRequest } from '../orders/orders.ts';
 import { askWithoutSending, commitByHand, endedMeanwhile, paymentUuid, withOrder } from './order-by-hand.ts';
 import { planDelivery } from './outcomes.ts';
 
-// Cases: contradictory reports of a rail, which an operator must investigate. An order has at most one per kind.
+// Cases: contradictory reports of a rail, which an operator must investigate. An order has at most one of each kind.
 
 /** An outcome that does not contradict an earlier one. */
 export type CredibleOutcome = Exclude<RailOutcome, { kind: 'contradiction' }>;

@@ -53,7 +53,7 @@ export async function askWithoutSending(payments: Payments, order: DueOrder, adv
   }
 }
 
-/** Commits an operator's decision together with the act. Returns the database's refusal, if any. */
+/** Commits an operator's decision together with its record. Returns the database's refusal, if any. */
 export function commitByHand(database: Database, group: PlanGroup, operator: Operator, facts: ActFacts) {
   return retryLostRaces(() =>
     inTransaction(database, async (act) => {
@@ -153,10 +153,12 @@ async function askOnceMore(payments: Payments, order: DueOrder): Promise<string>
   }
 }
 
-/** The explanation for platforms. The operator's reason is recorded in the act, and no API shows it (decision 79). */
+/**
+ * The explanation for platforms. The operator's reason is recorded with the action, and no API shows it (decision 79).
+ */
 const reasonForTimeline = 'ended by the operator of the service: the outcome could not be determined';
 
-/** Commits the end, the act and, if the refund's account is full, the suspension of the refund. */
+/** Commits the end, the operator's action and, if the refund's account is full, the suspension of the refund. */
 async function end(payments: Payments, order: DueOrder, operator: Operator, said: string | undefined): Promise<void> {
   const { platformId, transaction } = order;
   const { status } = transaction;

@@ -37,8 +37,9 @@ import { type DueOrder, isPull, type Receiver, railAnswer, railRequest } from '.
 // The plans for an order's outcomes: statuses and money on both sides of its payment, in one commit.
 
 /**
- * Plans what follows a settled pull from an external account (specification 2.7, decision 30): the money is credited to
- * its owner's internal account in that currency, debited from there and converted, and the rail gets a payout order.
+ * Plans the next step after a settled pull from an external account (specification 2.7, decision 30): the money is
+ * credited to its owner's internal account in that currency, debited from there and converted, and the rail gets a
+ * payout order.
  */
 export function planPayout(flow: Flow, order: Pick<DueOrder, 'platformId' | 'id' | 'scenario'>): Plan {
   const { platformId, id, scenario } = order;
@@ -50,7 +51,7 @@ export function planPayout(flow: Flow, order: Pick<DueOrder, 'platformId' | 'id'
   };
 }
 
-/** Plans what follows a failed pull: the payment fails, and there is nothing to refund. */
+/** Plans the outcome of a failed pull: the payment fails, and there is nothing to refund. */
 function planPullFailure(
   { id, transaction }: DueOrder,
   { reason: why, failureReason = 'QUOTE_EXECUTION_FAILED' }: Failure,
@@ -148,8 +149,8 @@ export function planFailure(order: DueOrder, failure: Failure): PlanGroup {
 /** Plans the bank's return of a delivered payment: REFUNDED, with delivery and debit reversed. */
 export function planReturn(order: DueOrder, reason: string): PlanGroup {
   const { transaction, platformAccountId, canReturnFee } = order;
-  // The platform's part of the fees is taken back if the platform's account still holds it; otherwise the service bears
-  // it.
+  // The platform's share of the fees is taken back if the platform's account still holds it; otherwise the service
+  // bears it.
   const flow = { ...flowOfOrder(order), platformAccountId: canReturnFee ? platformAccountId : null };
   return groupOf(order, {
     orders: [{ id: order.id, dueInMs: null }],
@@ -265,8 +266,7 @@ export async function concludeWithoutCredit(
     return { order, outcome, group: group.map((one) => ({ ...one, plan: suspendRefund(order, one.plan) })) };
   }
   if (outcome?.kind === 'settled' && isShareOnly(order, refusal.id)) {
-    // The payment is delivered anyway: the service keeps the part of the fees that the platform's account cannot
-    // receive.
+    // The payment is delivered anyway: the service keeps the fees that the platform's account cannot receive.
     payments.log.error({ order: order.id, refusal }, "the platform's fee was not paid: the account cannot receive it");
     const withoutShare = { ...order, platformAccountId: null };
     return { order: withoutShare, outcome, group: planDelivery(withoutShare, outcome) };

@@ -186,7 +186,7 @@ async function planWithoutRail(payments: Payments, order: DueOrder): Promise<Pla
     case 'COMPLETED':
       return undefined;
     default:
-      // The payment has ended in another way.
+      // The payment has already ended in some other way.
       return planClose(order);
   }
   // A payment is not announced until its money has been pulled.

@@ -102,7 +102,7 @@ export async function releaseSuspense(database: Database, transactionId: string,
   return { kind: refused ? 'paid-before' : 'paid', suspended: released, settledAt };
 }
 
-/** Pays the refund, and records the act. A refusal by the database leaves everything unchanged. */
+/** Pays the refund, and records the operator's action. A refusal by the database leaves everything unchanged. */
 function payRefund(database: Database, suspended: SuspendedRefund, operator: Operator) {
   const { platformId, transaction, refundAccountId, onward } = suspended;
   const flow = flowOf(transaction, refundAccountId, lockOf(suspended.rateLock));

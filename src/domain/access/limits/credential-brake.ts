@@ -3,7 +3,7 @@ import { boundedCache } from '../../../core/bounded-cache.ts';
 import type { Rate } from '../rates.ts';
 import { type Clock, RateLimited, secondsUntil, TokenBucket } from './rate-limits.ts';
 
-/** Beyond this number of addresses, the least recently seen is dropped. */
+/** The maximum number of addresses to track. Beyond it, the least recently seen address is evicted. */
 const maxAddresses = 20_000;
 const logMs = 60_000;
 
@@ -15,7 +15,7 @@ interface Attempts {
 
 /**
  * Slows down credential guessing. For each address, only a limited number of wrong credentials per minute are looked
- * up. Beyond that limit, all unknown credentials from the address are refused without a lookup, even valid ones that
+ * up. Beyond that limit, all unknown credentials from the address are rejected without a lookup, even valid ones that
  * have not been used before.
  */
 export class CredentialBrake {
@@ -32,7 +32,7 @@ export class CredentialBrake {
   }
 
   /**
-   * Begins an attempt with unknown credentials, which counts as a failure until it succeeds.
+   * Starts an attempt with unknown credentials. It counts as a failure until it succeeds.
    * @throws RateLimited when this address has sent too many wrong credentials
    */
   begin(address: string): { succeed(): void } {

@@ -55,7 +55,7 @@ export interface RateDecision {
 export class RateLimits {
   readonly #rates: Rates;
   readonly #now: Clock;
-  /** Separate, so that a platform with many apps does not evict buckets of API tokens. An evicted bucket refills. */
+  /** Separate, so that many client tokens cannot evict API tokens' buckets. An evicted bucket starts full again. */
   readonly #buckets = {
     platform: boundedCache<TokenBucket>(10_000),
     apiToken: boundedCache<TokenBucket>(20_000),

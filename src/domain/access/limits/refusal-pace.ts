@@ -3,11 +3,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { boundedCache } from '../../../core/bounded-cache.ts';
 import type { Clock } from './rate-limits.ts';
 
-/** The number of refusals to one source that are sent at once, and the number per second after that. */
+/** The number of refusals sent to one source without delay, and the number sent per second after that. */
 const refusalRate = { atOnce: 50, perSecond: 20 } as const;
-/** In milliseconds: less than clients usually wait for a response. */
+/** The maximum delay, in milliseconds. Clients usually wait longer than this for a response. */
 const maxWaitMs = 12_000;
-/** Refusals that would wait longer are spread over this last part of the delay, in milliseconds. */
+/** Refusals that would exceed the maximum delay are spread over its last part, of this many milliseconds. */
 const spreadMs = 3_000;
 /** The golden ratio: the fractional parts of its multiples are evenly distributed, however many there are. */
 const goldenRatio = (Math.sqrt(5) - 1) / 2;
@@ -29,7 +29,7 @@ export class RefusalPace {
 
   constructor(now: Clock) {
     this.#now = now;
-    // Many listeners are normal: one refusal per connection can wait on the signal.
+    // Many listeners are normal, because one refusal per connection may be waiting on the signal.
     setMaxListeners(0, this.#ended.signal);
   }
 

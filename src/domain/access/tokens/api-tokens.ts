@@ -8,7 +8,7 @@ import { statement } from '../../../infra/database/statement.ts';
 import { ownRates, type RateColumns } from '../rates.ts';
 import type { Viewer } from '../viewer.ts';
 
-/** One round of SHA-256 is enough, because secrets are 256 random bits (except the fixed one of the local sandbox). */
+/** One round of SHA-256 is enough, because secrets are 256 random bits (except the local sandbox's fixed one). */
 export function hashSecret(secret: string): Buffer {
   return hash('sha256', secret, 'buffer');
 }
@@ -24,7 +24,7 @@ interface TokenRow
     Pick<Platform, 'environment' | 'trustedDocuments'> {
   secretHash: Buffer;
   makers: string[];
-  /** Whether its last use was recorded within the last minute. */
+  /** Whether the token's last use was recorded within the last minute. */
   wasUsed: boolean;
 }
 
@@ -38,7 +38,7 @@ const usedStatement = statement<object>(
 
 const unknownHash = Buffer.alloc(32);
 
-/** Returns the viewer for valid `Basic` credentials. Unknown tokens and wrong secrets take the same time. */
+/** Returns the viewer for valid `Basic` credentials. Unknown tokens and wrong secrets take equally long. */
 export async function authenticateServer({ pool }: Database, authorization: string): Promise<Viewer | undefined> {
   const credentials = basicCredentials(authorization);
   if (!credentials) return undefined;
@@ -61,7 +61,7 @@ export async function authenticateServer({ pool }: Database, authorization: stri
     documents: row.documents,
     rates: ownRates(row),
   };
-  // The time of last use is informational, so a request does not wait for its update.
+  // The time of last use is only informational, so its update is not awaited.
   if (row.wasUsed) return viewer;
   asPlatform(row.platformId, () => usedStatement(pool, row.platformId, row.id)).catch(() => undefined);
   return viewer;

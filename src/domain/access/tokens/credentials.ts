@@ -7,7 +7,7 @@ import { authenticateServer } from './api-tokens.ts';
 import type { ClientTokens } from './client-tokens.ts';
 
 const proven = { max: 20_000, ttlMs: 3_600_000 } as const;
-/** The lifetime is short, so that a revoked token is refused within a second. */
+/** The lifetime is short, so that a revoked token is rejected within a second. */
 const authenticated = { max: 20_000, ttlMs: 900 } as const;
 
 /** Authenticates an Authorization header of either kind: a server's `Basic` or an app's `Bearer`. */
@@ -16,7 +16,7 @@ export class Credentials {
   readonly #apps: ClientTokens;
   readonly #brake: CredentialBrake;
   readonly #viewers = boundedCache<Viewer>(authenticated.max, authenticated.ttlMs);
-  /** The brake lets verified headers pass, even while someone at the same address guesses credentials. */
+  /** Headers verified earlier bypass the brake, even while someone at the same address is guessing credentials. */
   readonly #proven = boundedCache<true>(proven.max, proven.ttlMs);
 
   constructor(database: Database, apps: ClientTokens, brake: CredentialBrake) {
@@ -26,7 +26,7 @@ export class Credentials {
   }
 
   /**
-   * Authenticates credentials, and counts wrong ones against their address, also if the token is not accepted from it.
+   * Authenticates credentials. Failures count against the address, including tokens not accepted from this address.
    * @throws RateLimited after too many wrong credentials, unless these have been verified before
    */
   async authenticateFrom(address: string, authorization: string | undefined): Promise<Viewer | undefined> {

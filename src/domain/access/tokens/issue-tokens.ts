@@ -71,7 +71,7 @@ const targets = {
  * Mints a token for an app, bound to exactly one customer, quote or transaction.
  * @throws Refusal INVALID_INPUT, FORBIDDEN (the caller lacks a permission, or its token is no longer valid),
  *   USER_NOT_FOUND, QUOTE_NOT_FOUND, TRANSACTION_NOT_FOUND, CUSTOMER_DELETED (the customer that it would be bound to),
- *   CONFLICT (the idempotency key has already created a token, whose text is not stored), SERVICE_UNAVAILABLE
+ *   CONFLICT (the idempotency key has already created a token, whose value is not stored), SERVICE_UNAVAILABLE
  */
 export async function createClientToken(
   database: Database,
@@ -198,9 +198,9 @@ function checkPermissions(caller: Caller, permissions: readonly Permission[]): v
 export interface NewServerToken {
   readonly name: string;
   readonly permissions: readonly Permission[];
-  /** When it expires. By default, it expires when its creator does, if ever. */
+  /** When the token expires. Defaults to its creator's expiry, if any. */
   readonly expiresAt?: Date | null | undefined;
-  /** The address ranges that it is accepted from, in CIDR notation. Defaults to its creator's ranges. */
+  /** The address ranges that the token is accepted from, in CIDR notation. Defaults to its creator's ranges. */
   readonly addresses?: readonly string[] | null | undefined;
   /** The hashes of the registered documents that the token is limited to. Defaults to its creator's list, if any. */
   readonly documents?: readonly string[] | null | undefined;
@@ -247,7 +247,8 @@ export const maxOverlapHours = 720;
 /**
  * Replaces a token with a new one that has the same name, permissions, addresses, documents and lifetime, as far as the
  * caller's own token permits. Everything that limits the old token also limits the new one.
- * @throws Refusal as issueApiToken does, TOKEN_NOT_FOUND, CONFLICT (the token has ended or has a successor)
+ * @throws Refusal as issueApiToken does, TOKEN_NOT_FOUND, CONFLICT (the token has expired, has been revoked, or already
+ *   has a replacement)
  */
 export async function rotateApiToken(
   database: Database,
@@ -280,7 +281,7 @@ export async function rotateApiToken(
       const lifeMs = old.expiresAt && old.expiresAt.getTime() - old.createdAt.getTime();
       const expiresAt = lifeMs === null ? null : new Date(now.getTime() + lifeMs);
       const end = new Date(now.getTime() + overlapHours * 3_600_000);
-      // A changed expiry is announced again.
+      // The token gets a new expiry, which is announced again.
       if (!old.expiresAt || old.expiresAt > end)
         await prisma.apiToken.updateMany({ where, data: { expiresAt: end, warnedAt: null } });
       const { name, permissions, addresses, documents } = old;

@@ -69,7 +69,7 @@ const revokeStatement = forCaller(
 
 /**
  * Revokes a server's token and, if requested, everything that it created. Within seconds, requests with these tokens
- * are refused, and their open connections are closed. Revoking a token again is not an error.
+ * are rejected, and their open connections are closed. Revoking a token again is not an error.
  * @throws Refusal TOKEN_NOT_FOUND, CONFLICT (no token with MANAGE would be left)
  */
 export const revokeApiToken = recordCommand((_database, caller, input: RevokeApiToken) => ({
@@ -122,7 +122,7 @@ export const revokeClientToken = recordCommand(
   }),
 );
 
-/** A token changes only once, on revocation. */
+/** A token changes only once: when it is revoked. */
 export function tokenVersion(isRevoked: boolean): number {
   return isRevoked ? 2 : 1;
 }

@@ -112,8 +112,8 @@ const ownerStatement = statement<{ isDeleted: boolean }>(
 );
 
 /**
- * Ensures that the caller's token is valid and stays unrevoked until the transaction ends, because it may have ended
- * while its authentication was still cached. @throws Refusal FORBIDDEN
+ * Ensures that the caller's token is valid and stays unrevoked until the transaction ends, because it may have expired
+ * or been revoked while its authentication was still cached. @throws Refusal FORBIDDEN
  * @returns the uuid of the API token, or null for the platform itself
  */
 export async function lockMaker(on: Queryable, { platformId, tokenId }: Caller): Promise<string | null> {

@@ -53,7 +53,7 @@ export interface NewApiToken {
   readonly secret: string;
   readonly name: string;
   readonly permissions: readonly Permission[];
-  /** Null if no token creates it. */
+  /** Null if the token is not created by another token. */
   readonly createdById: string | null;
   readonly expiresAt?: Date | null;
   readonly addresses?: readonly string[];
