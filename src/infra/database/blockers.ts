@@ -2,7 +2,10 @@ import { type Queryable, statement, statementTexts } from './statement.ts';
 
 export interface LockSession {
   readonly pid: number;
-  /** Its application name. The service's own names include their purpose and the instance's machine and process. */
+  /**
+   * The application name. The service's own sessions include their purpose and the instance's machine and process in
+   * it.
+   */
   readonly application: string;
   readonly login: string | null;
   /** The backend type, such as `client backend`, `autovacuum worker` or `walsender`. */
@@ -43,7 +46,9 @@ const sessionsStatement = statement<Row>(
    order by open_seconds desc, a.pid`,
 );
 
-/** A prepared transaction of this database: it has no process, and holds its locks until somebody ends it. */
+/**
+ * A prepared transaction of this database. It has no process, and holds its locks until it is committed or rolled back.
+ */
 export interface PreparedTransaction {
   readonly gid: string;
   readonly owner: string;
@@ -81,7 +86,7 @@ function shortened(query: string): string {
   return line.length > 80 ? `${line.slice(0, 79)}…` : line;
 }
 
-/** Describes a session, its login and its transaction's age in human-readable form. */
+/** Describes a session, its login and the age of its transaction for a human reader. */
 export function nameOf(session: LockSession): string {
   const { pid, application, login, kind, state, statement: text, openSeconds, awaitsStandby } = session;
   const who = kind === 'client backend' ? `${application || 'no application name'}, login ${login}` : kind;
