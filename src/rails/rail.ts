@@ -26,7 +26,7 @@ import type {
 export interface Rail extends RailBooks, RailDeposits, RailLocks, RailWebhooks {
   readonly name: string;
 
-  /** Returns the terms of a conversion from now on; undefined for a currency pair that it does not serve. */
+  /** Returns the current terms of a conversion, which the gateway then uses; undefined for an unsupported pair. */
   rate?(sending: Currency, receiving: Currency): Promise<RateTerms | undefined>;
 
   /** Returns all payment instructions for this quote or account, or none. Their addresses belong to it exclusively. */
@@ -61,10 +61,7 @@ export interface Rail extends RailBooks, RailDeposits, RailLocks, RailWebhooks {
    */
   giveBack?(order: RailOrder): Promise<void>;
 
-  /**
-   * Returns the amount to collect, in smallest units, if a collection has none. Without this method, every collection
-   * needs an amount.
-   */
+  /** Returns the amount to collect, in smallest units, if a collection has none. Otherwise it needs an amount. */
   collectionAmount?(currency: Currency): bigint;
 
   /** Estimates how long an order will take, in milliseconds from now. Rails that pay out or collect must have it. */

@@ -2,10 +2,7 @@ import { type Queryable, statement, statementTexts } from './statement.ts';
 
 export interface LockSession {
   readonly pid: number;
-  /**
-   * The application name. The service's own sessions include their purpose and the instance's machine and process in
-   * it.
-   */
+  /** The application name. The names of the service's sessions contain their purpose, and the machine and process. */
   readonly application: string;
   readonly login: string | null;
   /** The backend type, such as `client backend`, `autovacuum worker` or `walsender`. */
@@ -46,9 +43,7 @@ const sessionsStatement = statement<Row>(
    order by open_seconds desc, a.pid`,
 );
 
-/**
- * A prepared transaction of this database. It has no process, and holds its locks until it is committed or rolled back.
- */
+/** A prepared transaction of this database. It has no process, and holds its locks until it is ended explicitly. */
 export interface PreparedTransaction {
   readonly gid: string;
   readonly owner: string;

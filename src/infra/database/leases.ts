@@ -94,9 +94,7 @@ export function firstDue({ table, dueAt = 'due_at' }: Pick<LeasedTable, 'table' 
   return `select ${dueAt} as due_at from ${table} where ${dueAt} is not null order by ${dueAt} limit 1`;
 }
 
-/**
- * Creates the function that returns how many milliseconds remain until the next row is due; undefined if none waits.
- */
+/** Creates the function that returns the number of milliseconds until the next row is due; undefined if none waits. */
 export function untilNext(leased: LeasedTable): (on: Queryable) => Promise<number | undefined> {
   const next = statement<{ waitMs: number }>(
     `next_${leased.rows}`,

@@ -67,10 +67,7 @@ interface Written {
   readonly planning: Planning;
 }
 
-/**
- * Cached queries, keyed by everything that determines their text. Composing a query takes longer than the rest of a
- * read.
- */
+/** Cached queries, by everything that determines their text. Composing one takes longer than the rest of a read. */
 // `max` would allocate all of it up front (core/bounded-cache.ts).
 const written = new LRUCache<string, Written>({ maxSize: 2_000, sizeCalculation: () => 1 });
 

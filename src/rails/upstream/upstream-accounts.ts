@@ -15,9 +15,7 @@ import {
 
 const recheckMs = 5_000;
 
-/**
- * A platform's accounts at its upstream service: its own internal accounts, and the external accounts registered there.
- */
+/** A platform's accounts at its upstream service: its own internal accounts, and external accounts registered there. */
 export class UpstreamAccounts {
   readonly #client: UpstreamClient;
   /** Upstream's ids of external accounts, by currency, type and identity. They never change. */

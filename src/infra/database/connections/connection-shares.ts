@@ -10,10 +10,7 @@ interface Share {
   readonly waiting: Set<() => void>;
 }
 
-/**
- * Keeps one of a pool's connections free for other platforms: a platform that uses all the others must first return
- * one.
- */
+/** Keeps one of a pool's connections free for other platforms: a platform that has all the others must return one. */
 export class ConnectionShares {
   readonly #most: number;
   readonly #timeoutMs: number;

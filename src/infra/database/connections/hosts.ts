@@ -87,10 +87,7 @@ export interface ConnectionConfig extends pg.ClientConfig {
   readonly pooler?: { readonly prepares: boolean } | undefined;
 }
 
-/**
- * The maximum number of parameters of a statement. The protocol has 16 bits for the count, and would truncate a larger
- * one.
- */
+/** The maximum number of parameters of a statement. The protocol's count has 16 bits; a larger one is truncated. */
 const maxParameters = 65_535;
 
 /** Rejects a pg query that binds too many parameters, before anything is sent. */
