@@ -51,9 +51,7 @@ type Way = keyof typeof ways;
 
 const neighbours = {
   calm: { readsPerSecond: 200, paymentsPerSecond: 0 },
-  /**
-   * On its own, it uses about a third of two cores. At twice this rate, its p99 varies tenfold even without a storm.
-   */
+  /** On its own, it uses a third of two cores. At twice this rate, its p99 varies tenfold even without a storm. */
   busy: { readsPerSecond: 150, paymentsPerSecond: 50 },
 } as const;
 type Neighbour = keyof typeof neighbours;

@@ -83,9 +83,7 @@ export async function rolledBack<T>(
   return withClient(await pool.connect(), (client) => inRolledBackTransaction(client, () => work(client)));
 }
 
-/**
- * Runs a single call of a function that commits by itself. @throws OutcomeUnknown if it was sent but not acknowledged
- */
+/** Runs a call of a function that commits by itself. @throws OutcomeUnknown if it was sent but not acknowledged */
 export async function runCommitting<T>(
   database: Pick<Database, 'connectForFunctions'>,
   statement: (client: pg.PoolClient) => Promise<T>,

@@ -48,9 +48,7 @@ export class UpstreamOrders {
     this.#times = times;
   }
 
-  /**
-   * Pays out of the platform's internal account upstream. If the money stays in this gateway, nothing moves upstream.
-   */
+  /** Pays out of the platform's internal account upstream. Nothing moves upstream if the money stays here. */
   async payOut(order: RailOrder): Promise<RailOutcome> {
     const { account, lock } = order;
     if (lock && order.umaAddress !== undefined) return this.#payUma(order, lock);

@@ -85,9 +85,7 @@ function waysToTypes(schema: GraphQLSchema, material: Material): Map<GraphQLObje
   return ways;
 }
 
-/**
- * Yields the calls to make for a field: one with its required arguments and, for a list, one per filter and sort order.
- */
+/** Yields the calls to make for a field: one with its required arguments and, for a list, one per filter and order. */
 function* waysToCall(type: GraphQLObjectType, field: Field, material: Material, parents: Parents) {
   const wayOf = (given?: string) => ({
     name: given === undefined ? '' : `(${given})`,

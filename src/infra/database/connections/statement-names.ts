@@ -7,9 +7,7 @@ const prefix = 'read_';
 
 /** Names prepared statements. A composed text gets a name when it occurs for the second time. */
 export class StatementNames {
-  /**
-   * The latest texts, up to 4 million characters: over a thousand list statements. A text seen only once has no name.
-   */
+  /** The latest texts, up to 4 million characters: over a thousand list statements. Texts seen once have no name. */
   readonly #names = new LRUCache<string, string>({ maxSize: 4_000_000, sizeCalculation: (_name, sql) => sql.length });
 
   /** Returns the name under which a statement is prepared; '' if Postgres should plan it every time. */

@@ -127,10 +127,7 @@ async function locateForRoot(native: string, dataPath: string): Promise<ServerLo
   return hasData ? location : { ...location, notice: `${closed}: the data is in ${folder}.` };
 }
 
-/**
- * Makes the folder `elsewhere` accessible. Returns the programs' folder, or a copy of it in there if the user cannot
- * enter it.
- */
+/** Creates the folder `elsewhere`. Returns the programs' folder, or a copy in `elsewhere` if their own is closed. */
 async function openElsewhere(native: string, hasPrograms: boolean, closed: string): Promise<string> {
   try {
     await makeFolder(elsewhere);

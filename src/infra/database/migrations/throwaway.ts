@@ -52,10 +52,7 @@ export async function createThrowawayDatabase(serverUrl: string, template = 'tem
 
 const servers = new Map<string, pg.Pool>();
 
-/**
- * Runs one statement on a server. The connection stays open briefly for reuse, because connecting takes as long as the
- * statement.
- */
+/** Runs one statement on a server. The connection is kept open briefly for reuse, because connecting is slow. */
 function onServer(url: string, sql: string): Promise<unknown> {
   let pool = servers.get(url);
   if (!pool) {
