@@ -112,7 +112,7 @@ class UpstreamError extends Error {
   }
 }
 
-/** The error for a request that upstream has refused permanently, so that repeating it would not help. */
+/** The error for a request that upstream has refused permanently, so repeating it is pointless. */
 export class UpstreamRefusal extends UpstreamError {}
 
 /** The error for a response that leaves the outcome of the request open. */

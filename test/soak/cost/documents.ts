@@ -100,9 +100,7 @@ function* waysToCall(type: GraphQLObjectType, field: Field, material: Material, 
     yield wayOf(`filter: ${literal(values, filterType)}`);
 }
 
-/**
- * Yields filters on one field, with two values each, and on two and three fields, with values of alternating halves.
- */
+/** Yields filters on one field, with two values each, and on two and three fields, with values of alternate halves. */
 function* filtersOf(type: GraphQLInputObjectType, isRoot: boolean, material: Material, parents: Parents) {
   const fields = Object.values(type.getFields());
   const known: Readonly<Record<string, unknown>> = { customerId: parents.Customer, accountId: parents.ExternalAccount };
