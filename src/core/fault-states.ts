@@ -9,8 +9,9 @@ interface State {
 }
 
 /**
- * Logs failures of background work as states: one line when work starts failing for a reason, and one when none fails
- * for it any longer. The database is one reason, so a failover does not produce a line per loop and second.
+ * Logs failures of background work as states: one line when work starts failing for a reason, and one when no work
+ * fails for that reason any longer. The database is one reason, so a failover does not produce a line per loop and
+ * second.
  */
 export class FaultStates {
   static readonly of = oncePer((log: Logger) => new FaultStates(log));

@@ -1,6 +1,6 @@
 import { type FieldPath, invalid } from './refusal.ts';
 
-// Free texts: names, memos, addresses, a platform's own keys, metadata. All have the same canonical form and the same
+// Free text: names, memos, addresses, a platform's own keys, metadata. All of it has the same canonical form and
 // refused characters.
 
 /** Invisible characters: control, unassigned, private-use, lone surrogates, line separators, and fillers. */

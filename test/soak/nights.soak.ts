@@ -17,9 +17,8 @@ import { type Night, nights } from './nights/nights.ts';
 import { operatorOf } from './nights/operator.ts';
 
 // Stages on-call nights: an installation breaks under load, alerts fire, an operator repairs it, and no command is lost
-// or
-// doubled. The soak itself plays the operator, and uses only commands from the documentation. NIGHTS selects nights.
-// NIGHT=1, NIGHT=2 … stages a single night for a person, in an order that NIGHT_SEED decides.
+// or duplicated. The soak itself plays the operator, and uses only documented commands. NIGHTS selects nights. NIGHT=1,
+// NIGHT=2 … stages a single night for a person, in an order that NIGHT_SEED decides.
 
 const isInstalled = process.getuid?.() === 0 && isOnPath('prometheus', 'promtool', 'psql');
 if (!isInstalled)
