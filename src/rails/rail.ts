@@ -187,7 +187,9 @@ export type RailOutcome =
       readonly kind: 'settled';
       /** For how long the money may still come back, in milliseconds. After that the rail is queried once more. */
       readonly watchMs?: number | undefined;
-      /** The amount that arrived, in smallest units. A different one opens a case, and the payment stays pending. */
+      /**
+       * The amount that arrived, in smallest units. A different one opens a case, and the payment stays in progress.
+       */
       readonly amount?: bigint | undefined;
       /** The amount that a payout took; with a lock, in the sending currency. Without a lock, by default `amount`. */
       readonly sent?: bigint | undefined;
