@@ -28,7 +28,7 @@ export interface AccountField extends AccountForm {
   readonly optional?: true;
   /** Returns why this optional detail is required given the other details; undefined if it is not. */
   requiredBeside?(details: AccountDetails): string | undefined;
-  /** A description of how spellings of the same value may differ. */
+  /** Describes how spellings of the same value may differ. */
   readonly differIn?: string;
   /** The form for comparisons, if it differs from the canonical form. */
   compared?(value: string): string;
@@ -36,7 +36,7 @@ export interface AccountField extends AccountForm {
   readonly formBy?: { readonly field: string; readonly forms: Readonly<Record<string, AccountForm>> };
 }
 
-/** Returns a field's form, which may depend on another field, such as the country. */
+/** Returns a field's format, which may depend on another field, such as the country. */
 export function formOf(field: AccountField, details: AccountDetails): AccountForm {
   return field.formBy?.forms[details[field.formBy.field] ?? ''] ?? field;
 }
@@ -123,7 +123,7 @@ function misfit(characters: readonly string[], runs: readonly Run[]): string | u
   return count < least || count > places.length ? `it has ${count}` : undefined;
 }
 
-/** Suggests, as a question, the one substitution of similar characters that corrects a value, if exactly one does. */
+/** If exactly one substitution of similar characters would correct a value, suggests it as a question. */
 function exchanged(value: string, isRight: (value: string) => boolean): string | undefined {
   // Letters are typed instead of digits more often than digits instead of letters.
   const found = [['O0', 'I1'] as const, ['0O', '1I'] as const]
@@ -172,7 +172,7 @@ export const numberField = (
   ...more,
 });
 
-/** Defines a free text, such as a name. */
+/** Defines a free-text field, such as a name. */
 export const text = (description: string, more: Partial<AccountField> = {}): AccountField => ({
   description,
   maxLength: usualLength,
@@ -239,7 +239,7 @@ const bareIban = written('an IBAN: a country code, 2 digits and 11 to 30 letters
   ],
   capitals: true,
 });
-/** Removes the word IBAN, which ISO 13616 puts before a printed number. No country has the code IB. */
+/** Removes the prefix IBAN, with which ISO 13616 prints a number. No country has the code IB. */
 const withoutLabel = (value: string) => value.replace(/^\s*IBAN[\s:]*/i, '');
 
 export const ibanForm: AccountForm = {

@@ -41,7 +41,7 @@ export interface CarriedText {
   readonly lost: readonly string[];
 }
 
-/** Transliterates a text into the characters that a rail supports. Every lost character is reported. */
+/** Transliterates a string into the characters that a rail supports, and reports every character that is lost. */
 export function carriedText(text: string, set: CharacterSetName): CarriedText {
   const { allowed, instead }: CharacterSet = characterSets[set];
   const lost: string[] = [];

@@ -1,13 +1,13 @@
 /** The largest amount that one payment can send or receive, in smallest units (specification 8). */
 export const maxAmount = 9_000_000_000_000_000n;
 
-/** Only refunds, fees and other money that is owed can raise a balance above `maxAmount`, the limit for new money. */
+/** Only refunds, fees and other money owed can raise a balance above `maxAmount`, the limit for new money. */
 export const maxBalance = 1_000n * maxAmount;
 
-/** The maximum number of values in a list in a request, in every API. */
+/** The maximum length of a list in a request, in every API. */
 export const maxListLength = 100;
 
-/** Returns whether text is a calendar day, YYYY-MM-DD. Neither the calendar nor Postgres has a year 0. */
+/** Returns whether a string is a calendar date, YYYY-MM-DD. Neither the calendar nor Postgres has a year 0. */
 export function isDay(text: string): boolean {
   if (!/^\d{4}-\d\d-\d\d$/.test(text) || text.startsWith('0000')) return false;
   const date = new Date(`${text}T00:00:00Z`);
@@ -16,7 +16,7 @@ export function isDay(text: string): boolean {
 
 const oldestYears = 150;
 
-/** Returns why a text is no living person's birth date, as the end of a sentence. `now` is the database's clock. */
+/** Returns why a string is not a living person's birth date, as the end of a sentence. `now`: the database's time. */
 export function birthFault(text: string, now: Date): string | undefined {
   if (!isDay(text)) return 'must be a valid date, YYYY-MM-DD';
   const today = now.toISOString().slice(0, 10);

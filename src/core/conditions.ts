@@ -3,7 +3,7 @@ import { canonicalText, isPlainText } from './texts.ts';
 
 export type Given<T> = T | null | undefined;
 
-/** A condition that no row meets. Used for filters by an unknown id, and for callers who may see no rows. */
+/** A condition that no row meets. Used for filters on an unknown id, and for callers who may see no rows. */
 export const matchesNothing = { id: { in: [] as string[] } };
 
 export interface CreationFilter {
@@ -40,7 +40,7 @@ export function equal<Field extends string, Value>(field: Field, value: Value) {
   return { [field]: value } as { readonly [F in Field]?: Value };
 }
 
-/** Returns a condition on a text in its stored form. Matches no row if the text cannot be stored. */
+/** Returns a condition on a string in its stored form. Matches no row if the string cannot be stored. */
 export function byText(text: Given<string>, where: (text: string) => object): object {
   if (text === null || text === undefined) return {};
   return isPlainText(text) ? where(canonicalText(text)) : matchesNothing;

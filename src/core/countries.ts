@@ -19,7 +19,7 @@ const meant: Readonly<Record<string, string>> = {
   FRA: 'FR',
 };
 
-/** Returns why a text is not an ISO 3166-1 alpha-2 country code, as the end of a sentence; undefined if it is one. */
+/** Returns why a string is not an ISO 3166-1 alpha-2 country code, as the end of a sentence; undefined if it is one. */
 export function countryFault(code: string): string | undefined {
   if (countries.has(code)) return undefined;
   const capitals = code.trim().toUpperCase();

@@ -10,11 +10,11 @@ const initialValue = Buffer.from('A65959A6', 'hex');
 const maxCiphers = 2_000;
 
 /**
- * Encrypts positions in lists and in the feed as cursors, and decrypts them. From two unencrypted cursors of the feed,
- * a customer's app could tell how active its platform is. Each list of each platform has its own key, derived from
- * SECRET_KEY, so no cursor is valid in another list or for another platform.
+ * Encrypts positions in lists and in the feed as cursors, and decrypts them. Two unencrypted feed cursors would tell a
+ * customer's app how active its platform is. Each list of each platform has its own key, derived from SECRET_KEY, so no
+ * cursor is valid in another list or for another platform.
  *
- * A position is text: an id, a number, a number and an id (`1764137000000:0199…`), or two numbers (`17:2`).
+ * A position is a string: an id, a number, a number and an id (`1764137000000:0199…`), or two numbers (`17:2`).
  */
 export class Cursors {
   readonly #keys: readonly Buffer[];

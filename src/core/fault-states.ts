@@ -9,8 +9,9 @@ interface State {
 }
 
 /**
- * Logs failures of background work as states: one line when work begins to fail for a reason, and one when none fails
- * for it any longer. The database is one reason, so a failover does not produce a line per loop and second.
+ * Logs failures of background work as states: one line when work starts failing for a reason, and one when no work
+ * fails for that reason any longer. The database is one reason, so a failover does not produce a line per loop and
+ * second.
  */
 export class FaultStates {
   static readonly of = oncePer((log: Logger) => new FaultStates(log));
@@ -50,7 +51,7 @@ export class FaultStates {
       if (reason === stays || !state.failing.delete(work) || state.failing.size > 0) continue;
       this.#states.delete(reason);
       const seconds = Math.round((performance.now() - state.since) / 1_000);
-      // The work may still fail for another reason, which has its own line.
+      // The work may still be failing for another reason, which is logged separately.
       this.#log.info({ reason, failures: state.failures, seconds, lastOf: work }, 'background work has recovered');
     }
   }

@@ -1,4 +1,4 @@
-/** Exact fractions, and the decimal form of rates, so that pricing rounds only where a rule requires it. */
+/** Exact fractions and decimal rates. With them, pricing rounds only where a rule requires it. */
 
 import { formatDecimal } from './currencies.ts';
 
@@ -8,7 +8,7 @@ export const rateDigits = 15;
 /** The maximum number of decimal places in a rate: as many as its database column has, numeric(32,18). */
 export const ratePlaces = 18;
 
-/** Every rate must be below ten to this power, because of the same column. */
+/** Rates must be below ten to this power, also because of the column. */
 const rateMagnitude = 14;
 
 /** A rational number. The denominator is positive; the fraction need not be in lowest terms. */
@@ -25,7 +25,7 @@ export function parseDecimal(text: string): Fraction {
   return { numerator: BigInt(text.replace('.', '')), denominator: powerOfTen(places) };
 }
 
-/** Returns whether a text is a decimal number without exponent, plus sign or superfluous leading zeros. */
+/** Returns whether a string is a decimal number without an exponent, plus sign or superfluous leading zeros. */
 export function isPlainDecimal(text: string): boolean {
   return /^-?(0|[1-9]\d*)(\.\d+)?$/.test(text);
 }
@@ -112,7 +112,7 @@ export function variableFeeRateFault(rate: string): string | undefined {
   return undefined;
 }
 
-/** Formats the value as the shortest exactly equal decimal; undefined if its digits never end. */
+/** Formats the value as the shortest decimal that equals it exactly; undefined if there is none. */
 export function toExactDecimal(value: Fraction): string | undefined {
   const { numerator, denominator } = lowestTerms(value);
   // A denominator has at most as many factors of 2 or 5 as it has binary digits.

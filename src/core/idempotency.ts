@@ -44,7 +44,7 @@ export function firstCallRuns(): Refusal {
   return new Refusal('CONFLICT', message, { path: keyPath, retryAfter: 1 });
 }
 
-/** Returns whether a text is a valid key: 1 to 255 visible ASCII characters. */
+/** Returns whether a string is a valid key: 1 to 255 visible ASCII characters. */
 export function isIdempotencyKey(key: string): boolean {
   return /^[\x21-\x7e]{1,255}$/.test(key);
 }

@@ -20,7 +20,7 @@ declare module 'invoices' {
       readonly features: readonly { readonly bit: number }[];
       /** The payment hash, as hex. */
       readonly id: string;
-      /** Thousandths of a satoshi, as digits; any amount if omitted. */
+      /** Thousandths of a satoshi, as a string of digits; if omitted, the payer chooses the amount. */
       readonly mtokens?: string | undefined;
       readonly network: 'bitcoin' | 'testnet' | 'regtest' | 'signet';
       /** The payment secret, as hex. */
@@ -33,7 +33,7 @@ declare module 'invoices' {
       readonly signature: string;
       readonly tags: readonly number[];
     }): { readonly request: string };
-    /** Throws if the text is not an invoice. */
+    /** Throws if the string is not an invoice. */
     parsePaymentRequest(request: { readonly request: string }): {
       readonly expires_at: string;
     };

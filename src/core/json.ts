@@ -44,11 +44,11 @@ export function withoutNulls<T>(json: T): WithoutNulls<T> {
 const maxDepth = 64;
 
 /**
- * Parses untrusted JSON exactly as it is written. `JSON.parse` alone keeps the last of several members with one name,
- * and rounds numbers, so whoever signed, checked or forwarded the text may have read a different value. Most JSON has
- * neither problem, as a quick check can prove: the text has as many names as the value, and no number that is long or
- * has a fraction or an exponent. Otherwise the text is parsed once more to find the position.
- * @throws SyntaxError for text that is not JSON
+ * Parses untrusted JSON exactly as it is written. `JSON.parse` alone keeps the last of several members with the same
+ * name, and rounds numbers, so whoever signed, checked or forwarded the text may have read a different value. Most JSON
+ * has neither problem, as a quick check can prove: the text has as many names as the value, and no number that is long
+ * or has a fraction or an exponent. Otherwise the text is parsed once more to find the position.
+ * @throws SyntaxError for a string that is not JSON
  * @throws InexactJson for a member that is duplicate or named `__proto__`, a number that JavaScript cannot represent,
  *   and more than 64 levels
  */

@@ -3,7 +3,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 /** The capacity that a request occupies while it is processed. */
 export interface RequestSlot {
   release(): void;
-  /** Takes the capacity again. This never fails, because a request that has begun is always carried out. */
+  /** Takes the capacity back. This never fails, because a request that has begun is always carried out. */
   retake(): void;
   /** Passes the turn to other requests of its tenant; this request still counts as being processed. */
   yieldTurn(): void;
@@ -17,7 +17,7 @@ export function withSlot<Result>(slot: RequestSlot, work: () => Result): Result 
   return slots.run(slot, work);
 }
 
-/** Waits for other work of the same tenant without holding the request's turn, so that other work can go ahead. */
+/** Waits for other work of the same tenant without holding the request's turn, so that other work can proceed. */
 async function turnlessWait<Result>(wait: Promise<Result>): Promise<Result> {
   const slot = slots.getStore();
   slot?.yieldTurn();

@@ -65,7 +65,7 @@ const isPath = (about: FieldPath | RefusalDetails): about is FieldPath => Array.
 /** The message for a request that had no effect, because the database could not process it. */
 export const databaseAway = 'the database is unreachable or overloaded; try again';
 
-/** The message for a request that has waited for another session's lock, usually on a table, for as long as allowed. */
+/** The message for a request that timed out waiting for another session's lock, usually on a table. */
 export const databaseBusy = 'the database is busy: another session holds a lock that this request needs; try again';
 
 /** SERVICE_UNAVAILABLE: the request had no effect and may be sent again. OUTCOME_UNKNOWN: it may have taken effect. */
@@ -88,7 +88,7 @@ export function outcomeUnknown(): Refusal {
 export class Refusal extends Error {
   readonly code: RefusalCode;
   readonly details: RefusalDetails;
-  /** Whether this repeats the response to the first call with the idempotency key. */
+  /** Whether this is a replay of the response to the first call with the idempotency key. */
   readonly replayed: boolean;
 
   /** @param about the facts, or only the path of the cause */
@@ -167,7 +167,7 @@ export function changedMeanwhile(existingId: string | null, version: number, rep
   return new Refusal('CONFLICT', message, { path: at, ...(existingId !== null && { existingId }), version }, replayed);
 }
 
-/** Checks the version of a locked record. @throws Refusal CONFLICT */
+/** Checks that a locked record has the expected version. @throws Refusal CONFLICT */
 export function checkVersion({ expectedVersion }: Expecting, existingId: string | null, version: number): void {
   if ((expectedVersion ?? version) !== version) throw changedMeanwhile(existingId, version);
 }

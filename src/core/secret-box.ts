@@ -17,7 +17,7 @@ export class SecretBox {
   readonly #keys: ReadonlyMap<string, Buffer>;
   readonly keyId: string;
 
-  /** @param fallbacks keys that only decrypt: earlier keys, and the next key */
+  /** @param fallbacks keys used only for decryption: earlier keys, and the next key */
   constructor(key: Buffer, fallbacks: readonly Buffer[] = []) {
     const keys = [key, ...fallbacks];
     if (keys.some(({ length }) => length !== keyBytes))

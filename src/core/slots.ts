@@ -1,4 +1,4 @@
-/** Limits how many pieces of work run at once. Further work waits in a queue. */
+/** Limits how many tasks run at once. Further tasks wait in a queue. */
 export class Slots {
   readonly #limit: number;
   readonly #queue: (() => void)[] = [];

@@ -1,6 +1,6 @@
 import { type FieldPath, invalid } from './refusal.ts';
 
-// Free texts: names, memos, addresses, a platform's own keys, metadata. All have the same canonical form and the same
+// Free text: names, memos, addresses, a platform's own keys, metadata. All of it has the same canonical form and
 // refused characters.
 
 /** Invisible characters: control, unassigned, private-use, lone surrogates, line separators, and fillers. */
@@ -14,7 +14,7 @@ const variationSelector = /[\u180b-\u180d\u180f\ufe00-\ufe0f\u{e0100}-\u{e01ef}]
 /** A visible character: not a space, a lone mark or a blank glyph. */
 const visible = /(?![\p{Default_Ignorable_Code_Point}\u2800])[\p{L}\p{N}\p{P}\p{S}]/u;
 
-/** Returns the form in which a text is stored and compared: composed (NFC) and trimmed. */
+/** Returns the form in which a string is stored and compared: composed (NFC) and trimmed. */
 export function canonicalText(text: string): string {
   return text.normalize('NFC').trim();
 }
@@ -26,20 +26,20 @@ export function lengthOf(text: string): number {
   return length;
 }
 
-/** Describes a character for a refusal: its code, and the character itself if it can be shown. */
+/** Describes a rejected character: its code, and the character itself if it is visible. */
 export function nameOfCharacter(character: string): string {
   const code = `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
   return visible.test(character) ? `${JSON.stringify(character)} (${code})` : code;
 }
 
 /**
- * Returns why a text in canonical form is refused, as the end of a sentence; undefined if it is valid. Control, format,
- * private-use and unassigned characters are refused, except for joiners that a script needs. At least one character
- * must be visible.
+ * Returns why a string in canonical form is refused, as the end of a sentence; undefined if it is valid. Control,
+ * format, private-use and unassigned characters are refused, except for joiners that a script needs. At least one
+ * character must be visible.
  * @param isKey whether programs compare it: then joiners and all other blank glyphs are refused too
  */
 export function textFault(text: string, maxLength: number, isKey = false): string | undefined {
-  // A character has at most two units, so text that is far too long need not be examined further.
+  // A character has at most two UTF-16 units, so a string that is far too long need not be examined further.
   if (text.length > 2 * maxLength || lengthOf(text) > maxLength) return `must have at most ${maxLength} characters`;
   let before = '';
   let position = 0;
@@ -62,7 +62,7 @@ function isRefused(character: string, before: string, isKey: boolean): boolean {
   return !(variationSelector.test(character) && varying.test(before));
 }
 
-/** The maximum length in characters of each kind of text. */
+/** The maximum length of each kind of string, in characters. */
 export const longest = {
   name: 200,
   /** An address line. */
@@ -84,7 +84,7 @@ export function checkKey<Text extends string | null | undefined>(text: Text, pat
   return checkText(text, path, longest.key, true);
 }
 
-/** Validates a text for human readers and returns its stored form. @throws Refusal INVALID_INPUT */
+/** Validates a string for human readers and returns its stored form. @throws Refusal INVALID_INPUT */
 export function checkText<Text extends string | null | undefined>(
   text: Text,
   path: FieldPath,
@@ -99,12 +99,12 @@ export function checkText<Text extends string | null | undefined>(
   return canonical as Text;
 }
 
-/** Returns whether text can be stored and searched for. Postgres stores neither U+0000 nor an unpaired surrogate. */
+/** Returns whether a string can be stored and searched for. Postgres rejects U+0000 and unpaired surrogates. */
 export function isPlainText(text: string): boolean {
   return !/[\p{Cc}\p{Cs}]/u.test(text);
 }
 
-/** Replaces invisible characters in a text from a provider, which cannot be refused. */
+/** Replaces invisible characters in a provider's string, which cannot be refused. */
 export function readableText(text: string): string {
   let readable = '';
   for (const character of canonicalText(text.toWellFormed()).replace(/[\t\n\r\p{Zl}\p{Zp}]+/gu, ' ')) {
@@ -114,8 +114,8 @@ export function readableText(text: string): string {
 }
 
 /**
- * Returns the composed text in Unicode's full case folding. Converting to lower, upper and again lower case gives that
- * folding for every letter except ı, which stays ı.
+ * Returns the composed string in Unicode's full case folding. Converting to lower, upper and lower case again gives
+ * that folding for every letter except ı, which stays ı.
  */
 export function foldedText(text: string): string {
   let folded = '';

@@ -41,7 +41,7 @@ function in58(check: (value: string) => string | undefined): Pick<AccountField, 
   };
 }
 
-/** Refuses a key of zeros, which programs produce from empty fields. */
+/** Refuses a key of zeros, which software produces from empty fields. */
 const nobody = (key: Uint8Array) =>
   key.every((byte) => byte === 0) ? 'nobody owns this address: money sent to it would be lost' : undefined;
 

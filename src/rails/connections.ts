@@ -28,7 +28,7 @@ export class StoredConnections implements RailConnections {
     return row ? this.#requireBox().open(row.sealed, ownerOf(platformId)) : undefined;
   }
 
-  /** Stores a platform's connection, replacing any earlier one. Every instance uses it from then on. */
+  /** Stores a platform's connection, replacing any earlier one. All instances use it from then on. */
   async write(platformId: string, connection: string, on: Queryable = this.#database.pool): Promise<void> {
     await storeStatement(on, platformId, this.#requireBox().seal(connection, ownerOf(platformId)));
   }

@@ -24,7 +24,7 @@ export interface LoadOptions {
 
 const environments = ['SANDBOX', 'PRODUCTION'] as const;
 
-/** Loads, validates and opens the rails in the settings, or none of them. @throws RailFault that names the entry */
+/** Loads, validates and opens all rails in the settings, or none. @throws RailFault that names the entry */
 export async function loadRails(settings: RailSettings, options: LoadOptions): Promise<LoadedRails> {
   const opened: Rail[] = [];
   const open = async (place: string, entry: RailEntry, environment: RailHost['environment']) => {

@@ -6,7 +6,7 @@ import type { Rail } from './rail.ts';
  * promises, and `npm run rail:conformance` tests it.
  */
 
-/** The version of the port. It increases only with breaking changes: a new optional method does not increase it. */
+/** The version of the port. Only breaking changes increase it; a new optional method does not. */
 export const railPort = 1;
 
 /** The default export of a rail's module. */

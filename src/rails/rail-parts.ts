@@ -46,7 +46,7 @@ export interface IdentityCheck {
 /** The methods of a rail for deposits to customers' accounts. A rail has either both or neither. */
 export interface RailDeposits {
   /**
-   * Lists deposits that began at or after a given time by the provider's clock, including deposits still under way:
+   * Lists deposits that began at or after a given time by the provider's clock, including deposits still in progress:
    * oldest first, page by page. Excludes money collected by the gateway's own orders.
    */
   deposits?(request: DepositsRequest): Promise<DepositsPage>;
@@ -79,7 +79,7 @@ export interface RailDeposit {
   readonly reference: string;
   /** When it began, by the provider's clock. */
   readonly at: Date;
-  /** The gateway credits a deposit once it has settled, and keeps asking about it while it is under way. */
+  /** The gateway credits a deposit once it has settled, and keeps asking about it until then. */
   readonly state: 'UNDER_WAY' | 'SETTLED' | 'FAILED';
   readonly amount: bigint;
   readonly currency: string;
@@ -97,7 +97,7 @@ export interface DepositToTake extends Pick<RailDeposit, 'reference' | 'amount' 
   readonly id: string;
 }
 
-/** The outcome of taking a deposit. If the provider refuses, `explanation` tells the operator why. */
+/** The outcome of `takeDeposit`. If the provider refuses, `explanation` tells the operator why. */
 export type TakenDeposit = { readonly kind: 'taken' } | { readonly kind: 'refused'; readonly explanation: string };
 
 /** The methods of a rail for reconciliation. */
@@ -140,9 +140,10 @@ export interface RailMovement {
 /** The methods of a rail for its provider's webhooks. A rail has either both or neither. */
 export interface RailWebhooks {
   /**
-   * Checks that a webhook comes from the provider, and returns its id. Undefined means that it does not: it is refused
-   * with 401. An exception means that its origin could not be checked: it is refused with 503, and sent again. The
-   * method must have no side effects: the gateway stores and answers an accepted webhook before `readWebhook`.
+   * Checks that a webhook comes from the provider, and returns its id. If it does not, returns undefined, and the
+   * gateway responds with 401. An exception means that the origin could not be checked: the gateway responds with 503,
+   * and the provider retries. The method must have no side effects. The gateway stores an accepted webhook and responds
+   * to it before it calls `readWebhook`.
    */
   receiveWebhook?(webhook: RailWebhook): Promise<ReceivedWebhook | undefined>;
 
@@ -171,9 +172,9 @@ export interface ReceivedWebhook {
 /** The content of a webhook. It is only a hint: the gateway asks the provider for the actual state. */
 export type RailNews =
   | OrderNews
-  /** A deposit has arrived or is on its way. The gateway lists deposits at once. */
+  /** A deposit has arrived or is in transit. The gateway lists deposits at once. */
   | { readonly kind: 'deposit' }
-  /** The result of the identity check of the customer with this uuid has changed. The gateway repeats it at once. */
+  /** The result of the identity check of the customer with this uuid has changed. The gateway checks again at once. */
   | { readonly kind: 'identity'; readonly customerId: string };
 
 /** One of the gateway's orders has changed. The gateway queries the rail about it at once. */

@@ -26,7 +26,7 @@ import type {
 export interface Rail extends RailBooks, RailDeposits, RailLocks, RailWebhooks {
   readonly name: string;
 
-  /** Returns the current terms of a conversion, which are then used; undefined for a pair that it does not serve. */
+  /** Returns the current terms of a conversion, which the gateway then uses; undefined for an unsupported pair. */
   rate?(sending: Currency, receiving: Currency): Promise<RateTerms | undefined>;
 
   /** Returns all payment instructions for this quote or account, or none. Their addresses belong to it exclusively. */
@@ -61,10 +61,10 @@ export interface Rail extends RailBooks, RailDeposits, RailLocks, RailWebhooks {
    */
   giveBack?(order: RailOrder): Promise<void>;
 
-  /** Returns the amount to collect, in smallest units, if a collection has none. Without this method it needs one. */
+  /** Returns the amount to collect, in smallest units, if a collection has none. Otherwise it needs an amount. */
   collectionAmount?(currency: Currency): bigint;
 
-  /** Estimates how long an order will take, in milliseconds from now. Required of rails that pay out or collect. */
+  /** Estimates how long an order will take, in milliseconds from now. Rails that pay out or collect must have it. */
   expectedMs?(order: RailRequest): number;
 
   /**
@@ -152,7 +152,7 @@ export interface AccountToCheck extends RailAccount {
   readonly beneficiary: Readonly<Record<string, unknown>> | null;
   /**
    * The owner's name as SEPA or ACH can transmit it, if the account is paid through one of them; otherwise the
-   * unchanged name, or undefined for a wallet. `carriedText` converts other texts.
+   * unchanged name, or undefined for a wallet. `carriedText` converts other strings.
    */
   readonly carriedName: string | undefined;
 }
@@ -170,7 +170,7 @@ export interface RailOrder {
   readonly umaAddress: string | undefined;
   /** The rate lock that the rail granted for the order. */
   readonly lock?: RateLock | undefined;
-  /** Whether the rail has answered `settled` before. */
+  /** Whether the rail has already answered `settled`. */
   readonly settled: boolean;
   /** The time since the order was created, in milliseconds, by the database's clock. */
   readonly ageMs: number;
@@ -187,20 +187,22 @@ export type RailOutcome =
       readonly kind: 'settled';
       /** For how long the money may still come back, in milliseconds. After that the rail is queried once more. */
       readonly watchMs?: number | undefined;
-      /** The amount that arrived, in smallest units. A different one opens a case, and the payment stays under way. */
+      /**
+       * The amount that arrived, in smallest units. A different one opens a case, and the payment stays in progress.
+       */
       readonly amount?: bigint | undefined;
       /** The amount that a payout took; with a lock, in the sending currency. Without a lock, by default `amount`. */
       readonly sent?: bigint | undefined;
       /** The receiving institution's report about the receiver of a payment to a UMA address, by field name. */
       readonly information?: Readonly<Record<string, string>> | undefined;
     }
-  /** The order did not happen and will not. `explanation` is for the timeline. */
+  /** The order was not carried out and will not be. `explanation` is for the timeline. */
   | {
       readonly kind: 'failed';
       readonly explanation: string;
       /** The specification's reason; by default QUOTE_EXECUTION_FAILED for a payout, otherwise OFFRAMP_FAILED. */
       readonly failureReason?: FailureReason | undefined;
-      /** Whether the money was not returned either. It then waits in suspense. */
+      /** Whether the money was not returned either. If so, it is held in suspense. */
       readonly moneyStuck?: boolean | undefined;
     }
   /** The receiving side refused the order. */

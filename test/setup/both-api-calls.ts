@@ -40,7 +40,7 @@ export const results = {
   externalAccount: { name: 'account', fields: externalAccountFields, asRest: externalAccountAsRest },
 } as const;
 
-/** Makes the call over both APIs with the same key: it has a single effect, and both get the same outcome. */
+/** Makes the call over both APIs with the same key. It takes effect once, and both return the same result. */
 export async function madeOnBoth(
   { platform, rest }: { readonly platform: TestPlatform; readonly rest: RestClient },
   call: Call,

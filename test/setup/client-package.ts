@@ -113,6 +113,6 @@ const [edge] = data?.transactions.edges ?? [];
 export const amount: bigint | undefined = edge?.node.sentAmount?.amount;
 export const at: Date | undefined = edge?.node.createdAt;
 export const text: string | undefined = edge?.node.sentAmount?.formatted;
-// @ts-expect-error: a Date, not a text
+// @ts-expect-error: a Date, not a string
 export const wrong: string | undefined = edge?.node.createdAt;
 `;

@@ -15,7 +15,7 @@ import { startGateway } from '../../src/server/gateway.ts';
 import { secretKey } from './cursors.ts';
 import { freshDatabase } from './database.ts';
 
-/** The JSON of a GraphQL answer. Tests assert on its values, so its shape is left open. */
+/** The JSON of a GraphQL response. Tests assert on its values, so its shape is left open. */
 // biome-ignore lint/suspicious/noExplicitAny: what a query answers depends on its text
 export type Data = any;
 
@@ -52,7 +52,7 @@ export async function startTestGateway(
       CLIENT_TOKEN_KEY: 'a key that only tests use, for nothing else',
       SECRET_KEY: secretKey,
     }),
-    // Tests compare whole answers. In production, an answer shows its document's cost only on request.
+    // Tests compare whole responses. In production, a response shows its document's cost only on request.
     NODE_ENV: 'production',
     ...overrides,
   };
@@ -131,7 +131,7 @@ class CuttableSocket extends WebSocket {
 export function connect(address: string, platformId: string, authorization: string) {
   const textOf = (body: object) =>
     JSON.stringify(body, (_key, value: unknown) => (typeof value === 'bigint' ? value.toString() : value));
-  /** Sends an object as JSON, or a text unchanged, and returns the raw response. */
+  /** Sends an object as JSON, or a string unchanged, and returns the raw response. */
   const post = (body: object | string, headers: Readonly<Record<string, string>> = {}, path = '/graphql') =>
     fetch(`${address}${path}`, {
       method: 'POST',

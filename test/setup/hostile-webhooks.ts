@@ -18,7 +18,7 @@ export function signedHeaders(secret: string, body: string, at = new Date()): Re
 
 const event = '{"type":"OUTGOING_PAYMENT","transaction":{"id":"Transaction:forged","status":"COMPLETED"}}';
 
-/** Returns webhooks that every receiver must refuse, by what is wrong with each: its headers and its body. */
+/** Returns webhooks that every receiver must refuse, keyed by what is wrong: the headers and the body of each. */
 export function forgeries(secret: string): Readonly<Record<string, readonly [Record<string, string>, string]>> {
   const good = signedHeaders(secret, event);
   const at = (year: number) => new Date(Date.UTC(year, 0, 1));

@@ -11,15 +11,15 @@ import {
   isNonNullType,
 } from 'graphql';
 
-/** A place in the values of an input type. */
+/** A position in the values of an input type. */
 export interface InputPlace {
   readonly owner: string;
-  /** The names of the fields that lead to the place; `0` is an element of a list. */
+  /** The names of the fields that lead to the position; `0` is an element of a list. */
   readonly path: readonly string[];
   readonly type: GraphQLScalarType | GraphQLEnumType | GraphQLInputObjectType | GraphQLList<GraphQLInputType>;
 }
 
-/** Yields every place in a type, from the outside in: the type itself, list elements, and input fields. */
+/** Yields every position in a type, from the outside in: the type itself, list elements, and input fields. */
 export function* placesIn(owner: string, type: GraphQLInputType, path: readonly string[] = []): Generator<InputPlace> {
   const bare = getNullableType(type);
   yield { owner, path, type: bare };

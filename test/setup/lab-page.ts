@@ -14,7 +14,7 @@ export function labOf(page: Page) {
     result,
     events,
     event: (text: string) => events.filter({ hasText: text }),
-    /** Locates the event with this status for the payment in an answer. */
+    /** Locates the event with this status for the payment in a response. */
     eventOf(answer: string, status: string) {
       const [id] = /Transaction:[\s\S]*?(?=")/.exec(answer) ?? [];
       return page.locator(`.lab-events li[data-transaction="${id?.replaceAll(/\s/g, '')}"]`, {
@@ -42,7 +42,7 @@ export function labOf(page: Page) {
       await page.getByRole('button', { name }).click();
       return (await copy.locator('pre').textContent()) ?? '';
     },
-    /** Presses the button and waits until the answer has the text; returns the visible part. */
+    /** Presses the button and waits until the response contains the text. Returns the visible part. */
     async run(text: string): Promise<string> {
       await page.locator('.graphiql-execute-button').click();
       await result.getByText(text).first().waitFor();

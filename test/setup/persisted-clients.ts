@@ -8,7 +8,7 @@ import type { Data } from './gateway.ts';
 
 /** Client libraries that send document hashes, used as an app would use them. */
 
-/** The members of a request that replace its document, or accompany it. */
+/** The members of a request that replace or accompany its document. */
 export interface SentForm {
   readonly method: string;
   readonly text: boolean;

@@ -37,7 +37,7 @@ export function heardOn(socket: Socket, encoding: BufferEncoding = 'utf8') {
       text = '';
     },
     ended: new Promise<string>((resolve) => socket.once('close', () => resolve(text))),
-    /** Waits for this part of the text. */
+    /** Waits until the text contains this part. */
     async until(part: string): Promise<string> {
       while (!text.includes(part)) await once(socket, 'data');
       return text;

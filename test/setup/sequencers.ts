@@ -22,7 +22,7 @@ export async function startSequencers(databaseUrl: string) {
       [one, other] = [other, await start()];
       return taken;
     },
-    /** Pauses one process, calls `meanwhile`, and resumes it; then does the same with the other. */
+    /** Pauses one process, calls `meanwhile`, and resumes the process; then does the same with the other. */
     async freezeEach(meanwhile: () => Promise<void>) {
       for (const child of [one, other]) {
         child.kill('SIGSTOP');

@@ -29,7 +29,7 @@ export class Statements {
     });
   }
 
-  /** Does the work, and returns its result and the texts of the statements sent meanwhile. */
+  /** Runs the work. Returns its result and the text of each statement sent meanwhile. */
   async during<T>(work: () => Promise<T>): Promise<{ readonly result: T; readonly statements: readonly string[] }> {
     const statements: string[] = [];
     this.#readers.add(statements);

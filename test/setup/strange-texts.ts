@@ -1,4 +1,4 @@
-/** A text that a client could send, and its stored form: null if it is refused. */
+/** A string that a client could send, and its stored form: null if it is refused. */
 export interface StrangeText {
   readonly what: string;
   readonly given: string;
@@ -15,7 +15,7 @@ const taken = (what: string, given: string, text = given, key: string | null = t
 });
 const refused = (what: string, given: string): StrangeText => ({ what, given, text: null, key: null });
 
-/** The only table of strange texts. Every text field of every API is tested against it. */
+/** A table of awkward strings, against which every text field of every API is tested. */
 export const strangeTexts: readonly StrangeText[] = [
   taken('a name', 'Ana'),
   taken('spaces around', ' Ana\u00a0', 'Ana'),
@@ -66,7 +66,7 @@ export const strangeTexts: readonly StrangeText[] = [
   refused('half a character', 'Ana\ud800'),
 ];
 
-/** Texts of exactly the maximum length, and texts with one character more. Characters are counted, not UTF-16 units. */
+/** Strings of exactly the maximum length, and one character longer. Characters are counted, not UTF-16 units. */
 export const longTexts = (most: number): readonly StrangeText[] => [
   taken('as many characters as allowed', '𠮷'.repeat(most)),
   taken('as many characters as allowed, when composed', 'e\u0301'.repeat(most), 'é'.repeat(most)),

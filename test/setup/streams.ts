@@ -57,7 +57,7 @@ export async function nextOf<T>(stream: AsyncIterator<T, unknown>): Promise<T> {
 /** A graphql-transport-ws connection without a client library, for protocol violations. */
 export type RawSocket = Awaited<ReturnType<typeof openRawSocket>>;
 
-/** Opens a socket, sends the credentials, and waits for the answer or the close. */
+/** Opens a socket, sends the credentials, and waits for the response or the close. */
 export async function openRawSocket(
   url: string,
   authorization: string,

@@ -235,7 +235,7 @@ export async function makeCustomers(platform: TestPlatform, count: number): Prom
   return ids;
 }
 
-/** Waits for as long as there is progress, because a slow machine is not a fault. */
+/** Waits as long as there is progress, because a slow machine is not a failure. */
 export async function until(
   condition: () => boolean | Promise<boolean>,
   progress: () => number | string = () => 0,

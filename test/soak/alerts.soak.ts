@@ -24,7 +24,7 @@ const seed = Number(process.env.FAULT_SEED ?? randomInt(1_000_000));
 const wanted = new RegExp(process.env.ALERT_FAULTS ?? '');
 /** The longest time that an alert may take to fire or to be resolved. */
 const patienceMs = 120_000;
-/** The service counts as answering again after this many acknowledged commands. */
+/** The service counts as recovered after this many acknowledged commands. */
 const answering = 5;
 
 /** How long a fault's alerts took to fire, and what was measured after the fault's end, in milliseconds. */

@@ -38,7 +38,7 @@ async function fillPlatform(t: TestGateway, platform: TestPlatform, rows: number
   };
   await fillTables(t, templates, rows, undefined, columnsOf(rows));
   await fillFeed(t, platform, rows);
-  // Every table is analyzed, because without statistics Postgres would read small tables whole.
+  // Every table is analyzed, because without statistics Postgres would scan small tables sequentially.
   await t.owner.query('vacuum analyze');
   // No parallel workers, because their time would not be counted.
   await t.owner.query(`do $$ begin
@@ -99,7 +99,7 @@ async function processorTime(t: TestGateway, work: () => Promise<unknown>): Prom
     const before = await sessions(t);
     await work();
     const after = await sessions(t);
-    // If a session has ended, its time is lost.
+    // The time of sessions that have ended is not counted.
     if ([...before.keys()].every((pid) => after.has(pid))) {
       const nanoseconds = [...after].reduce((sum, [pid, taken]) => sum + taken - (before.get(pid) ?? 0), 0);
       if (nanoseconds > 0) return nanoseconds / 1_000;

@@ -7,10 +7,10 @@ import { often } from '../setup/statements.ts';
 
 const t = await testGateway();
 
-/** The most memory that may be retained, in MB. Anything that grew without bound would retain more. */
+/** The maximum memory that may be retained, in MB. Anything that grows without bound would retain more. */
 const little = 5;
 
-/** Returns how much memory this many acts leave allocated, in MB. */
+/** Returns how much memory stays allocated after this many acts, in MB. */
 async function leftBehind(acts: number, act: (turn: number) => Promise<void>): Promise<number> {
   const before = heapInUse();
   for (let turn = 0; turn < acts; turn += 1) await act(turn);

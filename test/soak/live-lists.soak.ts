@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { startTestGateway } from '../setup/gateway.ts';
 import { history, play } from '../setup/live-list-histories.ts';
 
-test('lists maintained through their changes equal a new read, through many random histories', async () => {
+test('lists kept up to date by their changes equal a fresh read, in many random histories', async () => {
   const seed = process.env.LISTS_SEED === undefined ? undefined : Number(process.env.LISTS_SEED);
   const t = await startTestGateway({ DATABASE_POOL: 20 });
   const details = await fc.check(

@@ -17,12 +17,12 @@ import { accountQuery, expensive, type Kind, kinds, payment, type Storm } from '
 
 /**
  * Measures how much a storm of 300 connections from one platform slows down another platform. Three situations
- * alternate: the measured platform is alone; the other platform sends as much as its limit allows, so that nothing is
- * refused; the other platform storms against this limit, as fast as it gets answers. The test compares the median p99
- * of the rounds with the storm to that of the rounds without it, alone or beside the polite sender. A calm platform,
- * which notices every request from another platform, thus pays for the requests that the limit allows, but not for the
- * storm. Odd and even rounds of the platform alone show the noise, because they differ in nothing else. Rounds in which
- * other processes were busy are discarded and repeated.
+ * alternate: only the measured platform is active; the other platform sends as much as its limit allows, so that
+ * nothing is refused; the other platform storms against this limit, as fast as it gets answers. The test compares the
+ * median p99 of the rounds with the storm to that of the rounds without it, with or without the polite sender. A calm
+ * platform, which notices every request from another platform, thus pays for the requests that the limit allows, but
+ * not for the storm. Odd and even rounds of the platform alone show the noise, because they differ in nothing else.
+ * Rounds in which other processes were busy are discarded and repeated.
  */
 
 const connections = 300;
@@ -51,7 +51,7 @@ type Way = keyof typeof ways;
 
 const neighbours = {
   calm: { readsPerSecond: 200, paymentsPerSecond: 0 },
-  /** Alone, it uses a third of two processors. At twice this rate, its p99 varies tenfold even without a storm. */
+  /** On its own, it uses a third of two cores. At twice this rate, its p99 varies tenfold even without a storm. */
   busy: { readsPerSecond: 150, paymentsPerSecond: 50 },
 } as const;
 type Neighbour = keyof typeof neighbours;
@@ -138,7 +138,7 @@ async function beside(job: Storm, all: Answers, work: () => Promise<void>): Prom
   storm.send('end');
   const [answers] = (await once(storm, 'message')) as [Answers];
   for (const [answer, count] of Object.entries(answers)) all[answer] = (all[answer] ?? 0) + count;
-  // First let the service deal with what the storm has left behind, such as payments under way and memory to be freed.
+  // First let the service finish what the storm has left behind, such as payments in flight and memory to be freed.
   await delay(leadMs);
 }
 

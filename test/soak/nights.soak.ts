@@ -16,9 +16,9 @@ import { type Installation, install } from './nights/installation.ts';
 import { type Night, nights } from './nights/nights.ts';
 import { operatorOf } from './nights/operator.ts';
 
-// Stages nights: an installation breaks under load, alerts fire, an operator repairs it, and no command is lost or
-// doubled. The soak itself plays the operator, and uses only commands from the documentation. NIGHTS selects nights.
-// NIGHT=1, NIGHT=2 … stages a single night for a person, in an order that NIGHT_SEED decides.
+// Stages on-call nights: an installation breaks under load, alerts fire, an operator repairs it, and no command is lost
+// or duplicated. The soak itself plays the operator, and uses only documented commands. NIGHTS selects nights. NIGHT=1,
+// NIGHT=2 … stages a single night for a person, in an order that NIGHT_SEED decides.
 
 const isInstalled = process.getuid?.() === 0 && isOnPath('prometheus', 'promtool', 'psql');
 if (!isInstalled)
@@ -31,7 +31,7 @@ const number = Number(process.env.NIGHT ?? 0);
 const patienceMs = 300_000;
 /** How long a client pauses between two commands, so that a long night does not produce too many. */
 const restMs = 100;
-/** After this many acknowledged commands, the service counts as answering again. */
+/** The service counts as recovered after this many acknowledged commands. */
 const answering = 10;
 
 /** Alerts that may also fire merely because other work keeps this machine busy. */
@@ -188,7 +188,7 @@ const untilSound = (scene: Scene) =>
     patienceMs,
   );
 
-/** Returns what is still wrong after half a minute, the time that alerts take to end. */
+/** Returns what is still wrong after half a minute, the time that alerts take to resolve. */
 async function lastingTroubles(scene: Scene): Promise<string[]> {
   for (const began = performance.now(); ; ) {
     const left = await troubles(scene);

@@ -29,7 +29,7 @@ async function findSound(tests: readonly TestName[]): Promise<string> {
   return output;
 }
 
-test('without a bug, every named test passes', async () => {
+test('every named test passes without a bug', async () => {
   const tests = bugs.map(({ caughtBy }) => caughtBy);
   const output = await findSound(tests);
   expect(

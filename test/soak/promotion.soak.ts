@@ -35,7 +35,7 @@ const pay = async (scene: Awaited<ReturnType<typeof makeScene>>) => {
   return (await ended(platform, id)).status;
 };
 
-test('of two servers the writable one is used, after a promotion the other one, and nothing is lost', async () => {
+test('the writable one of two servers is used, the other one after a promotion, and nothing is lost', async () => {
   const scene = await makeScene(platform, 50_000n);
   expect(await pay(scene)).toBe('COMPLETED');
   const ready = await fetch(`${gateway.url}/health/ready`);

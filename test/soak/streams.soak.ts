@@ -10,7 +10,7 @@ const minutes = 60_000;
 const seconds = Number(process.env.SOAK_SECONDS ?? 300);
 
 test('200 subscribers that reconnect for minutes, at 500 changes per second, each see every change once and in order', {
-  // Writing takes five minutes. How much longer reading takes depends on the machine.
+  // Writing takes five minutes. How much longer the reading takes depends on the machine.
   timeout: 25 * minutes,
 }, async () => {
   const tortured = await torture({ subscribers: 200, customers: 50, seconds, rate: 500, kills: 20 });

@@ -1,5 +1,5 @@
 -- The part of check_customers for a customer that a plan deletes. The customer's internal accounts must be empty, and
--- no payment to or from the customer may be under way. lock_plans has locked the customer and these accounts, so no
+-- no payment to or from the customer may be in flight. lock_plans has locked the customer and these accounts, so no
 -- payment can start or be credited meanwhile. A quote that has not been executed does not count as a payment, although
 -- its transaction is PENDING.
 create or replace function check_deletion(p_platform uuid, p_customer uuid) returns jsonb

@@ -1,5 +1,5 @@
--- The part of check_plan for quotes that are paid after they were marked EXPIRED. Such a quote does not change and can
--- be paid only once. Its payment's journals, read while the quote is locked, show whether it has already been paid.
+-- The part of check_plan for quotes that are paid after they were marked EXPIRED. Such a quote stays EXPIRED and can be
+-- paid only once. Its payment's journals, read while the quote is locked, show whether it has already been paid.
 create or replace function check_expired(p_platform uuid, p_quotes jsonb) returns jsonb
   language plpgsql
 as $$

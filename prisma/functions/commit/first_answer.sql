@@ -1,4 +1,4 @@
--- Returns the first answer to an idempotency key that was used before, or null.
+-- Returns the original answer to an idempotency key that has been used before; otherwise null.
 create or replace function first_answer(p_platform uuid, p_claim jsonb) returns jsonb
   language plpgsql
 as $$

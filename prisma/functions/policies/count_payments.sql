@@ -1,10 +1,10 @@
 -- Checks the payments of a batch's accepted plans in turn against the policies that limit them (p_policies, locked by
 -- lock_plans), and counts each one that all of its policies allow. Returns the answers of check_group with the new
 -- refusals. Runs after all other checks, so that only applied payments are counted. Refuses with APPROVAL_REQUIRED a
--- payment that needs an approval but does not wait for one; its command is then run again with a plan that waits.
--- Most policies only have limits, and most payments fit within the stored usage. These cases are checked here, without
--- calling a function.
--- What a policy has counted is stored once for the whole batch, because each statement and row version costs time.
+-- payment that needs an approval but is not waiting for one; its command is then run again with a plan that waits. Most
+-- policies only have limits, and most payments fit within the stored usage. These cases are checked here, without
+-- calling a function. What a policy has counted is stored once for the whole batch, because each statement and row
+-- version costs time.
 create or replace function count_payments(p_answers jsonb[], p_policies policy[]) returns jsonb[]
   language plpgsql
 as $$

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { connectionName, firstServer } from './connections/address.ts';
 import { DatabaseClient, Hosts } from './connections/hosts.ts';
 
-/** Runs `work` under an advisory lock that no other kind of work uses. The lock ends with its own connection. */
+/** Runs `work` under an advisory lock that no other kind of work uses. The lock is released with its connection. */
 export async function withAdvisoryLock<T>(
   databaseUrl: string,
   lock: number,

@@ -2,7 +2,7 @@ import { type Queryable, statement, statementTexts } from './statement.ts';
 
 export interface LockSession {
   readonly pid: number;
-  /** Its application name. The service's own names include their purpose and the instance's machine and process. */
+  /** The application name. The names of the service's sessions contain their purpose, and the machine and process. */
   readonly application: string;
   readonly login: string | null;
   /** The backend type, such as `client backend`, `autovacuum worker` or `walsender`. */
@@ -43,7 +43,7 @@ const sessionsStatement = statement<Row>(
    order by open_seconds desc, a.pid`,
 );
 
-/** A prepared transaction of this database: it has no process, and holds its locks until somebody ends it. */
+/** A prepared transaction of this database. It has no process, and holds its locks until it is ended explicitly. */
 export interface PreparedTransaction {
   readonly gid: string;
   readonly owner: string;
@@ -81,7 +81,7 @@ function shortened(query: string): string {
   return line.length > 80 ? `${line.slice(0, 79)}…` : line;
 }
 
-/** Describes a session, its login and its transaction's age in human-readable form. */
+/** Describes a session, its login and the age of its transaction for a human reader. */
 export function nameOf(session: LockSession): string {
   const { pid, application, login, kind, state, statement: text, openSeconds, awaitsStandby } = session;
   const who = kind === 'client backend' ? `${application || 'no application name'}, login ${login}` : kind;

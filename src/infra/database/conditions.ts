@@ -21,7 +21,7 @@ export class Binding {
     return `f${this.aliases}`;
   }
 
-  /** Writes an uncorrelated subquery. Its aliases are numbered from the start, so equal queries produce equal text. */
+  /** Builds an uncorrelated subquery. Its aliases are numbered from the start, so equal queries produce equal text. */
   writeApart(write: () => void): void {
     const aliases = this.aliases;
     this.aliases = 0;
@@ -40,7 +40,7 @@ const uneven: ReadonlySet<string> = new Set(
   Account.beneficiaryVerificationStatus`.split(/\s+/),
 );
 
-/** The fields whose values match few of a platform's rows. With a condition on one of them, any plan is good enough. */
+/** The fields whose values each match few of a platform's rows. With a condition on one of them, any plan will do. */
 const narrow: ReadonlySet<string> = new Set(['id', 'customerId', 'transactionId', 'endpointId', 'reference']);
 
 interface Found {

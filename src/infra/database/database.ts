@@ -26,7 +26,8 @@ export const sessionSettings = (role: string, statementMs = defaultStatementMs) 
   'lock_timeout=2000',
   `statement_timeout=${statementMs}`,
   'idle_in_transaction_session_timeout=10000',
-  // Postgres expects a million rows from JSON that has two. JIT compilation then took ten times as long as the payment.
+  // Postgres estimates a million rows for JSON that has two. JIT compilation then took ten times as long as the
+  // payment.
   'jit=off',
   // If a machine is lost, the locks of its processes are released after a few unanswered keep-alive probes.
   'tcp_keepalives_idle=10',
@@ -55,7 +56,7 @@ export interface Database {
   readText(text: string, binding: Pick<Binding, 'values' | 'planning'>): Promise<string>;
   /** Connects for statements that read no rows directly and only call a ledger function. */
   connectForFunctions(): Promise<pg.PoolClient>;
-  /** Opens another pool in the same role, for work that must not wait for this one. `use` names its connections. */
+  /** Opens another pool in the same role, for work that must not wait for this pool. `use` names its connections. */
   openPool(use: string, poolSize: number): pg.Pool;
   /** The time allowed for a statement's result to arrive, in milliseconds; after that, its connection is destroyed. */
   readonly answerTimeoutMs: number;
@@ -109,7 +110,7 @@ export function connectionConfig({ url, role, use, statementMs, settings }: Conn
     options: [address.options, ...own].join(' ').trim(),
     application_name: connectionName(use ?? role.replace('gateway_', ''), address.applicationName),
     keepAlive: true,
-    // Then the operating system probes the other end ten times, a second apart (libuv), instead of waiting for hours.
+    // The operating system then probes the other end ten times, a second apart (libuv), instead of waiting for hours.
     keepAliveInitialDelayMillis: 5_000,
     types: {
       getTypeParser: (oid: number, format?: 'text' | 'binary') =>
@@ -178,7 +179,7 @@ export function openPool(connection: ConnectionConfig, { role, poolSize, acquire
     max: poolSize ?? 10,
     connectionTimeoutMillis: acquireTimeoutMs ?? 5_000,
     idleTimeoutMillis: 30_000,
-    // A session caches every catalog entry that it reads until it ends, so sessions must end now and then.
+    // Until it ends, a session caches every catalog entry that it has read, so sessions must be replaced now and then.
     maxLifetimeSeconds: 1_800,
   });
   // Without this listener, an idle connection closed by the server would end the process. The pool opens another.

@@ -25,7 +25,7 @@ export async function afterCommit<T>(reading: Promise<T>): Promise<T> {
   });
 }
 
-/** Returns whether this error means that the connection broke or timed out, so that no further statement can use it. */
+/** Returns whether an error means that the connection broke or timed out, so that it can no longer be used. */
 export function isConnectionLost(error: unknown): boolean {
   return error instanceof OutcomeUnknown || (isDatabaseFault(error) && !wasRolledBack(error));
 }
@@ -94,7 +94,7 @@ export function isLockTimeout(error: unknown): boolean {
   return error.cause !== error && isLockTimeout(error.cause);
 }
 
-/** Returns whether a statement waited for a row that another transaction is writing, as opposed to a whole table. */
+/** Returns whether a statement was waiting for a row that another transaction is writing, not for a whole table. */
 export function waitedForRow(error: unknown): boolean {
   return error instanceof Error && 'where' in error && /\bwhile \w+( \w+)? (index )?tuple/.test(String(error.where));
 }

@@ -3,7 +3,7 @@ import type { Environment } from './generated/client/client.ts';
 import { fieldName } from './rows.ts';
 import { type CamelCased, type NounsArgument, type Queryable, statement } from './statement.ts';
 
-/** A table of work that is leased to workers in any number of processes. A dead worker's lease ends by itself. */
+/** A table of work that is leased to workers in any number of processes. A dead worker's lease simply expires. */
 export interface LeasedTable {
   readonly table: string;
   /** The plural noun of its rows, for statement names such as `lease_account_checks`. */
@@ -64,7 +64,7 @@ export interface Postponement {
   readonly dueInMs: number;
 }
 
-/** Creates the function that gives back leased rows or renews their leases. The time of a lost lease is undefined. */
+/** Creates the function that releases leased rows or renews their leases. For a lost lease, it returns undefined. */
 export function postponing({ table, rows, key: [key, type] = platformKey, dueAt = 'due_at' }: LeasedTable) {
   const field = fieldName(key);
   const postpone = statement<{ platformId: string; key: string; until: string }>(
@@ -94,7 +94,7 @@ export function firstDue({ table, dueAt = 'due_at' }: Pick<LeasedTable, 'table' 
   return `select ${dueAt} as due_at from ${table} where ${dueAt} is not null order by ${dueAt} limit 1`;
 }
 
-/** Creates the function that returns the milliseconds until the next row is due; undefined if none waits. */
+/** Creates the function that returns the number of milliseconds until the next row is due; undefined if none waits. */
 export function untilNext(leased: LeasedTable): (on: Queryable) => Promise<number | undefined> {
   const next = statement<{ waitMs: number }>(
     `next_${leased.rows}`,
@@ -107,7 +107,7 @@ export function untilNext(leased: LeasedTable): (on: Queryable) => Promise<numbe
 /** How long a worker in `workOnDue` may take for one row, in milliseconds: longer than a rail may take to respond. */
 const workMs = 30_000;
 
-/** Returns the delay after a failure in milliseconds: longer each time, up to an hour. */
+/** Returns the delay after a failure, in milliseconds. It grows with each failure, up to an hour. */
 export function retryMs(attempts: number): number {
   return Math.min(3_600_000, 500 * 2 ** attempts);
 }

@@ -32,14 +32,14 @@ const finders: Readonly<Record<string, Readonly<Record<string, boolean>>>> = {
   },
 };
 
-/** One condition: a field name or `OR`, and the value to compare with. */
+/** A single condition: a field name or `OR`, and the value to compare with. */
 type Condition = readonly [name: string, value: unknown];
 
 export interface ListRows {
   readonly model: string;
   readonly alias: string;
   readonly where: object;
-  /** SQL that finds a parent's rows in one or several ways, each through an index in the order of the list. */
+  /** SQL that finds a parent's rows in one or more ways, each using an index in list order. */
   readonly below?: readonly string[] | undefined;
   readonly order?:
     | { readonly columns: readonly string[]; readonly read: 'asc' | 'desc'; readonly limit: number }
@@ -67,7 +67,7 @@ interface Written {
   readonly planning: Planning;
 }
 
-/** Queries already written, by everything that determines their text. Writing takes longer than the rest of a read. */
+/** Cached queries, by everything that determines their text. Composing one takes longer than the rest of a read. */
 // `max` would allocate all of it up front (core/bounded-cache.ts).
 const written = new LRUCache<string, Written>({ maxSize: 2_000, sizeCalculation: () => 1 });
 
@@ -149,7 +149,7 @@ function writeRows(list: ListRows, conditions: readonly Condition[], binds: Bind
   return fromWays(list, own, complete);
 }
 
-/** Returns the field by which an index can be read from a cursor on: the only field of the order, or the id. */
+/** Returns the field by which an index can be read starting at a cursor: the only field of the order, or the id. */
 function keyFieldOf({ order }: ListRows): string {
   const [column = 'id', ...more] = order?.columns ?? [];
   return more.length === 0 ? fieldName(column) : 'id';
@@ -207,7 +207,7 @@ interface Chosen {
 
 const nothingChosen: Chosen = { choices: [], used: new Set() };
 
-/** Chooses the conditions by which rows are found: selective ones, or an OR of selective ones. */
+/** Chooses the conditions used to find rows: selective conditions, or an OR of selective conditions. */
 function choose(model: string, conditions: readonly Condition[]): Chosen {
   const finds = ([name, value]: Condition) =>
     finders[model]?.[name] !== undefined &&

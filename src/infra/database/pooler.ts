@@ -97,7 +97,7 @@ async function missingSettings(client: pg.Client): Promise<string[]> {
       [settings.map(([name]) => name), settings.map(([, value]) => value)],
     )
     .catch((error: unknown) => {
-      // The login is not allowed to take the role, so the setting of the role would have no effect.
+      // The login may not assume the role, so setting the role would have no effect.
       if (sqlState(error) === '42501') return { rows: [{ name: 'role', now: '', wanted: role }] };
       throw error;
     });
@@ -105,7 +105,10 @@ async function missingSettings(client: pg.Client): Promise<string[]> {
   return rows.filter(({ now, wanted }) => plain(now) !== plain(wanted)).map(({ name }) => name);
 }
 
-/** Returns whether a pooler supports its clients' prepared statements. If not, each exists in only one session. */
+/**
+ * Returns whether a pooler supports its clients' prepared statements. If it does not, a prepared statement exists only
+ * in the session that created it.
+ */
 async function preparesStatements(client: pg.Client): Promise<boolean> {
   const name = 'payments_gateway_probe';
   const seen = 'select from pg_prepared_statements where name = $1';

@@ -139,7 +139,7 @@ function beginningWith(model: string, { name }: ModelField, start: unknown): Tes
   };
 }
 
-/** Compares times, numbers and UUIDs as Postgres does. The order of any other text depends on the collation. */
+/** Compares times, numbers and UUIDs as Postgres does. The order of other strings depends on the collation. */
 function compared(model: string, field: ModelField, value: unknown, holds: (order: number) => boolean): Test {
   const { name, type } = field;
   const isId = name === 'id' || name.endsWith('Id');

@@ -51,7 +51,7 @@ export async function transactionOn<T>(
     await client.query(begin);
     const result = await work();
     const { command } = await withKnownOutcome(client.query('commit'));
-    // Postgres answers COMMIT with ROLLBACK if a statement has failed and `work` has ignored its error.
+    // Postgres responds to COMMIT with ROLLBACK if a statement has failed and `work` has ignored its error.
     if (command !== 'COMMIT')
       throw new Error(`the transaction ended with ${command}: one of its statements had failed`);
     return result;
@@ -83,7 +83,7 @@ export async function rolledBack<T>(
   return withClient(await pool.connect(), (client) => inRolledBackTransaction(client, () => work(client)));
 }
 
-/** Runs one call of a function that commits by itself. @throws OutcomeUnknown if it was sent but not acknowledged */
+/** Runs a call of a function that commits by itself. @throws OutcomeUnknown if it was sent but not acknowledged */
 export async function runCommitting<T>(
   database: Pick<Database, 'connectForFunctions'>,
   statement: (client: pg.PoolClient) => Promise<T>,

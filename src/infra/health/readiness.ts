@@ -45,7 +45,7 @@ const stateStatement = statement<{ writable: boolean; applied: number; oldest: b
      oldest_waiting() as oldest`,
 );
 
-/** Makes the database do what every authenticated request and every command does, with a plan that changes nothing. */
+/** Runs in the database what every authenticated request and every command runs, with a plan that changes nothing. */
 const requestStatement = statement<object>(
   'readiness_of_requests',
   `select (select count(*) from find_api_token('')),

@@ -16,7 +16,7 @@ export interface RequestFacts {
 
 export interface ClientFacts {
   readonly name: string;
-  /** Empty if the client does not send it. */
+  /** Empty if the client did not send one. */
   readonly version: string;
 }
 

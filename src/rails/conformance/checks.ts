@@ -98,7 +98,7 @@ async function takesTime(tried: Tried): Promise<void> {
   const drive = driveOf(tried, 'slow');
   const rail = await tried.open();
   let first = await drive.ask(rail);
-  // A lost answer reveals no outcome, so ask again. The order must still reach one.
+  // A lost answer reveals no outcome, so ask again. The order must still reach a final outcome.
   for (let lost = 0; first.kind === 'unknown' && lost < 3; lost += 1) first = await drive.ask(rail);
   if (first.kind !== 'pending') throw new Breach(`the order is under way, but the rail answered ${words(first)}`);
   await expectSettledOnce(tried, drive, rail);

@@ -72,7 +72,7 @@ async function finds(tried: Tried): Promise<void> {
   if (await rail.lookUp?.(unknown)) throw new Breach(`${unknown} has no receiver, but it found one`);
 }
 
-/** Checks that a silent provider is not taken for a missing receiver: the gateway would refuse a valid payment. */
+/** Checks that a silent provider is not mistaken for a missing receiver, because a valid payment would be refused. */
 async function isDown(tried: Tried): Promise<void> {
   providerOf(tried);
   const { known } = receiversOf(tried);

@@ -7,8 +7,8 @@ export interface RailTrial {
   open(): Promise<Rail>;
 
   /**
-   * Returns an order that `settles`, is `refused` (by the provider), or is `slow` (stays under way for some time, then
-   * settles). The suite sets its id, age and attempts. Undefined if the rail or its provider cannot produce one.
+   * Returns an order that `settles`, is `refused` (by the provider), or is `slow` (stays in progress for some time,
+   * then settles). The suite sets its id, age and attempts. Undefined if the rail or its provider cannot produce one.
    */
   order(course: Course, kind: RailOrder['kind']): TrialOrder | undefined;
 
@@ -18,7 +18,7 @@ export interface RailTrial {
   /** The provider, into which faults can be injected; undefined for a rail that makes no calls outside its process. */
   readonly provider?: TrialProvider;
 
-  /** Receivers at UMA addresses; undefined if the rail does not look up receivers. */
+  /** UMA addresses to look up; undefined if the rail does not look up receivers. */
   readonly receivers?: TrialReceivers;
 
   /** The provider's webhooks and deposits; undefined if the rail has no methods for them, or they cannot be tested. */

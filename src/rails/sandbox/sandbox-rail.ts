@@ -73,7 +73,7 @@ export function sandboxRail({ paceMs, rates }: SandboxRailOptions) {
     paymentInstructions: async (request) => waysToPay(request),
     lookUp: async (umaAddress) => testReceiver(umaAddress),
     expectedMs: (order) => durationMs(order, paceMs),
-    // An earlier call would start nothing, so the gateway calls for the first time when the outcome is due.
+    // An earlier call would have no effect, so the gateway first calls when the outcome is due.
     firstAskMs: (order) => durationMs(order, paceMs),
     collectionAmount: () => 10_000n,
     checkAccount: async (account, ownerName, ageMs) => checkSandboxAccount(account, ownerName, { ageMs, paceMs }),

@@ -15,7 +15,7 @@ import {
 
 const recheckMs = 5_000;
 
-/** A platform's accounts at its upstream service: its own internal ones, and the external ones registered there. */
+/** A platform's accounts at its upstream service: its own internal accounts, and external accounts registered there. */
 export class UpstreamAccounts {
   readonly #client: UpstreamClient;
   /** Upstream's ids of external accounts, by currency, type and identity. They never change. */
@@ -52,7 +52,7 @@ export class UpstreamAccounts {
     return found.id;
   }
 
-  /** Registers an external account upstream, unless it exists there, and returns the result of upstream's check. */
+  /** Registers an external account upstream unless it already exists, and returns the result of upstream's check. */
   async check(account: AccountToCheck): Promise<AccountCheck> {
     const { id, type, currency, details, beneficiary } = account;
     const found = await this.#find(account, currency);
@@ -71,7 +71,7 @@ export class UpstreamAccounts {
     }
   }
 
-  /** Finds an account upstream. It exists there once per owner, spelled as in its first registration (decision 37). */
+  /** Finds an account upstream. Upstream has it once per owner, spelled as first registered (decision 37). */
   async #find({ type, details }: RailAccount, currency: string): Promise<ExternalAccountRecord | undefined> {
     const path = `/platform/external-accounts?currency=${encodeURIComponent(currency)}`;
     const { data } = await this.#client.get(path, externalAccountList);

@@ -112,7 +112,7 @@ class UpstreamError extends Error {
   }
 }
 
-/** The error for a request that upstream has refused permanently, so that repeating it would not help. */
+/** The error for a request that upstream has refused permanently, so repeating it is pointless. */
 export class UpstreamRefusal extends UpstreamError {}
 
 /** The error for a response that leaves the outcome of the request open. */
@@ -150,7 +150,7 @@ const requestMs = 8_000;
 
 const errorSchema = z.object({ code: z.string(), message: z.string() });
 
-/** Statuses that are not about the request itself, but about credentials, limits, or an attempt still running. */
+/** Statuses that concern credentials, limits or an attempt still in progress, not the request itself. */
 const temporary: ReadonlySet<number> = new Set([401, 403, 408, 409, 422, 425, 429]);
 
 /** The codes of refusals that are final even though their status is one of the above. */

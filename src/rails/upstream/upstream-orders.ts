@@ -19,9 +19,9 @@ import { hasBegun, memoOf } from './upstream-movements.ts';
 
 /** The time settings of an upstream rail's orders, in milliseconds. */
 export interface UpstreamTimes {
-  /** The delay before an order under way is queried again. */
+  /** The delay before an order in progress is queried again. */
   readonly pollMs: number;
-  /** How long after its settlement a payment may come back; after that it is queried once more. */
+  /** How long after settlement a payment may be returned; after that, it is queried once more. */
   readonly watchMs: number;
 }
 
@@ -48,7 +48,7 @@ export class UpstreamOrders {
     this.#times = times;
   }
 
-  /** Pays out of the platform's internal account upstream. For money that stays here, nothing moves upstream. */
+  /** Pays out of the platform's internal account upstream. Nothing moves upstream if the money stays here. */
   async payOut(order: RailOrder): Promise<RailOutcome> {
     const { account, lock } = order;
     if (lock && order.umaAddress !== undefined) return this.#payUma(order, lock);
@@ -83,7 +83,7 @@ export class UpstreamOrders {
     });
   }
 
-  /** Finds an order by its memo among the payments upstream, without sending it; undefined if it is not there. */
+  /** Finds an order among the payments upstream by its memo, without sending it; undefined if there is none. */
   async find(order: RailOrder): Promise<RailOutcome | undefined> {
     if (!order.account && !order.lock) return order.umaAddress === undefined ? { kind: 'settled' } : noUma;
     const found = await this.#findTransaction(order);
@@ -94,7 +94,7 @@ export class UpstreamOrders {
     const query = new URLSearchParams({
       type: order.kind === 'PAYOUT' ? 'OUTGOING' : 'INCOMING',
       ...(await this.#counterpartyOf(order)),
-      // The clocks of both services may differ.
+      // The two services' clocks may differ.
       startDate: new Date(Date.now() - order.ageMs - clocksDifferMs).toISOString(),
       // The payment for an old order is near the start of the list, and the payment for a new order near its end.
       sortOrder: order.ageMs > clocksDifferMs ? 'asc' : 'desc',
@@ -274,7 +274,7 @@ export class UpstreamUma {
     await this.#move(own, customers, lock.sent, memoOf('funding of', order.id));
   }
 
-  /** Moves back, once, the unused money of an order whose upstream payment has ended. */
+  /** Moves the unused money of an order back, once, after its upstream payment has ended. */
   async takeBack(order: RailOrder, lock: RateLock): Promise<void> {
     const { own, customers } = await this.#accountsOf(lock);
     await this.#move(customers, own, lock.sent, memoOf('unused of', order.id));

@@ -60,7 +60,7 @@ export function newsIn(body: Uint8Array): readonly RailNews[] {
   const { description, status, platformCustomerId } = transaction;
   const isIncoming = parsed.data?.type === 'INCOMING_PAYMENT';
   const orderId = orderIdIn(description);
-  // Money for a customer upstream does not belong to a gateway order, whatever the payer wrote in the description.
+  // Money for an upstream customer never belongs to a gateway order, whatever the payer wrote in the description.
   if (orderId !== undefined && !(isIncoming && platformCustomerId))
     return [{ kind: 'order', orderId, mayHaveReturned: returnStatuses.has(status) }];
   return isIncoming && !isWithin(transaction) ? [{ kind: 'deposit' }] : [];

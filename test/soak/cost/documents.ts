@@ -85,7 +85,7 @@ function waysToTypes(schema: GraphQLSchema, material: Material): Map<GraphQLObje
   return ways;
 }
 
-/** Yields a field's calls: with its required arguments and, for a list, with filters and in each order. */
+/** Yields the calls to make for a field: one with its required arguments and, for a list, one per filter and order. */
 function* waysToCall(type: GraphQLObjectType, field: Field, material: Material, parents: Parents) {
   const wayOf = (given?: string) => ({
     name: given === undefined ? '' : `(${given})`,
@@ -100,7 +100,7 @@ function* waysToCall(type: GraphQLObjectType, field: Field, material: Material, 
     yield wayOf(`filter: ${literal(values, filterType)}`);
 }
 
-/** Yields filters on one field, with two values each, and on two and three, with values of both halves in turn. */
+/** Yields filters on one field, with two values each, and on two and three fields, with values of alternate halves. */
 function* filtersOf(type: GraphQLInputObjectType, isRoot: boolean, material: Material, parents: Parents) {
   const fields = Object.values(type.getFields());
   const known: Readonly<Record<string, unknown>> = { customerId: parents.Customer, accountId: parents.ExternalAccount };

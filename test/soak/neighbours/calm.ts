@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Pool } from 'undici';
 import { setPriorityOfSession } from './machine.ts';
 
-/** Requests that are sent at a fixed rate, however late the answers are. */
+/** Requests that are sent at a fixed rate, however late the responses are. */
 export interface Requests {
   readonly body: { readonly query: string; readonly variables?: { readonly input: object } };
   readonly perSecond: number;

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'undici';
 import WebSocket from 'ws';
 
-/** The kinds of storms: the requests that each connection repeats, whatever the answers are. */
+/** The kinds of storms: the requests that each connection repeats, whatever the responses are. */
 export const kinds = [
   'queries',
   'documents',
@@ -21,7 +21,7 @@ export interface Storm {
   readonly authorization: string;
   readonly connections: number;
   readonly kind: Kind;
-  /** How many acts all connections together begin per second. If undefined, they send as fast as they get answers. */
+  /** How many acts all connections together begin per second. If undefined, they send as fast as they get responses. */
   readonly perSecond: number | undefined;
   /** The accounts that the storm reads and moves money between. */
   readonly from: string;

@@ -39,7 +39,7 @@ const ofSessions = [
 
 /**
  * Returns an address with only its first host and without session settings, which pg would let override the program's.
- * The settings are returned apart: `options` in the form of server command-line options such as `-c work_mem=8MB`.
+ * The settings are returned separately: `options` in the form of server command-line options such as `-c work_mem=8MB`.
  */
 export function readAddress(given: string) {
   const address = firstServer(given);

@@ -10,7 +10,7 @@ interface Share {
   readonly waiting: Set<() => void>;
 }
 
-/** Keeps one connection of a pool free for other platforms: a platform that uses all others must first return one. */
+/** Keeps one of a pool's connections free for other platforms: a platform that has all the others must return one. */
 export class ConnectionShares {
   readonly #most: number;
   readonly #timeoutMs: number;
@@ -48,7 +48,7 @@ export class ConnectionShares {
     }
   }
 
-  /** Waits first for the platform's share and then for the pool, both within a single time limit. */
+  /** Waits for the platform's share and then for the pool, under a single time limit. */
   #wait({ waiting }: Share, begin: (done: Connected) => void, done: Connected): void {
     let givenUp = false;
     const giveUp = () => {

@@ -48,7 +48,7 @@ export class Hosts {
     return this.#primary ?? this.#find();
   }
 
-  /** Makes the next connection find the primary again, because the last connection has failed or is read-only. */
+  /** Makes the next connection look for the primary again, because the last one has failed or is read-only. */
   suspect(): void {
     this.#primary = undefined;
   }
@@ -87,7 +87,7 @@ export interface ConnectionConfig extends pg.ClientConfig {
   readonly pooler?: { readonly prepares: boolean } | undefined;
 }
 
-/** The maximum number of parameters of a statement. The protocol has 16 bits for it, and would truncate more. */
+/** The maximum number of parameters of a statement. The protocol's count has 16 bits; a larger one is truncated. */
 const maxParameters = 65_535;
 
 /** Rejects a pg query that binds too many parameters, before anything is sent. */

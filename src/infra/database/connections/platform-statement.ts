@@ -32,7 +32,7 @@ export const platformStatement = {
 /** Returns the statement that sets the platform of the current transaction only, and leaves nothing in the session. */
 export const localPlatformText = (value: string) => `select set_config('gateway.platform', ${value}, true)`;
 
-/** The same, as a prepared statement, for sessions that a connection pooler shares between clients. */
+/** The same setting as a prepared statement, for sessions that a connection pooler shares between clients. */
 export const localPlatformStatement = { name: 'set_local_platform', text: localPlatformText('$1') } as const;
 
 export interface PlatformSetting {

@@ -10,7 +10,7 @@ import {
 import pg from 'pg';
 import type { Prisma, PrismaClient } from '../generated/client/client.ts';
 
-/** Returns the name of a prepared statement by its text; '' for a statement that is planned each time. */
+/** Returns the name of the prepared statement with this text; '' for a statement that is planned each time. */
 type NameOf = (sql: string) => string;
 
 /**
@@ -24,7 +24,7 @@ export class PrismaDriver implements SqlDriverAdapterFactory {
   readonly adapterName: string;
   readonly #driver: PrismaPg;
   readonly #nameOf: NameOf;
-  /** The part that the `$transaction` now being started is to join. */
+  /** The part that the `$transaction` being started is to join. */
   readonly #joining = new AsyncLocalStorage<TransactionPart>();
 
   constructor(pool: pg.Pool, nameOf: NameOf) {

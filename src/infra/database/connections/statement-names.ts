@@ -7,7 +7,7 @@ const prefix = 'read_';
 
 /** Names prepared statements. A composed text gets a name when it occurs for the second time. */
 export class StatementNames {
-  /** The latest texts, up to 4 million characters: over a thousand list statements. One seen only once has no name. */
+  /** The latest texts, up to 4 million characters: over a thousand list statements. Texts seen once have no name. */
   readonly #names = new LRUCache<string, string>({ maxSize: 4_000_000, sizeCalculation: (_name, sql) => sql.length });
 
   /** Returns the name under which a statement is prepared; '' if Postgres should plan it every time. */
@@ -22,7 +22,7 @@ export class StatementNames {
 
 /**
  * Tracks the composed statements that a connection has prepared, and closes all but the 200 most recently used.
- * Postgres needs about 33 KiB for each, and a client that varies its documents keeps causing new ones.
+ * Postgres needs about 33 KiB for each, and a client that varies its documents keeps creating new ones.
  * @returns a function that records that the connection is about to execute a statement
  */
 export function trackStatements(connection: () => Connection): (name: string | undefined) => void {

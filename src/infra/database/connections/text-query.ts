@@ -52,9 +52,9 @@ export class TextQuery implements pg.Submittable, PlatformFirst {
   readonly text = '';
   platform: PlatformFirst['platform'];
   readonly reads: readonly NamedRead[];
-  /** The answers that have arrived. After an error, the reads that follow the failed one have not run. */
+  /** The results received so far. After an error, the reads that follow the failed one have not run. */
   readonly answers: Answer[] = [];
-  /** Whether the standby has yet to replay the required position. If so, none of the answers count. */
+  /** Whether the standby has yet to replay the required position. If so, none of the results count. */
   isBehind = false;
   readonly #required: Replayed | undefined;
   /** How many results precede the first read's: those of the guard, and of setting the platform and the planning. */

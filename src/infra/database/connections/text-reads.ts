@@ -7,7 +7,7 @@ import type { TextRead } from './read-scope.ts';
 import { StatementNames } from './statement-names.ts';
 import { type NamedRead, type Replayed, ReplicaBehind, TextQuery } from './text-query.ts';
 
-/** How long a batch's reads may take in total, in microseconds, judging by their last executions. */
+/** The maximum total time of a batch's reads, in microseconds, estimated from their last executions. */
 const batchMicros = 5_000;
 
 interface Waiting extends NamedRead {
@@ -19,8 +19,8 @@ interface Waiting extends NamedRead {
 
 /**
  * Runs a pool's reads. All reads that one platform starts in one turn of the event loop are sent as a batch. Under
- * load, this saves up to two fifths of their CPU time here, and three fifths in Postgres (bench/LOG.md). A read that
- * was slow the last time, or is new, is sent alone, so that no other read waits for it.
+ * load, this saves up to two fifths of their CPU time here, and three fifths in Postgres (bench/LOG.md). A read that is
+ * new or was slow last time is sent alone, so that no other read waits for it.
  */
 export class TextReads {
   readonly #pool: pg.Pool;

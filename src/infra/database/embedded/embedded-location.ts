@@ -59,9 +59,9 @@ async function isFolder(path: string): Promise<boolean> {
   return (await stat(path).catch(() => undefined))?.isDirectory() ?? false;
 }
 
-/** Returns in one sentence why the data directory is unusable and what to do; undefined for unrelated errors. */
+/** Explains in one sentence why the data directory is unusable and what to do; undefined for unrelated errors. */
 export function unusableDataDirectory(dataDirectory: string, error: unknown): string | undefined {
-  // Only errors that name a file count, because errors of programs and connections have codes, too.
+  // Only errors that name a file count, because errors from programs and connections have codes, too.
   if (!(error instanceof Error && 'path' in error) || 'spawnargs' in error) return undefined;
   return `DATA_DIR ${dataDirectory} cannot be used (${error.message}): repair it, set DATA_DIR to another folder, or set DATABASE_URL, CLIENT_TOKEN_KEY and SECRET_KEY, with which no DATA_DIR is needed`;
 }
@@ -105,14 +105,14 @@ async function nativePackage(): Promise<string> {
   return join(folder, 'native');
 }
 
-/** Where the data is stored if root starts the service in a folder that is closed to other users, such as /root. */
+/** Where the data is stored if root starts the service in a folder that other users cannot enter, such as /root. */
 const elsewhere = '/var/lib/payments-graphql-gateway';
 
 /** Finds another user for the server (Postgres refuses to run as root), and folders that this user can enter. */
 async function locateForRoot(native: string, dataPath: string): Promise<ServerLocation> {
   const id = async (flag: string) => Number((await run('id', [flag, 'nobody'])).stdout);
   const nobody = { uid: await id('-u'), gid: await id('-g') };
-  // Tested as that user, because modes, access lists and mount options all matter.
+  // Checked as that user, because modes, access lists and mount options all matter.
   const canEnter = (path: string) =>
     run('/bin/sh', ['-c', 'test -x "$0"', path], { ...nobody, cwd: '/' }).then(Boolean, () => false);
   const hasPrograms = await canEnter(join(native, 'bin', 'postgres'));
@@ -127,7 +127,7 @@ async function locateForRoot(native: string, dataPath: string): Promise<ServerLo
   return hasData ? location : { ...location, notice: `${closed}: the data is in ${folder}.` };
 }
 
-/** Opens the folder `elsewhere`, and returns the folder of the programs: a copy in it if their own is closed. */
+/** Creates the folder `elsewhere`. Returns the programs' folder, or a copy in `elsewhere` if their own is closed. */
 async function openElsewhere(native: string, hasPrograms: boolean, closed: string): Promise<string> {
   try {
     await makeFolder(elsewhere);

@@ -13,8 +13,8 @@ import { EmbeddedPostgresError, makeWhole, run, type ServerLocation } from './em
 
 // Manages one database cluster: creates it, starts its server (or joins the running server, whoever started it), and
 // leaves it. Each process that uses a server holds a shared advisory lock on a separate connection, called its
-// presence. The lock ends with the process, so a killed process leaves no stale record. The last process to leave shuts
-// the server down.
+// presence. The lock is released when the process ends, so a killed process leaves no stale record. The last process to
+// leave shuts the server down.
 
 /** Any key will do, because nothing else takes advisory locks in the database `postgres`. */
 const USE_LOCK = 1;
@@ -32,7 +32,7 @@ const FAST_SHUTDOWN = 'SIGINT';
 const settings = [
   ...['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'timezone=UTC', 'log_timezone=UTC'],
   ...['max_connections=200', 'shared_buffers=256MB', 'max_wal_size=1GB', 'checkpoint_timeout=2min', 'jit=off'],
-  // The processes that use the server restart it. Postgres 18 itself may hang if its recovery fails (full disk).
+  // The processes that use the server restart it, because Postgres 18 may hang if its own recovery fails (full disk).
   'restart_after_crash=off',
 ];
 
@@ -105,7 +105,8 @@ export async function startOrJoin(cluster: Cluster, onlyPort?: number): Promise<
       throw new EmbeddedPostgresError(`The embedded Postgres cannot be used: ${fault}.`);
     }
     if (server || (started && !started.hasEnded())) return undefined;
-    // A collision with another process's start is no failed try: the next one finds either the server or a free folder.
+    // A collision with another process's start does not count as a failure: the next try finds the server or a free
+    // folder.
     const failure = await started?.failure();
     if (failure && !LOCKED.test(failure.message) && --triesLeft === 0) throw failure;
     if (started) await delay(10 * POLL_MS);
@@ -125,11 +126,11 @@ async function enter(cluster: Cluster, { pid, port }: RunningServer) {
     connectionTimeoutMillis: 10_000,
   });
   const ended = new Promise<void>((resolve) => presence.once('end', resolve));
-  // This connection breaks when the server goes down, and without a listener that would end the process.
+  // This connection breaks when the server goes down. Without a listener, the error would end the process.
   presence.on('error', () => undefined);
   const isLast = async () => {
     await presence.query('select pg_advisory_unlock_shared($1)', [USE_LOCK]);
-    // If two processes leave together, only one gets the lock. One that enters now waits until the server is gone.
+    // If two processes leave together, only one gets the lock. A process that joins now waits until the server is gone.
     const { rows } = await presence.query<{ got: boolean }>('select pg_try_advisory_lock($1) as got', [USE_LOCK]);
     return rows[0]?.got;
   };

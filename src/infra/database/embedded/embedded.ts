@@ -24,7 +24,7 @@ export interface EmbeddedOptions {
   readonly dataDir: string;
   /** Whether the data survives a crash of the machine; if not, the server is faster, for tests. */
   readonly durable?: boolean;
-  /** Called when the server goes away (with the reason, if it cannot be restarted) and when it is back. */
+  /** Called when the server goes away (with the reason, if it cannot be restarted) and when it comes back. */
   readonly warn?: Warn;
 }
 
@@ -41,7 +41,8 @@ const ofAnotherServer =
  */
 export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
   const { dataDir, durable = true, warn = () => undefined } = options;
-  // Variables set for another Postgres in a developer's shell would change every connection's TLS, options and login.
+  // Variables that a developer's shell sets for another Postgres would change the TLS, options and login of every
+  // connection.
   for (const name of Object.keys(process.env)) if (ofAnotherServer.test(name)) delete process.env[name];
   const explain = (error: unknown) => {
     const fault = unusableDataDirectory(dataDir, error);
@@ -86,7 +87,7 @@ async function bringBack(cluster: Cluster, { pid, port }: JoinedServer, signal: 
       return back;
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      // Each reason is logged once, whatever its digits, which differ from one try to the next.
+      // Each reason is logged once. Digits are ignored, because they differ from one attempt to the next.
       const pattern = reason.replaceAll(/[\dA-F]/g, '');
       if (!logged.has(pattern)) warn(`The embedded Postgres does not start; will retry: ${reason}`);
       logged.add(pattern);

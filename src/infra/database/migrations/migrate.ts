@@ -49,7 +49,8 @@ export interface MigrateOptions {
 /**
  * Limits how long a migration waits for locks held by other sessions. Every later statement, even a read, queues behind
  * a waiting migration, so the migration waits much less than the two seconds that a request waits for a lock. If only
- * an autovacuum is in the way, it waits longer than deadlock_timeout, because Postgres then cancels the autovacuum.
+ * an autovacuum blocks the migration, it waits longer than deadlock_timeout, because Postgres then cancels the
+ * autovacuum.
  */
 interface Patience {
   readonly lockMs: number;
@@ -207,7 +208,8 @@ async function applyPatiently(migration: Migration, { client, locks, patience, l
       if (signal?.aborted) throw new MigrationError(stopped, { cause: error });
       if (!isLocked(error)) throw migrationFailure(migration, error);
       const { blockers } = locks;
-      // A short attempt may end before its blockers have been read. The blockers of the previous attempt are then used.
+      // A short attempt may end before its blockers have been read. In that case, the previous attempt's blockers are
+      // used.
       if (blockers.length > 0) others = blockers.map(nameOf).join('; ');
       if (performance.now() >= until)
         throw migrationFailure(migration, error, `It waits for ${others}. End that session, and run the command again`);

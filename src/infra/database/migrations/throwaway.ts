@@ -37,7 +37,7 @@ export async function startThrowawayPostgres(): Promise<{ readonly url: string; 
 
 export interface ThrowawayDatabase {
   readonly url: string;
-  /** Closes every connection to it and removes it. */
+  /** Closes every connection to the database and drops it. */
   drop(): Promise<void>;
 }
 
@@ -52,7 +52,7 @@ export async function createThrowawayDatabase(serverUrl: string, template = 'tem
 
 const servers = new Map<string, pg.Pool>();
 
-/** Runs one statement on a server. The connection stays open briefly, because connecting takes as long. */
+/** Runs one statement on a server. The connection is kept open briefly for reuse, because connecting is slow. */
 function onServer(url: string, sql: string): Promise<unknown> {
   let pool = servers.get(url);
   if (!pool) {

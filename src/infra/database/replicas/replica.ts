@@ -101,7 +101,7 @@ export class Replica {
     return true;
   }
 
-  /** Records that a read has waited for the replica in vain. No other read waits until the replica has caught up. */
+  /** Records that a read's wait for the replica timed out. No other read waits until the replica has caught up. */
   noteBehind(): void {
     this.#isBehind = true;
   }

@@ -24,7 +24,7 @@ interface ReplicaSettings {
   readonly CLIENT_TOKEN_KEY?: string | undefined;
 }
 
-/** Opens the replicas that the settings name; undefined if they name none. */
+/** Opens the replicas listed in the settings; undefined if there are none. */
 export function openReplicas(
   database: Pick<Database, 'connectionFor'>,
   settings: ReplicaSettings,
