@@ -249,7 +249,7 @@ describe("the service's keys", () => {
     CLIENT_TOKEN_KEY_FALLBACKS: [],
   });
 
-  test('are checked at startup: an instance that lacks a key in use does not start, and its own keys are retired', async () => {
+  test('are checked at startup: an instance that lacks a key in use does not start; a replaced key can be retired', async () => {
     const database = openDatabase({ url: servingUrl(t.databaseUrl), role: 'gateway_serving', poolSize: 2 });
     const endpoint = { url: 'https://hooks.acme.com/', eventTypes: ['OUTGOING_PAYMENT'] };
     const made = await act(t.platform, 'createWebhookEndpoint', endpoint, 'secret endpoint { id }');
