@@ -65,7 +65,7 @@ test('a row enters a list, changes there, with the names of the changed fields, 
   await stream.return(undefined);
 });
 
-test('changes while the client is not reading arrive in one message, with each row once and in its latest state', async () => {
+test('changes within `waitMs` arrive in one message, with each row once and in its latest state', async () => {
   const { usd, eur } = await makeScene(t.platform, 0n);
   const query = `subscription { accountChanges(filter: { kind: INTERNAL }, waitMs: 500, snapshot: false) {
     cursor changes { op cursor changed node { id version ... on InternalAccount { balance { amount } } } } } }`;
@@ -90,7 +90,7 @@ test('changes while the client is not reading arrive in one message, with each r
   expect(counts.length).toBeLessThan(20);
 });
 
-test('a row that enters and leaves while the client is not reading is not sent; one that enters and changes is sent in its current state', async () => {
+test('a row that enters and leaves within `waitMs` is not sent; one that enters and changes is sent in its current state', async () => {
   const scene = await makeScene(t.platform);
   const follow = async (status: readonly string[]) => {
     const query = `subscription ($status: [TransactionStatus!]) {

@@ -19,7 +19,7 @@ export interface Violation {
     | 'policy'
     | 'audit';
   readonly words: string;
-  /** For a violation by a command: the latest fault that was injected before the command ended. */
+  /** For a violation that concerns a command: the latest fault that was injected before the command ended. */
   readonly during?: string;
 }
 

@@ -152,7 +152,7 @@ export function summaryOf({ evidence, violations, seconds }: Outcome<unknown>): 
   );
 }
 
-/** Starts a Postgres to inject faults into, with a replica behind a proxy if requested. */
+/** Starts a Postgres to inject faults into or, if requested, a Postgres with a replica behind a proxy. */
 async function startServers({ hasReplica, durable, slowDisk }: Scenery) {
   if (!hasReplica) return { postgres: await startDoomedPostgres(durable, slowDisk), replica: undefined };
   const { primary, standbys, stop } = await startReplicated(1);
