@@ -207,7 +207,7 @@ describe.each(Object.keys(dryRuns))('%s', (name) => {
   });
 });
 
-test("a Prisma query runs for the platform on whose behalf it was created, wherever it is awaited", async () => {
+test('a Prisma query runs for the platform on whose behalf it was created, wherever it is awaited', async () => {
   const { prisma } = t.gateway.serving;
   const made = sides.map(({ platform: { platformId } }) =>
     asPlatform(platformId, () => prisma.platform.findFirst({ select: { id: true } })),
