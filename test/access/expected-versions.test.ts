@@ -11,10 +11,7 @@ import { createEndpoint } from '../webhooks/endpoint.ts';
 const t = await testGateway({ PAYMENT_APPROVAL_MS: 60_000, SANDBOX_PACE_MS: 600_000 });
 const { platform } = t;
 
-/**
- * Mutations that change no record that their caller may have read: they create a record, or move money, which the
- * ledger checks.
- */
+/** Mutations that change no existing record: they create one, or move money, which the ledger checks. */
 const others: readonly Operation[] = [
   ...(['createCustomer', 'createExternalAccount', 'createQuote', 'createClientToken', 'createApiToken'] as const),
   // A token can be rotated only once.
@@ -177,9 +174,7 @@ describe('over REST', async () => {
   const person = `/customers/${await newCustomer(platform)}`;
   const account = `/customers/external-accounts/${scene.outsideUsd}`;
 
-  /**
-   * Requests that change a record, each with the path at which it can be read, and a body that differs on each call.
-   */
+  /** Requests that change a record, each with the path to read it and a body that differs on each call. */
   const requests: readonly [method: string, path: string, read: string | undefined, body: () => object | undefined][] =
     [
       ['PATCH', person, person, () => ({ customerType: 'INDIVIDUAL', fullName: another() })],

@@ -36,9 +36,7 @@ const keyOf = (token: Data, secret: string): Key => ({
   platform: connect(t.url, platform.platformId, basicAuthorization({ clientId: token.clientId, secret })),
 });
 
-/**
- * Sends a request with a token, from the client address reported by the trusted proxy. Returns the response's status.
- */
+/** Sends a request with a token, from an address that the trusted proxy reports. Returns the status. */
 async function statusOf({ authorization }: TestPlatform, from = '203.0.113.7', url = t.url): Promise<number> {
   const headers = { authorization, 'content-type': 'application/json', 'x-forwarded-for': from };
   const body = JSON.stringify({ query: '{ viewer { kind } }' });

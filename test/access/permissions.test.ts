@@ -35,10 +35,7 @@ const blind = await serverOf({ ...t.platform, url: counting.url }, 'TRANSACT', '
 const verified = { beneficiaryVerificationStatus: 'MATCHED' };
 /** The list is reversed each time, so that every call makes a change. */
 const currencies = ['USD', 'EUR'];
-/**
- * For each type of record that mutations return: a mutation that returns it, and the field of the mutation's success
- * type.
- */
+/** For each type of record that mutations return: such a mutation, and the field of its success type. */
 const mutations: Readonly<Record<string, readonly [name: Operation, field: string, input: () => object]>> = {
   Quote: ['createQuote', 'quote', () => between(scene.usd, scene.outsideEur, 1_000)],
   Transaction: ['transferOut', 'transaction', () => moving(scene.usd, scene.outsideUsd, 10)],

@@ -8,10 +8,7 @@ import { restClient } from '../setup/rest.ts';
 import { appOf, type Bearer, fund, makeScene, serverOf } from '../setup/scene.ts';
 import { nextOf, openEventStream, openRawSocket, type RawSocket, subscribed } from '../setup/streams.ts';
 
-/**
- * An open connection may do only what its current token would allow it to start, however that token was renewed or
- * ended.
- */
+/** An open connection may do only what its current token allows, however that token was renewed or ended. */
 
 const t = await testGateway({ WRONG_CREDENTIALS_PER_MINUTE: 6, TRUSTED_PROXIES: [parseRange('127.0.0.1')] });
 const scene = await makeScene(t.platform);

@@ -52,9 +52,7 @@ await gateway.stop();
 const t = await testGateway({ METRICS_PORT: 0 }, restored.url);
 const platform = connect(t.url, platformId, authorization);
 
-/**
- * Makes a payment of each kind through a rail, using `attempt` as the key to execute the quote. Returns the order ids.
- */
+/** Makes a payment of each kind through a rail, with `attempt` as the key of the execution. Returns the order ids. */
 async function payAll(gateway: TestGateway, through: TestPlatform, attempt: string) {
   const { usd, outsideUsd, outsideEur } = scene;
   const out = { sourceAccountId: usd, destinationAccountId: outsideUsd, amount: 100, idempotencyKey: 'out' };

@@ -8,10 +8,7 @@ import { makeScene } from '../setup/scene.ts';
 const t = await testGateway();
 const { platformId } = t.platform;
 
-/**
- * Returns a function that runs a statement for the platform. The statement has run a few times, so its duration is
- * known.
- */
+/** Returns a function that runs a statement for the platform, after a few runs that show its duration. */
 async function known(text: string, ...first: unknown[]) {
   const read = (...values: unknown[]) =>
     asPlatform(platformId, () => t.gateway.serving.readText(text, { values, planning: undefined }));

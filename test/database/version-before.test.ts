@@ -49,9 +49,7 @@ const breaks = (sql: string, before: string) => {
   ];
 };
 
-/**
- * Returns the revision before the one that added a migration, or the current one if the migration is not committed yet.
- */
+/** Returns the revision before the one that added a migration, or the current one if it is not committed yet. */
 function revisionBefore(migration: string): string {
   const added = git('log', '-1', '--format=%H', '--diff-filter=A', '--', `prisma/migrations/${migration}`).trim();
   return added ? `${added}^` : 'HEAD';

@@ -31,9 +31,7 @@ interface Dispatched {
   readonly lastEventId: string;
 }
 
-/**
- * Implements https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream and nothing else.
- */
+/** Implements only https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream. */
 class StandardClient {
   readonly events: Dispatched[] = [];
   readonly lines: string[] = [];

@@ -84,10 +84,7 @@ export function checkCommands(evidence: Pick<Evidence, 'history' | 'payments' | 
   });
 }
 
-/**
- * Returns the payments that have started or are waiting for approval. Until its quote is executed, a payment is
- * PENDING.
- */
+/** Returns the payments that have started or await approval. Until its quote is executed, a payment is PENDING. */
 export function executedIn(feed: readonly Change[]): ReadonlySet<string> {
   return new Set(
     feed.flatMap(({ payment }) => (payment && /^(PROCESSING|CREATED)$/.test(payment.status) ? [payment.id] : [])),

@@ -10,10 +10,7 @@ const pauseMs = 20;
 /** A follower drops its connection after this time without messages, because the instance may be hanging. */
 const silentMs = 5_000;
 
-/**
- * Starts followers of the entire feed, alternating between sockets and event streams. Each reconnect goes to another
- * instance.
- */
+/** Starts followers of the entire feed, over sockets and event streams. Each reconnect goes to another instance. */
 export function startFollowers(count: number, urls: () => readonly string[], authorization: string, after: string) {
   return Array.from({ length: count }, (_, at) => {
     const name = at % 2 === 0 ? 'socket' : 'event stream';

@@ -28,9 +28,7 @@ export interface Command {
   readonly ends?: readonly string[];
   readonly outcome: Outcome;
   readonly code?: string;
-  /**
-   * The transactions named in responses to the command: more than one if a repeated request got a different response.
-   */
+  /** The transactions named in responses to the command: several if a repeated request got a different response. */
   readonly transactionIds: readonly string[];
   /** For an execution or a decision: the transaction in question, which another command created. */
   readonly transactionId?: string;

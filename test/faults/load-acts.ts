@@ -47,10 +47,7 @@ const failing: readonly Act[] = [
 
 const failsLater = { failureReason: 'OFFRAMP_FAILED', delayMs: 500 };
 
-/**
- * Payments that a policy holds for approval. Most are approved immediately, some are rejected, and some are left to
- * expire.
- */
+/** Payments that a policy holds for approval. Most are approved at once, some are rejected, and some expire. */
 const held: readonly Act[] = [
   async (client) => decide(client, await client.transfer('transferOut', { ...outOf(client.scene), amount }, ofHeld)),
   async (client) => decide(client, await quoteOf(client, ofHeld.ends)),

@@ -48,9 +48,7 @@ export async function startNameServer() {
   };
 }
 
-/**
- * Answers a query (RFC 1035, 4.1) with an IPv4 address, with no record if another type is requested, or with NXDOMAIN.
- */
+/** Answers a query (RFC 1035, 4.1) with an IPv4 address, no record (for other types), or NXDOMAIN. */
 function answerTo(question: Buffer, isKnown: boolean): Buffer {
   const nameEnd = question.indexOf(0, 12);
   const asked = question.subarray(12, nameEnd + 5);

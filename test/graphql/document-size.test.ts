@@ -136,9 +136,7 @@ test('the size is the same with __typename in every selection set, for any docum
   );
 });
 
-/**
- * For each type, the object types that it can represent. An account is also a holder and a party; everything is a node.
- */
+/** The object types that each type can represent. An account is also a holder and a party; everything is a node. */
 const alternatives: Readonly<Record<string, readonly string[]>> = {
   Node: ['Account', 'Customer', 'Payment'],
   Holder: ['Account', 'Customer'],

@@ -8,9 +8,7 @@ import { nextOf } from '../setup/streams.ts';
 
 const t = await testGateway();
 
-/**
- * The lists that a document can contain: the root field, its argument, and a value whose list has one element too many.
- */
+/** The lists in a document: the root field, its argument, and a value whose list has one element too many. */
 const lists = (['Query', 'Mutation', 'Subscription'] as const).flatMap((typeName) => {
   const type = schema.getType(typeName);
   if (!isObjectType(type)) throw new Error(`no type ${typeName}`);
@@ -28,30 +26,27 @@ const lists = (['Query', 'Mutation', 'Subscription'] as const).flatMap((typeName
   );
 });
 
-test.each(lists)(
-  'a list with one value too many is refused, naming the list and its limit: $root $name',
-  async (one) => {
-    const args = one.field.args.filter(({ name, type }) => name === one.argument || isNonNullType(type));
-    const declared = args.map(({ name, type }) => `$${name}: ${type}`).join(', ');
-    const given = args.map(({ name }) => `${name}: $${name}`).join(', ');
-    const variables = Object.fromEntries(
-      args.map(({ name, type }) => [name, name === one.argument ? one.value : least(type)]),
-    );
-    const selection = one.root === 'mutation' ? '{ __typename ... on UserError { message path } }' : '{ __typename }';
-    const query = `${one.root} (${declared}) { ${one.field.name}(${given}) ${selection} }`;
-    const answer: Data =
-      one.root === 'subscription'
-        ? await nextOf(t.platform.watch(query, variables))
-        : await t.platform.send(query, variables);
-    const path = [one.argument, ...one.path].join('.');
-    const message = expect.stringMatching(new RegExp(`^${path} has 101 values; at most 100 are allowed`));
-    if (one.root === 'mutation') {
-      expect(answer.data[one.field.name]).toMatchObject({ __typename: 'InvalidInputError', message });
-    } else {
-      expect(answer.errors).toMatchObject([{ message, extensions: { code: 'INVALID_INPUT', field: path } }]);
-    }
-  },
-);
+test.each(lists)('a list with one value too many is refused with its path and limit: $root $name', async (one) => {
+  const args = one.field.args.filter(({ name, type }) => name === one.argument || isNonNullType(type));
+  const declared = args.map(({ name, type }) => `$${name}: ${type}`).join(', ');
+  const given = args.map(({ name }) => `${name}: $${name}`).join(', ');
+  const variables = Object.fromEntries(
+    args.map(({ name, type }) => [name, name === one.argument ? one.value : least(type)]),
+  );
+  const selection = one.root === 'mutation' ? '{ __typename ... on UserError { message path } }' : '{ __typename }';
+  const query = `${one.root} (${declared}) { ${one.field.name}(${given}) ${selection} }`;
+  const answer: Data =
+    one.root === 'subscription'
+      ? await nextOf(t.platform.watch(query, variables))
+      : await t.platform.send(query, variables);
+  const path = [one.argument, ...one.path].join('.');
+  const message = expect.stringMatching(new RegExp(`^${path} has 101 values; at most 100 are allowed`));
+  if (one.root === 'mutation') {
+    expect(answer.data[one.field.name]).toMatchObject({ __typename: 'InvalidInputError', message });
+  } else {
+    expect(answer.errors).toMatchObject([{ message, extensions: { code: 'INVALID_INPUT', field: path } }]);
+  }
+});
 
 test('the description of every list in an argument or an input states its maximum length', () => {
   const silent: string[] = [];

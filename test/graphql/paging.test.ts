@@ -46,9 +46,7 @@ interface List {
   /** Selects all rows of the platform, in any order, with the columns that filters compare. */
   readonly rows: string;
   readonly idType: (row: Row) => string;
-  /**
-   * For each filter: a value for which it matches this row, and a function that returns whether a row matches a value.
-   */
+  /** For each filter: a value with which it matches this row, and a predicate for a row and a value. */
   readonly filters: Readonly<Record<string, readonly [(row: Row) => Data, (row: Row, value: Data) => boolean]>>;
   readonly insert: (scene: Scene) => Promise<unknown>;
 }

@@ -5,9 +5,7 @@ import { expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { type Data, testGateway } from '../setup/gateway.ts';
 
-/**
- * An operation that its client has completed does not count against the limit, no matter how soon the next one starts.
- */
+/** An operation that its client has completed does not count against the limit, however soon the next one starts. */
 const t = await testGateway();
 const stream = 'subscription { transactionUpdates { cursor } }';
 const most = 20;

@@ -9,10 +9,7 @@ import { testGateway } from '../setup/gateway.ts';
 import { newCustomer } from '../setup/scene.ts';
 import { openRawSocket } from '../setup/streams.ts';
 
-/**
- * Tests the brake on invalid credentials. Each test uses its own address, and the clock advances only when a test
- * advances it.
- */
+/** Tests the brake on invalid credentials. Each test uses its own address, and only the tests advance the clock. */
 
 let now = 0;
 const settings = { WRONG_CREDENTIALS_PER_MINUTE: 6, TRUSTED_PROXIES: [parseRange('127.0.0.1')] };

@@ -53,9 +53,7 @@ test('a port that another process uses is refused, even if that process shares i
   await again.close();
 });
 
-/**
- * Repeatedly listens on the port at the same moment as the other processes, and reports each time whether it succeeded.
- */
+/** Repeatedly listens on the port at the same moment as the other processes, and reports whether it succeeded. */
 const contend = `
   const { createServer } = require('node:http');
   const { parentPort, workerData: { file, host, port, rounds, contenders, arrived } } = require('node:worker_threads');

@@ -14,10 +14,7 @@ import { connect as connectAs, ownGateway, startTestGateway, testGateway } from 
 import { answerTo, openConnection } from '../setup/raw-http.ts';
 import { openRawSocket } from '../setup/streams.ts';
 
-/**
- * A client without credentials costs no more than a refusal, whether it opens connections, requests files, or sends
- * messages or documents.
- */
+/** A client without credentials costs no more than a refusal, whatever it opens, requests or sends. */
 
 // The clock advances by a second each time it is read, so that no refusal is delayed for being one of many.
 let clock = 0;
@@ -272,9 +269,7 @@ describe('connections', () => {
   const most = 40;
   const openAt = async (url: string, localAddress = '127.0.0.1') =>
     (await openConnection(url, { localAddress })).resume();
-  /**
-   * Opens idle connections from one address. Returns those that are still open once another address has got a response.
-   */
+  /** Opens idle connections from one address. Returns those still open once another address has got a response. */
   async function idle(url: string, count: number): Promise<readonly Socket[]> {
     const sockets: Socket[] = [];
     for (let opened = 0; opened < count; opened += 1) sockets.push(await openAt(url));

@@ -18,9 +18,7 @@ import { ownReceiver } from '../webhooks/receiver.ts';
 
 const secretKey = randomBytes(32);
 
-/**
- * Another instance on the same database, used to create the platform. The child processes do all the background work.
- */
+/** Another instance on the same database, which creates the platform. Child processes do the background work. */
 const t = await testGateway({ ROLE: 'serve', SECRET_KEY: secretKey });
 const headers = { authorization: t.platform.authorization, 'content-type': 'application/json' };
 

@@ -79,9 +79,7 @@ export async function sendBoth(
   return { difference: differenceOf(one, two) ?? differenceOfStatements(foreign, never), foreign };
 }
 
-/**
- * Sends an unknown value and then the owner's own. Returns the second response if it does not differ from the first.
- */
+/** Sends an unknown value and then the owner's own. Returns the second response if it equals the first. */
 export async function alikeForOwner(
   { value, unknown }: Named,
   send: (value: string) => Promise<Reply>,
@@ -103,10 +101,7 @@ function differenceOfStatements(foreign: Sent, never: Sent): string | undefined 
   return `the statements differ: ${one.length} and ${two.length}; ${JSON.stringify([only(one, two), only(two, one)])}`;
 }
 
-/**
- * Returns what is wrong with the response to a request with another caller's idempotency key, which must be treated as
- * new.
- */
+/** Returns what is wrong with the response to another caller's idempotency key, which must count as new. */
 export function foreignKeyUsed({ text }: Reply): string | undefined {
   return /IDEMPOTENCY_MISMATCH|"replayed":true|this idempotency key has already created|this idempotency key was used before, for/.test(
     text,
@@ -123,10 +118,7 @@ export const takenTwice: ReadonlySet<string> = new Set([
   'url',
 ]);
 
-/**
- * Returns the difference between two responses. Generated values (ids, times, figures) may differ between two
- * successes.
- */
+/** Returns the difference between two responses. Ids, times and figures may differ between two successes. */
 export function differenceOf(one: Reply, two: Reply): string | undefined {
   // A request that is invalid for every caller proves nothing.
   if (

@@ -125,9 +125,7 @@ export async function tryStranger(
   }
 }
 
-/**
- * Checks that the matrix can tell existing objects from ones that never existed: the owner gets different responses.
- */
+/** Checks that the matrix can tell existing objects from others: the owner gets different responses. */
 export async function tryOwner(world: MatrixWorld, figures: Figures): Promise<void> {
   for (const coordinate of inOrder) {
     const { call, place } = coordinate;
@@ -170,9 +168,7 @@ const alike: readonly (readonly [place: RegExp, why: string])[] = [
   [/^ApiTokenFilter\.createdById = /, 'this token has created no other'],
   [/^SandboxSetExternalAccountStatusInput\.accountId = InternalAccount$/, 'an account here has no such status'],
 ];
-/**
- * A `platformCustomerId` gets the same response only in inputs that create something; in a filter it must find its row.
- */
+/** A `platformCustomerId` gets the same response only in inputs that create; in a filter it must find its row. */
 const isAlike = (place: string) =>
   !/^(Customer|Transaction)Filter\.platformCustomerId/.test(place) && alike.some(([form]) => form.test(place));
 
@@ -217,10 +213,7 @@ async function outcomeOf({ owner }: MatrixWorld, operation: string, key: string)
   return (await receiptOf(owner, operation as Operation, key)).outcome;
 }
 
-/**
- * Calls every field with credentials that are no longer valid. All calls must be rejected in the same way and read
- * nothing.
- */
+/** Calls every field with credentials that are no longer valid. Every call must be rejected alike and read nothing. */
 export async function tryEnded(world: MatrixWorld, figures: Figures): Promise<void> {
   for (const { name, platform } of world.ended) {
     const words = new Set<string>();

@@ -273,9 +273,7 @@ const alike: readonly (readonly [place: RegExp, why: string])[] = [
   [/^get(Uma)?Receiver query\.senderUmaAddress/, 'any address may ask'],
 ];
 
-/**
- * Checks that the matrix can tell existing objects from ones that never existed: the owner gets different responses.
- */
+/** Checks that the matrix can tell existing objects from others: the owner gets different responses. */
 export async function tryRestOwner(
   world: MatrixWorld,
   operations: readonly Operation[],

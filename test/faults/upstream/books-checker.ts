@@ -21,7 +21,7 @@ interface Found extends Named {
 }
 
 /**
- * Finds payments lost or duplicated between a gateway and its upstream, and differences reported wrongly or not at all.
+ * Finds payments lost or duplicated between a gateway and its upstream, and wrong or missing reports of differences.
  */
 export function checkBooks(books: Books): BooksViolation[] {
   const found = [
@@ -192,10 +192,7 @@ function naming(found: readonly Found[], named: readonly Named[]): BooksViolatio
   ];
 }
 
-/**
- * Returns a key for a difference. For a balance, this is the currency, because the amounts depend on the time of the
- * comparison.
- */
+/** Returns a key for a difference. For a balance, this is the currency, because the amounts vary over time. */
 function nameOf({ fault, transaction, reference, here, there }: Named): string {
   if (fault === 'OTHER_BALANCE') return `${fault} ${/([A-Z]{3,4}) in the books/.exec(here ?? '')?.[1] ?? reference}`;
   return [fault, transaction ?? reference, here ?? 'nothing', there ?? 'nothing'].join(' | ');

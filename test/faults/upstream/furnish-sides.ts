@@ -64,10 +64,7 @@ export async function startTwoSides(
   toUpstream.goOn();
   return {
     ...{ here, upstream, payers },
-    /**
-     * Functions that connect as the gateway's platform and as its upstream account. They return undefined while no
-     * instance serves.
-     */
+    /** Connect as the gateway's platform and as its upstream account. Undefined while no instance serves. */
     ...{ platform: asPlatform, account: asAccount },
     ways: [toUpstream, toHere],
     /** Connects to the same upstream account at a different address. */
