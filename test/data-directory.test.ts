@@ -5,7 +5,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { canMount, onDiskOfItsOwn } from './setup/embedded-servers.ts';
 
-// If the data directory cannot be used, startup says so in one sentence, without a stack trace.
+// If the data directory cannot be used, startup fails with a one-sentence message and no stack trace.
 
 const root = path.resolve(import.meta.dirname, '..');
 const program = [process.execPath, '--disable-warning=ExperimentalWarning', 'src/main.ts'];
@@ -72,7 +72,7 @@ test.runIf(canMount())('as root, if no folder can be created for the user who ru
   expect(status).toBe(1);
 });
 
-test('a database that cannot be opened is reported without a stack trace, and with what to do about it', async () => {
+test('a database that cannot be opened is reported without a stack trace, but with what to do about it', async () => {
   const dataDir = path.join(parent, 'data');
   await chmod(parent, 0o711);
   await mkdir(path.join(dataDir, 'postgres'), { recursive: true });

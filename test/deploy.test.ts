@@ -18,7 +18,7 @@ import { readConfig, secretSettings } from '../src/server/config.ts';
 import { settings } from '../src/server/settings.ts';
 import { isWeakKey } from '../src/server/start/unsafe-settings.ts';
 
-// These tests do not run the files that deploy the service; they check that everything the files name exists.
+// These tests do not run the deployment files; they check that everything named in them exists.
 
 const root = path.resolve(import.meta.dirname, '..');
 const read = (file: string) => readFileSync(path.join(root, file), 'utf8');
@@ -91,7 +91,7 @@ function faultsOf(objects: readonly { readonly apiVersion: string; readonly kind
     return `import type { ${object.kind} as Kind${at} } from 'kubernetes-types/${module}';
       export const object${at}: Kind${at} = ${JSON.stringify(object)};`;
   });
-  // Below node_modules, so that the compiler finds the types.
+  // Placed below node_modules, so that the compiler finds the types.
   const folder = mkdtempSync(path.join(root, 'node_modules', 'kubernetes-'));
   try {
     writeFileSync(path.join(folder, 'objects.ts'), source.join('\n'));
@@ -103,7 +103,7 @@ function faultsOf(objects: readonly { readonly apiVersion: string; readonly kind
   }
 }
 
-test('Kubernetes objects use only fields that its API declares, and have all that it requires', () => {
+test('Kubernetes objects use only fields that the Kubernetes API declares, and have all that it requires', () => {
   const objects = globSync('deploy/kubernetes/*.yaml', { cwd: root }).flatMap((file) =>
     parseAllDocuments(read(file)).map((document) => document.toJS()),
   );
@@ -115,9 +115,9 @@ test('Kubernetes objects use only fields that its API declares, and have all tha
   expect(faultsOf(misspelt)).toMatch(/readynessProbe.* does not exist in type 'Container'/);
 });
 
-test('a graceful stop ends before any of these deployments would kill the process', () => {
+test('a graceful shutdown ends before any of these deployments would kill the process', () => {
   const seconds = (pattern: RegExp, file: string) => Number(pattern.exec(read(file))?.[1]);
-  // The longest time that a stop takes after SHUTDOWN_DELAY_MS: deadlinesMs in src/server/stop.ts plus half a second.
+  // The longest that a shutdown takes after SHUTDOWN_DELAY_MS: deadlinesMs in src/server/stop.ts plus half a second.
   const stopSeconds = 7;
   expect(seconds(/stop_grace_period: (\d+)s/, 'deploy/compose/compose.yaml')).toBeGreaterThan(2 + stopSeconds);
   const kubernetes = 'deploy/kubernetes/gateway.yaml';

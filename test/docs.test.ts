@@ -29,7 +29,7 @@ function foundIn(text: string, pattern: RegExp): string[] {
   return [...text.matchAll(pattern)].map(([, found = '']) => found);
 }
 
-/** Whether a source file contains the title as a string literal (of a parameterized test, with its placeholders). */
+/** Whether a source file contains the title as a string literal (for a parameterized test, with its placeholders). */
 function hasTitle(source: string, title: string): boolean {
   return ["'", '"', '`'].some((quote) => source.includes(`${quote}${title}${quote}`));
 }
@@ -68,7 +68,7 @@ describe('the coverage of the specification', () => {
   });
 });
 
-/** The numbers in the specification: its chapters, its sections, and the rules in chapters that are lists of rules. */
+/** The numbers in the specification: chapters, sections, and rules in chapters that are lists of rules. */
 const sections = new Set(
   read(specification)
     .split(/^## (?=\d)/m)
@@ -86,7 +86,7 @@ describe('a numbered citation', () => {
     ...['prisma/schema.prisma', 'schema.graphql', ...pages.filter((page) => page !== specification)],
   ].filter((path) => path !== 'test/docs.test.ts');
 
-  /** On one line, because a comment's line can end between the word and the number of a citation. */
+  /** The file as one line, because a comment's line can end between the word and the number of a citation. */
   const textOf = (path: string) => read(path).replace(/\s*\n\s*(\*|\/\/+|--)?\s*/g, ' ');
 
   /** Returns every number cited after a word: "word 2.6", "words 3 and 13", "word 4.8 to 4.10". */
@@ -103,7 +103,7 @@ describe('a numbered citation', () => {
     expect(found.filter(({ number }) => !sections.has(number))).toEqual([]);
   });
 
-  test('of a decision names one that is recorded exactly once', () => {
+  test('of a decision names a decision that is recorded exactly once', () => {
     const found = cited(/decisions?/, '\\d+');
     expect(found.length).toBeGreaterThan(50);
     expect(found.filter(({ number }) => !decided.has(number))).toEqual([]);
@@ -153,7 +153,7 @@ function headingsOf(page: string): ReadonlySet<string> {
 }
 
 describe('the import diagram', () => {
-  /** The columns of the diagram. Each line is a list of folders within `around`, which may be `''`. */
+  /** The diagram's columns. Each line is a list of folders within `around`, which may be `''`. */
   const picture = (/^## Imports\n.*?\n\n( {4}.*?)\n\n(?=\S)/ms.exec(read('ARCHITECTURE.md'))?.[1] ?? '')
     .split('\n')
     .map((line) => line.slice(4));
@@ -180,9 +180,7 @@ describe('the import diagram', () => {
   );
 
   test.each(columns)('shows every folder in the column $title, and no folder imports upwards', ({ around, lines }) => {
-    /**
-     * Returns the line of the diagram with a folder, or its parent folder; undefined if the diagram does not cover it.
-     */
+    /** Returns the diagram's line with the folder or its parent folder, or undefined if the diagram covers neither. */
     const lineOf = (folder: string): { name: string; line: number } | undefined => {
       if (around !== '' && folder !== around && !folder.startsWith(`${around}/`)) return undefined;
       const names = (around === '' ? folder : folder.slice(around.length + 1)).split('/');

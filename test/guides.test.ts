@@ -36,10 +36,10 @@ test('every guide with a program has a test here', () => {
   expect(guides.filter((guide) => programOf(guide) !== '')).toEqual(tested);
 });
 
-/** The longest line of code that fits the docs pages on a screen of 1440 pixels. */
+/** The longest line of code that fits the docs pages on a screen 1440 pixels wide. */
 const columns = 107;
 
-test.each(['README.md', 'src/apps/client/README.md', ...guides])('the code of %s fits its column', (guide) => {
+test.each(['README.md', 'src/apps/client/README.md', ...guides])('the code in %s fits its column', (guide) => {
   const blocks = new MarkdownIt().parse(readGuide(guide), {}).filter(({ tag }) => tag === 'code');
   const lines = blocks.flatMap(({ content }) => content.split('\n'));
   expect(lines.filter(({ length }) => length > columns)).toEqual([]);
@@ -51,7 +51,7 @@ describe('the quickstart', () => {
     expect(printed).toMatch(/^\$\d+\.\d\d buys €100\.00\nTransaction:[\w-]+ is COMPLETED\n$/);
   });
 
-  test('for a server ignores forged webhook requests, and names the end of its own payment', async () => {
+  test('for a server ignores forged webhook requests, and reports the outcome of its own payment', async () => {
     let endpoint = { url: '', secret: '' };
     let answers: Record<string, Answered> = {};
     let own = '';
@@ -90,7 +90,7 @@ describe('the quickstart', () => {
   });
 });
 
-test('the guide to keys creates a token that can only pay within its limits, or with approval, and one for an agent', async () => {
+test("the guide to keys creates a token that can only pay within its limits, or with approval, and an agent's token", async () => {
   const printed = await runGuide('docs/guides/keys.md');
   expect(printed).toMatch(
     /^300\.00 would be sent, leaving 200\.00 for today\npaid: (?:PROCESSING|COMPLETED)\nLIMIT_EXCEEDED LIMIT DAY: 200\.00 is left until \d{4}-[\dT:.-]+Z\nCREATED: \$150\.00 to .+\napproved: (?:PROCESSING|COMPLETED)\n\{"id":"ApiToken:[\w-]+","permissions":\["VIEW","TRANSACT"\],"documents":\["\w{64}","\w{64}"\],"policy":.*"leftAmount":\{"decimal":"500\.00"\}.*\n\{"mcpServers":/,
@@ -110,7 +110,7 @@ test('the guide to keys creates a token that can only pay within its limits, or 
     const { confirmation } = await call('PayBill', args);
     return (await call('PayBill', { ...args, confirmation })).createQuote;
   };
-  // A test's payments end within milliseconds, on a busy machine even before the answer reads them.
+  // In tests, payments end within milliseconds, on a busy machine even before the response reads them.
   const paid = { transaction: { status: expect.stringMatching(/^(PROCESSING|COMPLETED)$/) } };
   for (const payee of payees.slice(0, 3))
     expect(await pay(payee, '150.00')).toMatchObject({ replayed: false, quote: paid });

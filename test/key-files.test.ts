@@ -13,7 +13,7 @@ let directory: string;
 const settings = () =>
   ({ CLIENT_TOKEN_KEY: undefined, SECRET_KEY: undefined, NODE_ENV: 'development', DATA_DIR: directory }) as const;
 
-/** Kills its own process just before the process writes to a file that it has created. */
+/** A program that kills itself just before it writes to a file that it has created. */
 const dieWhileWriting = `
   const fs = require('node:fs/promises');
   fs.writeFile = async (file, content, { flag = 'w', mode }) => {
@@ -65,7 +65,7 @@ describe.each([
     expect(await readFile(file(), 'utf8')).toBe(content);
   });
 
-  test('a folder that has the name of the file is refused', async () => {
+  test('a folder with the name of the file is refused', async () => {
     await mkdir(file());
     await expect(find()).rejects.toThrow(`${file()} should hold 32 bytes`);
   });

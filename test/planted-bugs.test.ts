@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { bugs, planted, standsFor } from './soak/planted-bugs/plant.ts';
 
-/** The short form of `npm run soak -- planted`: each quoted text and each named test must exist. */
+/** The short form of `npm run soak -- planted`: each quoted passage and each named test must exist. */
 
 test('there are at least thirty bugs, in SQL and in TypeScript, each named once', () => {
   expect(new Set(bugs.map(({ name }) => name)).size).toBe(bugs.length);
@@ -22,7 +22,7 @@ test.each(bugs.map((bug) => [bug.name, bug] as const))('can be planted, and its 
   ).toBe(true);
 });
 
-test('a bug cannot be placed by a text that is missing or occurs twice', () => {
+test('a bug cannot be planted at a passage that is missing or occurs twice', () => {
   const bug = { file: 'package.json', put: '', also: [] };
   expect(() => planted('.', { ...bug, find: 'no such text' })).toThrow('0 times');
   expect(() => planted('.', { ...bug, find: '"' })).toThrow('times instead of once');

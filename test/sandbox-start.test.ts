@@ -51,7 +51,7 @@ test('a sandbox whose Postgres is killed recovers without a restart, and can mak
   expect(await gateway.end('SIGTERM')).toBe(0);
 });
 
-test('two concurrent first starts both succeed, on one sandbox platform with the same data', async () => {
+test('two concurrent first starts both succeed, with the same sandbox platform and data', async () => {
   const both = await Promise.all([start(), start()]);
   const [one = [], two] = await Promise.all(both.map((gateway) => accounts(connect(gateway.url, '', sandbox))));
   expectFurnished(one);
@@ -73,7 +73,7 @@ test('preparing the sandbox platform concurrently yields one platform, with its 
   const payers = () => Promise.all(prepared.map((payer) => payer()));
   const [first, ...others] = await payers();
   expect(others).toEqual([first, first]);
-  // A person who can no longer pay is replaced, but only once.
+  // A sample customer who can no longer pay is replaced, but only once.
   const freezing = { by: 'a person', reason: 'for a test', frozen: true };
   await freezeCustomer(operators, first?.customerId ?? '', freezing);
   const [second, ...again] = await payers();

@@ -34,7 +34,7 @@ describe('a secret can be read from a file that a setting names', () => {
   });
 
   test.each(secretSettings)('%s', (name) => {
-    // The URL of a server behind a pooler requires the pooler's URL, and the URL of a replica requires the primary's.
+    // The URL of a server behind a pooler requires the pooler's URL, and a replica's URL requires the primary's.
     const beside = {
       ...((name === 'DATABASE_DIRECT_URL' || name === 'DATABASE_READ_URL') && { DATABASE_URL: values.DATABASE_URL }),
     };
@@ -73,7 +73,7 @@ test.each([
   expect(() => readConfig(environment)).toThrow(message);
 });
 
-test('no message about a wrong secret shows it', () => {
+test('no message about an invalid secret reveals it', () => {
   const wrong = { CLIENT_TOKEN_KEY: 'short-secret', SECRET_KEY: 'short-secret', DATABASE_URL: 'short-secret' };
   const lists = { CLIENT_TOKEN_KEY_FALLBACKS: 'short-secret', SECRET_KEY_FALLBACKS: 'short-secret' };
   expect(() => readConfig({ ...wrong, ...lists })).toThrow(/^(?!.*short-secret).*SECRET_KEY_FALLBACKS/s);

@@ -30,7 +30,7 @@ describe('npm start', () => {
   });
   afterAll(() => data.remove());
 
-  test('starts a sandbox with sample data, prints every address, and keeps the data over a restart', async () => {
+  test('starts a sandbox with sample data, prints every address, and keeps the data across a restart', async () => {
     const accounts = `{ accounts(first: 100) { edges { node { id __typename currency { code } customer { customerType }
       ... on InternalAccount { balance { amount } } ... on ExternalAccount { status } } } } }`;
 
@@ -87,7 +87,7 @@ test('SIGTERM sent to npm start stops the gateway that it has started', async ()
   await database.drop();
 });
 
-/** One setting of each kind. test/settings.test.ts and test/database/reaching.test.ts have more of them. */
+/** One setting of each kind; test/settings.test.ts and test/database/reaching.test.ts cover more. */
 describe('a wrong setting stops startup before anything is created, and is reported without a stack trace', () => {
   test.each([
     [{ PORT: 'eighty' }, 'PORT must be a whole number'],
@@ -113,7 +113,7 @@ describe('a wrong setting stops startup before anything is created, and is repor
   });
 });
 
-test('an interrupted or killed first start leaves nothing behind that disturbs the next one', async () => {
+test('an interrupted or killed first start leaves nothing behind that affects the next one', async () => {
   const data = await temporaryDataDirectory();
   const begin = async () => {
     const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', 'src/main.ts'], {
@@ -131,7 +131,7 @@ test('an interrupted or killed first start leaves nothing behind that disturbs t
   const [abandoned = ''] = await readdir(data.path);
   expect(abandoned).toMatch(/^postgres-/);
 
-  // The programs that create the cluster outlive the process that was killed, and exit on their own.
+  // The programs that create the cluster outlive the killed process and exit on their own.
   const gateway = await startChildGateway({ DATA_DIR: data.path, ...openKeys });
   expect(await readdir(data.path)).toEqual(['postgres']);
   expect(await gateway.end('SIGINT')).toBe(0);
@@ -145,7 +145,7 @@ test('an interrupted or killed first start leaves nothing behind that disturbs t
   await data.remove();
 });
 
-test('shell variables for another Postgres do not affect the embedded one', async () => {
+test('shell variables for another Postgres do not affect the embedded server', async () => {
   const data = await temporaryDataDirectory();
   const shell = {
     ...{ PGSSLMODE: 'require', PGOPTIONS: '-c search_path=elsewhere', PGHOST: 'db.invalid', PGPORT: '1' },

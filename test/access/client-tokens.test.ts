@@ -40,7 +40,7 @@ const minted = (input: object, by: TestPlatform = t.platform): Promise<Data> =>
 const phone = (input: object, url = t.url) => appOf({ ...t.platform, url }, input);
 const paying = (customerId = mine.customerId) => payingApp(t.platform, { customerId });
 
-/** Waits until a token is refused: credentials are cached for a second. */
+/** Waits until a token is rejected, since credentials are cached for a second. */
 const ended = (by: TestPlatform) =>
   vi.waitFor(async () => expect((await by.send(kind)).status).toBe(401), { timeout: 60_000 });
 
@@ -50,7 +50,7 @@ const statusWith = async (token: string, url = t.url) => (await connect(url, '',
 const quoted = (by: TestPlatform, scene: Scene, more?: object): Promise<Data> =>
   act(by, 'createQuote', usdToEur(scene, more), 'quote { id status transaction { id } }');
 
-test('the signing key is replaced without any instance ever refusing a valid token', async () => {
+test('the signing key is replaced without any instance ever rejecting a valid token', async () => {
   const [before, after] = ['the first key of these two instances', 'the second key of these two instances'];
   const instance = (CLIENT_TOKEN_KEY: string, ...CLIENT_TOKEN_KEY_FALLBACKS: string[]) =>
     startTestGateway({ ROLE: 'serve', CLIENT_TOKEN_KEY, CLIENT_TOKEN_KEY_FALLBACKS }, t.databaseUrl);
@@ -67,7 +67,7 @@ test('the signing key is replaced without any instance ever refusing a valid tok
   for (const gateway of [knowing, changed, alone]) await gateway.stop();
 });
 
-test('a token of one customer shows that customer, its accounts, quotes and transactions, and pays with TRANSACT', async () => {
+test('a token for one customer shows that customer, its accounts, quotes and transactions, and can pay with TRANSACT', async () => {
   const app = await paying();
   const { viewer, customers, accounts } = await app.ask(
     '{ viewer { kind permissions expiresAt customer { id } } customers { totalCount } accounts(first: 100) { edges { node { customer { id } } } } }',
@@ -85,7 +85,7 @@ test('a token of one customer shows that customer, its accounts, quotes and tran
   expect(toThem.code).toBe('ACCOUNT_NOT_FOUND');
 });
 
-test('if an app sends a text that looks like the id of something hidden, it is treated as mere text', async () => {
+test('a string that looks like the id of a hidden object is treated as plain text', async () => {
   const app = await phone({ customerId: mine.customerId, permissions: ['VIEW', 'TRANSACT'] }, counting.url);
   const make = (description: string) =>
     counting.statements.during(() =>
@@ -95,14 +95,14 @@ test('if an app sends a text that looks like the id of something hidden, it is t
   for (const text of [theirs.usd, theirs.customerId, 'ApiToken:019aa000-0000-7000-8000-000000000000']) {
     const { result, statements } = await make(text);
     expect(result).toMatchObject({ quote: { status: 'PENDING' } });
-    // No row is looked up before the command, which does its own checks.
+    // The API looks up no row beforehand: the command does its own checks.
     expect(statements.toSorted()).toEqual(ofOtherText.toSorted());
     const quote = await fieldsOf(app, 'quote', result.quote.id, 'description');
     expect(quote.description).toBe(text);
   }
 });
 
-test('idempotency keys of one app are independent of those of other apps and of the platform', async () => {
+test("an app's idempotency keys are independent of those of other apps and of the platform", async () => {
   const [a, b] = [await paying(), await paying(theirs.customerId)];
   const first = await quoted(a, mine, { idempotencyKey: 'one' });
   expect(await quoted(a, mine, { idempotencyKey: 'one' })).toEqual({ ...first, replayed: true });
@@ -114,7 +114,7 @@ test('idempotency keys of one app are independent of those of other apps and of 
   expect(await receiptOf(t.platform, 'createQuote', 'one')).toMatchObject({ outcome: 'NONE', result: null });
 });
 
-test('a token of one quote shows that quote and its transaction, without names or accounts', async () => {
+test('a token for one quote shows that quote and its transaction, without names or accounts', async () => {
   const { id, transaction } = (await quoted(t.platform, mine)).quote;
   for (const bound of [{ quoteId: id }, { transactionId: transaction.id }]) {
     const app = await phone(bound);
@@ -148,7 +148,7 @@ test('a token of one quote shows that quote and its transaction, without names o
   expect(paid.ledgerEntries).toContainEqual({ account: null, system: 'OTHER_ACCOUNT' });
 });
 
-test('minting is refused for unknown subjects, and for rights that the caller lacks or no app may have', async () => {
+test('minting is refused for unknown subjects, and for rights that the caller lacks or that no app may have', async () => {
   const stranger = await t.newPlatform('stranger');
   const { customerId } = mine;
   expect(await minted({ customerId }, stranger)).toMatchObject(refusal('USER_NOT_FOUND', 'boundTo', 'customerId'));
@@ -181,7 +181,7 @@ test('an app cannot run server-only operations, whatever its permissions', async
   }
 });
 
-test('a token is returned only once; a repeat with the same key returns only its id', async () => {
+test('a token is returned only once; a repeated request with the same key returns only its id', async () => {
   const input = { customerId: mine.customerId, idempotencyKey: 'mint-1' };
   const { tokenId } = await minted(input);
   const repeat = await minted(input);
@@ -204,7 +204,7 @@ test('a revoked or forged client token is treated like a missing one', async () 
     expect(await statusWith(bad)).toBe(401);
   const app = connect(t.url, '', `Bearer ${token}`);
   expect((await app.ask(kind)).viewer.kind).toBe('CLIENT');
-  // Other data signed with the same key is not a token.
+  // Signing other data with the same key does not make it a token.
   const key = hash('sha256', 'client token a key that only tests use, for nothing else', 'buffer');
   const header = JSON.parse(Buffer.from(head ?? '', 'base64url').toString());
   for (const [issuer, status] of [
@@ -222,7 +222,7 @@ test('a revoked or forged client token is treated like a missing one', async () 
   expect(await revoke('ClientToken:nonsense')).toMatchObject({ code: 'TOKEN_NOT_FOUND' });
 });
 
-test('only managers list tokens, by customer and by whether they are active, and never see the tokens themselves', async () => {
+test('only callers with MANAGE can list tokens, filtered by customer and by whether they are active, and never see their secrets', async () => {
   const scene = await makeScene(t.platform, 0n);
   const made = [];
   for (const customerId of [scene.customerId, scene.customerId, mine.customerId])
@@ -243,7 +243,7 @@ test('only managers list tokens, by customer and by whether they are active, and
       ...{ permissions: ['VIEW', 'TRANSACT'], grants: [], expiresAt: live.expiresAt, revokedAt: null },
     },
   ]);
-  // A payment's token belongs to the payment's customer.
+  // A token for a payment belongs to the payment's customer.
   const ofMine = await found({ customerId: mine.customerId });
   expect(ofMine.slice(0, 2)).toMatchObject([
     { id: ofQuote.tokenId, customer: null, quote: { id: quote.id } },

@@ -25,8 +25,8 @@ const args = (...all: readonly (string | undefined)[]) => `(${all.filter((one) =
 const refused = ({ errors }: Data) => ({ code: errors?.[0]?.extensions.code, at: errors?.[0]?.extensions.field });
 
 /**
- * Each place in both APIs that takes a cursor. The function sends a cursor there, and returns the refusal's code and
- * the argument that it names.
+ * Every place in both APIs that accepts a cursor, with a function that sends one there and returns the refusal's code
+ * and the argument that it names.
  */
 const places = new Map<string, (cursor: string) => Promise<{ code: string; at: string }>>();
 for (const [name, { args: taken }] of Object.entries(schema.getQueryType()?.getFields() ?? {})) {
@@ -83,13 +83,13 @@ test('a cursor is short, and reveals nothing about what it names', () => {
   for (const cursor of kinds) expect(cursor).toMatch(/^[\w-]{22,43}$/);
   const sequence: string[] = events.edges.map(({ cursor }: Data) => cursor);
   expect(sequence.length).toBeGreaterThan(10);
-  // Neighboring cursors share bytes only by chance: they reveal neither a counter nor a platform.
+  // Cursors of adjacent rows share bytes only by chance, so they reveal neither a counter nor a platform.
   const bytes = sequence.map((cursor) => Buffer.from(cursor, 'base64url'));
   for (let at = 0; at < 16; at += 1)
     expect(new Set(bytes.map((one) => one[at])).size).toBeGreaterThan(sequence.length / 2);
 });
 
-test('the same position has the same cursor in all lists and streams, on every instance', async () => {
+test('a position has the same cursor in all lists and streams, on every instance', async () => {
   const second = await startTestGateway({ ROLE: 'serve' }, t.databaseUrl);
   const there = connect(second.url, t.platform.platformId, t.platform.authorization);
   const query =
@@ -140,7 +140,7 @@ test('a cursor with any bit changed is refused', () => {
   expect(cursors.read('Transaction', t.platform.platformId, cursor)).toBe(position);
 });
 
-test('cursors made with a replaced key stay valid for as long as that key is a fallback', () => {
+test('cursors encrypted with a replaced key stay valid for as long as that key is a fallback', () => {
   const [old, next] = [Buffer.from(secretKey, 'hex'), randomBytes(32)];
   const { platformId } = t.platform;
   const before = cursors.write('feed', platformId, '17:2');

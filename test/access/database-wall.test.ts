@@ -20,8 +20,8 @@ import { testGateway, uuidIn } from '../setup/gateway.ts';
 import { runOps } from '../setup/ops.ts';
 import { appOf, makeScene, serverOf } from '../setup/scene.ts';
 
-// Tests the database's own access checks (docs/database-roles.md). This file disables the application's filters, so
-// that only the database keeps callers from seeing other platforms' rows.
+// Tests the database's own access checks (docs/database-roles.md). The application's filters are disabled here, so that
+// only the database prevents callers from seeing other platforms' rows.
 vi.mock('../../src/domain/access/visible.ts', async (original) => ({
   ...(await original<object>()),
   visibleQuotes: () => ({}),
@@ -77,13 +77,13 @@ const sqlStateOf = (outcome: Promise<unknown>): Promise<unknown> =>
   );
 
 describe("without the application's own filters", () => {
-  test('a statement for all platforms shows a foreign row, which proves that the filters are off', async () => {
+  test('a statement that runs for all platforms returns a foreign row, which proves that the filters are off', async () => {
     const where = { AND: [visibleTransactions({ platformId: strangerId, bound: { kind: 'PLATFORM' } }), {}] };
     const rows = await readRows(t.gateway.payments.database, 'Transaction', { where });
     expect(rows.map(({ id }) => id)).toContain(uuidIn(things.transaction ?? ''));
   });
 
-  test('no node, getter or list shows foreign objects', async () => {
+  test('no node, getter or list returns foreign objects', async () => {
     const ids = Object.values(things);
     const { nodes } = await t.platform.ask('query ($ids: [ID!]!) { nodes(ids: $ids) { id } }', { ids });
     expect(nodes.map((node: { id: string }) => node.id)).toEqual(ids);
@@ -102,7 +102,7 @@ describe("without the application's own filters", () => {
     expect(lists.customers).toEqual({ totalCount: 1, edges: [{ node: { id: own.customerId } }] });
   });
 
-  test('no REST endpoint shows foreign objects', async () => {
+  test('no REST endpoint returns foreign objects', async () => {
     const get = (path: string, authorization = stranger.authorization) =>
       fetch(`${t.url}/2025-10-13${path}`, { headers: { authorization } });
     const { customer, quote, transaction } = things;
@@ -229,7 +229,7 @@ describe('the serving role', () => {
     expect((await as('gateway_serving', 'delete from webhook_endpoint')).rowCount).toBe(0);
   });
 
-  test("sees the platform of each statement's caller, even after errors and in transactions", async () => {
+  test("sees only the rows of each statement's caller, even after errors and in transactions", async () => {
     const database = openDatabase({ url: servingUrl(t.databaseUrl), role: 'gateway_serving', poolSize: 1 });
     const counted = 'select count(*)::text as count, min(platform_id::text) as whose from customer';
     const text = 'select min(platform_id::text) from customer';
@@ -291,7 +291,7 @@ describe.each(['gateway_serving', 'gateway_work'] as const)('%s', (role) => {
   });
 });
 
-test('the checks that the database makes at commit see all rows, whoever commits', async () => {
+test("the database's checks at commit see all rows, whoever commits", async () => {
   // Before Postgres 18, such a trigger runs as the session's role, whose platform may be a different platform or none.
   const { rows } = await t.owner.query(
     `select p.proname as name, p.prosecdef as has_rights_of_owner from pg_trigger t join pg_proc p on p.oid = t.tgfoid
@@ -324,7 +324,7 @@ describe('production', () => {
     return startGateway({ databaseUrl, config: readConfig(settings), log: pino({ level: 'silent' }) });
   };
 
-  test('serves only with a login that owns nothing', async () => {
+  test('serves requests only with a login that owns nothing', async () => {
     await refusing(servingUrl(t.databaseUrl));
     await expect(refusing(t.databaseUrl)).rejects.toThrow(/is a superuser.*ALLOW_UNSAFE=owner-login/s);
     const password = pg.escapeLiteral(new URL(t.databaseUrl).password);
@@ -344,7 +344,7 @@ describe('production', () => {
     await expect(startAs(t.databaseUrl)).rejects.toThrow('ALLOW_UNSAFE=owner-login');
   });
 
-  test("names the required login when it starts with one that must not serve, such as the tables' owner", async () => {
+  test("names the required login if it is started with one that must not serve requests, such as the tables' owner", async () => {
     const owner = `owner_${Date.now()}`;
     const password = pg.escapeLiteral(new URL(t.databaseUrl).password);
     await t.owner.query(`create role ${owner} login password ${password}`);

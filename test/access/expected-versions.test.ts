@@ -11,17 +11,14 @@ import { createEndpoint } from '../webhooks/endpoint.ts';
 const t = await testGateway({ PAYMENT_APPROVAL_MS: 60_000, SANDBOX_PACE_MS: 600_000 });
 const { platform } = t;
 
-/**
- * Mutations that change no record that their caller has read: they create a record, or move money, which the ledger
- * checks.
- */
+/** Mutations that change no existing record: they create one, or move money, which the ledger checks. */
 const others: readonly Operation[] = [
   ...(['createCustomer', 'createExternalAccount', 'createQuote', 'createClientToken', 'createApiToken'] as const),
   // A token can be rotated only once.
   'rotateApiToken',
   ...(['createWebhookEndpoint', 'lookUpReceiver', 'sandboxReceiveUma', 'sandboxFundAccount', 'sandboxSend'] as const),
   ...(['transferOut', 'transferIn', 'transferInternal'] as const),
-  // These send messages again, whatever the record's state.
+  // These send messages again, regardless of the record's state.
   ...(['sendTestWebhook', 'replayWebhookEvents', 'resendWebhookDelivery'] as const),
 ];
 
@@ -99,7 +96,7 @@ async function change(name: Operation, input: object): Promise<Data> {
   return result;
 }
 
-test('every mutation that changes a record accepts the version that its caller has read', () => {
+test('every mutation that changes a record accepts an expected version', () => {
   const taking = Object.values(schema.getMutationType()?.getFields() ?? {}).flatMap(({ name, args }) => {
     const input = getNamedType(args.find((one) => one.name === 'input')?.type);
     return isInputObjectType(input) && 'expectedVersion' in input.getFields() ? [name] : [];
@@ -121,7 +118,6 @@ describe.each(Object.entries(table))('%s', (name, [make, input]) => {
     expect(won).toHaveLength(1);
     const version = await versionOf(id);
     for (const lost of results.filter((one) => !won.includes(one))) {
-      // A deleted endpoint no longer exists.
       if (operation === 'deleteWebhookEndpoint') expect(lost).toMatchObject({ code: 'WEBHOOK_ENDPOINT_NOT_FOUND' });
       else expect(lost).toMatchObject({ code: 'CONFLICT', path: ['input', 'expectedVersion'] });
       if (version !== undefined) expect(lost.existing).toEqual({ id, version });
@@ -141,7 +137,7 @@ describe.each(Object.entries(table))('%s', (name, [make, input]) => {
   });
 });
 
-test('a command with another version is refused even if it would change nothing', async () => {
+test('a command that expects another version is refused even if it would change nothing', async () => {
   for (const [name, input] of [
     ['updateCustomer', { customerId: await newCustomer(platform) }],
     ['updatePlatform', {}],
@@ -150,7 +146,7 @@ test('a command with another version is refused even if it would change nothing'
     expect(await change(name, { ...input, expectedVersion: 7_000 })).toMatchObject({ code: 'CONFLICT' });
 });
 
-test("the service's own notes on an endpoint do not change its version", async () => {
+test("the service's own bookkeeping on an endpoint does not change its version", async () => {
   const id = await endpoint();
   const version = await versionOf(id);
   const set = (changes: string) => t.owner.query(`update webhook_endpoint set ${changes} where id = $1`, [uuidIn(id)]);
@@ -160,7 +156,7 @@ test("the service's own notes on an endpoint do not change its version", async (
   expect(await versionOf(id)).toBe((version ?? 0) + 1);
 });
 
-test('a refusal of a version is stored under its key, and its receipt has the same code', async () => {
+test('a version conflict is stored under its idempotency key, and the receipt has the same code', async () => {
   const customerId = await newCustomer(platform);
   const input = { customerId, expectedVersion: 7, idempotencyKey: 'stale' };
   for (let sent = 0; sent < 2; sent++)
@@ -178,9 +174,7 @@ describe('over REST', async () => {
   const person = `/customers/${await newCustomer(platform)}`;
   const account = `/customers/external-accounts/${scene.outsideUsd}`;
 
-  /**
-   * Requests that change a record, each with the path at which it can be read, and a body that differs on each call.
-   */
+  /** Requests that change a record, each with the path to read it and a body that differs on each call. */
   const requests: readonly [method: string, path: string, read: string | undefined, body: () => object | undefined][] =
     [
       ['PATCH', person, person, () => ({ customerType: 'INDIVIDUAL', fullName: another() })],
@@ -193,7 +187,7 @@ describe('over REST', async () => {
 
   test.each(requests)('%s %s takes effect only with the current entity tag', async (method, path, read, body) => {
     const send = (tag: string) => rest.call(method, path, { body: body(), headers: { 'if-match': tag } });
-    // A single account cannot be read with GET, but the answer to any change of it has its tag.
+    // There is no GET for a single account, but the response to any change of the account has its entity tag.
     const seen = read ? await rest.call('GET', read) : await rest.call(method, path, { body: body() });
     const tag = seen.headers.get('etag') ?? '';
     expect(tag).toMatch(/^"[\w.-]+"$/);

@@ -3,7 +3,7 @@ import { act, between, fieldsOf, lookUp, quote, refusal, sender, umaAddressOf } 
 import { type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { makeScene, payingApp } from '../setup/scene.ts';
 
-/** The extra rights of a customer's app. The platform grants them when it mints the app's token. */
+/** Additional rights that a platform can grant to a customer's app when it mints the app's token. */
 
 const t = await testGateway();
 const own = await makeScene(t.platform);
@@ -88,7 +88,7 @@ describe('with the grant', () => {
 });
 
 describe('the default grants of a token', () => {
-  test('are none; a token for a payment cannot have any', async () => {
+  test('are empty; a token for a payment cannot have any', async () => {
     expect((await (await appWith()).ask('{ viewer { grants } }')).viewer).toEqual({ grants: [] });
     const made = await quote(t.platform, between(own.usd, own.outsideEur, 1_000));
     const input = { boundTo: { quoteId: made.id }, grants: ['LOOK_UP_RECEIVERS'] };

@@ -15,15 +15,15 @@ import {
 import { openRawSocket } from '../setup/streams.ts';
 
 /**
- * A payment's token shows the payment, but not the customer it belongs to. Hidden facts must not leak in other ways
- * either, such as through the wording of a refusal or guesses tried in a filter.
+ * A token for a payment shows the payment, but not its customer. Hidden facts must not leak in other ways either, such
+ * as through the wording of a refusal or by guessing values in a filter.
  */
 
 const t = await testGateway();
 const payer = await makeScene(t.platform, 12_345n);
 const payee = await makeScene(t.platform);
 
-/** Two apps: the token of one shows a quote with its transaction, the token of the other shows a customer. */
+/** Two apps: one whose token shows a quote with its transaction, and one whose token shows a customer. */
 const appOf = (quoteId: string) => payingApp(t.platform, { quoteId });
 const appOfCustomer = ({ customerId }: Scene) => payingApp(t.platform, { customerId });
 
@@ -32,7 +32,7 @@ const quoteFrom = (scene: Scene, destination: string, amount: bigint): Promise<D
 const move = (accountId: string) => setAccountStatus(t.platform, accountId, { status: 'UNDER_REVIEW' });
 
 describe('a refusal sent to an app bound to a payment', () => {
-  test('reveals that the account holds too little, but not its balance', async () => {
+  test("reveals that the account's balance is too low, but not what it is", async () => {
     const { id } = await quoteFrom(payer, payer.outsideEur, 20_000n);
     expect((await execute(t.platform, id)).message).toContain('holds 123.45 USD');
     const refused = await execute(await appOf(id), id);
@@ -40,7 +40,7 @@ describe('a refusal sent to an app bound to a payment', () => {
     expect(refused.message).not.toMatch(/\d/);
   });
 
-  test('reveals that a customer cannot move money, but neither who nor why', async () => {
+  test('reveals that a customer cannot move money, but neither which customer nor why', async () => {
     const other = await makeScene(t.platform);
     const { id } = await quoteFrom(payer, other.usd, 1_000n);
     const details = { individual: { fullName: 'Grace Hopper 002' } };
@@ -51,7 +51,7 @@ describe('a refusal sent to an app bound to a payment', () => {
     expect(refused.message).not.toMatch(/KYC|REJECTED|deleted/);
   });
 
-  test('reveals that an external account cannot take part, but not its status', async () => {
+  test('reveals that an external account cannot be used, but not its status', async () => {
     const other = await makeScene(t.platform);
     const { id } = await quoteFrom(payer, other.outsideUsd, 1_000n);
     await move(other.outsideUsd);
@@ -61,7 +61,7 @@ describe('a refusal sent to an app bound to a payment', () => {
       expect(refused).toMatchObject({ code: 'INVALID_BANK_ACCOUNT', path: ['input', 'quoteId'] });
       expect(refused.message).not.toContain('UNDER_REVIEW');
     }
-    // The owner of the account sees its status, and gets the events.
+    // The account's owner sees its status and receives the events.
     const paying = await quoteFrom(payer, payer.outsideUsd, 1_000n);
     await move(payer.outsideUsd);
     expect((await execute(await appOfCustomer(payer), paying.id)).message).toContain('UNDER_REVIEW');
@@ -145,7 +145,7 @@ describe('a filter used by an app bound to a payment', () => {
     for (const by of [app, t.platform]) expect(await found(by, list, { [field]: wrong })).toBe(0);
   });
 
-  test('opens no stream of the hidden customer, and gets the same refusal as for an unknown one', async () => {
+  test('opens no stream of the hidden customer, and gets the same refusal as for an unknown customer', async () => {
     const raw = await openRawSocket(t.url, app.authorization);
     const query = 'subscription ($id: ID!) { events(filter: { customerId: $id }) { id } }';
     const refusals = [];

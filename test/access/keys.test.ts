@@ -36,14 +36,14 @@ const keyOf = (token: Data, secret: string): Key => ({
   platform: connect(t.url, platform.platformId, basicAuthorization({ clientId: token.clientId, secret })),
 });
 
-/** Returns the status of a request with a token, from an address that the trusted proxy names. */
+/** Sends a request with a token, from an address that the trusted proxy reports. Returns the status. */
 async function statusOf({ authorization }: TestPlatform, from = '203.0.113.7', url = t.url): Promise<number> {
   const headers = { authorization, 'content-type': 'application/json', 'x-forwarded-for': from };
   const body = JSON.stringify({ query: '{ viewer { kind } }' });
   return (await fetch(`${url}/graphql`, { method: 'POST', headers, body })).status;
 }
 
-/** Waits until requests with a token are refused. */
+/** Waits until requests with a token are rejected. */
 async function untilRefused(by: TestPlatform, url = t.url): Promise<void> {
   while ((await statusOf(by, undefined, url)) !== 401) await new Promise(setImmediate);
 }
@@ -52,7 +52,7 @@ const endNow = (tokenId: string) =>
   t.owner.query('update api_token set expires_at = clock_timestamp() where id = $1', [uuidIn(tokenId)]);
 const later = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString();
 
-test('when a token expires, its open streams end and it can no longer create anything', async () => {
+test('when a token expires, its open streams end and nothing more can be created with it', async () => {
   const { token, platform: key } = await make(platform, { expiresAt: later(1), permissions: ['VIEW', 'MANAGE'] });
   expect(await statusOf(key)).toBe(200);
   expect((await key.ask('{ viewer { expiresAt } }')).viewer.expiresAt).toBe(token.expiresAt);
@@ -93,7 +93,7 @@ test('a token is accepted only from its addresses, even if it was accepted a mom
     expect([from, await statusOf(key, from)]).toEqual([from, 200]);
   for (const from of ['203.0.113.16', '198.51.100.5', '2001:db8:2::1'])
     expect([from, await statusOf(key, from)]).toEqual([from, 401]);
-  // Entries that a client puts before its proxy's are not trusted.
+  // Entries that a client adds before the proxy's own are not trusted.
   expect(await statusOf(key, '203.0.113.7, 198.51.100.5')).toBe(401);
   expect(await statusOf(key, '198.51.100.5, 203.0.113.7')).toBe(200);
   const rest = (from: string) =>
@@ -145,7 +145,7 @@ test("a token's successor lasts as long as the token, but no longer than the tok
   expect((await rotate(maker.platform, endless.token.id)).token.expiresAt).toBe(maker.token.expiresAt);
 });
 
-test('a successor is limited by the policies of the token that it replaces and of the token that rotated it', async () => {
+test('a successor is limited by the policies of the token it replaces and of the token that rotated it', async () => {
   const old = await make(platform, { permissions: ['VIEW', 'TRANSACT'] });
   const maker = await serverOf(platform, 'VIEW', 'TRANSACT', 'MANAGE');
   for (const subjectId of [old.token.id, maker.tokenId])
@@ -164,7 +164,7 @@ test('revoking a token ends its successor', async () => {
   await untilRefused(next.platform);
 });
 
-test('a revoked token is refused within a second on every instance', async () => {
+test('a revoked token is rejected within a second on every instance', async () => {
   const other = await ownGateway({}, t.databaseUrl);
   const { token, platform: key } = await make(platform, {});
   expect([await statusOf(key), await statusOf(key, undefined, other.url)]).toEqual([200, 200]);
@@ -180,7 +180,7 @@ test('the last use of a token is recorded at most once a minute', async () => {
   await untilRows(t, [{ used: true }], recorded, uuidIn(token.id));
   const used = () => fieldsOf(platform, 'node', token.id, '... on ApiToken { lastUsedAt }');
   const first = await used();
-  // Each of these gateways looks the token up again.
+  // A new gateway has not cached the token and looks it up again.
   for (let again = 0; again < 3; again += 1) {
     const other = await ownGateway({}, t.databaseUrl);
     expect(await statusOf(key, undefined, other.url)).toBe(200);
@@ -195,7 +195,7 @@ test('the expiry of a token is announced once, a week in advance, by event and w
   await make(platform, { expiresAt: later(24 * 8) });
   const { token } = await make(platform, {});
   await rotate(platform, token.id, { overlapHours: 1 });
-  // The hourly job that announces expiries runs when an instance starts. Two concurrent runs announce nothing twice.
+  // The hourly job that announces expiries also runs at startup. Two concurrent runs announce nothing twice.
   await Promise.all([ownGateway({}, t.databaseUrl), ownGateway({}, t.databaseUrl)]);
   const told = () => receiver.received.filter(({ body }) => body.type === 'API_TOKEN_EXPIRY');
   await receiver.until(() => told().length >= 2);

@@ -29,7 +29,7 @@ for (const platform of platforms) {
   await createEndpoint(platform, { url: 'http://127.0.0.1:9/hook', eventTypes: ['KYC_STATUS'] });
 }
 
-// If these rules were tested through the APIs, the database's access checks would hide a fault in them
+// Tested through the APIs, a fault in these rules would be hidden by the database's access checks
 // (database-wall.test.ts).
 const { database } = t.gateway.payments;
 const rowsOf = (noun: 'Transaction' | 'Quote' | 'Customer' | 'Account') => (where: object) =>
@@ -64,7 +64,7 @@ test.each(['quote', 'transaction', 'customer', 'account', 'lookup', 'ofPlatform'
   },
 );
 
-// A stream reads only visible rows anyway, which would hide a fault in this rule.
+// A real stream only reads visible rows anyway, which would hide a fault in this rule.
 test('for every caller, an event is visible in a stream if and only if a list shows it', async () => {
   const { event } = database.prisma;
   const all = await event.findMany();

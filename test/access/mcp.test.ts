@@ -9,9 +9,7 @@ import { connect, type Data, type TestPlatform, testGateway } from '../setup/gat
 import { restClient, restTransfer } from '../setup/rest.ts';
 import { type Bearer, balanceOf, externalAccount, makeScene, payingApp, usAccount } from '../setup/scene.ts';
 
-/**
- * Agents: a token's own documents are tools of the Model Context Protocol, called here by the protocol's own client.
- */
+/** Agents: a token's own documents are Model Context Protocol tools, called here with the official MCP client. */
 
 const t = await testGateway();
 const scene = await makeScene(t.platform, 100_000n);
@@ -43,7 +41,7 @@ await register(t.platform, payText, transferText, balanceText, latestText, ofOth
 
 type Agent = Pick<Bearer, 'tokenId' | 'authorization'>;
 
-/** Creates a token with its own documents, for an agent. */
+/** Creates an agent's token with its own documents. */
 async function tokenFor(texts: readonly string[], input: object = {}): Promise<Agent> {
   const made = { name: 'agent', permissions: ['VIEW', 'TRANSACT'], documents: texts.map(sha256), ...input };
   const { apiToken, secret } = await succeed(t.platform, 'createApiToken', made, 'secret apiToken { id clientId }');
@@ -77,7 +75,7 @@ async function clientOf(
   return client;
 }
 
-/** Calls a tool. Returns its answer's data, texts, and confirmation. */
+/** Calls a tool. Returns the data, texts and confirmation of its result. */
 async function call(client: Client, name: string, args: object): Promise<Data> {
   const { content, isError } = await client.callTool({ name, arguments: { ...args } });
   const texts = content.map((part) => (part.type === 'text' ? part.text : ''));
@@ -85,7 +83,7 @@ async function call(client: Client, name: string, args: object): Promise<Data> {
   return { isError, texts, confirmation, ...(texts[0]?.startsWith('{') ? JSON.parse(texts[0]) : {}) };
 }
 
-/** Validates a payment, and then makes it. */
+/** Validates a payment and then makes it. */
 async function payBill(client: Client, args: object): Promise<Data> {
   const { confirmation } = await call(client, 'PayBill', args);
   return (await call(client, 'PayBill', { ...args, confirmation })).data.transferOut;
@@ -94,7 +92,7 @@ async function payBill(client: Client, args: object): Promise<Data> {
 const messageOf = (attempt: Promise<unknown>) => attempt.then(() => 'done', String);
 
 describe.each(['legacy', { pin: '2026-07-28' }] as const)('a client with protocol version %j', (mode) => {
-  test("finds its token's documents as tools, and no others", async () => {
+  test("sees its token's documents as tools, and no others", async () => {
     const client = await clientOf(await payingAgent(payText, latestText), mode);
     const { tools } = await client.listTools();
     expect(tools).toMatchObject([
@@ -115,7 +113,7 @@ describe.each(['legacy', { pin: '2026-07-28' }] as const)('a client with protoco
     expect(none).toContain('there is no tool OfOthers');
   });
 
-  test('validates a payment first, and pays when it confirms', async () => {
+  test('validates a payment first, and pays once it confirms', async () => {
     const client = await clientOf(await payingAgent(), mode);
     const before = await balanceOf(t.platform, scene.usd);
     const args = { payee: payees[1], amount: '120.00', key: `first-${sha256(JSON.stringify(mode))}` };
@@ -160,7 +158,7 @@ test("a tool's schema accepts what GraphQL accepts, and has the same description
   expect(tools[1]?.description).toBe('Moves money out.');
 });
 
-test('an answer is the text that the GraphQL API returns', async () => {
+test("a tool's result is the text that the GraphQL API returns", async () => {
   const agent = await payingAgent();
   const { post } = connect(t.url, '', agent.authorization);
   const text = await (await post({ query: balanceText, variables: { id: scene.usd } })).text();
@@ -213,7 +211,8 @@ describe('an agent instructed to', () => {
     const first = await payBill(client, args);
     const again = await payBill(client, args);
     expect([again.replayed, again.transaction.id]).toEqual([true, first.transaction.id]);
-    // An agent that has lost the answer can find out what was paid, whether it has kept no confirmation or an old one.
+    // An agent that never received the response can find out what was paid, even without a confirmation or with an old
+    // one.
     for (const kept of [{}, { confirmation: 'too old' }]) {
       const retried = await call(client, 'PayBill', { ...args, ...kept });
       expect([retried.isError, retried.data.transferOut]).toEqual([false, again]);
@@ -306,7 +305,7 @@ test('a token cannot have a document of another platform, and a deleted document
   expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['Balance']);
 });
 
-test('a revoked token is refused', async () => {
+test('a revoked token is rejected', async () => {
   const agent = await payingAgent();
   const client = await clientOf(agent);
   await succeed(t.platform, 'revokeApiToken', { tokenId: agent.tokenId });
@@ -355,7 +354,7 @@ describe('a request', () => {
   const send = (init: Sent) =>
     fetch(`${t.url}/mcp`, { method: 'POST', ...init, headers: { ...accept, ...init.headers } });
 
-  test('without credentials, or with those of a token without documents, is refused', async () => {
+  test('without credentials, or with a token that has no documents, is refused', async () => {
     const answer = async (headers: Record<string, string>) => {
       const response = await send({ body: JSON.stringify(ping), headers });
       return { status: response.status, ...(await response.json()) };
@@ -366,7 +365,7 @@ describe('a request', () => {
     expect(await answer({ authorization })).toMatchObject({ status: 403, errors: [none] });
   });
 
-  test('is a single JSON message, sent by POST', async () => {
+  test('must be a single JSON message, sent by POST', async () => {
     const { authorization } = await payingAgent();
     const statusOf = async (init: Sent) =>
       (await send({ ...init, headers: { authorization, ...init.headers } })).status;
@@ -379,7 +378,7 @@ describe('a request', () => {
     expect([await statusOf({ method: 'GET' }), await statusOf({ method: 'DELETE' })]).toEqual([405, 405]);
   });
 
-  test('for a stream of changes is refused, and does not hold its connection open', async () => {
+  test('for a stream of changes is refused, and does not keep its connection open', async () => {
     const client = await clientOf(await payingAgent(), { pin: '2026-07-28' });
     expect(await messageOf(client.listen({ toolsListChanged: true }))).not.toBe('done');
   });

@@ -21,8 +21,8 @@ import { countedGateway } from '../setup/statements.ts';
 import { endpointUntil } from '../webhooks/endpoint.ts';
 
 /**
- * A token without VIEW gets what its mutation has created or moved, and only the id of an existing record. It can read
- * nothing else, neither the record's owner nor the owner's other records.
+ * A token without VIEW can read what its own mutation has created or moved, but only the id of a record that existed
+ * before. It can read nothing else: neither the record's owner nor the owner's other records.
  */
 
 const t = await testGateway({ SANDBOX_PACE_MS: 600_000 });
@@ -35,10 +35,7 @@ const blind = await serverOf({ ...t.platform, url: counting.url }, 'TRANSACT', '
 const verified = { beneficiaryVerificationStatus: 'MATCHED' };
 /** The list is reversed each time, so that every call makes a change. */
 const currencies = ['USD', 'EUR'];
-/**
- * The nouns are the types of records that mutations return. For each noun: a mutation that returns it, and the field of
- * the mutation's success type.
- */
+/** For each type of record that mutations return: such a mutation, and the field of its success type. */
 const mutations: Readonly<Record<string, readonly [name: Operation, field: string, input: () => object]>> = {
   Quote: ['createQuote', 'quote', () => between(scene.usd, scene.outsideEur, 1_000)],
   Transaction: ['transferOut', 'transaction', () => moving(scene.usd, scene.outsideUsd, 10)],
@@ -66,9 +63,9 @@ test('this test covers every type of record that a mutation returns', () => {
   const nouns = new Set(answered.filter(isObjectType).map((type) => type.name));
   // The mutations that return these types need VIEW themselves.
   for (const name of ['Lookup', 'WebhookEndpoint', 'WebhookDelivery']) nouns.delete(name);
-  // This type describes a fault in the input.
+  // This type describes an error in the input.
   nouns.delete('RefusedField');
-  // An edge shows the row again.
+  // An edge contains the row itself.
   for (const name of nouns) if (name.endsWith('Edge')) nouns.delete(name);
   expect([...nouns].sort()).toEqual(Object.keys(mutations).sort());
 });
@@ -100,7 +97,7 @@ const fields = Object.keys(mutations).flatMap((noun) =>
 );
 
 describe.each(fields)('%s.%s in the result of a mutation', (noun, name) => {
-  test('comes from the row itself, or needs VIEW before anything happens', async () => {
+  test('is read from the row itself, or needs VIEW, which is checked before the mutation runs', async () => {
     const tried = mutations[noun];
     if (!tried) throw new Error(noun);
     const [mutation, field, input] = tried;
@@ -120,7 +117,7 @@ describe.each(fields)('%s.%s in the result of a mutation', (noun, name) => {
   });
 });
 
-test('a field that needs VIEW is found under an alias, in fragments, and below existing fields', async () => {
+test('a field that needs VIEW is detected under an alias, in fragments, and below existing fields', async () => {
   const before = await balanceOf(t.platform, scene.usd);
   const fund = async (selection: string, fragments = '') =>
     (
@@ -156,7 +153,7 @@ test('a plan reads nothing without VIEW, even if the earlier check is skipped', 
   payments.database.commits.once('committed', () => {
     isDone = true;
   });
-  // The viewer has VIEW in the check before the mutation, but not in the plan.
+  // The viewer has VIEW during the check before the mutation, but no longer when the plan runs.
   const viewer = {
     ...platformItself({ platformId: t.platform.platformId, environment: 'SANDBOX' }),
     get permissions() {
@@ -223,7 +220,7 @@ test.each(existing)('%s returns %s, which existed before, only with VIEW', async
   const selected = isCompositeType(getNamedType(field?.type)) ? `${name} { __typename }` : name;
   const args = field?.args.some(isRequiredArgument);
   if (args) return;
-  // The named object does not matter: the call is refused before the object is looked up.
+  // Any id will do: the call is refused before the object is looked up.
   const uuid = '019a0000-0000-7000-8000-000000000000';
   const [customerId, accountId] = [`Customer:${uuid}`, `ExternalAccount:${uuid}`];
   const inputs: Record<string, object> = {
@@ -275,7 +272,7 @@ test('granting access to events, or reading them through an endpoint, needs VIEW
   expect(await act(manager, 'deleteWebhookEndpoint', { endpointId: id }, 'deletedId')).toMatchObject({ deletedId: id });
 });
 
-test('creating or redirecting an endpoint whose answers approve payments needs TRANSACT on both APIs', async () => {
+test('creating or redirecting an endpoint whose responses approve payments needs TRANSACT on both APIs', async () => {
   const manager = await managing('VIEW');
   const [url, elsewhere] = ['http://127.0.0.1:9/hook', 'http://127.0.0.1:9/elsewhere'];
   const made = async (eventTypes: string[]): Promise<string> =>
@@ -307,7 +304,7 @@ test('creating or redirecting an endpoint whose answers approve payments needs T
   await succeed(manager, 'updateWebhookEndpoint', { endpointId: asking, eventTypes: ['TEST'], enabled: true });
 });
 
-test('a domain command refuses a caller without its permission, even if the API has not done so', async () => {
+test('a domain command refuses a caller without the required permission, even if the API has not done so', async () => {
   const { payments } = t.gateway;
   const { platformId } = t.platform;
   const reader = { ...platformItself({ platformId, environment: 'SANDBOX' }), permissions: ['VIEW'] as const };

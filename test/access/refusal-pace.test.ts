@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { RefusalPace } from '../../src/domain/access/limits/refusal-pace.ts';
 
-// Tests when refusals of simultaneous requests are sent. Times are in milliseconds.
+// Tests when refusals of concurrent requests are sent. Times are in milliseconds.
 
 const pace = () => new RefusalPace(() => 0);
 const waits = (count: number, of = pace(), source = 'platform') => Array.from({ length: count }, () => of.next(source));
@@ -16,33 +16,33 @@ describe('refusals to one source', () => {
     expect(waits(290).slice(51)).toEqual(Array.from({ length: 239 }, (_none, at) => (at + 1) * 50));
   });
 
-  test('wait for at most twelve seconds, and are spread out at that limit', () => {
+  test('are delayed by at most twelve seconds, and are spread out at that limit', () => {
     const last = waits(900).slice(290);
     expect(Math.max(...last)).toBeLessThanOrEqual(12_000);
     const perTenth = Map.groupBy(last, (ms) => Math.floor(ms / 100));
-    // 610 refusals in three seconds, evenly spread: each tenth of a second has 20 or 21.
+    // 610 refusals spread evenly over three seconds: 20 or 21 in every tenth of a second.
     expect(Math.max(...Array.from(perTenth.values(), ({ length }) => length))).toBeLessThan(30);
   });
 
   test('are spread just as evenly while another source is flooding', () => {
     const both = pace();
-    // The other source sends two requests for each of these. If both shared one spread, this source would get only
-    // every third slot.
+    // The other source sends two requests for each of these. If the sources shared their slots, this one would get only
+    // every third.
     const turns = Array.from({ length: 900 }, () => [both.next('platform'), both.next('other'), both.next('other')]);
     expect(turns.map(([first]) => first)).toEqual(waits(900));
   });
 
-  test('do not wait once the instance is stopping', async () => {
+  test('are not delayed once the instance is stopping', async () => {
     const ending = pace();
     waits(200, ending);
     const waiting = ending.wait('platform');
     ending.end();
-    // Each of these refusals would wait for seven and a half seconds.
+    // Each of these refusals would be delayed by seven and a half seconds.
     const ended = Promise.all([waiting, ending.wait('platform')]);
     expect(await Promise.race([ended.then(() => 'sent'), delay(3_000, 'waiting')])).toBe('sent');
   });
 
-  test('do not delay those to another source', () => {
+  test('do not delay refusals to another source', () => {
     const both = pace();
     waits(200, both, 'one');
     expect(waits(50, both, 'other')).toEqual(waits(50));

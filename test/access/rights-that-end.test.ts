@@ -8,10 +8,7 @@ import { restClient } from '../setup/rest.ts';
 import { appOf, type Bearer, fund, makeScene, serverOf } from '../setup/scene.ts';
 import { nextOf, openEventStream, openRawSocket, type RawSocket, subscribed } from '../setup/streams.ts';
 
-/**
- * An open connection can do only what its current token would allow it to begin, however that token was renewed or
- * ended.
- */
+/** An open connection may do only what its current token allows, however that token was renewed or ended. */
 
 const t = await testGateway({ WRONG_CREDENTIALS_PER_MINUTE: 6, TRUSTED_PROXIES: [parseRange('127.0.0.1')] });
 const scene = await makeScene(t.platform);
@@ -34,7 +31,7 @@ async function following(authorization: string, query = balances): Promise<RawSo
   return raw;
 }
 
-/** Opens two event streams that subscribe to balances. Returns the last message of each. */
+/** Opens two event streams that subscribe to balances. Returns the last message of each stream. */
 async function followingOverHttp(authorization: string): Promise<readonly Promise<string>[]> {
   const before = t.gateway.feed.subscriptions;
   const { post } = connect(t.url, '', authorization);
@@ -56,7 +53,7 @@ async function followingOverHttp(authorization: string): Promise<readonly Promis
 const renew = (raw: RawSocket, { authorization }: { readonly authorization: string }) =>
   raw.send({ type: 'ping', payload: { authorization } });
 
-/** Expects the next answer on a socket to be a refusal. */
+/** Expects the next message on a socket to be a refusal. */
 async function refused(raw: RawSocket): Promise<void> {
   const { payload } = await Promise.race([raw.receive('error'), raw.receive('next')]);
   expect((payload.errors ?? payload)[0].extensions.code).toBe('FORBIDDEN');
@@ -89,7 +86,7 @@ describe('a socket subscribed to balances', () => {
   });
 });
 
-test('a socket without subscriptions accepts a token with fewer rights, and is limited to them from then on', async () => {
+test('a socket without subscriptions accepts a token with fewer rights, and is limited to those rights from then on', async () => {
   const raw = await openRawSocket(t.url, (await server(['VIEW', 'TRANSACT'])).authorization);
   renew(raw, await server(['TRANSACT']));
   await raw.receive('pong');
@@ -100,7 +97,7 @@ test('a socket without subscriptions accepts a token with fewer rights, and is l
   raw.socket.close();
 });
 
-test('a stream that is renewed with the same or more rights continues, and ends with the new token', async () => {
+test('a stream that is renewed with the same or more rights continues, and ends when the new token does', async () => {
   const [first, newer] = [await server(['VIEW']), await server(['VIEW', 'TRANSACT'])];
   const raw = await following(first.authorization);
   renew(raw, newer);
@@ -132,14 +129,14 @@ test('a stream does not open if its socket is renewed with fewer rights in the m
   await subscribed(t, 0);
 });
 
-test('a socket rejects credentials that could not be looked up, and continues with its own', async () => {
+test('a socket rejects new credentials that cannot be looked up, and continues with its current ones', async () => {
   const address = { 'x-forwarded-for': '198.51.100.77' };
   const raw = await openRawSocket(t.url, t.platform.authorization, { headers: address });
   const wrong = { ...address, authorization: 'Basic bm9ib2R5Om5vdGhpbmc=', 'content-type': 'application/json' };
   const guess = () => fetch(`${t.url}/graphql`, { method: 'POST', headers: wrong, body: '{"query":"{ __typename }"}' });
   for (let sent = 0; sent < 6; sent += 1) await guess();
   expect((await guess()).status).toBe(429);
-  // Another platform's token that has not been used yet.
+  // A token of another platform that has not been used yet.
   renew(raw, await t.newPlatform('unseen'));
   await raw.receive('pong');
   raw.send({ id: '1', type: 'subscribe', payload: { query: '{ customers { totalCount } }' } });

@@ -12,8 +12,8 @@ import { selection } from '../setup/selection.ts';
 import { sequenced } from '../setup/streams.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 
-// The data that a request reads never depends on concurrent requests by other platforms. In this test, a single write
-// sends the requests of two platforms to the server.
+// The data that a request reads never depends on concurrent requests by other platforms. This test sends the requests
+// of two platforms to the server in a single write.
 
 /** A platform's objects, for use in paths and arguments. */
 type Things = Readonly<Record<string, string>>;
@@ -90,10 +90,7 @@ function answersIn(bytes: Buffer): Exchange[] {
   return answers;
 }
 
-/**
- * Removes the parts of a response that are different each time: times, delivery attempts, and lookups made for a
- * receiver.
- */
+/** Removes the parts of a response that differ each time: times, delivery attempts, and receiver lookups. */
 function steady(body: string): string {
   return body.replace(
     /\d{4}-\d\d-\d\dT[\d:.]+Z?|Lookup:[0-9a-f-]+|<MsgId>[^<]*|<Id>STMT[^<]*|"attempts":\[[^\]]*\]/g,
@@ -102,8 +99,8 @@ function steady(body: string): string {
 }
 
 /**
- * Sends the request of each platform alone, and then both concurrently, several times. The responses must be identical
- * and have no errors. Returns both responses.
+ * Sends each platform's request on its own, and then both concurrently, several times. Each platform's responses must
+ * be identical and free of errors. Returns both responses.
  */
 async function sameAlone(requestOf: (authorization: string, things: Things) => string): Promise<Exchange[]> {
   const requests = sides.map(({ platform, things }) => requestOf(platform.authorization, things));
@@ -124,7 +121,7 @@ function graphQlRequest(authorization: string, content: object): string {
   return `POST /graphql HTTP/1.1\r\n${headers}\r\n${body}`;
 }
 
-test('every REST read returns the same to a platform, whoever else asks in the same tick', async () => {
+test('every REST read returns the same to a platform, whoever else sends it in the same tick', async () => {
   const reads = Object.entries<Data>(paths).filter(([, { get }]) => get);
   expect(reads.length).toBeGreaterThan(15);
   for (const [path, { get }] of reads) {
@@ -149,7 +146,7 @@ const neededArguments: Readonly<Record<string, (things: Things) => string>> = {
     `ids: ${JSON.stringify(Object.values(named))}`,
 };
 
-test('every query field returns the same to a platform, whoever else asks in the same tick', async () => {
+test('every query field returns the same to a platform, whoever else requests it in the same tick', async () => {
   const fields = Object.values(schema.getQueryType()?.getFields() ?? {});
   const needing = fields.filter(({ args }) => args.some(isRequiredArgument)).map(({ name }) => name);
   expect(needing.sort()).toEqual(Object.keys(neededArguments).sort());
@@ -157,7 +154,7 @@ test('every query field returns the same to a platform, whoever else asks in the
     await sameAlone((authorization, things) => {
       const given = neededArguments[name]?.(things);
       const field = `${name}${given ? `(${given})` : ''} ${selection(type, name.endsWith('s') ? 3 : 2)}`;
-      // The executor of graphql-js resolves a document if no plan reads one of its fields, such as the viewer's.
+      // Documents with a field that no plan reads, such as the viewer's, are resolved by the graphql-js executor.
       // Counting all rows below each row would cost too much in total.
       const query = `{ ${field.replaceAll(/\btotalCount\b|\btransactionTotals\s*\{[^{}]*(\{[^{}]*(\{[^{}]*\}[^{}]*)*\}[^{}]*)*\}/g, '')} viewer { kind } }`;
       return graphQlRequest(authorization, { query });
@@ -165,7 +162,7 @@ test('every query field returns the same to a platform, whoever else asks in the
   }
 });
 
-/** The inputs of commands that only validate. Requests in the same tick share the statement that reads for them. */
+/** Inputs of validate-only commands. Those sent in the same tick share the statement that reads their data. */
 const dryRuns: Readonly<Record<string, (things: Things) => Data>> = {
   createQuote: ({ accountId, externalAccountId }) => ({
     source: { account: { accountId } },
@@ -192,18 +189,17 @@ function dryRun(name: string, authorization: string, things: Things): string {
 }
 
 describe.each(Object.keys(dryRuns))('%s', (name) => {
-  test('finds the same for a platform, whoever else sends it in the same tick', async () => {
+  test('returns the same to a platform, whoever else sends it in the same tick', async () => {
     const alone = await sameAlone((authorization, things) => dryRun(name, authorization, things));
     expect(alone.map(({ body }) => body)).toEqual(alone.map(() => expect.stringContaining('sentAmount')));
   });
 
-  test('finds nothing of another customer for an app, even when its platform sends the same input in the same tick', async () => {
+  test('returns nothing of another customer to an app, even if its platform sends the same input in the same tick', async () => {
     const platform = t.platform;
     const things = sides[0]?.things ?? {};
     const app = await payingApp(platform, { customerId: (await makeScene(platform)).customerId });
     const requests = [platform, app, platform, app].map(({ authorization }) => dryRun(name, authorization, things));
-    // The first requests with new credentials wait for the credentials to be looked up, so they are not in the same
-    // tick.
+    // The first requests with new credentials wait until these are looked up, so they do not run in the same tick.
     await pipelined(requests);
     const answers = await pipelined(requests);
     const [found, hidden] = [expect.stringContaining('sentAmount'), expect.stringContaining('NOT_FOUND')];
@@ -211,7 +207,7 @@ describe.each(Object.keys(dryRuns))('%s', (name) => {
   });
 });
 
-test("a query of Prisma's client runs for the platform in whose name it was created, wherever it is awaited", async () => {
+test('a Prisma query runs for the platform on whose behalf it was created, wherever it is awaited', async () => {
   const { prisma } = t.gateway.serving;
   const made = sides.map(({ platform: { platformId } }) =>
     asPlatform(platformId, () => prisma.platform.findFirst({ select: { id: true } })),

@@ -6,7 +6,7 @@ import { appOf, type Bearer, makeScene, newCustomer, type Scene, serverOf } from
 import { nextOf, openEventStream, openRawSocket, subscribed } from '../setup/streams.ts';
 import { endpointUntil } from '../webhooks/endpoint.ts';
 
-/** Revoking a token ends the tokens that it created; deleting a customer ends the tokens of its apps. */
+/** Revoking a token also revokes the tokens it created; deleting a customer revokes the tokens of its apps. */
 
 const t = await testGateway();
 
@@ -29,7 +29,7 @@ const endpoint = async (by: TestPlatform): Promise<string> =>
 
 const viewer = '{ viewer { kind } }';
 
-/** Waits until the tokens are refused. A gateway caches them for at most two seconds. */
+/** Waits until the tokens are rejected. A gateway caches them for at most two seconds. */
 async function refused(...tokens: readonly TestPlatform[]): Promise<void> {
   for (const token of tokens)
     await vi.waitFor(async () => expect((await token.send(viewer)).status).toBe(401), { timeout: 60_000 });
@@ -46,7 +46,7 @@ async function good(...tokens: readonly TestPlatform[]): Promise<void> {
   }
 }
 
-/** The ways to end a token. Each returns the code of the refusal, or null. */
+/** The ways to end a token. Each function returns the refusal's code, or null. */
 const revocations = {
   GraphQL: async (by: TestPlatform, tokenId: string, rest: object = {}): Promise<string | null> =>
     (await act(by, 'revokeApiToken', { tokenId, ...rest }, 'revokedId')).code ?? null,
@@ -79,7 +79,7 @@ describe.each(Object.entries(revocations))('over %s', (_api, revoke) => {
     await good(platform, sibling);
   });
 
-  test("a revoked token's descendants survive on request, and end when the token is revoked again", async () => {
+  test("a revoked token's descendants survive if requested, and end when the token is revoked again", async () => {
     const platform = await newPlatform();
     const { parent, child, grandchild, apps } = await family(platform);
     expect(await revoke(platform, child.tokenId, { revokeDescendants: false })).toBeNull();
@@ -116,7 +116,7 @@ describe.each(Object.entries(revocations))('over %s', (_api, revoke) => {
       const { webhookEndpoints } = await platform.ask(query);
       return Object.fromEntries(webhookEndpoints.edges.map(({ node }: Data) => [node.id, node]));
     };
-    /** The token with which each endpoint ends. */
+    /** The token whose revocation disables each endpoint. */
     const ends = [
       ...[all.ofParent, all.enabled].map((id) => [id, parent.tokenId] as const),
       ...[all.ofChild, all.redirected].map((id) => [id, child.tokenId] as const),
@@ -138,7 +138,6 @@ describe.each(Object.entries(revocations))('over %s', (_api, revoke) => {
         ...(tokenId === platform.tokenId ? { status: 'ENABLED', notice: null } : disabled),
       });
     expect(Object.values<Data>(after).find(({ url }) => url.endsWith('of-settings'))).toMatchObject(disabled);
-    // The waiting operations have continued.
     const { rows } = await t.owner.query(
       `select count(*)::int as waiting from webhook_delivery d join webhook_endpoint e on e.platform_id = d.platform_id and e.id = d.endpoint_id
        where e.platform_id = $1 and e.status = 'DISABLED' and d.status = 'PENDING'`,
@@ -153,7 +152,7 @@ describe.each(Object.entries(revocations))('over %s', (_api, revoke) => {
     expect(await revoke(platform, platform.tokenId)).toBe('CONFLICT');
     await good(platform);
     const second = await server(platform);
-    // The descendants of the token end with it, so no token with MANAGE would be left.
+    // Since the token's descendants end with it, no token with MANAGE would be left.
     expect(await revoke(second, platform.tokenId)).toBe('CONFLICT');
     await good(platform, second);
     expect(await revoke(second, platform.tokenId, { revokeDescendants: false })).toBeNull();
@@ -163,7 +162,7 @@ describe.each(Object.entries(revocations))('over %s', (_api, revoke) => {
     await good(second);
   });
 
-  test('one of two tokens that concurrently revoke each other, or themselves, survives', async () => {
+  test('if two tokens concurrently revoke each other, or themselves, one survives', async () => {
     for (let round = 0; round < 6; round++) {
       const one = await newPlatform();
       const two = await server(one);
@@ -171,7 +170,8 @@ describe.each(Object.entries(revocations))('over %s', (_api, revoke) => {
       const targets = round % 2 === 0 ? [two, one] : [one, two];
       const codes = await Promise.all(
         [one, two].map((by, at) =>
-          // When the second revocation arrives, its own token may already be revoked and forgotten.
+          // When the second revocation arrives, the token that authorizes it may already be revoked and evicted from
+          // the cache.
           revoke(by, targets[at]?.tokenId ?? '', { revokeDescendants: false }).catch(() => 'UNAUTHORIZED'),
         ),
       );
@@ -184,7 +184,7 @@ describe.each(Object.entries(revocations))('over %s', (_api, revoke) => {
     }
   });
 
-  test('a revoked token cannot create another, even while a gateway remembers it', async () => {
+  test('a revoked token cannot create another, even while a gateway has it cached', async () => {
     const platform = await newPlatform();
     const customerId = await newCustomer(platform);
     const ended = await server(platform);
@@ -198,7 +198,7 @@ describe.each(Object.entries(revocations))('over %s', (_api, revoke) => {
       act(ended, 'updateWebhookEndpoint', { endpointId, url: `${hook}/elsewhere` }),
     ];
     for (const attempt of attempts) {
-      // If the gateway no longer remembers the token, the request itself is refused.
+      // If the token is no longer cached, the request itself is rejected.
       expect((await attempt.catch(() => ({ code: 'FORBIDDEN' }))).code).toBe('FORBIDDEN');
     }
   });
@@ -214,7 +214,7 @@ describe.each(Object.entries(revocations))('over %s', (_api, revoke) => {
         act(parent, 'createClientToken', { boundTo: { customerId } }, 'tokenId'),
         act(parent, 'createWebhookEndpoint', { url: hook }, 'endpoint { id }'),
       ]);
-      // A creation that arrives after the revocation, when the token is already forgotten, gets no result.
+      // A creation that arrives after the revocation, when the token is no longer cached, gets no result.
       await Promise.all([
         revoke(platform, parent.tokenId),
         ...creations.map((creation) => creation.catch(() => undefined)),
@@ -230,7 +230,7 @@ describe.each(Object.entries(revocations))('over %s', (_api, revoke) => {
   });
 });
 
-test('a token shows its creator, and a revocation, even a repeat, returns how many tokens ended with it', async () => {
+test('a token shows its creator, and a revocation, even a repeated one, returns how many tokens ended with it', async () => {
   const platform = await newPlatform();
   const { parent, child, grandchild, apps } = await family(platform);
   const rest = await restClient(t.url, child.authorization);
@@ -307,7 +307,7 @@ describe.each(Object.entries(deletions))('a customer that is deleted over %s', (
     for (const socket of sockets.slice(0, ended.length)) expect((await socket.closed).code).toBe(4403);
     await refused(...ended);
     await good(...staying);
-    // The sweep that closed the other sockets has also checked these.
+    // The sweep that closed the other sockets has also checked these ones.
     for (const socket of sockets.slice(ended.length)) {
       expect(socket.socket.readyState).toBe(socket.socket.OPEN);
       socket.socket.close();
@@ -338,7 +338,7 @@ describe.each(Object.entries(deletions))('a customer that is deleted over %s', (
   });
 });
 
-test("the database refuses a customer's token whose owner is a different customer, or missing", async () => {
+test("the database rejects a customer's token whose owner is a different customer or missing", async () => {
   const platform = await newPlatform();
   const customerId = uuidIn(await newCustomer(platform));
   for (const owner of [null, uuidIn((await makeScene(platform)).customerId)]) {

@@ -12,7 +12,7 @@ export const rulesFiles = globSync('deploy/prometheus/*alerts.yml');
 export const alertsIn = (rules: string): string[] =>
   [...rules.matchAll(/^ +- alert: (\w+)$/gm)].map(([, name = '']) => name);
 
-/** How the times in the rules are shortened so that a run takes only minutes. Everything else is unchanged. */
+/** Shortens the durations in the rules so that a run takes only minutes. Everything else is unchanged. */
 const shorter: readonly [time: RegExp, instead: string][] = [
   [/for: \d+[sm]/g, 'for: 0s'],
   [/\[5m\]/g, '[10s]'],
@@ -31,7 +31,7 @@ export async function shortenedRules(): Promise<string[]> {
   return rules;
 }
 
-/** Waits until a condition holds. If that takes too long, the error says what is missing. */
+/** Waits until a condition is met. If that takes too long, the error says what is missing. */
 export async function untilHolds(
   holds: () => Promise<boolean>,
   left: () => unknown,
@@ -49,7 +49,7 @@ interface FiringAlert {
 }
 
 /**
- * A real Prometheus, which scrapes instances every three seconds. A scrape takes less time than that even if the
+ * A real Prometheus that scrapes the instances every three seconds. A scrape takes less time than that even if the
  * database does not respond.
  */
 export type Prometheus = Awaited<ReturnType<typeof startPrometheus>>;
@@ -61,7 +61,7 @@ export async function startPrometheus(rules: readonly string[], targets: readonl
   const config = {
     global: { scrape_interval: '3s', scrape_timeout: '3s', evaluation_interval: '1s' },
     rule_files: ['[0-9].yml'],
-    // The rules refer to the job by this name.
+    // The alerting rules refer to the job by this name.
     scrape_configs: [{ job_name: 'payments', static_configs: [{ targets }] }],
   };
   await writeFile(path.join(folder, 'prometheus.yml'), JSON.stringify(config));

@@ -7,11 +7,11 @@ import { succeed } from '../setup/acts.ts';
 import { query } from '../setup/embedded-servers.ts';
 import { type Data, openClient, type TestPlatform } from '../setup/gateway.ts';
 
-/** The system into which faults are injected while the clients of the load move money. */
+/** The system into which faults are injected while the load's clients move money. */
 export interface Stage extends Surroundings {
   /** The affected instance, unless the fault affects all instances. */
   readonly instance: Instance;
-  /** A second platform at the affected instance, besides the platform that the load uses. */
+  /** A second platform on the affected instance, besides the one that the load uses. */
   readonly other: TestPlatform;
   ops(...args: readonly string[]): Promise<Data>;
   own(sql: string): Promise<Data[]>;
@@ -24,12 +24,12 @@ export interface Staged {
 }
 
 export interface StagedFault {
-  /** Describes the fault for the table in docs/faults.md. */
+  /** The description of the fault in the table in docs/faults.md. */
   readonly staged: string;
   /** The alerts that must fire because of the fault. Other alerts may fire as well. */
   readonly alerts: readonly string[];
   stage(stage: Stage): Promise<Staged>;
-  /** Returns the reason if the fault cannot be staged here, otherwise undefined. */
+  /** Returns why the fault cannot be staged on this machine, or undefined if it can. */
   unavailable?(postgres: DoomedPostgres): string | undefined;
 }
 

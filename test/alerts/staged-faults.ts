@@ -19,7 +19,7 @@ import {
 
 const address = (currency: string) => `$success.${currency}@${simulatedDomain}`;
 
-/** Looks up a receiver, and returns a function that reads the lookup again. */
+/** Looks up a receiver. Returns a function that reads the lookup again. */
 async function readingLookups({ other }: Stage) {
   const { id } = await lookUp(other, address('usd'));
   return () => other.send('query ($id: ID!) { node(id: $id) { id ... on Lookup { umaAddress } } }', { id });
@@ -31,7 +31,7 @@ const lag = 500;
 /** The maximum number of endpoints of a platform. */
 const endpoints = 20;
 
-/** A comparison with a provider that finished this long ago. */
+/** How long ago the staged comparison with a provider finished. */
 const comparison = (age: string) => `insert into reconciliation (platform_id, period_from, period_to, finished_at)
   select id, now() - interval '${age}', now() - interval '${age}' + interval '1 hour', now() - interval '${age}' from platform`;
 
@@ -47,7 +47,7 @@ function onDisk(staged: string, fault: 'lock' | 'fill'): StagedFault {
 }
 
 const ofInstances: Readonly<Record<string, StagedFault>> = {
-  // Postgres faults: in its disk, in the network to it, and in its contents.
+  // Faults of Postgres: its disk, the network to it, and its contents.
   'unreachable database': between(
     'the network refuses the connections of one instance, and cuts the open ones',
     ['PaymentsDatabaseAway', 'PaymentsFiguresMissing', 'PaymentsFeedPolls'],
@@ -152,7 +152,7 @@ const ofInstances: Readonly<Record<string, StagedFault>> = {
     ({ instance }) => instance.kill(),
     ({ instance }) => instance.start(),
   ),
-  // Faults that only certain requests encounter. The load's requests use other tables.
+  // Faults that affect only certain requests. The load's requests use other tables.
   'locked table': {
     staged: 'a person locks a table by hand, and 31 requests at a time try to read it',
     alerts: ['PaymentsSessionsBlocked', 'PaymentsRequestsSlow', 'PaymentsPoolWaits'],
@@ -272,7 +272,7 @@ const ofInstances: Readonly<Record<string, StagedFault>> = {
       };
     },
   },
-  // Findings of audits and reconciliations.
+  // Problems that audits and reconciliations find.
   'corrupted balance': {
     staged:
       'the owner changes a balance, bypassing the ledger, and `ops audit` runs; ended by restoring the balance and running the audit again',
@@ -339,7 +339,7 @@ interface Scene {
   readonly faults: Readonly<Record<string, StagedFault>>;
 }
 
-/** All faults that `npm run soak -- alerts` stages. Each alert has one. */
+/** All faults that `npm run soak -- alerts` stages: one for each alert. */
 export const scenes: readonly Scene[] = [
   { hasReplica: false, faults: ofInstances },
   { hasReplica: true, faults: ofReplica },

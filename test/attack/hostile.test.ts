@@ -5,7 +5,7 @@ const world = await openHostileWorld();
 afterAll(() => world.close());
 
 const probes = Number(process.env.ATTACK_PROBES ?? 400);
-/** The same probes each time, so that only a change makes this test fail. The soak draws new ones. */
+/** The seed is fixed, so that this test fails only if the code has changed. The soak draws new probes each time. */
 const seed = 20_261_123;
 
 test(`${probes} random requests, valid and invalid, over all transports cause no fault, leak or exceeded limit`, async () => {

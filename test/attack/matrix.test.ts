@@ -8,8 +8,9 @@ import { tryStreams, tryWebhooks } from './matrix/streams.ts';
 import { openMatrix } from './matrix/world.ts';
 
 /**
- * The matrix of tenants and scopes. Its places come from the schema and from the OpenAPI document: a new field,
- * argument or input field is tested automatically, or fails until the tables in test/attack/matrix state its meaning.
+ * The matrix of tenants and scopes. Its places are derived from the schema and the OpenAPI document: a new field,
+ * argument or input field is tested automatically, or fails the test until the tables in test/attack/matrix state its
+ * meaning.
  */
 
 const world = await openMatrix();
@@ -25,7 +26,7 @@ test('the matrix covers every field of the schema, with its permission', () => {
   for (const { name } of nodeTypes()) kindOfNode(name);
 });
 
-/** Here each place is tried by one of these strangers. In the soak, all of them try every place. */
+/** Here, only one of these strangers tries each place. In the soak, all of them try every place. */
 const sharing = ['another customer with every grant', 'another quote', 'another transaction'];
 
 test.each(['another platform', 'another customer', ...sharing, 'another payment of the same customer'])(
@@ -47,13 +48,13 @@ test('over GraphQL, a token with fewer rights learns nothing about the objects t
   none(all);
 });
 
-test('over GraphQL, expired and revoked credentials get the same refusal everywhere, and read nothing', async () => {
+test('over GraphQL, expired and revoked credentials are rejected in the same way everywhere, and read nothing', async () => {
   const all = figures();
   await tryEnded(world, all);
   none(all);
 });
 
-test('the streams and webhooks of strangers reveal nothing about what happens meanwhile', async () => {
+test("strangers' streams and webhooks reveal nothing about what happens in the meantime", async () => {
   const all = figures();
   await tryStreams(world, all);
   await tryWebhooks(world, all);
@@ -67,7 +68,7 @@ test('over REST, objects named by another platform look as if they never existed
   none(all);
 });
 
-test('over REST, tokens with fewer rights, for apps, or expired get the same refusal, and read nothing', async () => {
+test('over REST, app tokens, expired tokens and tokens with fewer rights get the same refusal, and read nothing', async () => {
   const all = figures();
   await tryRestTokens(world, await restOperations(world.counting.url), permissionsInDocs(), all);
   none(all);
@@ -84,14 +85,14 @@ function permissionsInDocs(): Map<string, string> {
   return found;
 }
 
-test("over REST, the owner's answer differs from a stranger's at every place", async () => {
+test("over REST, the owner's response differs from a stranger's at every place", async () => {
   const all = figures();
   // The owner deletes objects that no other test needs.
   await tryRestOwner({ ...world, victim: world.bystander }, await restOperations(world.counting.url), all);
   none(all);
 });
 
-test("over GraphQL, the owner's answer differs from a stranger's at every place", async () => {
+test("over GraphQL, the owner's response differs from a stranger's at every place", async () => {
   const all = figures();
   await tryOwner(world, all);
   none(all);

@@ -12,8 +12,8 @@ import { longTexts, type StrangeText, strangeTexts } from '../setup/strange-text
 import { calls, type Variables } from './matrix/graphql-calls.ts';
 import { makeThings } from './matrix/things.ts';
 
-// Every text field of both APIs, found in the schema and in the OpenAPI document, is tested against one table of
-// strange texts.
+// Every string field of both APIs, as found in the schema and the OpenAPI document, is tested with a table of awkward
+// strings.
 
 const t = await testGateway({ SANDBOX_PACE_MS: 600_000 });
 const own = await makeThings(t.platform, 'http://127.0.0.1:9/hook');
@@ -22,7 +22,7 @@ const details = { business: { legalName: 'Engines Ltd' } };
 const made = await act(t.platform, 'createCustomer', { platformCustomerId: 'business', details }, 'customer { id }');
 const business: string = made.customer.id;
 
-/** The maximum length of human-readable texts, by the names of their fields. */
+/** The maximum lengths of human-readable strings, by field name. */
 const texts: Readonly<Record<string, number>> = {
   ...{ fullName: longest.name, legalName: longest.name, line1: longest.line, line2: longest.line },
   ...{ city: longest.word, state: longest.word, title: longest.word, postalCode: longest.postalCode },
@@ -30,7 +30,7 @@ const texts: Readonly<Record<string, number>> = {
   ...{ description: longest.memo, reason: longest.memo, value: longest.memo, '*': longest.memo },
 };
 const keys = new Set(['platformCustomerId', 'platformAccountId']);
-/** Texts with their own format, which programs read. */
+/** Strings that programs read, with a format of their own. */
 const machine = new Set(
   `umaAddress senderUmaAddress receiverUmaAddress currency currencies currencyCode sendingCurrencyCode receivingCurrencyCode
   receivingCurrency country nationality phoneNumber url idempotencyKey umaDomain eventTypes key code webhookEndpoint
@@ -38,7 +38,7 @@ const machine = new Set(
   sourceCurrency destinationCurrency id receiverCountries receiverUmaAddresses hoursFrom hoursTo timeZone addresses
   documents`.split(/\s+/),
 );
-/** Input types whose texts are account details: account-types.test.ts tests them. */
+/** Input types whose strings are account details; account-types.test.ts tests them. */
 const accountInputs = new Set(
   Object.values(accountTypes).map(({ graphql }) => `${graphql.type.replace(/Info$/, '')}Input`),
 );
@@ -47,7 +47,7 @@ const restAccounts = new Set(Object.values(accountTypes).map(({ graphql }) => `$
 interface Place {
   readonly owner: string;
   readonly path: readonly string[];
-  /** Returns the value that is otherwise sent here, with this text inserted. */
+  /** Returns the value that is otherwise sent here, with this string inserted. */
   put(around: unknown, text: string): unknown;
 }
 
@@ -64,7 +64,7 @@ function kindOf({ owner, path }: Pick<Place, 'owner' | 'path'>): Kind {
   return { most, isKey: false };
 }
 
-/** Returns the texts of an input, each with a function that builds a value around it. */
+/** Returns the strings of an input, each with a function that builds a value around it. */
 function textsIn(field: string, type: GraphQLInputType): Place[] {
   const all = [...placesIn(field, type)];
   const details = all.filter(({ type: inner }) => 'name' in inner && accountInputs.has(inner.name));
@@ -81,7 +81,7 @@ const baseOf = (made: readonly Variables[], field: string): Variables | undefine
 
 const known = new Set<string>();
 
-/** Returns the texts to try at a place: all of them the first time that a type occurs, and then only a few. */
+/** Returns the strings to try at a place: all of them the first time that a type occurs, only a few after that. */
 function tried(
   api: string,
   { owner, path }: Pick<Place, 'owner' | 'path'>,
@@ -105,7 +105,7 @@ async function inTurns(tasks: (() => Promise<void>)[]): Promise<void> {
   await Promise.all(Array.from({ length: 8 }, work));
 }
 
-test("every text in a mutation's input is refused or stored as the table of strange texts says", async () => {
+test("every string in a mutation's input is refused or stored as the table of awkward strings says", async () => {
   const wrong: string[] = [];
   let texts = 0;
   const tasks = calls
@@ -151,7 +151,7 @@ test("every text in a mutation's input is refused or stored as the table of stra
           );
           const result = answer.data?.[field];
           const expected = mayBeEmpty && strange.given.trim() === '' ? '' : stored(strange, kind.isKey);
-          // A metadata entry is refused as a whole, and so is a fact.
+          // A metadata entry is refused as a whole, as is a fact.
           const places = [place.path, place.path.slice(0, -1)].map((one) => ['input', ...one].join('.'));
           const isRefused = result?.fields?.some(({ path }: Data) => places.includes(path.join('.'))) ?? false;
           const says = (what: string) => wrong.push(`${field} ${place.path.join('.')} ${strange.what}: ${what}`);
@@ -183,7 +183,7 @@ function spoilt(value: unknown, text: string): unknown[] {
   );
 }
 
-test('a query for a text that cannot be stored finds nothing or is refused', async () => {
+test('a query for a string that cannot be stored finds nothing or is refused', async () => {
   const wrong: unknown[] = [];
   const queries = calls.filter(({ kind }) => kind === 'query');
   const tasks = queries.flatMap(({ field, query, bases }) =>
@@ -210,7 +210,7 @@ test('a query for a text that cannot be stored finds nothing or is refused', asy
   expect(wrong).toEqual([]);
 });
 
-test('every REST text has a maximum length in the document, and is refused as the table of strange texts says', async () => {
+test('every REST string has a maximum length in the document, and is refused as the table of awkward strings says', async () => {
   const wrong: string[] = [];
   let texts = 0;
   const tasks = Object.entries<Data>(rest.document.paths).flatMap(([path, methods]) =>
@@ -225,12 +225,12 @@ test('every REST text has a maximum length in the document, and is refused as th
           place: `${owner} ${place.join('.')}`,
           most: kind.most,
         });
-        // The domain checks the values of maps after the form of the whole body has been checked.
+        // The domain checks the values in maps only after the whole body has been validated.
         if (place.includes('*')) return [];
         const address = path.replace(/\{(\w+)\}/g, (_whole, id) => encodeURIComponent(idOf(id)));
         return tried('REST', { owner, path: place }, kind).map((strange) => async () => {
-          // This is not sent through the client that validates against the document, which counts characters before
-          // composing them.
+          // The client that validates against the document is not used here, because it counts characters before
+          // Unicode composition.
           const response = await fetch(`${t.url}${restBase}${address}`, {
             method: method.toUpperCase(),
             headers: { authorization: t.platform.authorization, 'content-type': 'application/json' },

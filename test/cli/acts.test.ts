@@ -17,7 +17,7 @@ const acts = (...filter: string[]): Promise<Data[]> => answer('acts', ...filter)
 const by = ['--by', 'Ada Lovelace', '--reason', 'a test'];
 const platformId = () => `Platform:${t.platform.platformId}`;
 
-test('each command that changes something is recorded: who, what, why and on which row', async () => {
+test('each command that changes something is recorded: who, what, why and which row', async () => {
   const { id: transaction } = await pay(t.platform, scene, 10, { sandboxScenario: { delayMs: 3_600_000 } });
   const webhookEndpoint = await createEndpoint(t.platform, { url: 'http://127.0.0.1:9/hook' });
   const made = await answer('platform', 'create', 'acme', '--sandbox', ...by);
@@ -59,7 +59,7 @@ async function firstCursor(): Promise<string> {
   return events.edges[0].cursor;
 }
 
-test('acts are found by operator, command, row, platform and time, and are printed as a readable table', async () => {
+test('acts can be filtered by operator, command, row, platform and time, and are printed as a readable table', async () => {
   const only = async (...filter: string[]) => (await acts(...filter)).map(({ act }) => act);
   expect(await only('--act', 'customer')).toEqual(['customer thaw', 'customer freeze']);
   expect(await only('--act', 'customer thaw')).toEqual(['customer thaw']);
@@ -78,7 +78,7 @@ test('acts are found by operator, command, row, platform and time, and are print
   expect(await ops('acts', '--platform', 'nobody')).toMatchObject({ code: 1 });
 });
 
-test("an act without a name is recorded under the machine's login; commands that change nothing are not acts", async () => {
+test("an act without an operator's name is recorded under the machine's login; commands that change nothing are not acts", async () => {
   const before = (await acts()).length;
   await answer('platform', 'limits', 'acme');
   await answer('account', 'freeze', scene.eur, ...by);

@@ -14,7 +14,7 @@ import { temporaryDataDirectory } from '../setup/child-gateway.ts';
 import { openClient, untilWaiting } from '../setup/gateway.ts';
 import { runOps } from '../setup/ops.ts';
 
-/** A separate server, because many faults affect all databases of a server. */
+/** A separate server, because many faults affect all of a server's databases. */
 let server: EmbeddedPostgres;
 let template: ThrowawayDatabase;
 let data: Awaited<ReturnType<typeof temporaryDataDirectory>>;
@@ -52,12 +52,12 @@ const production = {
   CLIENT_TOKEN_KEY: randomBytes(32).toString('base64'),
 };
 
-/** A fault, and how to repair it if it affects more than the test case's database. */
+/** A fault, and how to repair it if it affects more than the test's own database. */
 interface Broken {
-  /** Run in the test case's database, as a superuser. */
+  /** SQL to run as a superuser in the test's own database. */
   readonly sql?: readonly string[];
   readonly settings?: (url: string) => Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>;
-  /** Called to inject a fault that cannot be injected with SQL in the database. Returns the function that ends it. */
+  /** Injects a fault that SQL in the database cannot inject. Returns the function that ends it. */
   readonly during?: (url: string) => Promise<() => Promise<unknown>>;
   readonly after?: readonly string[];
   /** Limits for the doctor that are exceeded immediately, so that the test need not wait. */
@@ -97,14 +97,14 @@ const session = (...texts: readonly string[]): Broken => ({
     return () => client.end();
   },
 });
-/** Changes a row without its triggers and foreign keys. */
+/** Changes a row, bypassing triggers and foreign keys. */
 const row = (text: string): Broken => ({ sql: ['set session_replication_role = replica', text] });
 const id = "'01990000-0000-7000-8000-000000000001'";
 const waitingEvent = row(
   `insert into outbox (platform_id, event_id, type, occurred_at, version, snapshot) values (${id}, ${id}, 'TEST', now() - interval '1 minute', 1, '{}')`,
 );
 
-/** SQL statements that cause faults, by the only check that reports them, each with the wording of the report. */
+/** SQL statements that cause faults, by the only check that reports them, each with the wording reported. */
 const statements: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
   migrations: {
     "update _prisma_migrations set migration_name = '0_before'": /created by an earlier series/,
@@ -159,7 +159,7 @@ const statements: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
   },
 };
 
-/** More faults, by the check that reports them, in the same form. */
+/** More faults in the same form. */
 const broken: Readonly<Record<string, Readonly<Record<string, readonly [words: RegExp, how: Broken]>>>> = {
   settings: {
     'an unknown setting': [/PORT must be a whole number/, set({ PORT: 'eighty' })],
@@ -377,7 +377,7 @@ async function examineBroken({ sql: texts = [], settings, during, after = [], ha
   }
 }
 
-describe('the doctor reports, by exactly one check,', () => {
+describe('the doctor reports, with exactly one check,', () => {
   const faults = [
     ...Object.entries(broken).flatMap(([check, ofIt]) =>
       Object.entries(ofIt).map(([what, [words, how]]) => [what, check, words, how] as const),
@@ -408,7 +408,7 @@ test('the doctor runs every check, and reports nothing if the setup is sound', a
   expect(findings.map(({ check }) => check)).toEqual(checkNames.filter((name) => !notUsed.includes(name)));
 });
 
-test('the doctor says which checks are impossible with the settings of an instance with ROLE=serve', async () => {
+test('the doctor says which checks the settings of an instance with ROLE=serve rule out', async () => {
   const findings = await examineBroken({ settings: () => ({ ROLE: 'serve' }) });
   const skipped = findings.filter(({ result }) => result !== 'ok');
   expect(skipped).toEqual(skipped.map(({ check }) => ({ check, result: 'skipped', detail: expect.any(String) })));
@@ -425,14 +425,14 @@ test("the doctor reports a clock that differs from the database's", async () => 
   ]);
 });
 
-test('the doctor names a lock that a check waits for, and runs the other checks', async () => {
+test('the doctor names a lock that a check is waiting for, and runs the other checks', async () => {
   const findings = await examineBroken({ ...session('begin; lock table transaction'), hasty: {} });
   expect(findings.filter(({ result }) => result !== 'ok')).toEqual([
     { check: 'suspense', result: 'warning', detail: expect.stringContaining('see "blocked"') },
   ]);
 });
 
-test('"blocked" says that a commit waits for a synchronous standby, and that ending its session does not help', async () => {
+test('"blocked" says that a commit is waiting for a synchronous standby, and that ending its session does not help', async () => {
   const [committing, waiting] = [await openClient(template.url), await openClient(template.url)];
   let isOver = false;
   const again = async (client: pg.Client, text: string) => {

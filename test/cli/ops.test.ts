@@ -34,7 +34,7 @@ async function refusal(args: readonly string[], environment?: Environment): Prom
   return err;
 }
 
-test('the policy commands list what is left of each limit, and the payments that wait for a second person', async () => {
+test('the policy commands list what is left of each limit, and the payments waiting for approval by a second person', async () => {
   expect(await ops(['policy', 'list', 'test'])).toMatchObject({ code: 0, out: 'The platform test has no policy.' });
   expect((await ops(['policy', 'held', 'test'])).out).toBe('No payment of the platform test waits for an approval.');
   const scene = await makeScene(t.platform);
@@ -59,7 +59,7 @@ test('the policy commands list what is left of each limit, and the payments that
 });
 
 describe('the commands about rails', () => {
-  test("store a platform's connection from standard input, encrypted, and say what cannot be checked", async () => {
+  test("read a platform's connection from standard input, store it encrypted, and say what cannot be checked", async () => {
     typeIn('{"baseUrl":"https://upstream.example/2025-10-13","clientId":"a","secret":"hidden"}');
     expect(await answer(['rails', 'connect', 'test'])).toEqual({ connected: 'test' });
     const { rows } = await t.owner.query('select sealed from rail_connection');
@@ -72,7 +72,7 @@ describe('the commands about rails', () => {
     await t.owner.query('delete from rail_connection');
   });
 
-  test("list the contradictions in rails' reports, and refuse to close one that is not open", async () => {
+  test("list the contradictions in rails' reports, and refuse to close a contradiction that is not open", async () => {
     expect((await ops(['cases', 'list'])).out).toBe('There are no open cases.');
     const id = 'Transaction:0197f2a0-0000-7000-8000-000000000001';
     const close = ['cases', 'close', id, '--by', 'Ada', '--reason', 'checked'];
@@ -101,7 +101,7 @@ describe('the command line', () => {
     }
   });
 
-  test('migrates only with migrate', async () => {
+  test('migrates only with the migrate command', async () => {
     const empty = await emptyDatabase();
     const environment = { DATABASE_URL: empty.url, NODE_ENV: 'development' };
     expect(await refusal(['platform', 'list'], environment)).toMatch(/lacks the migrations? .*npm run migrate/);
@@ -249,7 +249,7 @@ describe("the service's keys", () => {
     CLIENT_TOKEN_KEY_FALLBACKS: [],
   });
 
-  test('are checked at startup: an instance that lacks one in use is refused, and its own keys are retired', async () => {
+  test('are checked at startup: an instance that lacks a key in use does not start; a replaced key can be retired', async () => {
     const database = openDatabase({ url: servingUrl(t.databaseUrl), role: 'gateway_serving', poolSize: 2 });
     const endpoint = { url: 'https://hooks.acme.com/', eventTypes: ['OUTGOING_PAYMENT'] };
     const made = await act(t.platform, 'createWebhookEndpoint', endpoint, 'secret endpoint { id }');

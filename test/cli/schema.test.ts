@@ -31,7 +31,7 @@ test('the command lists the changes that break clients of an earlier schema, and
 const gone = (reason: string, type = 'Int') =>
   breaksSince(/^type Viewer \{$/m, `type Viewer {\n  gone: ${type} @deprecated(reason: "${reason}")`);
 
-test('a field may be removed after six months of deprecation, and not earlier', async () => {
+test('a field may be removed after six months of deprecation, but no earlier', async () => {
   expect(await gone('Use kind. Since 2020-02-29.')).toMatchObject({ code: 0 });
   const refused = { code: 1, out: 'Viewer.gone was removed.' };
   const recent = new Date(Date.now() - 175 * 86_400_000).toISOString().slice(0, 10);
@@ -47,19 +47,19 @@ test('a type may be removed with the last field that leads to it', async () => {
   expect(result).toMatchObject({ code: 0 });
 });
 
-test('a deprecation states its date', () => {
+test('a deprecation must state its date', () => {
   const schema = parse(`type Query {
     old: Int @deprecated(reason: "Use new. Since 2027-03-01."), older(a: Int @deprecated): Int @deprecated(reason: "Use new.")
   } enum E { A @deprecated(reason: "Since 2027-03.") B @deprecated(reason: "Since 2027-03-01.") }`);
   expect(undatedDeprecations(schema)).toEqual(['older', 'a', 'A']);
 });
 
-test('adding to the schema breaks nothing', async () => {
+test('additions to the schema break nothing', async () => {
   const result = await breaksSince(/^type Viewer \{\n {2}"""[^"]*"""\n {2}customer: Customer\n/m, 'type Viewer {\n');
   expect(result).toMatchObject({ code: 0, out: expect.stringMatching(/^No breaking changes since /) });
 });
 
-test('an unknown revision is reported in one sentence', async () => {
+test('an unknown revision is reported in a single sentence', async () => {
   const result = await breaks('no-such-revision');
   expect(result).toMatchObject({ code: 1, err: expect.stringContaining('no git revision') });
 });

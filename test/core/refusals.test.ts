@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { translatePath } from '../../src/core/refusal.ts';
 
-test('a path is mapped once, by the longest entry that is its prefix', () => {
+test('a path is mapped once, using the longest entry that is its prefix', () => {
   const table = [
     [['details'], ['customerType']],
     [['details', 'address'], ['address']],
@@ -25,7 +25,7 @@ function textsIn(call: string): string[] {
   return words.map((text) => text.replaceAll(/\$\{[^}]*\}/g, ''));
 }
 
-test("a refusal's text names no field; its path does, with the name that each API uses", () => {
+test("a refusal's message names no field; its path does, using each API's own name", () => {
   const files = globSync('src/**/*.ts', { exclude: (path) => path.endsWith('generated') });
   const sources = files.map((file) => ({ file, text: readFileSync(file, 'utf8') }));
   const texts = sources.flatMap(({ file, text }) =>

@@ -8,14 +8,14 @@ import { emptyDatabase, testDatabase } from '../setup/database.ts';
 import { ownGateway, testClient } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 
-/** Roles other than the service's cannot call or read anything in its database (docs/database-roles.md). */
+/** Only the service's roles can call or read anything in its database (docs/database-roles.md). */
 
 const unique = `${process.pid}_${Date.now()}`;
 const stranger = `stranger_${unique}`;
 const ours = `(select oid, nspname from pg_namespace where nspname !~ '^pg_' and nspname <> 'information_schema')`;
 
 const database = await testDatabase();
-// An empty search path, so that every name is printed with its schema.
+// With an empty search path, every name is printed with its schema.
 const owner = await testClient({ databaseUrl: database.url }, '-c search_path=');
 const strangerUrl = new URL(database.url);
 await owner.query(`create role ${stranger} login password ${pg.escapeLiteral(strangerUrl.password)}`);
@@ -30,7 +30,7 @@ const namesOf = async (on: pg.Client, text: string): Promise<string[]> =>
 const attempts = () =>
   namesOf(
     owner,
-    // The arguments come from a subquery: the planner itself would evaluate a strict function of literal nulls.
+    // The arguments come from a subquery, because the planner itself would fold a strict function of literal nulls.
     `select format('select %I.%I(%s) from (select %s offset 0) a', s.nspname, p.proname,
        (select string_agg('a' || n, ', ' order by n) from unnest(p.proargtypes::oid[]) with ordinality a (t, n)),
        (select string_agg(format('null::%s as a%s', format_type(t, null), n), ', ' order by n) from unnest(p.proargtypes::oid[]) with ordinality a (t, n))) as name
@@ -95,7 +95,7 @@ test('the catalog grants nothing to PUBLIC, on objects or on columns', async () 
   expect(granted).toEqual([]);
 });
 
-test('the page lists every security definer function and its callers; each has a fixed search path', async () => {
+test('the page lists every security definer function and its callers; each such function has a fixed search path', async () => {
   const { rows } = await owner.query<{ name: string; callers: string; settings: string[] }>(
     `select p.proname as name, p.proconfig as settings, case
        when p.prorettype = 'trigger'::regtype then 'a trigger'
@@ -112,7 +112,7 @@ test('the page lists every security definer function and its callers; each has a
   expect(rows.filter(({ settings }) => !settings?.includes('search_path=public, pg_temp'))).toEqual([]);
 });
 
-test('with a non-superuser owner, as in prisma/roles.sql, all is closed and the service works', async () => {
+test('with a non-superuser owner, as in prisma/roles.sql, everything is closed to others and the service works', async () => {
   const [owning, login] = [`owner_${unique}`, `login_${unique}`];
   const dropRoles = `drop owned by ${owning}, ${login}; drop role ${owning}, ${login}`;
   onTestFinished(() => execute(inject('server').url, dropRoles));
@@ -122,7 +122,7 @@ test('with a non-superuser owner, as in prisma/roles.sql, all is closed and the 
     .replaceAll('payments_owner', owning)
     .replaceAll('payments_gateway', login)
     .replaceAll('database payments', `database ${url.pathname.slice(1)}`)
-    // All databases of the server share these two roles, which exist already.
+    // All databases of the server share these two roles, which already exist.
     .replaceAll(/^create role gateway_\w+ nologin;$/gm, '');
   const as = (name: string) => {
     const address = new URL(url);

@@ -6,7 +6,7 @@ import { openDatabase } from '../../src/infra/database/database.ts';
 import { QuoteStatus, TransactionStatus } from '../../src/infra/database/generated/client/client.ts';
 import { testDatabase } from '../setup/database.ts';
 
-/** Facts that both TypeScript and SQL need are written once on each side. This test compares the two sides. */
+/** Facts that both TypeScript and SQL need are stated once in each language. This test compares the two. */
 
 const { url } = await testDatabase();
 const database = openDatabase({ url, role: 'gateway_work' });
@@ -24,7 +24,7 @@ test('TypeScript and is_terminal agree on the terminal statuses of a payment', a
   expect(Object.values(TransactionStatus).length).toBeGreaterThan(rows.length);
 });
 
-test("a quote's terminal statuses are those that no move leaves, and its events agree", async () => {
+test("a quote's terminal statuses are those without a transition to another status, and its events agree", async () => {
   const { rows } = await database.pool.query("select split_part(unnest(status_moves('quote')), ' ', 1) as status");
   const moving = new Set(rows.map(({ status }) => status));
   expect(new Set(Object.values(QuoteStatus).filter((status) => !moving.has(status)))).toEqual(terminalQuoteStatuses);
@@ -41,7 +41,7 @@ test('SQL and TypeScript have the same bounds for amounts', async () => {
     `select proname as name, prosrc as body from pg_proc where pronamespace = 'public'::regnamespace`,
   );
   const stated = rows.flatMap(({ name, body }) => bounds(body).map((bound) => ({ name, bound })));
-  // From a tenth of the bound upward, check_capacity checks more closely.
+  // From a tenth of the bound, check_capacity checks more closely.
   const known = [maxAmount, maxBalance, maxAmount / 10n];
   expect(stated.filter(({ bound }) => !known.includes(bound))).toEqual([]);
   const names = new Set(stated.map(({ name }) => name));
@@ -49,7 +49,7 @@ test('SQL and TypeScript have the same bounds for amounts', async () => {
     expect(names).toContain(name);
 });
 
-test('the bounds for amounts are the same in the schema and the documents, and TypeScript states them once', () => {
+test('the bounds for amounts are the same in the schema and the docs, and TypeScript states them once', () => {
   const papers = ['README.md', 'schema.graphql', ...globSync('docs/*.md')];
   const told = papers.flatMap((file) => bounds(readFileSync(file, 'utf8')));
   expect(told.length).toBeGreaterThan(5);

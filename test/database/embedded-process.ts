@@ -1,8 +1,8 @@
 import pg from 'pg';
 import { startEmbeddedPostgres } from '../../src/infra/database/embedded/embedded.ts';
 
-// A process that uses the embedded server in a given folder (durably, if the second argument is `durable`) until it is
-// interrupted or killed. After an interrupt, it still uses the database before it stops.
+// A process that uses the embedded server in the given folder (durably, if the second argument is `durable`) until it
+// is interrupted or killed. After an interrupt, it uses the database once more before it stops.
 
 const server = await startEmbeddedPostgres({
   dataDir: process.argv[2] ?? '',
@@ -18,5 +18,5 @@ process.once('SIGINT', async () => {
   await server.stop();
   clearInterval(keepAlive);
 });
-// Printed last: a reader may interrupt the process as soon as it has read this.
+// Printed last, because the parent may interrupt the process as soon as it has read this.
 console.log(JSON.stringify({ url: server.url, pid: server.pid, dataDirectory: server.dataDirectory }));

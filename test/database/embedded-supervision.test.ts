@@ -8,10 +8,10 @@ import { canMount, EmbeddedServers, isDown, onDiskOfItsOwn, query } from '../set
 import { openClient } from '../setup/gateway.ts';
 
 const servers = new EmbeddedServers();
-/** Long enough for a busy machine: the expected event takes a fraction of a second. */
+/** Long enough for a busy machine; normally the expected event takes a fraction of a second. */
 const soon = { timeout: 30_000, interval: 10 };
 
-test('a killed server comes back at the same address with its committed data; death and return are logged once each', async () => {
+test('a killed server comes back at the same address with its committed data; its death and its return are each logged once', async () => {
   const { server, warnings } = await startHeard({ durable: true });
   await query(server.url, `create table words (word text); insert into words values ('committed')`);
   const { pid, url } = server;
@@ -35,7 +35,7 @@ test('a killed server comes back at the same address with its committed data; de
   await isDown(url);
 });
 
-test('a server that cannot start is retried until it can, and each reason is logged once', async () => {
+test('starting a server is retried until it succeeds, and each reason for a failure is logged once', async () => {
   const { server, warnings } = await startHeard();
   const { url } = server;
   const reasons = (reason: RegExp) => warnings.filter((line) => reason.test(line));
@@ -44,7 +44,7 @@ test('a server that cannot start is retried until it can, and each reason is log
   const other = await occupied(url);
   await repair();
   await vi.waitFor(() => expect(reasons(/Address already in use/)).toHaveLength(1), soon);
-  // The other program never sees one of our connections, and the reason is logged only once.
+  // The other program never receives one of our connections, and the reason is logged only once.
   expect(reasons(/PG_VERSION/)).toHaveLength(1);
   expect(reasons(/runs again/)).toHaveLength(0);
   other.close();
@@ -81,7 +81,7 @@ test('a server whose child processes outlive it comes back only when they have e
   await vi.waitFor(async () => expect(await query(server.url, 'select 1 as one')).toEqual([{ one: 1 }]), soon);
 });
 
-test('a server that is stopped from outside comes back, even with open connections', async () => {
+test('a server that is stopped by someone else comes back, even with open connections', async () => {
   const server = await servers.start();
   const { pid, url } = server;
   const client = await openClient(url);
@@ -92,7 +92,7 @@ test('a server that is stopped from outside comes back, even with open connectio
   expect(await query(url, 'select 1 as one')).toEqual([{ one: 1 }]);
 });
 
-test('stopping while the server cannot start ends immediately and leaves no server', async () => {
+test('stopping while the server cannot start completes immediately and leaves no server running', async () => {
   const { server, warnings } = await startHeard();
   const repair = await broken(server, warnings);
   await server.stop();
@@ -101,7 +101,7 @@ test('stopping while the server cannot start ends immediately and leaves no serv
   expect(await query(next.url, 'select 1 as one')).toEqual([{ one: 1 }]);
 });
 
-test('stopping while the server restarts leaves no server, at any point of the restart', async () => {
+test('stopping while the server restarts leaves no server running, at any point of the restart', async () => {
   for (const waitFor of [/closed its connection/, /runs again/]) {
     const { server, warnings } = await startHeard();
     process.kill(server.pid, 'SIGKILL');
@@ -115,11 +115,11 @@ test.runIf(canMount())('a server whose disk was full comes back once there is sp
   const user = await servers.startInProcess(onDiskOfItsOwn(servers.parent, 'size=256m'));
   const client = await openClient(user.url);
   const change = `select pg_logical_emit_message(true, 'filler', repeat('x', 1000000))`;
-  // Write enough changes that recovery takes a moment and then runs out of space.
+  // Writes enough changes that recovery takes a moment and then runs out of space.
   for (let count = 0; count < 64; count += 1) await client.query(change);
   const filler = join(`/proc/${user.process.pid}/root`, servers.parent, 'filler');
   await expect(fill(filler)).rejects.toMatchObject({ code: 'ENOSPC' });
-  // Postgres ends when it cannot write its write-ahead log.
+  // Postgres exits when it cannot write its write-ahead log.
   await expect(untilRefused(() => client.query(change))).rejects.toThrow();
   await vi.waitFor(() => expect(user.warnings.join()).toMatch(/will retry[\s\S]*No space left on device/), soon);
 
@@ -130,11 +130,11 @@ test.runIf(canMount())('a server whose disk was full comes back once there is sp
   await interrupted(user);
 });
 
-test('after one connection has crashed, another process that starts and stops leaves the server up', async () => {
+test('after a connection has crashed, another process that starts and stops leaves the server running', async () => {
   const first = await servers.startInProcess();
   const started = await startedAt(first.url);
   await crashBackend(first.url);
-  // The old server may answer until it has noticed the crash.
+  // The old server may respond until it has noticed the crash.
   await vi.waitFor(async () => expect(await startedAt(first.url)).not.toEqual(started), soon);
   await vi.waitFor(async () => expect(await usersOf(first.url)).toBe(1), soon);
   const second = await servers.start();
@@ -145,7 +145,7 @@ test('after one connection has crashed, another process that starts and stops le
   await isDown(first.url);
 });
 
-test('a process that continues after another has shut down the server starts it again', async () => {
+test('a process that is still running after another one has shut down the server starts it again', async () => {
   const first = await servers.startInProcess();
   const second = await servers.start();
   const started = await startedAt(first.url);
@@ -174,7 +174,7 @@ async function startHeard(options: { durable?: boolean } = {}) {
   return { server: await servers.start({ ...options, warn: (line) => warnings.push(line) }), warnings };
 }
 
-/** Kills a server that then cannot start. Returns a function that repairs it. */
+/** Kills the server in such a way that it cannot start. Returns a function that repairs it. */
 async function broken({ dataDirectory, pid }: EmbeddedPostgres, warnings: readonly string[]) {
   const version = join(dataDirectory, 'data', 'PG_VERSION');
   await rename(version, `${version}.away`);
@@ -194,7 +194,7 @@ async function interrupted({ process: user }: Awaited<ReturnType<EmbeddedServers
   expect(await once(user, 'exit')).toEqual([0, null]);
 }
 
-/** Kills one connection's process, as a crash would: Postgres then ends all connections and recovers. */
+/** Kills the process of one connection. As after a crash, Postgres then ends all connections and recovers. */
 async function crashBackend(url: string): Promise<void> {
   const client = await openClient(url);
   const ended = new Promise((resolve) => client.once('end', resolve));
@@ -203,7 +203,7 @@ async function crashBackend(url: string): Promise<void> {
   await ended;
 }
 
-/** Returns how many processes share the lock that shows who uses the server. */
+/** Returns the number of processes that share the lock held by every user of the server. */
 async function usersOf(url: string): Promise<number | undefined> {
   const [row] = await query<{ users: number }>(
     url,

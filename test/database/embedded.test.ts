@@ -32,7 +32,7 @@ test('the password is random, required, and readable by its owner only', async (
   await expect(query(url.replace(password, 'guess'), 'select 1')).rejects.toMatchObject({ code: '28P01' });
 });
 
-test('the server writes durably only when asked to', async () => {
+test('the server writes durably only on request', async () => {
   const shown = `select current_setting('fsync') || current_setting('synchronous_commit') || current_setting('full_page_writes') as safe`;
   const durable = await servers.start({ dataDir: join(servers.parent, 'durable'), durable: true });
   expect(await query(durable.url, shown)).toEqual([{ safe: 'ononon' }]);
@@ -63,7 +63,7 @@ test('a server takes another port if its own has been taken in the meantime', as
   expect(await query(second.url, 'select 1 as one')).toEqual([{ one: 1 }]);
 });
 
-test('a server left behind by a killed process is adopted, and stopped by its new owner', async () => {
+test('a server left behind by a killed process is adopted, and is stopped by its new owner', async () => {
   const left = await servers.startInProcess();
   await query(left.url, 'create table kept (word text)');
   left.process.kill('SIGKILL');
@@ -77,7 +77,7 @@ test('a server left behind by a killed process is adopted, and stopped by its ne
   await isDown(adopted.url);
 });
 
-test('a lock file is no obstacle if its process is dead, or is a different program by now', async () => {
+test('a lock file is no obstacle if its process is dead, or its process id now belongs to a different program', async () => {
   const first = await servers.start();
   await query(first.url, 'create table kept (word text)');
   const lock = join(first.dataDirectory, 'data', 'postmaster.pid');
@@ -86,7 +86,7 @@ test('a lock file is no obstacle if its process is dead, or is a different progr
 
   const gone = spawn(process.execPath, ['--version']);
   await once(gone, 'exit');
-  // This runs as the server's user, because Postgres ignores a lock file that names another user's process.
+  // The program runs as the server's user, because Postgres ignores a lock file that names another user's process.
   const { uid, gid } = await stat(lock.replace('postmaster.pid', 'base'));
   const other = spawn('sleep', ['300'], { uid, gid });
   servers.remember(other);
@@ -111,9 +111,9 @@ test('processes that start together share one server, and the last of them to st
   await isDown(other.url);
 });
 
-test('an interrupt from the terminal leaves the server up until our own orderly stop', async () => {
+test('an interrupt from the terminal leaves the server running until our own orderly shutdown', async () => {
   const { process: gateway } = await servers.startInProcess();
-  // A terminal sends the interrupt to the whole process group.
+  // A terminal interrupts the whole process group.
   process.kill(-Number(gateway.pid), 'SIGINT');
   expect(await once(gateway, 'exit')).toEqual([0, null]);
   const { url } = await servers.start();

@@ -18,7 +18,7 @@ const quotedIn = (text: string) => [...text.matchAll(/`(\w+)`/g)].map(([, name =
 
 interface SqlSource {
   readonly name: string;
-  /** The SQL without its comments and quoted texts. */
+  /** The SQL without comments and string literals. */
   readonly code: string;
 }
 const sources: SqlSource[] = (await readFunctions(projectPrisma)).map(({ name, sql }) => ({
@@ -65,7 +65,7 @@ function drawnCalls(): Set<string> {
   return calls;
 }
 
-test('the page says which functions the program calls, and from where', () => {
+test('the page says which functions the application calls, and from where', () => {
   const files = readdirSync('src', { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts') && !file.includes('generated'))
     .map((file) => join('src', file));
@@ -78,7 +78,7 @@ test('the page says which functions the program calls, and from where', () => {
   expect(said.toSorted()).toEqual(calls.toSorted());
 });
 
-test('the page says which locks each function takes, and in which order; no other function takes any', () => {
+test('the page says which locks each function takes and in which order; functions not listed take none', () => {
   const said = rowsOf('Lock order').map(([name = '', locks = '']) => [
     quotedIn(name)[0],
     [...locks.matchAll(/\((advisory)|`(\w+)` ((?:no key update|share|update)(?: skip locked)?)/g)].map(

@@ -14,7 +14,7 @@ import { testGateway } from '../setup/gateway.ts';
 import { makeScene, newCustomer } from '../setup/scene.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 
-// The test plays all workers of an installation. Each leased table has three rows.
+// The test acts as all of an installation's workers. Each leased table has three rows.
 
 const t = await testGateway({ ROLE: 'serve' });
 const scene = await makeScene(t.platform);
@@ -28,12 +28,12 @@ await sequencer.close();
 
 interface LeasedRows {
   readonly table: string;
-  /** The columns: the key (without the platform), the due time, and the end of a lease. */
+  /** The names of the columns: the key (without the platform), the due time, and the end of the lease. */
   readonly key: string;
   readonly dueAt?: string;
   readonly until?: string;
   readonly lease: (on: Queryable, limit: number, leaseMs: number) => Promise<readonly Lease[]>;
-  /** The field with a leased row's key. */
+  /** The field that contains a leased row's key. */
   readonly field: string;
   /** The statement that inserts three rows, if they do not exist yet. */
   readonly insert?: string;
@@ -78,7 +78,7 @@ test.each(leasedRows)(
   async ({ table, key, field, dueAt = 'due_at', until = dueAt, lease, insert = 'select' }) => {
     const { database } = t.gateway.payments;
     await t.owner.query(insert);
-    // The first two rows have swapped places.
+    // The first two rows have swapped their due times.
     await t.owner.query(
       `update ${table} l set ${dueAt} = clock_timestamp() - (array[2, 3, 1])[k.at] * interval '1 second'
        from (select platform_id, ${key} as key, row_number() over (order by ${key}) as at from ${table}) k
@@ -91,13 +91,13 @@ test.each(leasedRows)(
     const take = async (on: Queryable, limit: number) =>
       (await lease(on, limit, lengthMs)).map((row) => Reflect.get(row, field));
     await inTransaction(database, async ({ client }) => {
-      // The first worker's statement is not committed yet, which delays no other worker.
+      // The first worker's statement is not committed yet, but this does not delay the other workers.
       expect(await take(client, 1)).toEqual([keys[0]]);
       expect(await take(database.pool, 1)).toEqual([keys[1]]);
       expect(await take(database.pool, 10)).toEqual([keys[2]]);
     });
     expect(await take(database.pool, 10)).toEqual([]);
-    // The first worker has died, and its lease ends. Times are stored in whole milliseconds, rounded up.
+    // The first worker has died, and its lease expires. Times are stored in whole milliseconds, rounded up.
     await t.owner.query(`update ${table} set ${until} = clock_timestamp() - interval '1 ms' where ${key} = $1`, [
       keys[0],
     ]);

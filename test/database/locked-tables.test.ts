@@ -7,7 +7,7 @@ import { query } from '../setup/embedded-servers.ts';
 import { openClient, testGateway, uuidIn } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 
-/** Somebody locks a table, as an ALTER TABLE does while it waits or runs. */
+/** Tests what happens while a table is locked, for example by an ALTER TABLE that is waiting or running. */
 
 const t = await testGateway({}, undefined, { pace: { lockMs: 150 } });
 const scene = await makeScene(t.platform, 1_000_000n);
@@ -57,7 +57,7 @@ test('plain commands and reads get "the database is busy", too, over both APIs',
   });
 });
 
-test('one locked account is reported as such, and payments from other accounts continue', async () => {
+test('a locked account is reported as such, and payments from other accounts continue', async () => {
   const uuid = uuidIn(scene.usd);
   await holding([`select from account where id = '${uuid}' for update`], async () => {
     expect(await transferOut()).toMatchObject({
@@ -68,7 +68,7 @@ test('one locked account is reported as such, and payments from other accounts c
   });
 });
 
-test('the log says once which session blocks others, with table and statement, and once that it no longer does', async () => {
+test('the log says once which session blocks others, with its table and statement, and once that it no longer does', async () => {
   const lines: Record<string, unknown>[] = [];
   const log = pino({ level: 'info' }, { write: (line) => lines.push(JSON.parse(line)) });
   const look = lockWatch(t.gateway.payments.database, log, 0);

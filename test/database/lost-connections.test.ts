@@ -40,16 +40,17 @@ async function askUntilAnswered(query: string): Promise<Data> {
 }
 
 describe('silent connections', () => {
-  test('are dropped, and the service recovers with its streams', async () => {
+  test('are dropped, and the service and its streams recover', async () => {
     const made = await quote(platform, usdToEur(scene));
-    // All connections: the pool's, the listener's and the sequencer's.
+    // Silences all connections: the pool's, the listener's and the sequencer's.
     const { pool } = t.gateway.serving;
     const all = await Promise.all(Array.from({ length: pool.options.max }, () => pool.connect()));
     for (const client of all) client.release();
     const frozen = proxy.freeze();
     expect(frozen).toBeGreaterThanOrEqual(12);
     await askUntilAnswered('{ customers { edges { node { id } } } }');
-    // No request waits for a second silent connection, because the idle connections were closed with the first.
+    // No request has to wait for a second silent connection, because the idle connections were closed along with the
+    // first.
     await vi.waitFor(() => expect(proxy.givenUp).toBeGreaterThanOrEqual(10), 60_000);
     await Promise.all(Array.from({ length: 20 }, () => platform.ask('{ customers { edges { node { id } } } }')));
 
@@ -59,8 +60,8 @@ describe('silent connections', () => {
   });
 });
 
-describe('a command whose answer is lost in transit', () => {
-  test('has an unknown outcome, and says what to do; a repeat returns the first outcome', async () => {
+describe('a command whose response from the database is lost in transit', () => {
+  test('has an unknown outcome, and says what to do; a repeated request returns the original result', async () => {
     const before = await balanceOf(platform, scene.usd);
     proxy.loseAnswer(planWithKey('lost-1'));
     expect(await transfer('lost-1')).toMatchObject({ __typename: 'OutcomeUnknownError', code: 'OUTCOME_UNKNOWN' });
@@ -86,7 +87,7 @@ describe('a command whose answer is lost in transit', () => {
     expect(await receiptOf(platform, 'createWebhookEndpoint', 'lost-3')).toMatchObject({ outcome: 'SUCCEEDED' });
   });
 
-  test('is not reported as unexecuted when only part of its answer is unreadable', async () => {
+  test('is not reported as unexecuted when only part of its response is unreadable', async () => {
     const input = { sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 100 };
     proxy.loseAnswer(planWithKey('partly'), true);
     const answer = await platform.send(
@@ -114,9 +115,9 @@ describe('a command whose answer is lost in transit', () => {
 describe('while the database is unreachable', () => {
   const query = '{ customers { edges { node { id } } } }';
 
-  test('every API reports it, and says that nothing was executed and when to retry', async () => {
+  test('every API reports this, and says that nothing was executed and when to retry', async () => {
     await askUntilAnswered('{ viewer { kind } }');
-    // These credentials are cached. Unknown credentials would have to be looked up.
+    // These credentials are cached. Uncached credentials would have to be looked up.
     const remembered = await withNewCredentials(platform, t.url);
     proxy.shut();
     const stranger = `Basic ${Buffer.from('nobody:nothing').toString('base64')}`;

@@ -18,7 +18,7 @@ import { createEndpoint } from '../webhooks/endpoint.ts';
 import { startReceiver } from '../webhooks/receiver.ts';
 import { type PrismaFolder, prismaFolder } from './prisma-folder.ts';
 
-/** Migrates a database in use. The database has its own server, because autovacuum is a server-wide setting. */
+/** Tests migrating a database in use. It has its own server, because autovacuum is configured per server. */
 
 const server = await startThrowawayPostgres();
 afterAll(() => server.stop());
@@ -42,7 +42,7 @@ const session = () => ownClient(database.url);
 const namesApplied = async (client: pg.Client) =>
   (await client.query('select migration_name as name from _prisma_migrations order by 1')).rows.map(({ name }) => name);
 
-test('a migration gets past a running autovacuum, and logs that', async () => {
+test('a migration gets past a running autovacuum, and logs this', async () => {
   const client = await session();
   await client.query(`alter table a set (autovacuum_vacuum_threshold = 1, autovacuum_vacuum_scale_factor = 0,
     autovacuum_vacuum_cost_delay = 100, autovacuum_vacuum_cost_limit = 1)`);
@@ -114,12 +114,12 @@ test("a migration gets past the service's background work and payments, and no r
   await receiver.stop();
 });
 
-test('a migration can be stopped while it waits or works: work is rolled back, and the next run continues', async () => {
+test('a migration can be stopped while it waits or runs: its changes are rolled back, and the next run continues', async () => {
   const client = await session();
   const holder = await session();
   await writeMigration('2_second', 'alter table b add y int;');
   await writeMigration('3_third', 'alter table b add z int; alter table a add z int;');
-  // Work that ends only when it is stopped, whereas a wait for a lock would end at the migration's lock timeout.
+  // This statement ends only when it is canceled, whereas a wait for a lock would end at the migration's lock timeout.
   await writeMigration('4_fourth', 'alter table c add z int; do $$ begin loop end loop; end $$;');
   await holder.query('begin; select from a');
 
@@ -148,7 +148,7 @@ test('a migration can be stopped while it waits or works: work is rolled back, a
 test('the migration command is stopped by Ctrl-C, with a message', async () => {
   const holder = await session();
   await holder.query('create table _prisma_migrations_of_another ()');
-  // The command takes this lock for its migration, and waits for it.
+  // The command needs this lock for its migration, and has to wait for it.
   await holder.query('drop table a, b, c, _prisma_migrations');
   await holder.query('select pg_advisory_lock(72707369)');
   const words = ['--disable-warning=ExperimentalWarning', 'src/commands.ts', 'ops', 'migrate'];
@@ -181,7 +181,7 @@ test('a migration killed after any statement leaves nothing half done, and the n
   const name = new URL(database.url).pathname.slice(1);
   const state = `select string_agg(relname, ' ' order by relname) as tables from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace`;
   const before = (await client.query(state)).rows;
-  // The first statement creates the migrations table, which exists already.
+  // The first statement creates the migrations table, which already exists.
   for (const dies of statements.keys()) {
     await client.query(`alter database ${name} set test.dies_at = ${dies + 2}`);
     await client.query(`select setval('reached', 1, false)`);

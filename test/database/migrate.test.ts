@@ -51,7 +51,7 @@ test('an empty database with an encoding other than UTF8 is refused, with the co
   await client.query('drop database bytes');
 });
 
-test('a migration that waits for a lock lets other sessions through, and retries until it gets the lock', async () => {
+test('a migration that needs a lock lets other sessions through, and retries until it gets the lock', async () => {
   await migrated();
   await prisma.write('migrations/20250103000000_third/migration.sql', 'alter table a add column z int;');
   const reader = await ownClient(database.url);
@@ -91,7 +91,7 @@ test('migrating twice changes nothing and writes the rows that prisma migrate de
   await migrated();
   expect(await rows(records)).toEqual(written);
 
-  // `prisma migrate deploy` asks its engine whether anything is pending or wrong.
+  // This is how `prisma migrate deploy` asks its engine whether anything is pending or wrong.
   const migrationsList = await prismaMigrationList(prisma.path);
   await withSchemaEngine(database.url, async (engine) => {
     const diagnosis = await engine.diagnoseMigrationHistory({ migrationsList, optInToShadowDatabase: false, filters });
@@ -102,7 +102,7 @@ test('migrating twice changes nothing and writes the rows that prisma migrate de
   expect(await rows(records)).toEqual(written);
 });
 
-test("the migrations table and its rows are the same as those that Prisma's own engine writes", async () => {
+test("the migrations table and its rows are the same as those written by Prisma's own engine", async () => {
   const theirs = await emptyDatabase();
   const theirClient = await ownClient(theirs.url);
   // The engine can run only the first migration: it would split the function in the second at its semicolons.
@@ -119,13 +119,13 @@ test("the migrations table and its rows are the same as those that Prisma's own 
   expect(await rows(row)).toMatchObject([{ checksum: createHash('sha256').update(first).digest('hex') }]);
 });
 
-test('one of several instances that start together migrates, and the others wait for it', async () => {
+test('if several instances start together, one of them migrates while the others wait', async () => {
   const results = await Promise.all(Array.from({ length: 5 }, () => migrated()));
   expect(results.flatMap(({ applied }) => applied)).toHaveLength(2);
   expect(await rows('select x from a')).toEqual([{ x: 3 }]);
 });
 
-test('a migration that fails leaves nothing behind, says where it failed, and can be applied once repaired', async () => {
+test('a failed migration leaves nothing behind, says where it failed, and can be applied once it is fixed', async () => {
   const file = 'migrations/20250103000000_third/migration.sql';
   await prisma.write(file, 'create table c (z int);\n\ninsert into nowhere values (1);\n');
   await expect(migrated()).rejects.toThrow(
@@ -142,7 +142,7 @@ test('a migration that has changed since it was applied is refused', async () =>
   await expect(migrated()).rejects.toThrow(/Migration 20250101000000_first was changed after this database applied it/);
 });
 
-test('a database of an earlier series is refused unchanged, with instructions to reset it', async () => {
+test('a database with an earlier series of migrations is rejected unchanged, with instructions to reset it', async () => {
   await prisma.write('migrations/20250103000000_third/migration.sql', 'create table c (z int);');
   await migrated();
   const later = await prismaFolder();
@@ -159,7 +159,7 @@ test('a database of an earlier series is refused unchanged, with instructions to
   expect(await rows("select to_regclass('c') as c, to_regclass('d') as d")).toEqual([{ c: 'c', d: null }]);
 });
 
-test('a migration left unfinished by another tool is refused until it is marked as rolled back', async () => {
+test('a migration left unfinished by another tool stops the run until it is marked as rolled back', async () => {
   await migrated();
   await client.query(
     `insert into _prisma_migrations (id, migration_name, checksum) values ('1', '20250103000000_third', '')`,
@@ -170,7 +170,7 @@ test('a migration left unfinished by another tool is refused until it is marked 
   expect(await migrated()).toEqual({ applied: ['20250103000000_third'] });
 });
 
-test('migrations from a newer version of the program are left alone', async () => {
+test('migrations from a newer version of the service are left alone', async () => {
   await prisma.write('migrations/20250103000000_third/migration.sql', 'create table c (z int);');
   await migrated();
   const older = await prismaFolder();
@@ -182,7 +182,7 @@ async function rows(sql: string): Promise<unknown[]> {
   return (await client.query(sql)).rows;
 }
 
-/** Returns the migrations as Prisma's command line passes them to its engine. */
+/** Returns the migrations in the form in which Prisma's command line passes them to its engine. */
 async function prismaMigrationList(prismaDirectory: string) {
   const migrations = await readMigrations(prismaDirectory);
   return {

@@ -19,7 +19,7 @@ test("the project's migrations create what its schema and its functions describe
   expect(await missingSql(url)).toBe('');
 });
 
-test('the catalog contains the triggers that replace foreign keys, and not the keys', async () => {
+test('the catalog contains the triggers that replace foreign keys, but not the keys', async () => {
   const database = await ownDatabase();
   const triggers = await query<{ name: string }>(
     database.url,
@@ -54,7 +54,7 @@ describe('after the first migration', () => {
     await writeLast('20250101000000_begin');
   });
 
-  test('nothing is written when nothing has changed', async () => {
+  test('nothing is written if nothing has changed', async () => {
     expect(await writeMigration(url, 'again', prisma.path)).toBe(undefined);
   });
 
@@ -64,7 +64,7 @@ describe('after the first migration', () => {
     expect(await read(folder)).toBe('-- AlterTable\nALTER TABLE "child" ALTER COLUMN "weight" SET NOT NULL;\n');
   });
 
-  test('objects that a migration adds by hand, and Prisma does not know, are kept', async () => {
+  test('objects that a migration adds by hand, and that Prisma does not know, are kept', async () => {
     await addToMigration(`
       create unique index only_heavy on child (weight) where weight > 100;
       create index by_length on parent (length(name));
@@ -102,7 +102,7 @@ describe('after the first migration', () => {
     expect(await missingSql(url, prisma.path)).toContain(difference);
   });
 
-  test('a function is written again when its text changes, even back to an earlier one', async () => {
+  test('a function is written again when its text changes, even if it changes back to an earlier one', async () => {
     const heavier = grow.replace('+ 1', '+ 2');
     await prisma.write('functions/grow.sql', heavier);
     expect(await writeLast('20250102000000_heavier')).toBe(`${heavier}\n`);

@@ -8,7 +8,7 @@ import { query } from '../setup/embedded-servers.ts';
 import { ownGateway, type TestPlatform } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 
-// An ordinary server stands in for a pooler here. The soak "pooler" uses a real one.
+// Here, an ordinary server stands in for a pooler. The soak test "pooler" uses a real one.
 
 const database = await testDatabase();
 const url = servingUrl(database.url);
@@ -22,7 +22,7 @@ test("starting behind a pooler without the login's settings is refused, with ins
 test('the login gets its settings for its database only, even repeatedly; after that the pooler can be used', async () => {
   await prepareLogin(url, url);
   await prepareLogin(url, url);
-  // Prepared statements keep their names on this server, as behind a pooler that does not support them.
+  // On this server, prepared statements stay in their sessions, as behind a pooler that does not support them.
   expect(await findPooler(url, url)).toEqual({ url, prepares: false });
   const settings =
     "select current_user::text as role, current_setting('TimeZone') as zone, current_setting('statement_timeout') as statement, current_setting('search_path') as path, current_setting('jit') as jit";
@@ -31,12 +31,12 @@ test('the login gets its settings for its database only, even repeatedly; after 
   ]);
 });
 
-test('a session that the pooler opened before the settings were made is recognized, in any time zone', async () => {
+test('a session that the pooler opened before the settings existed is recognized, in any time zone', async () => {
   const before = `${url}?options=${encodeURIComponent('-c timezone=Asia/Karachi')}`;
   await expect(findPooler(before, url)).rejects.toThrow(/lack the settings timezone\. .*RECONNECT/);
 });
 
-test('two addresses with different databases or different logins are refused', async () => {
+test('two addresses with different databases or different logins are rejected', async () => {
   const other = await ownDatabase();
   await expect(findPooler(url, servingUrl(other.url))).rejects.toThrow('lead to different databases');
   await expect(prepareLogin(url, database.url)).rejects.toThrow(
@@ -48,7 +48,7 @@ test('a login that can alter the tables gets no settings, because migrations may
   await expect(prepareLogin(database.url, database.url)).rejects.toThrow('is a superuser');
 });
 
-test('DATABASE_DIRECT_URL alone is refused', () => {
+test('DATABASE_DIRECT_URL alone is rejected', () => {
   expect(() => readConfig({ DATABASE_DIRECT_URL: url })).toThrow('DATABASE_DIRECT_URL needs DATABASE_URL');
 });
 
@@ -59,7 +59,7 @@ describe.each([
   const listed = (platform: TestPlatform) =>
     platform.ask('{ customers(first: 10) { edges { node { id transactions(first: 5) { edges { node { id } } } } } } }');
 
-  test('platforms see only their own rows, and no platform stays behind in a session', async () => {
+  test('platforms see only their own rows, and no session keeps the platform of an earlier request', async () => {
     const own = await ownDatabase();
     const address = servingUrl(own.url);
     await prepareLogin(address, address);
@@ -71,7 +71,7 @@ describe.each([
       expect((await ended(platform, paid[at].id)).status).toBe('COMPLETED');
     const second = { name: 'second', permissions: ['VIEW'], idempotencyKey: 'one-key' };
     for (const platform of platforms) await succeed(platform, 'createApiToken', second);
-    // Both platforms take turns reading on the same connection, with many reads at a time.
+    // Both platforms take turns on the same connection, with many concurrent reads.
     const answers = await Promise.all(
       Array.from({ length: 40 }, (_, turn) => listed(platforms[turn % 2] as TestPlatform)),
     );

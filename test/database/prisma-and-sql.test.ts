@@ -7,7 +7,7 @@ import { statementTexts } from '../../src/infra/database/statement.ts';
 
 const read = (path: string) => readFileSync(path, 'utf8');
 
-/** Returns the cells of the page's table whose first column has this heading, row by row. */
+/** Returns the cells, row by row, of the page's table whose first column has this heading. */
 function tableOf(page: string, column: string): string[][] {
   const lines = page.split('\n');
   const start = lines.findIndex((line) => line.startsWith(`| ${column} |`));
@@ -41,7 +41,8 @@ const functions = globSync('prisma/functions/*/*.sql').map(read);
 const page = read('docs/prisma.md');
 
 beforeAll(async () => {
-  // A statement is registered when its file is loaded. Programs and browser code contain none, and would run.
+  // A statement is registered when its file is loaded. Programs and browser code define none, and loading them would
+  // run them.
   const programs = ['src/main.ts', 'src/api/pages/build.ts'];
   const isLeftOut = (file: string) =>
     programs.includes(file) || /^src\/apps\/(lab|console)\//.test(file) || file.endsWith('.d.ts');
@@ -75,7 +76,7 @@ describe('the page about Prisma and SQL', () => {
     expect(said.map((cells) => cells.join(' | ')).sort()).toEqual(derived.sort());
   });
 
-  test('names every handwritten statement once, under its reason', () => {
+  test('names every handwritten statement once, under the reason for it', () => {
     const said = tableOf(page, 'Why').flatMap(([, , names = '']) => quoted(names));
     expect(twice(said)).toEqual([]);
     expect(said.sort()).toEqual(
@@ -92,7 +93,7 @@ describe('the page about Prisma and SQL', () => {
   });
 });
 
-/** The driver, the standard client and the option of its plug-in, which name forbidden calls to prevent them. */
+/** Files that name forbidden calls to prevent them: the driver, the standard client and its plug-in's option. */
 const guards = [
   'src/infra/database/connections/prisma-driver.ts',
   'src/api/graphql/reading/stock.ts',
@@ -100,7 +101,7 @@ const guards = [
 ];
 
 test('Prisma starts no transactions, sends no SQL, writes one table at a time and reads for one caller', () => {
-  // `findUnique` calls in one tick share a statement, which runs on behalf of the first caller.
+  // `findUnique` calls in the same tick share a statement, which runs on behalf of the first caller.
   const forbidden = [
     /\bfindUnique/,
     /\.\$transaction\b/,

@@ -44,12 +44,12 @@ model Child {
 }
 `;
 
-/** Used by a column default, so it must come before the tables. */
+/** Used by a column default, so this must come before the tables. */
 export const madeAt = `-- before tables
 create or replace function made_at() returns timestamptz language sql as $$ select now() $$;
 `;
 
-/** Uses a table's row type, so it must come after the tables. */
+/** Uses a table's row type, so this must come after the tables. */
 export const grow = `create or replace function grow(c child) returns numeric language plpgsql as $$
 begin
   -- A semicolon; inside.
@@ -57,7 +57,7 @@ begin
 end
 $$;`;
 
-/** Creates a folder for the running test that is like the project's own `prisma`, but has no migrations. */
+/** Creates a folder for the current test that is like the project's own `prisma` but has no migrations. */
 export async function prismaFolder() {
   const path = await mkdtemp(join(tmpdir(), 'payments-prisma-'));
   onTestFinished(() => rm(path, { recursive: true }));

@@ -60,7 +60,7 @@ test("the owner's login, the server and its pooler are each reported with their 
   expect(await said({ DATABASE_URL: server })).toBeUndefined();
 });
 
-test('a start waits once for a database that is starting, and not for one that will never answer', async () => {
+test('startup waits for a database that is itself starting, but not for one that will never respond', async () => {
   const proxy = await databaseProxy(server);
   onTestFinished(() => proxy.close());
   await proxy.stopListening();

@@ -10,7 +10,7 @@ const t = await testGateway({ SANDBOX_PACE_MS: 600_000 });
 const { database } = t.gateway.payments;
 const { customerId } = await makeScene(t.platform, 10_000n);
 
-test('one row is read, or null if none meets the conditions', async () => {
+test('reads one row, or null if none meets the conditions', async () => {
   const { platformId } = t.platform;
   const id = uuidIn(customerId);
   expect(await readRow(database, 'Customer', { platformId, id })).toEqual(
@@ -38,7 +38,7 @@ test('a balance beyond the range of a JSON number is read exactly', async () => 
   }
 });
 
-test('unsupported conditions are errors, and never ignored', async () => {
+test('unsupported conditions are errors, and are never ignored', async () => {
   const read = (where: object) => readRows(database, 'Transaction', { where });
   await expect(read({ description: { contains: 'x' } })).rejects.toThrow('contains');
   await expect(read({ NOT: { status: 'PENDING' } })).rejects.toThrow('NOT');

@@ -9,7 +9,7 @@ import { base } from '../setup/rest.ts';
 import { newCustomer } from '../setup/scene.ts';
 import { startReplicated } from '../setup/standby.ts';
 
-// Two instances on a primary with a streaming replica, which answers reads.
+// Two instances on a primary with a streaming replica, which serves reads.
 
 const tokenKey = 'a key of these two instances, for nothing else';
 
@@ -37,7 +37,7 @@ const atOne = await one.newPlatform('reader');
 const atTwo = connect(two.url, atOne.platformId, atOne.authorization);
 let customerId = await newCustomer(atOne);
 
-/** Returns how many reads the replica and the primary have answered for both instances, which share this process. */
+/** Returns how many reads the replica and the primary have served for both instances, which share this process. */
 async function answered(): Promise<Readonly<Record<'replica' | 'primary', number>>> {
   const text = await (await fetch(`${one.gateway.metricsUrl}/metrics`)).text();
   const of = (where: string) =>
@@ -45,7 +45,7 @@ async function answered(): Promise<Readonly<Record<'replica' | 'primary', number
   return { replica: of('replica'), primary: of('primary') };
 }
 
-/** Runs something, and returns how many reads the replica and the primary have answered in the meantime. */
+/** Runs `work`. Returns how many reads the replica and the primary have served in the meantime. */
 async function readsOf(work: () => Promise<unknown>) {
   const before = await answered();
   await work();
@@ -62,7 +62,7 @@ const post = (platform: TestPlatform, body: object) =>
 
 let writes = 0;
 
-/** Changes the customer. Returns the value that reads must return from now on, and the answer's read token. */
+/** Changes the customer. Returns the value that reads must return from now on, and the response's read token. */
 async function write(platform: TestPlatform, id = customerId) {
   writes += 1;
   const value = String(writes);
@@ -81,7 +81,7 @@ async function write(platform: TestPlatform, id = customerId) {
 
 const byNode = 'query ($id: ID!) { node(id: $id) { ... on Customer { metadata { value } } } }';
 const byList = '{ customers(first: 1) { edges { node { metadata { value } } } } }';
-/** The first field of this query is resolved in JavaScript, so the executor runs the query. */
+/** This query's first field is resolved in JavaScript, so graphql-js executes the query. */
 const beside = 'query ($id: ID!) { viewer { feedCursor } node(id: $id) { ... on Customer { metadata { value } } } }';
 
 const rest = async (platform: TestPlatform, path: string, headers: Readonly<Record<string, string>> = {}) => {
@@ -91,7 +91,7 @@ const rest = async (platform: TestPlatform, path: string, headers: Readonly<Reco
   return response.json() as Promise<{ metadata: { n: string }; data: { metadata: { n: string } }[] }>;
 };
 
-/** All ways to read the customer: each returns the metadata value in the response. */
+/** All ways to read the customer. Each function returns the metadata value in the response. */
 const reads: Readonly<Record<string, (platform: TestPlatform) => Promise<string>>> = {
   node: async (platform) => (await platform.ask(byNode, { id: customerId })).node.metadata[0].value,
   list: async (platform) => (await platform.ask(byList)).customers.edges[0].node.metadata[0].value,
@@ -100,14 +100,14 @@ const reads: Readonly<Record<string, (platform: TestPlatform) => Promise<string>
   'REST, list': async (platform) => (await rest(platform, '/customers?limit=1')).data[0]?.metadata.n ?? '',
 };
 
-/** Waits until the replica answers a read of the customer. */
+/** Waits until the replica serves a read of the customer. */
 const caughtUp = () =>
   vi.waitFor(async () => {
     const places = await readsOf(() => atOne.ask(byNode, { id: customerId }));
     expect(places).toEqual({ replica: 1, primary: 0 });
   }, 60_000);
 
-/** Waits until both instances have noticed that the replica is unusable, or does not keep up. */
+/** Waits until both instances have noticed that the replica is unusable or does not keep up. */
 const seen = (state: { readonly isUsable: boolean; readonly keepsUp: boolean }) =>
   vi.waitFor(() => {
     for (const { gateway } of [one, two]) {
@@ -116,7 +116,7 @@ const seen = (state: { readonly isUsable: boolean; readonly keepsUp: boolean }) 
     }
   }, 60_000);
 
-test('both APIs read nodes and lists on the replica; commands and their results on the primary', async () => {
+test('both APIs read nodes and lists from the replica, but run commands and read their results on the primary', async () => {
   await caughtUp();
   await write(atOne);
   for (const read of Object.values(reads))
@@ -155,7 +155,7 @@ test('a read does not use the result of a position query that was sent before it
 });
 
 describe('with a token', () => {
-  test('a lagging replica answers with what it has replayed, and never with less than the token demands', async () => {
+  test('a lagging replica returns what it has replayed, but never less than the token requires', async () => {
     await caughtUp();
     const before = await write(atOne);
     await caughtUp();
@@ -176,7 +176,7 @@ describe('with a token', () => {
     await standby.resume();
   });
 
-  test('a read whose token is from the far future or another history neither waits nor returns less', async () => {
+  test('a read whose token is from the far future or another history neither waits nor returns older data', async () => {
     await caughtUp();
     const { value, token } = await write(atTwo);
     await caughtUp();
@@ -197,19 +197,19 @@ describe('with a token', () => {
         const read = await rest(atOne, `/customers/${customerId}`, { 'payments-read-after': forged });
         expect([name, read.metadata.n]).toEqual([name, value]);
       });
-      // The replica has replayed everything. A read that waited for more would go to the primary.
+      // The replica has replayed everything. A read that required more would go to the primary.
       expect([name, places]).toEqual([name, { replica: 1, primary: 0 }]);
     }
   });
 
-  test('the position in a token cannot be read, even by comparing two tokens', async () => {
+  test('a token does not reveal its position, even when two tokens are compared', async () => {
     const { token } = await write(atOne);
     const { token: next } = await write(atOne);
     const bytes = (text: string) => Buffer.from(text.replace('wal_', ''), 'base64url');
     const [first, second] = [bytes(token), bytes(next)];
     const { lsn } = new ReadTokens(tokenKey).open(atOne.platformId, token) ?? expect.fail();
     expect(first.includes(Buffer.from(lsn.toString(16).padStart(16, '0'), 'hex'))).toBe(false);
-    // Positions taken moments apart share most of their digits, but their tokens have nothing in common.
+    // Positions taken moments apart share most digits, but their tokens have nothing in common.
     const same = [...first].filter((byte, position) => byte === second[position]).length;
     expect(same).toBeLessThan(first.length / 4);
   });
@@ -220,7 +220,7 @@ describe('with a token', () => {
     await caughtUp();
     await standby.pause();
     const newest = await newCustomer(atTwo);
-    // A reader who then sees the first page must not get an older second page.
+    // A reader who has seen this first page must not get an older second page.
     const { value } = await write(atTwo);
     const headers = { 'payments-read-after': token };
     type Page = { data: { id: string; metadata?: { n: string } }[]; nextCursor: string };
@@ -245,7 +245,7 @@ describe('with a token', () => {
     await write(atOne);
   });
 
-  test('an invalid token is refused, with the field and the reason', async () => {
+  test('an invalid token is rejected, with the field and the reason', async () => {
     const answer = await fetch(`${one.url}${base}/customers`, {
       headers: { authorization: atOne.authorization, 'payments-read-after': 'yesterday' },
     });
@@ -258,7 +258,7 @@ describe('with a token', () => {
   });
 });
 
-test('a client that has received an event or a feed cursor reads at least the state that it announces', async () => {
+test('a client that has received an event or a feed cursor reads data at least as recent', async () => {
   await caughtUp();
   const updates = atOne.watch(
     'subscription ($id: ID!) { customerUpdates(customerId: $id) { cursor customer { metadata { value } } } }',
@@ -298,7 +298,7 @@ test('a replica that lags beyond the limit gets no reads, with or without a toke
   await limited.stop();
 });
 
-test('a lost replica affects neither callers nor readiness, and is used again when it is back', async () => {
+test('a lost replica affects neither callers nor readiness, and is used again when it comes back', async () => {
   await caughtUp();
   const ready = async () => (await fetch(`${one.url}/health/ready`)).status;
   let stopped = false;

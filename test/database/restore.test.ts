@@ -21,7 +21,7 @@ import { runOps } from '../setup/ops.ts';
 import { fund, makeScene } from '../setup/scene.ts';
 import { commitEvents, nextOf, openRawSocket, type RawSocket, sequenced } from '../setup/streams.ts';
 
-/** A database is restored to an earlier time. Everything that happened after that time is lost, and is done again. */
+/** A database is restored to an earlier time. Everything that happened after that time is lost and is then repeated. */
 
 const isPaid = 'transaction { id }';
 const original = await testDatabase();
@@ -29,10 +29,10 @@ let gateway = await startTestGateway({}, original.url);
 const before = await gateway.newPlatform('restored');
 const { platformId, authorization } = before;
 const scene = await makeScene(before);
-/** A quote from before that time. */
+/** A quote created before that time. */
 const quoteId: string = (await quote(before, usdToEur(scene))).id;
 await sequenced(gateway);
-/** The end of the feed at three times: at the backup, one change later, and just before the loss. */
+/** The end of the feed at the time of the backup, one change later, and just before the loss. */
 const backedUp = await feedEnd(before);
 await gateway.stop();
 // A database can be copied while it has no connections. The copy is the backup.
@@ -52,7 +52,7 @@ await gateway.stop();
 const t = await testGateway({ METRICS_PORT: 0 }, restored.url);
 const platform = connect(t.url, platformId, authorization);
 
-/** Makes a payment of each kind through a rail, executing the quote with the key `attempt`. Returns the order ids. */
+/** Makes a payment of each kind through a rail, with `attempt` as the key of the execution. Returns the order ids. */
 async function payAll(gateway: TestGateway, through: TestPlatform, attempt: string) {
   const { usd, outsideUsd, outsideEur } = scene;
   const out = { sourceAccountId: usd, destinationAccountId: outsideUsd, amount: 100, idempotencyKey: 'out' };
@@ -82,20 +82,20 @@ async function payAll(gateway: TestGateway, through: TestPlatform, attempt: stri
 }
 
 describe('orders sent to rails after a restore', () => {
-  test('a payment repeated with the same key has the same order, so a provider does not pay twice', async () => {
+  test('a payment repeated with the same key has the same order id, so that the provider does not pay twice', async () => {
     expect(await payAll(t, platform, 'second')).toEqual(lostOrders);
     const ids = Object.values(lostOrders).flat();
     expect(lostOrders.pull).toHaveLength(2);
     expect(new Set(ids).size).toBe(6);
   });
 
-  test('a key whose record is past its retention creates a payment and an order of its own', async () => {
+  test('a key whose record has expired creates a new payment with an order of its own', async () => {
     const input = { sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 100 };
     const again = { ...input, idempotencyKey: 'again' };
     const ordersOf = async (): Promise<string[]> => {
       const { transaction, replayed } = await succeed(platform, 'transferOut', again, isPaid);
       expect(replayed).toBe(false);
-      // The payment's changes are in the feed before the tests below read the feed.
+      // Waits until the payment's changes are in the feed, because the tests below read it.
       await ended(platform, transaction.id);
       const text = 'select id from rail_order where transaction_id = $1';
       const { rows } = await t.owner.query(text, [uuidIn(transaction.id)]);
@@ -134,14 +134,14 @@ const undone = {
 
 describe('feed cursors after a restore', () => {
   beforeAll(async () => {
-    // The feed goes beyond every number in the lost future. From here on, a number alone is ambiguous.
+    // The feed grows beyond every number of the lost future. From here on, a number alone is ambiguous.
     do {
       await fund(platform, scene.usd, 1n);
       await sequenced(t);
     } while (sequenceIn(await feedEnd(platform)) <= sequenceIn(lost));
   });
 
-  test('are refused by streams and lists if they are from the lost future, even once their numbers are reused', async () => {
+  test('are rejected by streams and lists if they are from the lost future, even once their numbers are reused', async () => {
     for (const after of [firstLost, lost]) {
       expect(await refusal(stream, { after })).toEqual(undone);
       const rows =
@@ -190,7 +190,7 @@ describe('feed cursors after a restore', () => {
     expect((await replay(backedUp)).__typename).toBe('ReplayWebhookEventsSuccess');
   });
 
-  test('are also checked for a resume key: its stream continues in the new epoch, never in the lost future', async () => {
+  test('are also checked when a stream resumes by key: it continues in the new epoch, never in the lost future', async () => {
     const resumeKey = randomUUID();
     const start = async () => {
       const raw = await openRawSocket(t.url, authorization);
@@ -215,7 +215,7 @@ describe('feed cursors after a restore', () => {
     const second = await start();
     expect(sequenceIn(await cursorOf(second))).toBe(BigInt(sequence ?? 0) + 1n);
     second.socket.terminate();
-    // The resume point is written once more when the connection has ended.
+    // The resume point is written once more when the connection ends.
     const isWritten = async () => (await t.owner.query('select from resume_point where sent is not null')).rowCount;
     await vi.waitFor(async () => expect(await isWritten()).toBe(1), { timeout: 60_000 });
     // An instance that has survived the restore may still write this position.
@@ -228,12 +228,12 @@ describe('feed cursors after a restore', () => {
 });
 
 describe('subscribers of an instance that stays connected during a restore', () => {
-  /** Returns SQL that writes events. In the meantime, nothing else writes any. */
+  /** Returns SQL that writes events. Nothing else writes events in the meantime. */
   const write = (count: number) =>
     `insert into outbox (platform_id, event_id, type, occurred_at, version, snapshot)
      select '${platformId}', uuid_v7(), 'TEST', now(), 1, '{}' from generate_series(1, ${count});`;
 
-  /** Removes the events after a number, as a restore does, and runs `meanwhile` before anyone can read. */
+  /** Removes the events after a number, as a restore does, and runs `meanwhile` before anyone can read the feed. */
   const undoAfter = (sequence: bigint, meanwhile = '') =>
     t.owner.query(`begin; set local session_replication_role = replica;
       delete from event where platform_id = '${platformId}' and sequence > ${sequence};
@@ -255,13 +255,13 @@ describe('subscribers of an instance that stays connected during a restore', () 
 
   const ended = [{ message: undone.message, extensions: { code: 'CURSOR_EXPIRED' } }];
 
-  test('have their streams ended with the reason when the end of the feed moves back', async () => {
+  test('have their streams ended with a reason when the end of the feed moves back', async () => {
     const { before, next } = await follow();
     await undoAfter(before);
     expect(await next()).toMatchObject(ended);
   });
 
-  test('miss no event once the feed has passed its former end, and have their streams ended with the reason', async () => {
+  test('miss no event once the feed has passed its former end, and have their streams ended with a reason', async () => {
     const { before, next } = await follow();
     await undoAfter(before, `insert into feed_epoch (epoch) values (1234567); ${write(3)}`);
     expect(await next()).toMatchObject(ended);
@@ -288,7 +288,7 @@ describe('the operator after a restore', () => {
     return said;
   }
 
-  test('is warned that the database is a different one until the restore is marked', async () => {
+  test('is warned that the database has changed until the restore is marked', async () => {
     const unmarked = async () =>
       /^payments_database_restores_unmarked (\d+)$/m.exec(
         await (await fetch(`${t.gateway.metricsUrl}/metrics`)).text(),
@@ -318,13 +318,13 @@ describe('the operator after a restore', () => {
     expect(await listed(before)).toEqual([await feedEnd(platform)]);
   });
 
-  test('finds each restore in the feed by its own epoch, even if several were not marked', async () => {
+  test('finds each restore in the feed by its epoch, even if several were not marked', async () => {
     const epochs = async () => (await t.owner.query('select epoch, server from feed_epoch order by id')).rows;
     const before = await epochs();
     for (const timeline of ['1/00000002/3', '1/00000003/3']) {
       await t.owner.query('update feed_epoch set server = $1 where id = (select max(id) from feed_epoch)', [timeline]);
       expect(await warnings()).toHaveLength(1);
-      // A second start on the same server begins no epoch.
+      // Another start on the same server does not begin a new epoch.
       expect(await warnings()).toHaveLength(1);
     }
     const after = await epochs();

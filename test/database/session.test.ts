@@ -23,12 +23,12 @@ async function settingsOf(opened: Database, ...names: readonly string[]): Promis
 
 const name = () => new URL(database.url).pathname.slice(1);
 
-test("sessions use no JIT, whatever the server's setting: compiling takes longer than a payment", async () => {
+test("sessions use no JIT, whatever the server's setting, because compiling takes longer than a payment", async () => {
   await query(database.url, `alter database ${name()} set jit = on`);
   expect(await settingsOf(openWith(), 'jit')).toEqual({ jit: 'off' });
 });
 
-test("options in the address add to the program's settings, and replace none of them", async () => {
+test("options in the address are added to the service's settings and replace none of them", async () => {
   const opened = openWith({
     options: '-c work_mem=9MB -c timezone=Asia/Tokyo -c statement_timeout=0 -c jit=on -c search_path=pg_catalog',
     statement_timeout: '0',
@@ -46,7 +46,7 @@ test("options in the address add to the program's settings, and replace none of 
   });
 });
 
-test('the name of a connection says what it is for and whose it is', async () => {
+test("a connection's name states its purpose and its owner", async () => {
   const here = `${os.hostname()}:${process.pid}`;
   expect(await settingsOf(openWith(), 'application_name')).toEqual({
     application_name: `payments-gateway work ${here}`.slice(0, 63),

@@ -6,7 +6,7 @@ import { migrate } from '../../src/infra/database/migrations/migrate.ts';
 import { testDatabase } from '../setup/database.ts';
 import { databaseProxy } from '../setup/database-proxy.ts';
 
-// `npm run soak -- promotion` tests with a real standby that the writable host is found after a promotion.
+// `npm run soak -- promotion` tests, with a real standby, that the writable host is found after a promotion.
 
 const database = await testDatabase();
 const proxies = [await databaseProxy(database.url), await databaseProxy(database.url)] as const;

@@ -13,7 +13,7 @@ test('a connection keeps the last two hundred repeated reads prepared, and no mo
   );
   const page = (take: number) => readRows(database, 'Transaction', { where: {}, orderBy: [{ id: 'desc' }], take });
   for (let turn = 0; turn < 10; turn++) await page(1);
-  // Nine runs by name, because the first run could not know that it would be repeated.
+  // Nine runs use the name: the first ran unnamed, before the statement was known to repeat.
   expect(await prepared()).toEqual([{ calls: 9 }]);
   for (let turn = 0; turn < 2; turn++) {
     for (let take = 2; take <= 300; take++) {
@@ -23,7 +23,7 @@ test('a connection keeps the last two hundred repeated reads prepared, and no mo
   }
   expect((await prepared()).length).toBe(200);
   expect(await prepared()).not.toContainEqual({ calls: 9 });
-  // The first statement was evicted and is prepared again, like any new one.
+  // The first statement was evicted and is prepared again, like any new statement.
   for (let turn = 0; turn < 3; turn++) await page(1);
   expect(await prepared()).toContainEqual({ calls: 3 });
   expect((await prepared()).length).toBe(200);

@@ -15,7 +15,7 @@ const made = await quote(t.platform, between(scene.usd, scene.outsideEur, 9_000)
 await transactionOf(t.platform, made.transaction.id);
 const quoteId = made.id.replace('Quote:', '');
 
-test('two texts never share a name: a connection that has prepared one would refuse the other', () => {
+test('two statements never share a name, because a connection that has prepared one would reject the other', () => {
   statement('a_test_of_names', 'select 1');
   expect(() => statement('a_test_of_names', 'select 1')).not.toThrow();
   expect(() => statement('a_test_of_names', 'select 2')).toThrow('two statements are named a_test_of_names');
@@ -27,7 +27,7 @@ test('every field name of every model can be converted to a column name and back
   expect(names.map((name) => fieldName(columnName(name)))).toEqual(names);
 });
 
-test('the rows of a statement have the names of fields, and null stays null', async () => {
+test("a statement's rows have field names, and null stays null", async () => {
   const read = statement<{ dueInMs: number; leasedUntil: Date | null; ids: string[] }>(
     'test_of_fields',
     "select 5 as due_in_ms, null::timestamptz as leased_until, array['a_b'] as ids union all select 6, 'epoch', '{}'",
@@ -49,7 +49,7 @@ test('a whole row read as JSON equals the row that Prisma reads', async () => {
   expect(row?.quote.expiresAt).toBeInstanceOf(Date);
 });
 
-test('the columns of an event are enough to build the event that Prisma reads', async () => {
+test("an event's columns are enough to build the event that Prisma reads", async () => {
   const read = statement<Event>(
     'test_of_columns',
     `select ${columnsOf('Event', 'e')} from event e where quote_id = $1 order by sequence`,
@@ -75,7 +75,7 @@ test('a statement with more parameters than the protocol allows is refused befor
   expect(await database.pool.query('select 1 as one')).toMatchObject({ rows: [{ one: 1 }] });
 });
 
-test('a statement has a generic plan only if the read asks for it, in that statement alone', async () => {
+test('a statement uses a generic plan only if the read requests one, and only for that statement', async () => {
   const { serving } = t.gateway;
   const plansOf = async (planning: 'once' | undefined) => {
     const text = `select (select count(*) from quote where id = $1 and 'planned ${planning}' <> '')::text`;

@@ -8,7 +8,7 @@ import { makeScene } from '../setup/scene.ts';
 const t = await testGateway();
 const { platformId } = t.platform;
 
-/** Returns a function that runs one statement for the platform. A few runs have already shown how long it takes. */
+/** Returns a function that runs a statement for the platform, after a few runs that show its duration. */
 async function known(text: string, ...first: unknown[]) {
   const read = (...values: unknown[]) =>
     asPlatform(platformId, () => t.gateway.serving.readText(text, { values, planning: undefined }));
@@ -16,7 +16,7 @@ async function known(text: string, ...first: unknown[]) {
   return read;
 }
 
-test('reads from one turn of the event loop share a transaction, and each has its own result', async () => {
+test('reads from the same turn of the event loop share a transaction, and each gets its own result', async () => {
   const read = await known("select $1::text || ' ' || now()", 'first');
   const other = await known('select now()::text');
   // On a busy machine, a read may take so long that it is sent alone the next time.
@@ -29,7 +29,7 @@ test('reads from one turn of the event loop share a transaction, and each has it
   );
 });
 
-test("reads by two platforms in one turn each see only their own platform's rows", async () => {
+test("reads by two platforms in the same turn each see only their own platform's rows", async () => {
   const text = 'select min(platform_id::text) from customer';
   const platforms = [t.platform, await t.newPlatform('other')];
   await Promise.all(platforms.map((platform) => makeScene(platform)));
@@ -39,7 +39,7 @@ test("reads by two platforms in one turn each see only their own platform's rows
   for (let time = 0; time < 3; time += 1) expect(await Promise.all(ids.map(read))).toEqual(ids);
 });
 
-test('a server that has not replayed the required position answers none of the reads that require it', async () => {
+test('a server that has not replayed a position serves none of the reads that require it', async () => {
   const reads = new TextReads(t.gateway.serving.pool);
   const read = { text: 'select now()::text', values: [], planning: undefined };
   const behind = { lsn: 'FFFFFFFF/FFFFFFFF', history: '' };
@@ -50,7 +50,7 @@ test('a server that has not replayed the required position answers none of the r
   }
 });
 
-test('when a read fails, the other reads of its turn still get answers', async () => {
+test('when a read fails, the other reads of its turn still succeed', async () => {
   const read = await known('select (10 / $1::int)::text', 1);
   const settled = await Promise.allSettled([2, 0, 5, 0, 10].map((by) => read(by)));
   const failed = { status: 'rejected', reason: expect.objectContaining({ code: '22012' }) };
@@ -58,7 +58,7 @@ test('when a read fails, the other reads of its turn still get answers', async (
   expect(settled).toEqual([value('5'), failed, value('2'), failed, value('1')]);
 });
 
-test('no read waits for one that was slow before; that one shares a transaction again once it is fast', async () => {
+test('no read waits for a statement that was slow before; it shares transactions again once it is fast', async () => {
   const fast = await known('select now()::text');
   const slow = await known('select concat(pg_sleep($1), pg_advisory_xact_lock($2), now())', 0.02, 1);
   const holder = await t.gateway.payments.database.pool.connect();

@@ -14,11 +14,11 @@ import { waitForLocks } from '../setup/locks.ts';
 const transactionMs = 1_000;
 const { url } = await testDatabase();
 const database = openAsOwner({ url });
-// A single connection, whose next user would see late statements.
+// With a single connection, its next user would notice late statements.
 const hasty = openAsOwner({ url, poolSize: 1, transactionMs });
 const single = openAsOwner({ url, poolSize: 1 });
 afterAll(() => Promise.all([database, hasty, single].map((one) => one.close())));
-// Normally, domains and therefore their platforms are permanent. Here, each test starts without platforms.
+// Normally, domains and hence their platforms are permanent. Here, each test starts without platforms.
 await database.pool.query('alter table uma_domain disable trigger append_only; create table note (text text)');
 
 describe('Prisma and SQL in one transaction', () => {
@@ -30,7 +30,7 @@ describe('Prisma and SQL in one transaction', () => {
 
   const named = (name: string) => ({ name, environment: 'SANDBOX', umaDomain: `${name}.example` }) as const;
 
-  /** A platform with its token: two statements, but a single Prisma command. */
+  /** A platform and its token: two statements, but a single Prisma command. */
   const withToken = (name: string): Prisma.PlatformCreateInput => ({
     ...named(name),
     tokens: { create: { clientId: name, secretHash: Buffer.alloc(32), name } },
@@ -76,7 +76,7 @@ describe('Prisma and SQL in one transaction', () => {
     expect(await names()).toEqual(['one', 'two']);
   });
 
-  test('an exception undoes both', async () => {
+  test('an exception rolls back both', async () => {
     const thrown = inTransaction(database, async ({ client, prisma }) => {
       await prisma.platform.create({ data: withToken('one') });
       await insertByHand(client, 'two');
@@ -86,11 +86,12 @@ describe('Prisma and SQL in one transaction', () => {
     expect(await names()).toEqual([]);
   });
 
-  test('concurrent transactions keep to their own connections, even if Prisma batches their reads', async () => {
+  test('concurrent transactions stay on their own connections, even if Prisma batches their reads', async () => {
     const asked = Array.from({ length: 8 }, (_, place) =>
       inTransaction(database, async ({ client, prisma }) => {
         const { id } = await prisma.platform.create({ data: withToken(`platform-${place}`) });
-        // Prisma batches lookups of one tick into one statement. Each sees only the rows of its own transaction.
+        // Prisma batches lookups of the same tick into one statement. Each lookup must see only its own transaction's
+        // rows.
         const [again, , [seen]] = await Promise.all([
           prisma.platform.findUnique({ where: { id } }),
           database.prisma.platform.findUnique({ where: { id } }).then((outside) => expect(outside).toBe(null)),
@@ -111,7 +112,7 @@ describe('Prisma and SQL in one transaction', () => {
     expect(sqlState(await twice.catch((error: unknown) => error))).toBe('23505');
   });
 
-  test('a transaction with an ignored failure is not reported as committed', async () => {
+  test('a transaction in which a failure was ignored is not reported as committed', async () => {
     await database.prisma.platform.create({ data: named('taken') });
     const over = inTransaction(database, async ({ client, prisma }) => {
       await insertByHand(client, 'lost');
@@ -126,7 +127,7 @@ describe('Prisma and SQL in one transaction', () => {
       const late = inTransaction(hasty, ({ prisma }) => renameWithToken(prisma));
       const failed = expect(late).rejects.toMatchObject({ code: 'P1018' });
       await waitForLocks(holder, 1);
-      // This timer is as long as Prisma's own, and starts after it.
+      // This timer is as long as Prisma's own and starts later.
       await delay(transactionMs);
       await letGo();
       await failed;
@@ -166,7 +167,7 @@ describe('Prisma and SQL in one transaction', () => {
   });
 });
 
-describe('a transaction by SQL', async () => {
+describe('a transaction in SQL', async () => {
   const client = await openClient(url);
   afterAll(() => client.end());
   const notes = async () =>

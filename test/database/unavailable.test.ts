@@ -13,11 +13,11 @@ const scene = await makeScene(platform, 1_000_000n);
 
 const name = () => new URL(database.url).pathname.slice(1);
 
-/** Ends all sessions of the database, as a stopping server does. */
+/** Ends all sessions of the database, as a server does when it shuts down. */
 const endSessions = () =>
   server.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [name()]);
 
-/** A request, and how its answer shows that it cannot be executed: with a status, or in the data. */
+/** A request, and how its response shows that it cannot be executed: by a status, or in the data. */
 interface Call {
   readonly send: (by: TestPlatform) => Promise<{ readonly unavailable: boolean; readonly answer: unknown }>;
 }
@@ -96,7 +96,7 @@ const writes = (): readonly Call[] => [
   overRest('DELETE', `/customers/${scene.customerId}`),
 ];
 
-/** Sends all calls concurrently, and returns the answers other than SERVICE_UNAVAILABLE. */
+/** Sends all calls concurrently. Returns the responses other than SERVICE_UNAVAILABLE. */
 async function otherwiseAnswered(calls: readonly Call[], by: TestPlatform): Promise<unknown[]> {
   const answers = await Promise.all(calls.map(({ send }) => send(by)));
   return answers.filter(({ unavailable }) => !unavailable).map(({ answer }) => answer);
@@ -116,7 +116,7 @@ test('while the database is read-only, commands report that nothing happened, an
   expect(await otherwiseAnswered(writes(), platform)).toEqual([]);
   for (const { send } of reads()) expect(await send(platform)).toMatchObject({ unavailable: false });
   await server.query(`alter database ${name()} reset default_transaction_read_only`);
-  // No session is ended here. Sessions that were opened in the meantime cannot write, and must be dropped.
+  // No session is ended here. Sessions that were opened in the meantime cannot write, so they must be dropped.
   await untilRecovered();
   expect(await Promise.all(Array.from({ length: 20 }, () => act(platform, 'transferOut', paymentWithKey())))).toEqual(
     Array.from({ length: 20 }, () => expect.objectContaining({ __typename: 'TransferOutSuccess' })),

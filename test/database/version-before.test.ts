@@ -3,8 +3,9 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-// During a rolling upgrade, the previous version runs on the migrated database. So a migration removes nothing that
-// this version uses, and requires nothing that it does not write. Its sources are read from the repository.
+// During a rolling upgrade, the previous version runs on the migrated database. A migration must therefore remove
+// nothing that the previous version uses, and require nothing that it does not write. That version's sources are read
+// from the repository.
 
 const root = path.resolve(import.meta.dirname, '../..');
 const git = (...args: string[]) => execFileSync('git', args, { cwd: root, encoding: 'utf8' });
@@ -12,7 +13,7 @@ const git = (...args: string[]) => execFileSync('git', args, { cwd: root, encodi
 const hasHistory =
   existsSync(path.join(root, '.git')) && git('rev-parse', '--is-shallow-repository').trim() === 'false';
 
-/** A name in `public`. No version directly uses names in other schemas, such as a partition's. */
+/** A name in `public`. No version directly uses names in other schemas, such as those of partitions. */
 const name = '(?:if exists\\s+)?(?:public\\.)?"?(\\w+)\\b"?(?!\\.)';
 /** Statements that remove a name. */
 const takesAway = [
@@ -20,13 +21,13 @@ const takesAway = [
   new RegExp(`\\brename\\s+(?:column\\s+)?${name}\\s+to\\b`, 'gi'),
   new RegExp(`\\balter\\s+table\\s+${name}\\s+rename\\s+to\\b`, 'gi'),
 ];
-/** A column that each new row must have, although the previous version does not know it. */
+/** A column that every new row must set, although the previous version does not know it. */
 const demands = /\badd\s+column\s+"?(\w+)"?(?![^,;]*\bdefault\b)[^,;]*\bnot\s+null\b/gi;
 
 const namesIn = (sql: string, ...patterns: readonly RegExp[]) =>
   patterns.flatMap((pattern) => [...sql.matchAll(pattern)].map(([, found = '']) => found));
 
-/** Returns whether a revision has the word in its program or in its tables. */
+/** Returns whether the word occurs in a revision's source code or tables. */
 function uses(revision: string, word: string): boolean {
   try {
     git('grep', '-qwi', word, revision, '--', 'src', 'prisma/schema.prisma');
@@ -42,13 +43,13 @@ const breaks = (sql: string, before: string) => {
   const text = sql.replace(/--[^\n]*/g, '');
   const views = namesIn(text, new RegExp(`\\bcreate\\s+view\\s+${name}`, 'gi'));
   return [
-    // A view may take the place of a table that is renamed.
+    // A view may take the place of a renamed table.
     ...namesIn(text, ...takesAway).filter((word) => !views.includes(word) && uses(before, word)),
     ...namesIn(text, demands).map((column) => `${column} has no default`),
   ];
 };
 
-/** Returns the revision before the one that added a migration; the current one if it is not committed yet. */
+/** Returns the revision before the one that added a migration, or the current one if it is not committed yet. */
 function revisionBefore(migration: string): string {
   const added = git('log', '-1', '--format=%H', '--diff-filter=A', '--', `prisma/migrations/${migration}`).trim();
   return added ? `${added}^` : 'HEAD';

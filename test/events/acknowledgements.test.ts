@@ -6,13 +6,13 @@ import { type Data, type TestGateway, testGateway } from '../setup/gateway.ts';
 import { makeScene, newCustomer } from '../setup/scene.ts';
 import { nextOf, openEventStream, openRawSocket, type RawSocket, subscribed } from '../setup/streams.ts';
 
-/** Streams resume after the last acknowledged message. Stock clients acknowledge by answering pings. */
+/** Streams resume after the last acknowledged message. Unmodified clients acknowledge messages by answering pings. */
 
 const one = await testGateway({ STREAMS_PER_API_TOKEN: 20 });
 const two = await testGateway({ ROLE: 'serve', COMPRESS_STREAMS: true }, one.databaseUrl);
 
 /** test/soak/acknowledgements.soak.ts is the long version. */
-test('stock clients with only `resume: true` lose nothing when cut off for 4 seconds; repeats are marked', async () => {
+test('unmodified clients with only `resume: true` lose nothing when cut off for 4 seconds; repeats are marked', async () => {
   const { changes, fewestConnections } = await acknowledging(one, two, {
     clients: 10,
     customers: 3,
@@ -33,7 +33,7 @@ async function follow(customerId: string, resumeKey: string, rest: { at?: TestGa
   return raw;
 }
 
-/** Reads the next message of a stream of changes: the version that it shows, and the message's extensions. */
+/** Reads the next message of a stream of changes. Returns the version that it shows and its extensions. */
 async function next(raw: RawSocket): Promise<Data> {
   const { payload } = await raw.receive('next');
   return [payload.data.events.customer.version, payload.extensions];
@@ -44,7 +44,7 @@ async function answerPing(raw: RawSocket): Promise<void> {
   raw.send({ type: 'pong', payload });
 }
 
-/** Changes a customer, which causes one event, and returns its version. */
+/** Changes a customer, which causes one event. Returns the customer's version. */
 async function change(customerId: string): Promise<number> {
   const details = { individual: { fullName: randomUUID() } };
   const { customer } = await succeed(one.platform, 'updateCustomer', { customerId, details }, 'customer { version }');
@@ -64,7 +64,7 @@ async function stored(isExpected: (rows: Data[]) => boolean): Promise<Data[]> {
   );
 }
 
-/** Whether the streams of this many keys, and no others, have begun: each receives the changes from then on. */
+/** Whether exactly this many streams with keys have started. From then on, they receive every change. */
 const haveBegun = (count: number) => (rows: Data[]) =>
   rows.length === count && rows.every(({ position }) => position !== null);
 const isBegun = haveBegun(1);
@@ -95,7 +95,7 @@ test('a stream resumes after its last acknowledged message, on any instance, and
   await change(customerId);
   expect(await next(second)).toEqual([version + 3, undefined]);
 
-  // The way in which the old connection ends does not show how far its client has read.
+  // The way the old connection ends does not show how far its client has read.
   expect(await next(first)).toEqual([version + 3, undefined]);
   first.socket.terminate();
   await subscribed(one, 0);
@@ -105,7 +105,7 @@ test('a stream resumes after its last acknowledged message, on any instance, and
   expect(await next(third)).toEqual([version + 1, { resumed: true, mayRepeat: true }]);
   for (let at = 2; at <= 4; at += 1) expect(await next(third)).toEqual([version + at, { mayRepeat: true }]);
 
-  // A clean disconnect: the service knows what it has sent.
+  // After a clean disconnect, the service knows what it has sent.
   const [before] = await stored(isBegun);
   await answerPing(third);
   await stored(([row]) => BigInt(row.position) > BigInt(before.position));
@@ -137,7 +137,7 @@ test('repeats are marked even if an abandoned connection opens after the newer o
   last.socket.terminate();
 });
 
-test('an unacknowledged stream of one object repeats its present state, and then every change', async () => {
+test("an unacknowledged stream of one object repeats the object's current state, and then every change", async () => {
   const scene = await makeScene(one.platform);
   const { id } = await quote(one.platform, usdToEur(scene));
   const resumeKey = randomUUID();
@@ -197,7 +197,7 @@ test('a resume key is a UUID, belongs to one subject and operation, and ends whe
   for (const raw of [first, foreign, otherOne, again, nonsense]) raw.socket.terminate();
 });
 
-test('a subject keeps about as many resume keys as its token may have streams, the newest ones', async () => {
+test('a subject keeps its newest resume keys, about as many as its token may have streams', async () => {
   const customerId = await newCustomer(one.platform);
   const known = new Set<string>();
   for (let at = 0; at < 24; at += 1) {
@@ -219,7 +219,7 @@ test('an operation whose id does not look random resumes only with a key', async
   raw.socket.terminate();
 });
 
-test('messages are compressed if settings and client allow it, and none waits for the next one', async () => {
+test('messages are compressed if settings and client allow it, and no message is held back until the next one', async () => {
   const customerId = await newCustomer(one.platform);
   const document = `subscription { customerUpdates(customerId: "${customerId}") { customer { version } } }`;
   for (const [gateway, extension, encoding] of [

@@ -4,7 +4,7 @@ import { type Data, testGateway } from '../setup/gateway.ts';
 import { appOf, makeScene } from '../setup/scene.ts';
 import { nextOf } from '../setup/streams.ts';
 
-/** Each customer of a payment between two customers gets the events of its own side only. */
+/** In a payment between two customers, each customer gets only the events of its own side. */
 
 const t = await testGateway();
 const payer = await makeScene(t.platform);
@@ -21,7 +21,7 @@ async function untilEnded(stream: AsyncIterator<Data>): Promise<Data[]> {
   return updates;
 }
 
-test('payer and payee each get the events of their own side of a payment only', async () => {
+test('payer and payee each get only the events of their own side of a payment', async () => {
   const after = await feedEnd(t.platform);
   const [from, to] = [
     await appOf(t.platform, { customerId: payer.customerId }),
@@ -47,7 +47,7 @@ test('payer and payee each get the events of their own side of a payment only', 
   }
   expect((await nextOf(arrives)).data.accountUpdates.newBalance.amount).toBe('10000');
 
-  // Each customer's whole feed contains only its own account.
+  // Each customer's entire feed contains only its own account.
   for (const [device, scene] of [
     [from, payer],
     [to, payee],

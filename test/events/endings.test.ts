@@ -6,7 +6,7 @@ import { type Data, ownGateway, type TestPlatform } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 import { nextOf, openEventStream } from '../setup/streams.ts';
 
-/** A stream of one payment ends when the payment has ended, wherever the stream starts. */
+/** A stream of one payment completes when the payment has reached a final state, wherever the stream starts. */
 
 const streams = {
   untilFinal: `subscription ($id: ID!, $after: String) {
@@ -50,7 +50,7 @@ test('a stream resumed from any point sends the rest and completes, even after i
   }
 });
 
-test('an ended payment is shown immediately; the stream completes when its last event is in the feed', async () => {
+test("a finished payment is shown immediately; the stream completes when the payment's last event is in the feed", async () => {
   const t = await ownGateway();
   const scene = await makeScene(t.platform);
   const { id, transaction } = await quote(t.platform, usdToEur(scene));
@@ -78,7 +78,7 @@ test('an ended payment is shown immediately; the stream completes when its last 
     { done: true, value: undefined },
     { done: true, value: undefined },
   ]);
-  // The cursor of a current state is the end of the feed at that time, so later events come after it.
+  // The cursor of a current state is the end of the feed at that time, so it precedes all later events.
   expect((await resumed).at(-1)).toMatchObject({ status: 'COMPLETED', terminal: true });
 });
 
@@ -109,8 +109,8 @@ test('a stream until FINAL stays open while a bank may return the money, and end
     { status: 'REFUNDED', terminal: true, transaction: { final: true } },
   ]);
   expect(await finalityOf(t.platform, transaction.id)).toEqual({ terminal: true, final: true });
-  // Now the payment has ended. A stream resumed at any point sends the rest and completes, and repeated messages show
-  // the current state.
+  // The payment is now final. A stream resumed at any point sends the remaining messages and completes, and repeated
+  // messages show the current state.
   for (const [at, { cursor }] of all.entries()) {
     expect(await messages(t.platform, 'untilFinal', { id: transaction.id, after: cursor })).toEqual(all.slice(at + 1));
   }
@@ -125,7 +125,7 @@ test('a stream until FINAL stays open while a bank may return the money, and end
   expect(last).toMatchObject({ status: 'COMPLETED', transaction: { final: false } });
   expect(await finalityOf(t.platform, watched.transaction.id)).toEqual({ terminal: true, final: false });
   const resumed = messages(t.platform, 'untilFinal', { id: watched.transaction.id, after: last.cursor });
-  // As if the rail had reported that the money did not come back.
+  // Simulates a report by the rail that the money was not returned.
   await t.gateway.payments.database.pool.query('update rail_order set due_at = null where transaction_id = $1', [
     uuidOf(watched.transaction.id, 'Transaction'),
   ]);
@@ -134,7 +134,7 @@ test('a stream until FINAL stays open while a bank may return the money, and end
   expect(await finalityOf(t.platform, watched.transaction.id)).toEqual({ terminal: true, final: true });
 });
 
-test('a payment to an account here cannot be returned: it is final when it is COMPLETED', async () => {
+test('a payment to an internal account cannot be returned, so it is final once it is COMPLETED', async () => {
   const t = await ownGateway();
   const [payer, payee] = [await makeScene(t.platform), await makeScene(t.platform, 0n)];
   for (const accountId of [payer.eur, payee.eur]) {

@@ -6,7 +6,7 @@ import { type Data, testGateway } from '../setup/gateway.ts';
 import { answerTo } from '../setup/raw-http.ts';
 import { commitEvents } from '../setup/streams.ts';
 
-/** Event streams as read by clients of the HTML standard, which resume without any code in the app. */
+/** Event streams as read by clients that follow the HTML standard and resume without any code in the app. */
 
 const t = await testGateway({}, undefined, { pace: { keepAliveMs: 20 } });
 
@@ -34,7 +34,7 @@ interface Dispatched {
   readonly lastEventId: string;
 }
 
-/** https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream, and nothing else. */
+/** Implements only https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream. */
 class StandardClient {
   readonly events: Dispatched[] = [];
   readonly lines: string[] = [];
@@ -63,7 +63,7 @@ class StandardClient {
   }
 }
 
-/** Opens an event stream with a GET, as EventSource does, reads until `isDone`, and cuts it. */
+/** Opens an event stream with a GET, as EventSource does, reads it until `isDone`, and cuts the connection. */
 async function readUntil(
   isDone: (client: StandardClient) => boolean,
   { variables = {}, lastEventId }: { variables?: object; lastEventId?: string } = {},
@@ -106,7 +106,7 @@ test('a stream resumes after Last-Event-ID, even if the request still has its or
     const resumed = await readUntil(({ events }) => events.length === 2, { variables, lastEventId: cursors[1] ?? '' });
     expect(resumed.events.map(({ lastEventId }) => lastEventId)).toEqual(cursors.slice(2));
   }
-  // A later `after` also counts, because the app may have read further in another way.
+  // A later `after` takes precedence, because the app may have read further by other means.
   const later = await readUntil(({ events }) => events.length === 1, {
     variables: { after: cursors[2] },
     lastEventId: cursors[0] ?? '',
@@ -114,7 +114,7 @@ test('a stream resumes after Last-Event-ID, even if the request still has its or
   expect(later.events.map(({ lastEventId }) => lastEventId)).toEqual(cursors.slice(3));
 });
 
-test('a Last-Event-ID that is not a cursor of this feed is named in the error, and the stream completes', async () => {
+test('if Last-Event-ID is not a cursor of this feed, the error names it and the stream completes', async () => {
   const { events } = await readUntil(({ events: all }) => all.length === 2, { lastEventId: 'nonsense' });
   expect(JSON.parse(events[0]?.data ?? '')).toMatchObject({
     errors: [{ message: 'Last-Event-ID is not a cursor of this feed', extensions: { code: 'INVALID_INPUT' } }],

@@ -14,7 +14,7 @@ const events = `subscription ($after: String, $filter: EventFilter) { events(aft
   cursor id type customer { id version isDeleted name kycStatus }
   subject { id __typename ... on WebhookDelivery { status event { id type } attempts { responseStatus } } } } }`;
 
-/** Reads the changes after a position in the feed, up to the one that the test waits for. */
+/** Reads the changes after a position in the feed, up to the one that the test expects. */
 async function changesUntil(after: string, filter: object, isLast: (event: Data) => boolean): Promise<Data[]> {
   const changes: Data[] = [];
   for await (const { data, errors } of t.platform.watch(events, { after, filter })) {
@@ -76,7 +76,7 @@ test('each version of each customer and account has exactly one event', async ()
   expect((await t.owner.query(wrong)).rows).toEqual([]);
 });
 
-test('the end of a delivery is in the feed, even if disabling its endpoint ends it, and is not sent by webhook', async () => {
+test('the end of a delivery is in the feed, even if the delivery ends because its endpoint is disabled, and is not sent by webhook', async () => {
   const receiver = await ownReceiver();
   const after = await feedEnd(t.platform);
   const { id } = await createEndpoint(t.platform, { url: receiver.url });
@@ -90,7 +90,7 @@ test('the end of a delivery is in the feed, even if disabling its endpoint ends 
   const { deliveries } = await endpointUntil(t.platform, id, () => true);
   expect(deliveries.map((delivery: Data) => delivery.id)).toEqual([delivered.subject.id]);
 
-  // A delivery that waits for its next attempt ends with its endpoint.
+  // A delivery that is waiting for its next attempt ends when its endpoint is disabled.
   receiver.answer = answer(500);
   await makeScene(t.platform, 1n);
   await endpointUntil(t.platform, id, (endpoint) => endpoint.deliveries.length > 1);
@@ -108,7 +108,7 @@ test('the end of a delivery is in the feed, even if disabling its endpoint ends 
   expect((await t.owner.query(carried)).rows).toEqual([]);
   expect(receiver.received.filter(({ body }) => body.type === 'WEBHOOK_DELIVERY')).toEqual([]);
 
-  // Deliveries belong to the platform. What an app may see does not change.
+  // Deliveries belong to the platform, so nothing that an app may see changes.
   const { customerId } = await makeScene(t.platform, 0n);
   const app = await appOf(t.platform, { customerId });
   const { events: none } = await app.ask('{ events(filter: { types: [WEBHOOK_DELIVERY] }) { totalCount } }');

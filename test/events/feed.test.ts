@@ -5,7 +5,7 @@ import { listen } from '../setup/free-port.ts';
 import { connect, type Data, testGateway } from '../setup/gateway.ts';
 import { commitEvents, nextOf } from '../setup/streams.ts';
 
-/** The feed's own connection to the database, through a proxy that can cut or silence it. */
+/** Tests the feed's own connection to the database, through a proxy that can cut or silence it. */
 
 /** The feed's current connection through the proxy. */
 interface Listener {
@@ -75,12 +75,13 @@ test('a feed that loses its listener while the database hangs misses nothing and
   silent = true;
   listeners[0]?.near.destroy();
   let most = 0;
-  // Polling finds each of these changes a second after the last one. Together they outlast several attempts to listen.
+  // Each of these changes is found by polling, a second after the previous one. Together they outlast several attempts
+  // to listen.
   for (let looks = 0; looks < 8; looks += 1) {
     await follow(stream);
     most = Math.max(most, open());
   }
-  // Each listener was replaced by the next one, and closed completely.
+  // Each listener was closed completely when the next one replaced it.
   expect(listeners.length).toBeGreaterThan(2);
   expect(most).toBe(1);
   silent = false;

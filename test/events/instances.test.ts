@@ -5,7 +5,7 @@ import { fund, internalAccount, makeScene, newCustomer } from '../setup/scene.ts
 import { startSequencers } from '../setup/sequencers.ts';
 import { nextOf } from '../setup/streams.ts';
 
-/** Two instances on one database give the same guarantees as one. */
+/** Two instances on one database give the same guarantees as a single instance. */
 
 const a = await testGateway({ METRICS_PORT: 0 });
 const b = await testGateway({ METRICS_PORT: 0 }, a.databaseUrl);
@@ -27,7 +27,7 @@ test('an instance reads only the events of platforms that its own subscribers fo
   const other = connect(b.url, followed.platformId, followed.authorization);
   const before = await liveReadsOf(b);
   const [here, elsewhere] = [other.watch(events), a.platform.watch(events)];
-  // A subscription is sent when its first message is requested.
+  // The client sends a subscription only when its first message is requested.
   for (const stream of [here, elsewhere]) stream.next().catch(() => undefined);
   await expect.poll(() => [a, b].map(({ gateway }) => gateway.feed.subscriptions)).toEqual([1, 1]);
   const start = await liveReadsOf(a);
@@ -44,15 +44,15 @@ test('an instance reads only the events of platforms that its own subscribers fo
   for (const stream of [here, elsewhere]) await stream.return?.();
 });
 
-test('an update between subscribing and the first read is shown, and callers see only their own state', async () => {
+test('an update between subscribing and the first read is delivered, and callers see only their own state', async () => {
   const [mine, theirs] = [
     await internalAccount(a.platform, scene.customerId, 'EUR'),
     await internalAccount(a.platform, scene.customerId, 'GBP'),
   ];
   const client = there.socket();
   const seen: Record<string, Data[]> = { [mine]: [], [theirs]: [] };
-  // Neither stream is read before the changes, so the first message may show either state. A missing change would still
-  // be noticed.
+  // Neither stream is read before the changes, so the first message may show the state before or after them. A missing
+  // change would still be noticed.
   for (const id of [mine, theirs]) {
     client.subscribe(
       { query: accountUpdates, variables: { id } },

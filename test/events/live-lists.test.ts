@@ -9,7 +9,7 @@ import { appOf, fund, makeScene, newCustomer } from '../setup/scene.ts';
 import { Statements } from '../setup/statements.ts';
 import { nextOf, openRawSocket, subscribed } from '../setup/streams.ts';
 
-/** Lists that stay current by applying their changes. */
+/** Tests lists that clients keep current by applying changes. */
 
 const t = await testGateway();
 const scene = await makeScene(t.platform);
@@ -38,14 +38,14 @@ async function* messagesOf(
   }
 }
 
-test('a list updated by its changes equals a new read of the list, through random histories and lost connections', async () => {
+test('a list updated by its changes equals a fresh read of the list, through random histories and lost connections', async () => {
   await fc.assert(
     fc.asyncProperty(history, (one) => play(t, one)),
     { numRuns: 4, endOnFailure: true },
   );
 });
 
-test('a row enters a list, changes in it, with the names of the changed fields, and leaves it', async () => {
+test('a row enters a list, changes there, with the names of the changed fields, and leaves it', async () => {
   const query = `subscription ($filter: TransactionFilter) { transactionChanges(filter: $filter) { cursor
     snapshot(first: 2) { totalCount edges { cursor node { id } } pageInfo { hasNextPage } }
     changes { op changed cursor node { id status version customer { id } } } } }`;
@@ -65,7 +65,7 @@ test('a row enters a list, changes in it, with the names of the changed fields, 
   await stream.return(undefined);
 });
 
-test('changes while the client waits come in one message: each row once, in its last state', async () => {
+test('changes within `waitMs` arrive in one message, with each row once and in its latest state', async () => {
   const { usd, eur } = await makeScene(t.platform, 0n);
   const query = `subscription { accountChanges(filter: { kind: INTERNAL }, waitMs: 500, snapshot: false) {
     cursor changes { op cursor changed node { id version ... on InternalAccount { balance { amount } } } } } }`;
@@ -90,7 +90,7 @@ test('changes while the client waits come in one message: each row once, in its 
   expect(counts.length).toBeLessThan(20);
 });
 
-test('a row that enters and leaves while the client waits is not sent; a changed one enters as it is now', async () => {
+test('a row that enters and leaves within `waitMs` is not sent; one that enters and changes is sent in its current state', async () => {
   const scene = await makeScene(t.platform);
   const follow = async (status: readonly string[]) => {
     const query = `subscription ($status: [TransactionStatus!]) {
@@ -113,7 +113,7 @@ test('a row that enters and leaves while the client waits is not sent; a changed
   expect(await all).toEqual(Array(5).fill('COMPLETED'));
 });
 
-test('a filter that cannot be followed is named in the refusal, and an unknown id is not found', async () => {
+test('a refusal names a filter that cannot be followed, and an unknown id is not found', async () => {
   const nobody = 'Customer:00000000-0000-7000-8000-000000000000';
   const refusals = [
     ['transactionChanges', 'TransactionFilter', { senderAccountIdentifier: '$ada@example.com' }, 'INVALID_INPUT'],
@@ -261,7 +261,7 @@ test('followers of the same list share the processing of a change', async () => 
     const node = { id: result.id, status: 'PENDING' };
     expect(payload.data.quoteChanges.changes).toMatchObject([{ op: 'ENTER', node }]);
   }
-  // A new row has no earlier state: a single statement reads everything, including the selected fields.
+  // A new row has no earlier state, so a single statement reads everything, including the selected fields.
   expect(sent).toHaveLength(1);
   const left = await statements.during(async () => {
     await execute(t.platform, result.id);
@@ -311,7 +311,7 @@ test("a payload with a quote has its payment's edge, and a change in a live list
   await stream.return(undefined);
 });
 
-test('one stream follows several payments: the present state of each, every change, and a single end', async () => {
+test('one stream follows several payments: the current state of each, every change, and a single completion', async () => {
   const paid = await pay(t.platform, scene);
   await ended(t.platform, paid.id);
   const open = await quote(t.platform, usdToEur(scene));
@@ -329,7 +329,7 @@ test('one stream follows several payments: the present state of each, every chan
   for await (const update of stream) rest.push(update);
   expect(rest.map(({ transaction }) => transaction.id)).toEqual(rest.map(() => open.transaction.id));
   expect(rest.at(-1)).toMatchObject({ status: 'COMPLETED', terminal: true });
-  // Wherever it is resumed, the stream sends everything that follows, and then ends.
+  // Wherever it is resumed, the stream sends everything that follows and then completes.
   const all = [...firsts, ...rest];
   for (const [at, { cursor }] of all.entries()) {
     const resumed: Data[] = [];
@@ -340,7 +340,7 @@ test('one stream follows several payments: the present state of each, every chan
   expect(errors).toMatchObject([{ extensions: { code: 'NOT_FOUND', field: 'of.transactionIds' } }]);
 });
 
-test('one stream follows all accounts of a customer, including the status of external ones', async () => {
+test("one stream follows all of a customer's accounts, including the status of external accounts", async () => {
   const { customerId, usd, outsideUsd } = await makeScene(t.platform, 0n);
   const fields =
     'cursor oldBalance { amount } newBalance { amount } previousStatus status account { id currency { code } customer { id } }';

@@ -3,9 +3,9 @@ import { beforeEach, expect, test } from 'vitest';
 import { ownDatabase } from '../setup/database.ts';
 import { ownClient } from '../setup/gateway.ts';
 
-// A sequencer's session skips rows that it has already moved, but never a row that commits late.
+// A sequencer's session skips rows that it has already moved, but never skips a row that commits late.
 
-/** The session that sequences, and a second session. */
+/** The sequencing session, and a second session. */
 let sequencer: pg.Client;
 let other: pg.Client;
 beforeEach(async () => {
@@ -23,7 +23,7 @@ const write = (on: pg.Client, rows: number) =>
     [rows],
   );
 
-/** Runs a step. Returns how many events it has numbered and how many pages it has read. */
+/** Runs a sequencing step. Returns the number of events that it has numbered and of pages that it has read. */
 async function step(): Promise<{ count: number; pages: number }> {
   const before = await numbered();
   const { rows } = await sequencer.query('explain (analyze, buffers, format json) select sequence_outbox(100000)');
@@ -51,8 +51,8 @@ test('a step does not read rows again that were moved before, even while an old 
   await write(sequencer, 3);
   const slow = await step();
   expect([slow.count, slow.pages > 400]).toEqual([3, true]);
-  // The first limit is the position that the first step has reached, the second one the position of the last step. A
-  // transaction in another database on this server delays a limit until it ends.
+  // The first limit is the position that the first step reached; the second is that of the last step. An open
+  // transaction in another database on this server holds the limit back until it ends.
   for (;;) {
     await waitLongEnough();
     await step();

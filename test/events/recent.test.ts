@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { maxBytes, newestEvents, RecentEvents } from '../../src/domain/events/recent.ts';
 import type { Event } from '../../src/infra/database/generated/client/client.ts';
 
-/** Tests the newest events, which are kept in memory. */
+/** Tests the cache of the newest events, which is kept in memory. */
 
 const event = (sequence: number, text = ''): Event =>
   ({ sequence: BigInt(sequence), snapshot: { text } }) as unknown as Event;

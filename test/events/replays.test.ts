@@ -5,9 +5,9 @@ import { listen } from '../setup/free-port.ts';
 import { connect, type Data, testGateway } from '../setup/gateway.ts';
 import { nextOf, sequenced, subscribed } from '../setup/streams.ts';
 
-/** Readers that are far behind, while other readers follow live events. */
+/** Tests readers that are far behind while other readers follow live events. */
 
-/** The replay statements sent through the proxy, and how many of them are waiting while `isHeld`. */
+/** The replay statements sent through the proxy, and how many of them are held back while `isHeld` is set. */
 let sent = 0;
 let isHeld = false;
 const held: (() => void)[] = [];
@@ -83,7 +83,7 @@ test('replays that wait for the database do not delay live events, and queued re
   await subscribed(wired, 0);
 });
 
-test('a replay of one type reads only that type, however many other events lie between', async () => {
+test('a replay of one type reads only that type, however many other events lie in between', async () => {
   const start = await feedEnd(real.platform);
   await commit(12_000, 4_000);
   sent = 0;

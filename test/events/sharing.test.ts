@@ -12,7 +12,7 @@ import { openRawSocket, type RawSocket, subscribed } from '../setup/streams.ts';
 /** Tests what followers of the same object share, and what they never share. */
 
 const t = await testGateway();
-/** An instance that serves nothing but the streams, so that all of its statements belong to them. */
+/** An instance that serves only the streams, so that all of its statements belong to them. */
 const serving = await testGateway({ ROLE: 'serve' }, t.databaseUrl);
 const statements = new Statements(serving.gateway.serving.pool);
 const scene = await makeScene(t.platform);
@@ -91,7 +91,7 @@ test('streams that open together check access in one statement, each for its own
       }
     }
   });
-  // Without sharing, each of the 23 streams would send its own check.
+  // If it were not shared, each of the 23 streams would send its own check.
   const asked = sent.filter((text) => text.includes('customer'));
   expect(asked.length).toBeGreaterThan(0);
   expect(asked.length).toBeLessThan(20);
@@ -147,7 +147,7 @@ test('callers that see different objects share nothing, even with the same docum
   await subscribed(serving, 0);
 });
 
-test('a follower that leaves while an event is read does not affect the others', async () => {
+test('a follower that leaves while an event is being read does not affect the others', async () => {
   const variables = { filter: { types: ['TEST'] } };
   const [leaves, stays] = [
     await openRawSocket(serving.url, t.platform.authorization),

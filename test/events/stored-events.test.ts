@@ -12,7 +12,7 @@ const quote = await makeQuote(t.platform, usdToEur(scene));
 await sequenced(t);
 const sql = await testClient(t, '-c timezone=UTC');
 
-/** Each test is a transaction that is rolled back. */
+/** Each test runs in a transaction that is rolled back. */
 beforeEach(() => sql.query('begin'));
 afterEach(() => sql.query('rollback'));
 
@@ -20,7 +20,7 @@ type Table = 'transaction' | 'quote' | 'account';
 
 const run = async (text: string, values: unknown[] = []): Promise<Data[]> => (await sql.query(text, values)).rows;
 
-/** Returns another value for a column. JSON values contain a null, which is a value like any other. */
+/** Returns a different value for a column. JSON values contain a null, which is a value like any other. */
 function otherValue(column: string, type: string): string {
   switch (type) {
     case 'uuid':
@@ -40,7 +40,7 @@ function otherValue(column: string, type: string): string {
   }
 }
 
-/** Returns a row's events up to its last change, oldest first, with the values that they show. */
+/** Returns a row's events up to its last change, oldest first, and the values that they show. */
 async function shown(table: Table, id: string): Promise<Data[]> {
   const types = { transaction: `'%PAYMENT'`, quote: `'QUOTE%'`, account: `'%ACCOUNT%'` }[table];
   await run('select sequence_outbox(1000)');
@@ -69,7 +69,10 @@ const beside = (table: Table, column: string): string => {
 
 const nextStatus = { transaction: 'PROCESSING', quote: 'PROCESSING', account: 'UNDER_REVIEW' };
 
-/** Changes each column. All events must show the values of their time. Returns the columns that can change. */
+/**
+ * Changes each column in turn. Every event must show the values that were current when it occurred. Returns the columns
+ * that can change.
+ */
 async function changeEach(table: Table, id: string): Promise<string[]> {
   const columns = await run(
     `select column_name as name, data_type as type from information_schema.columns

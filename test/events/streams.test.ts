@@ -21,7 +21,7 @@ const events = `subscription ($after: String, $filter: EventFilter) { events(aft
 
 const newQuote = () => quote(t.platform, usdToEur(scene, { lockedCurrencyAmount: 10_000 }));
 
-test('an unchanged account shows its balance, then each change with the balance before and after', async () => {
+test('a stream of an account first shows its balance, and then each change with the balance before and after', async () => {
   const id = await internalAccount(t.platform, scene.customerId, 'GBP');
   const stream = t.platform.watch(accountUpdates, { id });
   const first = (await nextOf(stream)).data.accountUpdates;
@@ -50,7 +50,7 @@ test('an unchanged account shows its balance, then each change with the balance 
   }
 });
 
-test('a stream of a quote starts with the present state without a previous status, and shows its expiry once', async () => {
+test('a stream of a quote starts with the current state, which has no previous status, and shows its expiry once', async () => {
   const { id } = await newQuote();
   const seen: Data[] = [];
   for await (const { data } of t.platform.watch(quoteUpdates, { id })) {
@@ -66,7 +66,7 @@ test('a stream of a quote starts with the present state without a previous statu
   expect(late).toEqual([{ ...seen[1], previousStatus: null }]);
 });
 
-test('after a cursor, every subscription sends the later events without the present state', async () => {
+test('if resumed after a cursor, every subscription sends the later events without the current state', async () => {
   const start = await feedEnd(t.platform);
   const { id, transaction } = await newQuote();
   const stream = t.platform.watch(
@@ -98,7 +98,7 @@ test('after a cursor, every subscription sends the later events without the pres
   expect(quotes).toEqual(['PENDING', 'PROCESSING', 'COMPLETED']);
 });
 
-test('the feed is one log: its list pages in both directions over the same events as its stream, oldest first', async () => {
+test('the feed is one log: its list pages in both directions through the same events as its stream, oldest first', async () => {
   const start = await feedEnd(t.platform);
   const { id, transaction } = await newQuote();
   await execute(t.platform, id);
@@ -156,7 +156,7 @@ test('an unreadable or foreign cursor is invalid, and a cursor that is too old o
   await commitEvents(t, 2, 40);
   await vi.waitFor(async () => expect(await feedEnd(t.platform)).not.toBe(before), { timeout: 60_000 });
   expect(await codeOf(before)).toBe('CURSOR_EXPIRED');
-  // How a client recovers: the list continues from there, and its last cursor is valid.
+  // How a client recovers: it continues in the list, whose last cursor is valid.
   const { events: page } = await t.platform.ask(
     'query ($after: String) { events(after: $after) { edges { cursor node { type } } } }',
     { after: before },
@@ -188,7 +188,7 @@ test('a cursor expires only if an event that the stream wants lies after it and 
     await vi.waitFor(() => expect(feed.subscriptions).toBe(0), { timeout: 60_000 });
     const raw = await openRawSocket(t.url, t.platform.authorization);
     raw.send({ id: '1', type: 'subscribe', payload: { query, variables: { ...variables, after: before } } });
-    // A stream that opens may send an event immediately, which is not a refusal.
+    // A stream that opens may send an event immediately, so not every first message is a refusal.
     const refusal = raw.receive('next').then(({ payload }) => payload.errors?.[0].extensions.code);
     const opened = vi.waitFor(() => expect(feed.subscriptions).toBe(1), { timeout: 60_000 }).then(() => undefined);
     const code = await Promise.race([opened, refusal]);

@@ -8,7 +8,7 @@ import { lockedCustomers } from '../setup/locks.ts';
 import { makeScene } from '../setup/scene.ts';
 import { commitEvents, nextOf, openEventStream, openRawSocket, subscribed } from '../setup/streams.ts';
 
-/** Sockets and event streams have the same rules: which operations and clients they accept, and how they end. */
+/** Sockets and event streams follow the same rules about which operations and clients they accept and how they end. */
 
 const t = await testGateway({ CORS_ORIGINS: ['https://app.example'] });
 /** A second instance, with short limits for silent sockets and slow operations. */
@@ -35,7 +35,7 @@ test('a client that vanishes is dropped even if no event is sent, on every trans
 });
 
 test('a half-open socket is closed when a ping goes unanswered', async () => {
-  // A network that drops packets silently: the client's packets no longer arrive, and it gets no error.
+  // Simulates a network that drops packets silently: the client's packets no longer arrive, and it gets no error.
   const wires: Socket[] = [];
   const wire = createServer((near) => {
     const far = connectTcp(Number(new URL(hasty.url).port), '127.0.0.1');
@@ -79,8 +79,7 @@ test('a ping with a newer token for the same subject keeps the socket open; one 
   const bearer = async (expiresInSeconds: number) =>
     `Bearer ${(await mint(t.platform, { customerId: scene.customerId, expiresInSeconds })).token}`;
   const newer = await bearer(60);
-  // This token is used right after its creation, before it expires. The third token expires later, and that closes its
-  // socket.
+  // This token is used right after its creation, before it expires. The third token's expiry closes its socket later.
   const kept = await openRawSocket(t.url, await bearer(2));
   // The pong repeats the ping's payload, but not the credentials.
   kept.send({ type: 'ping', payload: { authorization: newer, AUTHORIZATION: 1, at: 7 } });
@@ -115,7 +114,7 @@ test('a stopping server closes sockets with 1012 and cuts event streams without 
   await stopped;
 });
 
-test('an operation that takes too long is answered with TIMEOUT', async () => {
+test('an operation that takes too long fails with TIMEOUT', async () => {
   const customers = await lockedCustomers(hasty.databaseUrl);
   const raw = await openRawSocket(hasty.url, t.platform.authorization);
   raw.send({ id: '1', type: 'subscribe', payload: { query: '{ customers { totalCount } }' } });
@@ -148,7 +147,7 @@ test('if the database prevents a stream from opening, its connection closes so t
   await subscribed(hasty, 0);
 });
 
-test('of more streams than may open at a time, all are opened, each in its turn', async () => {
+test('if more streams are requested than may open at a time, all are opened in turn', async () => {
   const crowded = await ownGateway();
   const { authorization } = crowded.platform;
   const sockets = await Promise.all(Array.from({ length: 15 }, () => openRawSocket(crowded.url, authorization)));

@@ -68,7 +68,7 @@ test('a webhook becomes one push notification, even if the push fails once and t
   await receiver.stop();
 });
 
-test("a stranger's request to the handler gets 401, and nobody is notified", async () => {
+test('a forged request to the handler gets 401, and nobody is notified', async () => {
   const never = async () => {
     throw new Error('a request from a stranger was accepted');
   };

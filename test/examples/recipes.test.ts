@@ -7,7 +7,7 @@ import { mint, pay } from '../setup/acts.ts';
 import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 
-/** Runs the recipes from the docs verbatim, against an instance that is stopped and started in the meantime. */
+/** Runs the recipes from the docs verbatim against an instance that is restarted in the meantime. */
 
 let steady: TestGateway;
 let shaky: TestGateway;
@@ -93,7 +93,7 @@ test.each<[string, (app: App) => Following]>([
     await vi.waitFor(() => expect(seen(first)).toEqual(paid), { timeout: 60_000 });
     following.resumeNow();
     paid.push(await payment());
-    // Longer than a token is valid: either a newer token was sent, or the stream was cut and then resumed.
+    // This takes longer than a token is valid, so either a newer token was sent, or the stream was cut and resumed.
     const minted = first.tokens;
     await vi.waitFor(() => expect(first.tokens).toBeGreaterThan(minted + 1), { timeout: 60_000 });
     paid.push(await payment());

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { check } from './checker.ts';
 import type { Change, Command, Evidence } from './history.ts';
 
-// Each row changes sound evidence so that one promise is broken. The checker must report that.
+// Each row changes valid evidence so that one promise is broken, which the checker must report.
 
 const command = (key: string, rest: Partial<Command> = {}): Command => ({
   key,
@@ -91,7 +91,7 @@ const withChange = (at: number, other: Change) => ({ feed: feed.with(at, other) 
 const received = (...messages: readonly string[]) => ({ followers: new Map([['socket', messages]]) });
 const counted = (payments: number, amount: bigint) => ({ usage: new Map([['A', { payments, amount }]]) });
 
-/** Returns evidence of a held payment that was decided with this outcome and went through these statuses. */
+/** Returns evidence of a payment held for approval, with the outcome of the decision and these statuses. */
 const decided = (outcome: 'succeeded' | 'refused', ...statuses: readonly string[]): Partial<Evidence> => {
   const changes = statuses.map((status, at) => change(14n + BigInt(at), 'T-held', status, at + 1));
   const status = statuses.at(-1) ?? '';
@@ -115,7 +115,7 @@ const decided = (outcome: 'succeeded' | 'refused', ...statuses: readonly string[
   };
 };
 
-/** The violations that the checker must report. If the list ends with `…`, others may follow. */
+/** The violations that the checker must report. If the list ends with `…`, there may be more. */
 const broken: Readonly<Record<string, readonly [evidence: Partial<Evidence>, kinds: string]>> = {
   'sound evidence': [{}, ''],
   'an acknowledged payment that is lost': [{ payments: without(sound.payments, 0) }, 'lost …'],

@@ -19,7 +19,7 @@ export interface Violation {
     | 'policy'
     | 'audit';
   readonly words: string;
-  /** For a command: the latest fault that was injected before the command ended. */
+  /** For a violation that concerns a command: the latest fault that was injected before the command ended. */
   readonly during?: string;
 }
 
@@ -32,7 +32,7 @@ const moves: Readonly<Record<string, readonly string[]>> = {
   COMPLETED: ['REFUNDED'],
 };
 
-/** Decides whether the promises were kept, from the visible state and the auditor's report. Returns the violations. */
+/** Checks, from the visible state and the audit's report, whether the promises were kept. Returns the violations. */
 export function check(evidence: Evidence): Violation[] {
   return [
     ...evidence.internalErrors.map((words): Violation => ({ kind: 'internal error', words })),
@@ -49,8 +49,8 @@ export function check(evidence: Evidence): Violation[] {
 }
 
 /**
- * Checks that acknowledged commands happened exactly once and refused commands never, and that commands with an unknown
- * outcome agree with their receipts.
+ * Checks that acknowledged commands took effect exactly once and refused commands never, and that commands with an
+ * unknown outcome agree with their receipts.
  */
 export function checkCommands(evidence: Pick<Evidence, 'history' | 'payments' | 'feed' | 'receipts'>): Violation[] {
   const made = Map.groupBy(evidence.payments, ({ description }) => description ?? '');
@@ -84,7 +84,7 @@ export function checkCommands(evidence: Pick<Evidence, 'history' | 'payments' | 
   });
 }
 
-/** Returns the payments that have begun or wait for approval. Until its execution, a quote's payment is PENDING. */
+/** Returns the payments that have started or await approval. Until its quote is executed, a payment is PENDING. */
 export function executedIn(feed: readonly Change[]): ReadonlySet<string> {
   return new Set(
     feed.flatMap(({ payment }) => (payment && /^(PROCESSING|CREATED)$/.test(payment.status) ? [payment.id] : [])),
@@ -109,7 +109,7 @@ export function commandsOf(history: readonly Command[]) {
   return ({ description }: Payment): Command | undefined => byKey.get(description);
 }
 
-/** Checks that each payment belongs to a command and has ended if it should have, and that the feed has its end. */
+/** Checks that each payment belongs to a command, has ended if it should have, and has its final status in the feed. */
 function checkPayments({ history, payments, feed }: Pick<Evidence, 'history' | 'payments' | 'feed'>): Violation[] {
   const commandOf = commandsOf(history);
   const executed = executedIn(feed);
@@ -128,7 +128,7 @@ function checkPayments({ history, payments, feed }: Pick<Evidence, 'history' | '
   });
 }
 
-/** Checks that the feed's numbers have no gaps, and that no change occurs in it twice. */
+/** Checks that the feed's numbers have no gaps and that no change occurs twice. */
 function checkFeed({ feed, start }: Evidence): Violation[] {
   const seen = new Set<string>();
   return feed.flatMap(({ id, sequence }, at): Violation[] => {
@@ -176,7 +176,7 @@ function checkWebhooks({ feed, webhooks }: Evidence): Violation[] {
   ].map((words) => ({ kind: 'webhook', words }));
 }
 
-/** Checks that only completed payments have changed the balances. */
+/** Checks that only completed payments have changed balances. */
 function checkBalances({ history, payments, balances }: Evidence): Violation[] {
   const commandOf = commandsOf(history);
   const completed = payments.flatMap((payment) => (payment.status === 'COMPLETED' ? (commandOf(payment) ?? []) : []));
@@ -186,7 +186,7 @@ function checkBalances({ history, payments, balances }: Evidence): Violation[] {
   });
 }
 
-/** Checks that policies have counted every payment that began, except payments that were not delivered. */
+/** Checks that policies have counted every payment that started, except those that were not delivered. */
 function checkUsage({ history, payments, usage }: Evidence): Violation[] {
   const commandOf = commandsOf(history);
   const completed = payments.filter(({ status }) => status === 'COMPLETED');
@@ -199,7 +199,7 @@ function checkUsage({ history, payments, usage }: Evidence): Violation[] {
   });
 }
 
-/** Returns, in words, the payments that have not ended yet, or whose end is not in the feed yet. */
+/** Returns descriptions of the payments that have not ended yet, or whose final status is not in the feed yet. */
 export function underWay(payments: readonly Payment[], feed: readonly Change[], history: readonly Command[]): string[] {
   return checkPayments({ history, payments, feed })
     .filter(({ kind }) => kind === 'unfinished' || kind === 'feed')

@@ -31,7 +31,7 @@ export function memoryGroup(mebibytes: number) {
   };
 }
 
-/** A group whose processes can be limited in how much they write to the disk of a folder. */
+/** A group whose processes' writes to the disk of a folder can be limited. */
 export function diskGroup(folder: string) {
   const group = makeGroup('blkio');
   const { dev } = statSync(folder);

@@ -4,7 +4,7 @@ import { mutationName } from '../setup/documents.ts';
 import type { Data, TestPlatform } from '../setup/gateway.ts';
 import type { Change, Command, Payment, Receipt } from './history.ts';
 
-/** Repeats a query until it is answered, because the instances may still be restarting. */
+/** Repeats a query until it succeeds, because the instances may still be restarting. */
 async function ask(platform: TestPlatform, query: string, variables: object = {}): Promise<Data> {
   for (;;) {
     const answer = await platform.ask(query, variables).catch((error: unknown) => error);

@@ -25,11 +25,11 @@ export interface Surroundings {
 type Heal = () => Promise<void> | void;
 
 export interface Fault {
-  /** Injects the fault. Returns the function that ends it. */
+  /** Injects the fault. Returns a function that ends it. */
   inject(around: Surroundings): Promise<Heal>;
   /** Whether other faults may be injected before this one has ended. */
   readonly overlaps?: boolean;
-  /** Returns the reason if the fault cannot be injected here, otherwise undefined. */
+  /** Returns why the fault cannot be injected on this machine, or undefined if it can. */
   unavailable?(around: Surroundings): string | undefined;
 }
 
@@ -37,7 +37,7 @@ export interface Fault {
 const met = 3;
 /** How many commands must be acknowledged while connections stall, before the stall ends. */
 const past = 5;
-/** How many writes per second a slow disk makes: a commit waits for one or two of them. */
+/** How many writes per second a slow disk can make. A commit needs one or two of them. */
 const slowWrites = 10;
 
 const nothing: Heal = () => undefined;
@@ -54,7 +54,7 @@ async function anyInstance({ instances, random }: Surroundings): Promise<Instanc
   }
 }
 
-/** Waits until every order that is due within a minute has ended. Orders that wait for approval are due later. */
+/** Waits until every order that is due within a minute has ended. Orders waiting for approval are due later. */
 async function nothingLeftOf(databaseUrl: string): Promise<void> {
   const underWay = "select id from rail_order where due_at < now() + interval '1 minute'";
   const orders = await query<{ id: string }>(databaseUrl, underWay);
@@ -85,7 +85,7 @@ const postgresGets = (signal: NodeJS.Signals): Fault => ({
   },
 });
 
-/** A jump of the clock, which lasts until a process has read it. */
+/** A clock jump that lasts until a process has read the clock. */
 const clockGoesBack = (by?: string): Fault => ({
   async inject({ databaseUrl }) {
     await setClockBack(databaseUrl, by);
@@ -132,7 +132,7 @@ export const faults = {
     async inject(around) {
       const instance = await anyInstance(around);
       instance.pause();
-      // When the instance continues, it still holds payments that other instances completed long ago.
+      // When the instance continues, it still has payments in memory that other instances completed long ago.
       await nothingLeftOf(around.databaseUrl);
       return () => instance.goOn();
     },
@@ -152,7 +152,7 @@ export const faults = {
         await query<{ pid: number }>(databaseUrl, `${backends} and backend_type = 'client backend'`),
       );
       process.kill(pid, 'SIGKILL');
-      // The other backends share memory with the one that was killed, so the whole server stops and restarts.
+      // The other backends share memory with the killed one, so the entire server restarts.
       return () => postgres.back();
     },
   },
@@ -166,8 +166,8 @@ export const faults = {
     async inject(around) {
       const { proxy } = await anyInstance(around);
       proxy.stall();
-      // Some stalls end before any client has given up. New connections still work, so only a few attempts notice a
-      // stall.
+      // Some stalls end before any client has given up. New connections still work, so only a few attempts are
+      // affected.
       await (around.random.oneIn(2) ? around.load.more(past) : around.load.moreDisturbed(1));
       return () => proxy.goOn();
     },

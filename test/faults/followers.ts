@@ -2,15 +2,15 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Data } from '../setup/gateway.ts';
 import { openEventStream, openRawSocket } from '../setup/streams.ts';
 
-/** A subscriber that reconnects whenever its connection is cut, and continues after its last cursor. */
+/** A subscriber that reconnects whenever its connection is cut and continues after its last cursor. */
 export type Follower = ReturnType<typeof startFollower>;
 
 const query = 'subscription ($after: String) { events(after: $after) { id cursor } }';
 const pauseMs = 20;
-/** After this time without messages, a follower gives up its connection, because the instance may be hanging. */
+/** A follower drops its connection after this time without messages, because the instance may be hanging. */
 const silentMs = 5_000;
 
-/** Starts followers of the whole feed, over sockets and event streams in turn. Each reconnect uses another instance. */
+/** Starts followers of the entire feed, over sockets and event streams. Each reconnect goes to another instance. */
 export function startFollowers(count: number, urls: () => readonly string[], authorization: string, after: string) {
   return Array.from({ length: count }, (_, at) => {
     const name = at % 2 === 0 ? 'socket' : 'event stream';
@@ -46,7 +46,7 @@ function startFollower(
       const life = new AbortController();
       let timer = setTimeout(() => life.abort(), silentMs);
       const take = ({ data, errors }: Data) => {
-        // Messages that arrive after the follower has given up the connection are sent again on the next one.
+        // Messages that arrive after the follower has dropped the connection are sent again on the next one.
         if (life.signal.aborted || errors) return;
         received.push(data.events.id);
         cursor = data.events.cursor;

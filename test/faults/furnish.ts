@@ -15,9 +15,9 @@ export const environment = {
   // Long enough that no quote abandoned by a client expires while the evidence is read.
   SANDBOX_QUOTE_SECONDS: '7200',
   LOG_LEVEL: 'silent',
-  // A lease lasts two seconds, and no endpoint is disabled within seven minutes.
+  // Leases last two seconds, and no endpoint is disabled within seven minutes.
   WEBHOOK_TIME_SCALE: '1000',
-  // A compile cache halves the processor time of a start.
+  // A compile cache halves the CPU time of a start.
   NODE_COMPILE_CACHE: path.resolve('node_modules/.cache/faults'),
 };
 /** More than a client spends on all of its payments. */

@@ -1,10 +1,10 @@
 import type { Operation } from '../../src/domain/access/operations.ts';
 import type { Breach } from '../../src/domain/ledger/audit.ts';
 
-/** What a caller finally knows about a command. */
+/** What a caller knows about a command in the end. */
 export type Outcome =
   | 'succeeded'
-  /** The command was refused, was answered with "nothing has happened", or never reached an instance. */
+  /** The command was refused, got the response that nothing has happened, or never reached an instance. */
   | 'refused'
   /** The caller gave up before it learned the outcome. */
   | 'unknown';
@@ -24,13 +24,13 @@ export interface Command {
   readonly accountId: string;
   /** How the completed payment changes the balance of the account, in smallest units. */
   readonly change: bigint;
-  /** The statuses in which the command's payment may end; by default only COMPLETED. */
+  /** The final statuses that the command's payment may have; by default only COMPLETED. */
   readonly ends?: readonly string[];
   readonly outcome: Outcome;
   readonly code?: string;
-  /** The transactions named in answers to the command: more than one if a repeat got a different answer. */
+  /** The transactions named in responses to the command: several if a repeated request got a different response. */
   readonly transactionIds: readonly string[];
-  /** For an execution or a decision: the transaction concerned, which another command has created. */
+  /** For an execution or a decision: the transaction in question, which another command created. */
   readonly transactionId?: string;
   /** The latest fault that was injected before the command ended. */
   readonly during: string;
@@ -50,7 +50,7 @@ export interface Change {
   readonly payment?: { readonly id: string; readonly status: string; readonly version: number };
 }
 
-/** The number of payments that count, and their sum in smallest units. */
+/** The number of counted payments, and their sum in the smallest unit. */
 export interface Usage {
   readonly payments: number;
   readonly amount: bigint;
@@ -59,12 +59,12 @@ export interface Usage {
 /** Everything that is visible from the outside after the faults have ended. */
 export interface Evidence {
   readonly history: readonly Command[];
-  /** Answers, as text, that tell a client neither the outcome nor that the outcome is unknown. */
+  /** The text of responses that tell a client neither the outcome nor that the outcome is unknown. */
   readonly internalErrors: readonly string[];
-  /** By idempotency key. The receipts are read at the end. */
+  /** The receipts read at the end, by idempotency key. */
   readonly receipts: ReadonlyMap<string, Receipt>;
   readonly payments: readonly Payment[];
-  /** The number of the feed after which `feed` begins. */
+  /** The number in the feed after which `feed` begins. */
   readonly start: bigint;
   readonly feed: readonly Change[];
   /** For each follower, by name: the ids of the changes that it received, in the order in which they arrived. */

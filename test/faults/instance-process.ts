@@ -3,8 +3,8 @@ import { readConfig } from '../../src/server/config.ts';
 import { startGateway } from '../../src/server/gateway.ts';
 import { directUrl, poolerOf } from '../../src/server/start/prepare-database.ts';
 
-// An instance that takes its settings from the environment, and gives up on an unresponsive database after one second
-// instead of ten. SIGTERM shuts it down in an orderly way.
+// An instance that takes its settings from the environment and gives up on an unresponsive database after one second
+// instead of ten. SIGTERM shuts it down gracefully.
 
 const config = readConfig(process.env);
 const gateway = await startGateway({

@@ -12,7 +12,7 @@ export interface Place {
   readonly poolerUrl?: string | undefined;
   /** The host name of the database; by default an address. */
   readonly databaseName?: string | undefined;
-  /** A command that runs its arguments, for example with less memory. */
+  /** A command that runs the instance, for example with less memory. */
   readonly wrapper?: readonly string[] | undefined;
 }
 
@@ -62,14 +62,14 @@ export async function startInstance(
       child = await starting;
       isUp = true;
     },
-    /** Starts another process, and then shuts the old one down in an orderly way. */
+    /** Starts another process and then shuts the old one down gracefully. */
     async replace() {
       const old = child;
       child = await launch();
       const code = await old.end('SIGTERM');
       if (code !== 0) throw new Error(`an orderly stop ended with ${code}:\n${old.output()}`);
     },
-    /** Freezes the process, which cannot notice this. `goOn` lets it continue. */
+    /** Freezes the process, which does not notice. `goOn` lets it continue. */
     pause: () => void child.process.kill('SIGSTOP'),
     goOn: () => void child.process.kill('SIGCONT'),
     async stop() {

@@ -17,11 +17,11 @@ export interface LoadClient {
    * transaction if the execution is acknowledged.
    */
   quote(input: object, expected: Expected): Promise<string | undefined>;
-  /** Decides, as a second person, on a transaction that waits for approval. */
+  /** Decides, as a second person, on a transaction that is waiting for approval. */
   decide(operation: 'approveTransaction' | 'rejectTransaction', transactionId: string): Promise<void>;
 }
 
-/** How a payment is expected to end: how it changes the client's account balance, and its final status. */
+/** The expected result of a payment: the change of the client's account balance, and the final status. */
 export type Expected = Pick<Command, 'change' | 'ends'>;
 
 /** The amount of each payment, in smallest units. */
@@ -47,10 +47,7 @@ const failing: readonly Act[] = [
 
 const failsLater = { failureReason: 'OFFRAMP_FAILED', delayMs: 500 };
 
-/**
- * Payments that a policy holds for approval. Most are approved immediately, some are rejected, and some wait until they
- * expire.
- */
+/** Payments that a policy holds for approval. Most are approved at once, some are rejected, and some expire. */
 const held: readonly Act[] = [
   async (client) => decide(client, await client.transfer('transferOut', { ...outOf(client.scene), amount }, ofHeld)),
   async (client) => decide(client, await quoteOf(client, ofHeld.ends)),

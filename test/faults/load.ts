@@ -9,7 +9,7 @@ import { Random } from './random.ts';
 type Attempt =
   | { readonly kind: 'succeeded'; readonly data: Data }
   | { readonly kind: 'refused'; readonly code: string }
-  /** The service answered that nothing has happened. */
+  /** The service responded that nothing has happened. */
   | { readonly kind: 'unavailable' }
   /** Nothing listened at the address. */
   | { readonly kind: 'unsent' }
@@ -19,20 +19,20 @@ interface LoadOptions {
   /** Returns the current addresses of the instances, and the last known address of an instance that is down. */
   readonly urls: () => readonly string[];
   readonly authorization: string;
-  /** The credentials of a second person, who decides on payments that wait for approval. */
+  /** The credentials of a second person, who decides on payments waiting for approval. */
   readonly approver?: string;
   /** One client is started for each scene. */
   readonly scenes: readonly Scene[];
   readonly seed: number;
   readonly during: () => string;
-  /** Returns the acts of the client at a position. The client repeatedly chooses one of them at random. */
+  /** Returns the acts of the client with this index. The client repeatedly chooses one of them at random. */
   readonly acts?: (position: number) => readonly Act[];
 }
 
-/** Clients that move money and record the answers. */
+/** Clients that move money and record the responses. */
 export type Load = ReturnType<typeof startLoad>;
 
-/** Longer than any instance takes to answer that the outcome is unknown. */
+/** Longer than any instance takes to respond that the outcome is unknown. */
 const attemptMs = 8_000;
 /** How long a client waits after an unsuccessful attempt, so that its retries do not flood the instances. */
 const pauseMs = 20;
@@ -48,22 +48,22 @@ export function startLoad(options: LoadOptions) {
     get internalErrors(): readonly string[] {
       return clients.flatMap(({ internalErrors }) => internalErrors);
     },
-    /** The attempts that were `disturbed`, excluding attempts at an address where nothing listened. */
+    /** The number of attempts that were `disturbed`, excluding those at an address where nothing listened. */
     get troubles(): readonly string[] {
       return clients.flatMap(({ troubles }) => troubles);
     },
     get acknowledged(): number {
       return sum(({ acknowledged }) => acknowledged);
     },
-    /** How many attempts failed: refused as unavailable, cut off or unanswered. */
+    /** The number of failed attempts: refused as unavailable, cut off or unanswered. */
     get disturbed(): number {
       return sum(({ disturbed }) => disturbed);
     },
     more: (count: number): Promise<void> => grown(() => load.acknowledged, count, latest),
     moreDisturbed: (count: number): Promise<void> => grown(() => load.disturbed, count, latest),
     /**
-     * Repeats an acknowledged command with its key until it is answered, and records the payment in that answer,
-     * because the previous payment no longer exists.
+     * Repeats an acknowledged command with its key until it succeeds, and records the payment in the response, because
+     * the previous payment no longer exists.
      */
     async repeat(key: string): Promise<void> {
       await Promise.all(clients.map((client) => client.repeat(key)));
@@ -78,7 +78,7 @@ export function startLoad(options: LoadOptions) {
   return load;
 }
 
-/** How long the load may go without progress. If the service has not recovered by then, it has not survived. */
+/** How long the load may make no progress. If the service has not recovered by then, it has not survived. */
 const standstillMs = 120_000;
 
 async function grown(figure: () => number, by: number, latest: () => string): Promise<void> {
@@ -205,7 +205,7 @@ class Client implements LoadClient {
         ...(transactionId !== undefined && { transactionId }),
       });
 
-    // Whether an attempt without a conclusive answer may have taken effect.
+    // Whether an attempt without a conclusive response may have taken effect.
     let isOpen = false;
     for (;;) {
       const attempt = await send();
@@ -227,7 +227,7 @@ class Client implements LoadClient {
       this.disturbed += 1;
       if (attempt.kind !== 'unsent') this.troubles.push(`${key}: ${this.latest}`);
       isOpen ||= attempt.kind === 'unknown';
-      // Some clients give up, and record what the answers have told them so far.
+      // Some clients give up and record what they have learned from the responses so far.
       if (this.#isStopping || (attempt.kind !== 'unsent' && random.oneIn(4))) {
         note(isOpen ? 'unknown' : 'refused', attempt.kind);
         return undefined;
@@ -270,7 +270,7 @@ class Client implements LoadClient {
       case 'SERVICE_UNAVAILABLE':
         return { kind: 'unavailable' };
       case 'OUTCOME_UNKNOWN':
-      // The first attempt is still running.
+      // The first attempt is still being processed.
       case 'CONFLICT':
         return { kind: 'unknown' };
       default:

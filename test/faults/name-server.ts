@@ -8,7 +8,7 @@ import { join } from 'node:path';
 /** A name server used only by the instances. Like real name servers, it can fail by giving wrong answers or none. */
 export type NameServer = Awaited<ReturnType<typeof startNameServer>>;
 
-/** The name server's own address, so that it can use the port that all resolvers expect. */
+/** The name server has its own address, so that it can use the port that all resolvers expect. */
 const address = '127.7.7.7';
 
 export const databaseName = 'database.internal';
@@ -37,7 +37,7 @@ export async function startNameServer() {
     get asked() {
       return asked;
     },
-    /** How it reacts: it answers, says that the name does not exist, or says nothing. */
+    /** How the server reacts to a query: it answers, says that the name does not exist, or does not reply. */
     set mode(next: typeof mode) {
       mode = next;
     },
@@ -48,7 +48,7 @@ export async function startNameServer() {
   };
 }
 
-/** Answers a query (RFC 1035, 4.1) with an IPv4 address, with no record for other types, or with NXDOMAIN. */
+/** Answers a query (RFC 1035, 4.1) with an IPv4 address, no record (for other types), or NXDOMAIN. */
 function answerTo(question: Buffer, isKnown: boolean): Buffer {
   const nameEnd = question.indexOf(0, 12);
   const asked = question.subarray(12, nameEnd + 5);

@@ -14,7 +14,7 @@ import { diskGroup, hasControlGroups } from './control-groups.ts';
 /** An embedded Postgres in a separate process and, if possible, on a separate disk. */
 export type DoomedPostgres = Awaited<ReturnType<typeof startDoomedPostgres>>;
 
-/** Returns the reason if the disk of Postgres cannot be made full or read-only, otherwise undefined. */
+/** Returns why the disk of Postgres cannot be made full or read-only, or undefined if it can. */
 export const needsDisk = ({ disk }: DoomedPostgres): string | undefined =>
   disk ? undefined : 'only root, on Linux, can mount a disk that becomes full or read-only';
 
@@ -90,13 +90,13 @@ function diskOf({ supervisor, lines, folder, url, pid, back }: Mounted) {
   return {
     /** Takes up most of the free space, and writes until no space is left for the database. */
     async fill() {
-      // A little more than the used space, which is growing.
+      // Slightly more than the used space, which is growing.
       await remount(`size=${usedBytes() + 2 * 1024 ** 2}`);
       const change = `select pg_logical_emit_message(true, 'filler', repeat('x', 1000000))`;
       try {
         for (;;) await query(url, change);
       } catch {
-        // Postgres ends when it can no longer write its WAL.
+        // Postgres exits when it can no longer write its WAL.
       }
     },
     /** Kills the database and makes its disk read-only. Waits until the supervisor has tried to start it again. */
@@ -105,7 +105,8 @@ function diskOf({ supervisor, lines, folder, url, pid, back }: Mounted) {
       // The supervisor must not restart it before the disk is read-only.
       supervisor.kill('SIGSTOP');
       process.kill(postmaster, 'SIGKILL');
-      // The disk stays busy while any process may write to it, and Postgres' last child ends soon after the postmaster.
+      // The disk stays busy while any process may write to it, and Postgres' last child process exits shortly after the
+      // postmaster.
       while (
         !(await remount('ro').then(
           () => true,

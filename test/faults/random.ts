@@ -1,4 +1,4 @@
-/** Random choices that a seed can repeat (mulberry32). */
+/** A random number generator that is reproducible from its seed (mulberry32). */
 export class Random {
   #state: number;
 
@@ -6,7 +6,7 @@ export class Random {
     this.#state = seed >>> 0;
   }
 
-  /** Returns an integer from 0 up to, but not including, `options`. */
+  /** Returns an integer from 0 up to but not including `options`. */
   below(options: number): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let mixed = this.#state;

@@ -8,7 +8,7 @@ export interface Survival extends Scenery {
   readonly commandsBetween: number;
 }
 
-/** Injects faults one after another under load, and prints a line for each kind. Returns the violations. */
+/** Injects faults one after another under load and prints a line for each kind. Returns the violations. */
 export async function findViolations(options: Survival): Promise<Violation[]> {
   const outcome = await underLoad(options, (around, note) => injectAll(options, around, note));
   print(options, outcome);
@@ -53,7 +53,7 @@ async function injectAll(
   }
   await Promise.all(healing);
   return names.map((name) => {
-    // The faults after which commands were acknowledged again, and the longest time that this took.
+    // The number of faults after which commands were acknowledged again, and the longest time until then.
     const count = survived.filter((one) => one === name).length;
     return { name, survived: count, backSeconds: back.get(name) ?? 0, skipped: reasons.get(name) };
   });

@@ -32,9 +32,9 @@ export interface Scenery {
   readonly followers: number;
   /** If false, Postgres acknowledges commits that a crash then loses, and the checker must find the loss. */
   readonly durable?: boolean;
-  /** Whether every attempt that reaches an instance must get an answer. */
+  /** Whether every attempt that reaches an instance must get a response. */
   readonly undisturbed?: true;
-  /** The number of server sessions of a PgBouncer in transaction mode, if there is one. */
+  /** The number of server connections of a PgBouncer in transaction mode, if one is used. */
   readonly poolerSize?: number;
   readonly hasReplica?: boolean;
   /** Whether the disk of Postgres can be made slow, instead of full and read-only. */
@@ -49,11 +49,11 @@ export interface Scenery {
 
 export type Outcome<Told> = Awaited<ReturnType<typeof underLoad<Told>>>;
 
-/** Once no message has arrived for this long, no more will arrive: messages still missing are lost. */
+/** Once no message has arrived for this long, no more will arrive. Messages still missing are lost. */
 const silenceMs = 30_000;
 
 /**
- * Lets clients move money while `disturb` disturbs the system. Returns the checker's findings.
+ * Lets clients move money while `disturb` disrupts the system. Returns the checker's findings.
  * @param disturb gets a function that sets the current fault, so that the findings can name it
  */
 export async function underLoad<Told>(
@@ -152,7 +152,7 @@ export function summaryOf({ evidence, violations, seconds }: Outcome<unknown>): 
   );
 }
 
-/** Starts a Postgres to inject faults into, or one with a replica and a proxy to the replica. */
+/** Starts a Postgres to inject faults into or, if requested, a Postgres with a replica behind a proxy. */
 async function startServers({ hasReplica, durable, slowDisk }: Scenery) {
   if (!hasReplica) return { postgres: await startDoomedPostgres(durable, slowDisk), replica: undefined };
   const { primary, standbys, stop } = await startReplicated(1);
@@ -176,7 +176,7 @@ export interface Sources {
   readonly postgres: { readonly url: string };
 }
 
-/** Waits until nothing is under way, and reads the visible state. */
+/** Waits until no payments are in flight, then reads the visible state. */
 export async function gather(platform: TestPlatform, sources: Sources): Promise<Evidence> {
   const { load, followers, receiver, scenes, start, postgres } = sources;
   const { history, internalErrors } = load;
@@ -218,7 +218,7 @@ export async function gather(platform: TestPlatform, sources: Sources): Promise<
   };
 }
 
-/** Waits until nothing is under way and every change is in the feed, or until there is no more progress. */
+/** Waits until no payments are in flight and every change is in the feed, or until there is no more progress. */
 async function atRest(platform: TestPlatform, { load, start, postgres }: Sources) {
   await settled(async () => {
     await passApproval({ databaseUrl: postgres.url });
@@ -234,7 +234,7 @@ async function countIn({ url }: Sources['postgres'], sum: string): Promise<numbe
   return row?.count ?? 1;
 }
 
-/** Waits until nothing is left, or until the number of remaining items has not changed for a long time. */
+/** Waits until no items remain, or until their number has not changed for a long time. */
 async function settled(left: () => number | Promise<number>): Promise<void> {
   for (let last = -1, deadline = 0; ; await delay(50)) {
     const count = await left();

@@ -8,8 +8,8 @@ import { makeScene } from '../setup/scene.ts';
 import { Statements } from '../setup/statements.ts';
 import { openRawSocket, subscribed } from '../setup/streams.ts';
 
-// When a client has disconnected, work for it stops: no further mutation in its document starts, and nothing more is
-// read for it.
+// Once a client has disconnected, the gateway stops working for it: no further mutation in its document starts, and
+// nothing more is read.
 
 const t = await testGateway({ MAX_IN_FLIGHT: 1 });
 const hasty = await testGateway({ ROLE: 'serve' }, t.databaseUrl, { pace: { operationMs: 1_500 } });
@@ -44,7 +44,7 @@ async function amountsPaid(runAndLeave: (firstIsUnderWay: () => Promise<void>) =
     await pay(t.platform, scene, 13);
   });
   await holder.end();
-  // Look only at this test's statements.
+  // Considers only this test's statements.
   expect(sent.filter((text) => text.includes('uma_address'))).toEqual([]);
   return (await amounts()).slice(0, -before.length || undefined).reverse();
 }
@@ -68,7 +68,7 @@ test('a request that its client aborts executes no further mutation', async () =
     await firstIsUnderWay();
     leaving.abort();
     await expect(request).rejects.toThrow();
-    // The gateway answers one request at a time, so once it accepts another, the aborted one is over.
+    // This gateway serves one request at a time, so once it accepts another, the aborted one has ended.
     await vi.waitFor(async () => expect((await t.platform.send('{ __typename }')).status).toBe(200), {
       timeout: 30_000,
     });

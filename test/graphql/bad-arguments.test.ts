@@ -40,7 +40,7 @@ describe.each(lists)('the list %s', (list) => {
     expectInvalid(await t.platform.send(`{ ${list}(${args}) ${page} }`), field, [list]);
   });
 
-  test('refuses the same arguments below a customer', async () => {
+  test("refuses the same arguments on a customer's fields", async () => {
     if (list === 'customers') return;
     for (const [args, field] of [
       ['first: -1', 'first'],
@@ -230,7 +230,7 @@ test.each([
   [0, 'INVALID_AMOUNT'],
   [-1, 'INVALID_AMOUNT'],
   [9_000_000_000_000_001n, 'AMOUNT_OUT_OF_RANGE'],
-])('exchange rates for %d, which no payment can move, are refused', async (amount, code) => {
+])('exchange rates for %d, an amount that no payment can have, are refused', async (amount, code) => {
   for (const destinations of [null, ['EUR']]) {
     const { errors } = await t.platform.send(
       'query ($a: BigInt!, $d: [CurrencyCode!]) { exchangeRates(source: "USD", sendingAmount: { units: $a }, destinations: $d) { rate } }',
@@ -281,7 +281,7 @@ test('the receipt for an impossible key is NONE, and an unknown operation is ref
   expect(wrong).toMatchObject({ status: 422, errors: [{ extensions: { code: 'INVALID_INPUT' } }] });
 });
 
-test('a condition that is not a boolean is always refused, even after a valid one', async () => {
+test("a directive's condition that is not a boolean is always refused, even after a valid one", async () => {
   const query = 'query ($if: Boolean!) { viewer @include(if: $if) { kind } }';
   const send = (condition: unknown) => t.platform.send(query, { if: condition });
   for (const bad of [JSON.parse('{"toString": null, "valueOf": 1}'), 'true', null, 1, [true], {}]) {
@@ -292,14 +292,14 @@ test('a condition that is not a boolean is always refused, even after a valid on
   }
 });
 
-test('a query field that fails is null and reports its error, and its sibling fields are answered', async () => {
+test('a query field that fails is null and reports its error, and its sibling fields are resolved', async () => {
   const query = '{ viewer { kind } customers(after: "zzz") { totalCount } quotes { totalCount } }';
   const answer = await t.platform.send(query);
   expect(answer.data).toEqual({ viewer: { kind: 'PLATFORM' }, customers: null, quotes: { totalCount: 0 } });
   expectInvalid(answer, 'after', ['customers']);
 });
 
-test('a mutation whose result is unreadable is null and reports its error, and the other mutations are answered', async () => {
+test('a mutation whose result is unreadable is null and reports its error, and the other mutations return their results', async () => {
   const create = (key: string, lists: string) =>
     `${key}: createCustomer(input: { platformCustomerId: "${key}", details: { individual: { fullName: "Ada" } } }) {
       ... on CreateCustomerSuccess { customer { platformCustomerId ${lists} } } }`;

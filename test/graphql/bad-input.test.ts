@@ -51,13 +51,10 @@ const funding = (changes: object) => ({
   source: { realtimeFunding: { customerId: scene.customerId, currency: 'USDC', ...changes } },
 });
 
-/** What is wrong, the mutation, the changes to its valid input, the code of the refusal, and its path. */
+/** What is wrong, the mutation, the changes to its valid input, the refusal's code, and its path. */
 type Case = readonly [what: string, mutation: Mutation, changes: () => object, code: string, path: string];
 
-/**
- * Ids that would identify an account only in their proper form. The matrix (test/attack/matrix.test.ts) tries other
- * platforms' ids.
- */
+/** Malformed variants of an account's id. The matrix (test/attack/matrix.test.ts) tries other platforms' ids. */
 const ids = (
   [
     ['bare', uuidIn],
@@ -114,7 +111,7 @@ test.each([...ids, ...others])(
       message: expect.stringMatching(/\w+ \w+/),
       path: ['input', ...path.split('.').map((step) => (/^\d+$/.test(step) ? Number(step) : step))],
     });
-    // A refusal by the domain is stored under the idempotency key that the transfer has.
+    // A refusal by the domain is stored under the transfer's idempotency key.
     const stored = mutation === 'transferOut' && code === poor ? 1n : 0n;
     expect(await everything()).toEqual({ ...before, receipts: before.receipts + stored });
   },

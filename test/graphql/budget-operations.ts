@@ -23,13 +23,13 @@ export interface Params {
   operationName?: string;
 }
 
-/** Runs an operation. Returns the answer, or the first message of a stream, as JSON in the protocol's form. */
+/** Runs an operation. Returns the response, or the first message of a stream, as JSON in the protocol's format. */
 export type Ask = (params: Params) => Promise<FormattedExecutionResult>;
 
 /** Counts the work that the documents have caused. */
 export const ran = { rules: 0, resolvers: 0 };
 
-/** The deep query that an ordinary Relay client sends. */
+/** A deep query of the kind that an ordinary Relay client sends. */
 export const relayQuery =
   '{ customers(first: 10) { edges { node { accounts(first: 5) { edges { node { id } } } transactions(first: 5) { edges { node { id } } } } } } }';
 

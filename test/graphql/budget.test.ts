@@ -82,7 +82,7 @@ describe('the gateway', () => {
     ['two fragments with one name', '{ ...F } fragment F on Query { version } fragment F on Query { version }'],
     ['@defer', '{ ... @defer { version } }'],
     ['a fragment on an unknown type', '{ ... on constructor { __proto__ { toString } } }'],
-  ])('leaves it to validation to refuse %s', async (_name, query) => {
+  ])('leaves refusing %s to validation', async (_name, query) => {
     const { errors } = await ask({ query });
     expect(errors?.[0]?.extensions?.code).toBe('GRAPHQL_VALIDATION_FAILED');
     expect(ran.resolvers).toBe(0);
@@ -150,7 +150,7 @@ describe('the gateway', () => {
     ]);
   });
 
-  test('names the outer list when its rows cost most, and not one of the many lists below it', async () => {
+  test('names the outer list if its rows cost the most, and not one of the many lists below it', async () => {
     const query = `{ customers(first: 1000) { edges { node { ${repeat(10, (i) => `a${i}: friends(first: 1) { edges { node { id } } }`)} } } } }`;
     const { errors } = await ask({ query });
     expect(errors?.[0]?.message).toBe(
@@ -250,7 +250,7 @@ describe('with introspection off', () => {
     expect(ran).toEqual({ rules: 0, resolvers: 0 });
   });
 
-  test('answers __typename, and a fragment that is only named __schema', async () => {
+  test('accepts __typename, and a fragment that is merely named __schema', async () => {
     const { errors, data } = await askClosed({
       query: '{ __typename ...__schema } fragment __schema on Query { version }',
     });
@@ -275,7 +275,7 @@ describe('with introspection off', () => {
   });
 });
 
-test('suggestions are given when introspection is on', async () => {
+test('errors contain suggestions when introspection is on', async () => {
   const { errors } = await ask({ query: '{ versio }' });
   expect(errors?.[0]?.message).toBe('Cannot query field "versio" on type "Query". Did you mean "version"?');
 });

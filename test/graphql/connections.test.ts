@@ -6,7 +6,7 @@ import { fund, makeScene } from '../setup/scene.ts';
 import { countedGateway } from '../setup/statements.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 
-// Nothing settles or expires during the tests, and no test adds a row, so a list is the same each time it is read.
+// Nothing settles or expires during the tests, and no test adds a row, so a list is the same every time it is read.
 const t = await testGateway({ SANDBOX_PACE_MS: 600_000, SANDBOX_QUOTE_SECONDS: 86_400 });
 const endpointId = (await createEndpoint(t.platform, { url: 'http://127.0.0.1:9/' })).id;
 await createEndpoint(t.platform, { url: 'http://127.0.0.1:9/second', eventTypes: ['KYC_STATUS'] });
@@ -122,9 +122,9 @@ async function whole(list: List, asked: Pick<Asked, 'filter' | 'sortOrder'>): Pr
 }
 
 /**
- * Applies section 4 of the specification to the whole list. Cursors are positions in the unfiltered list, so a cursor
- * has a position even if its row does not match the filter. A cursor removes the rows "prior to after" or "following
- * before", including the cursor's own row.
+ * Applies section 4 of the specification to the entire list. Cursors are positions in the unfiltered list, so a cursor
+ * has a position even if its row does not match the filter. `after` removes the rows up to and including the cursor's
+ * own, `before` those from the cursor's own on.
  */
 function bySpecification(unfiltered: readonly Edge[], matching: readonly Edge[], asked: Asked): Data {
   const placeOf = (cursor: string) => unfiltered.findIndex((edge) => edge.cursor === cursor);
@@ -133,8 +133,8 @@ function bySpecification(unfiltered: readonly Edge[], matching: readonly Edge[],
   const followingBefore = matching.filter(({ cursor }) => before !== undefined && placeOf(cursor) >= placeOf(before));
   const removed = new Set([...priorToAfter, ...followingBefore]);
   const edges = matching.filter((edge) => !removed.has(edge));
-  // Without a size, the default page size applies. If `before` is the only cursor, the page is taken from the end of
-  // the list.
+  // If no size is given, the default page size applies. If `before` is the only cursor, the page is taken from the end
+  // of the list.
   const isFromEnd = last !== undefined || (first === undefined && after === undefined && before !== undefined);
   const size = first ?? last ?? 20;
   const shown = isFromEnd ? edges.slice(Math.max(0, edges.length - size)) : edges.slice(0, size);
@@ -167,7 +167,7 @@ describe.each(titled)('%s', (_title, list) => {
     sortOrder: fc.constantFrom(...orders),
   });
 
-  test("every page equals what the specification's algorithm selects from the whole list", async () => {
+  test("every page equals what the specification's algorithm selects from the entire list", async () => {
     const known = new Map<string, Promise<Edge[]>>();
     const wholeOnce = (asked: Pick<Asked, 'filter' | 'sortOrder'>) => {
       const key = JSON.stringify(asked);
@@ -190,7 +190,7 @@ describe.each(titled)('%s', (_title, list) => {
   });
 });
 
-test('pages between cursors seek by key, without offsets, and count only when asked', async () => {
+test('pages between cursors seek by key, without offsets, and count rows only if requested', async () => {
   const list: List = { name: 'transactions' };
   const all = await whole(list, {});
   const asked = { first: 3, after: all[1]?.cursor, before: all[8]?.cursor };

@@ -31,7 +31,7 @@ describe('the cost of a typical document', () => {
   test.each([
     ['a first screen of 5 payments', 5, 5_048],
     ['a page of 100', 100, 19_203],
-  ])('is within the budget, and the same with __typename everywhere: %s', async (_what, first, cost) => {
+  ])('is within the budget, and does not change with __typename everywhere: %s', async (_what, first, cost) => {
     const plain = await development.platform.send(payments(first));
     expect(plain).toMatchObject({ status: 200, extensions: { cost: { cost, fields: 104, depth: 8 } } });
     const named = await development.platform.send(withTypenames(payments(first)));
@@ -40,7 +40,7 @@ describe('the cost of a typical document', () => {
     expect(named.data.transactions).toMatchObject(plain.data.transactions);
   });
 
-  test('counts the most expensive kind of subject, if a hundred events show all kinds', async () => {
+  test('counts the most expensive kind of subject if a hundred events select all kinds', async () => {
     const variants = [
       `... on Transaction { ${row.replace(/customer \{.*?\}/, '')} }`,
       '... on Quote { quoteStatus: status expiresAt feesIncluded { amount } totalSendingAmount { amount } }',
@@ -59,7 +59,7 @@ describe('the cost of a typical document', () => {
     expect(shown).toEqual(new Set(['type', 'quoteStatus', 'name', 'balance', 'accountStatus']));
   });
 
-  test('100 ids with a list under each exceed the cost limit, and the error names the list', async () => {
+  test('100 ids with a nested list each exceed the cost limit, and the error names the list', async () => {
     const query =
       'query ($ids: [ID!]!) { things: nodes(ids: $ids) { ... on Customer { transactions(first: 100) { edges { node { id status } } } } } }';
     const { errors } = await development.platform.send(query, { ids: Array(100).fill(scene.customerId) });
@@ -127,7 +127,7 @@ async function firstOf(results: AsyncIterable<unknown>, most: number): Promise<D
 }
 
 describe.each(Object.entries(transports))('over %s', (name, send) => {
-  test('outside of production every response reports the cost of its document, even a repeated one', async () => {
+  test('outside of production, every response reports the cost of its document, even if the document is repeated', async () => {
     for (let again = 0; again < often; again++) {
       expect(await send(development, { query })).toEqual([{ data: expect.anything(), extensions: { cost: report } }]);
     }
@@ -145,7 +145,7 @@ describe.each(Object.entries(transports))('over %s', (name, send) => {
     expect(await send(production, { query })).toEqual([{ data: expect.anything() }]);
   });
 
-  test('the reported cost takes variables into account, and is present beside errors', async () => {
+  test('the reported cost takes variables into account, and is present alongside errors', async () => {
     const list = 'query ($n: Int) { customers(first: $n) { edges { node { id } } } }';
     for (const [n, cost] of [
       [2, 306],
@@ -220,7 +220,7 @@ describe('a field that reads all matching rows', () => {
     expect(hundred - one).toBe(99 * 3);
   });
 
-  test('is read once when a document has it under several names, whatever its selections', async () => {
+  test('is read once if a document has it under several names, whatever its selections', async () => {
     const { platform, statements, stop } = await countedGateway(development);
     const query = `query ($a: TransactionFilter, $b: TransactionFilter) {
       a: transactionTotals(filter: $a) ${total} b: transactionTotals(filter: $b) { count }
@@ -297,7 +297,7 @@ describe('the cost of a filtered or sorted list', () => {
     expect(await searches(list, args, parent)).toBeCloseTo(parent === 'InternalAccount' ? 2 : 1, 2);
   });
 
-  test('takes variables into account, their defaults, and parts of them', async () => {
+  test('takes into account variables, their defaults, and parts of variables', async () => {
     const list = (variables: string, filter: string) =>
       `query (${variables}) { transactions(first: 1, filter: ${filter}) { edges { node { id } } } }`;
     const both = { status: ['FAILED'], type: ['INCOMING'] };
@@ -310,7 +310,7 @@ describe('the cost of a filtered or sorted list', () => {
   });
 });
 
-test('each value of a list in arguments costs 1, and equal values are bound once', async () => {
+test('each value in a list argument costs 1, and equal values are bound once', async () => {
   const { platform, statements, stop } = await countedGateway(development);
   const query =
     'query ($s: [TransactionStatus!]) { transactions(first: 1, filter: { status: $s }) { edges { node { id } } } }';

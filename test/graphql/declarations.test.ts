@@ -27,7 +27,7 @@ test.each([
   expect(() => derive(schemaWith(extensions))).toThrow(message);
 });
 
-test('a type whose rows are read by id must declare who may see which of them', () => {
+test('a type whose rows are read by id must declare who may see which rows', () => {
   expect(() => derive(schemaWith({ made: () => ({ kind: 'node', types: ['Quote'] }) }))).toThrow(
     'reads rows of Quote, which has no table, or no rule for who may see its rows',
   );
@@ -48,7 +48,7 @@ test('a field that graphql-js executes must be declared as such', () => {
 const sums = { transactionTotals: 'status type sent_currency received_currency sent_amount received_amount' };
 const accepted = { minAmount: 'min_amount code', maxAmount: 'max_amount code', currency: 'code' };
 
-/** Fields that are not read from the column or JSON member of the same name, and where each is read from instead. */
+/** Fields that are not read from the column or JSON member of the same name, and where they are read from instead. */
 const readFrom: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   Query: sums,
   Transaction: {
@@ -57,7 +57,7 @@ const readFrom: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     fees: 'fees sent_currency',
     refund: 'refund_reference',
     source: 'source_kind',
-    // Never null, because the payment's own row is the destination.
+    // Never null, because the destination is the payment's own row.
     destination: '',
     reconciliationReference: 'reference status CREATED',
     requestedReceiverInformation: 'requested_information',
@@ -66,7 +66,7 @@ const readFrom: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   Refund: {
     reference: 'refund_reference',
-    // Shows the first of these that is not null.
+    // The field shows the first of these that is not null.
     amount: 'refund_amount sent_currency,.r.received_currency',
     initiatedAt: 'refund_initiated_at',
     settledAt: 'refund_settled_at',

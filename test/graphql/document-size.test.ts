@@ -156,7 +156,7 @@ const ofAlternatives = buildSchema(`
 `);
 const costOf = (query: string) => measureDocument({ schema: ofAlternatives, document: parse(query) }).size.cost;
 
-test('of named fragments on different types, only the most expensive counts', () => {
+test('only the most expensive of several named fragments on different types counts', () => {
   const [a, b] = ['fragment A on Account { a: id }', 'fragment B on Payment { b: id d: id e: id }'];
   expect(costOf(`{ node { ...A ...B ... on Account { c: id } } } ${a} ${b}`)).toBe(1 + 3);
 });
@@ -202,7 +202,7 @@ function sizeOf({ query, ...request }: Params): DocumentSize {
   return measureDocument({ schema, document: parse(query), ...request }).size;
 }
 
-/** A selection on a customer, then fragments, each of which spreads only later fragments. */
+/** A selection on a customer, followed by fragments, each of which spreads only later fragments. */
 type RandomDocument = Selection[][];
 
 type Selection =
@@ -229,13 +229,13 @@ const { selections } = fc.letrec<{ selections: Selection[]; selection: Selection
 }));
 const randomDocument: fc.Arbitrary<RandomDocument> = fc.array(selections, { minLength: 1, maxLength: 5 });
 
-/** Returns the index of the later selection spread by `from`, or undefined if `from` is the last selection. */
+/** Returns the index of the later selection that `from` spreads, or undefined if `from` is the last selection. */
 function spreadTarget(document: RandomDocument, from: number, of: number): number | undefined {
   const later = document.length - from - 1;
   return later === 0 ? undefined : from + 1 + (of % later);
 }
 
-/** Writes a document. If `isExpanded`, it has inline fragments in place of all spreads. */
+/** Prints a document. If `isExpanded`, all spreads are replaced by inline fragments. */
 function render(document: RandomDocument, isExpanded = false): string {
   const all = (from: number, inner: Selection[]): string =>
     `{ ${inner.map((selection) => one(from, selection)).join(' ')} }`;

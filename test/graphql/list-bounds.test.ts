@@ -8,10 +8,7 @@ import { nextOf } from '../setup/streams.ts';
 
 const t = await testGateway();
 
-/**
- * The lists that a document can contain: the root field, its argument, and a value in which the list has one element
- * too many.
- */
+/** The lists in a document: the root field, its argument, and a value whose list has one element too many. */
 const lists = (['Query', 'Mutation', 'Subscription'] as const).flatMap((typeName) => {
   const type = schema.getType(typeName);
   if (!isObjectType(type)) throw new Error(`no type ${typeName}`);
@@ -29,7 +26,7 @@ const lists = (['Query', 'Mutation', 'Subscription'] as const).flatMap((typeName
   );
 });
 
-test.each(lists)('a list with one value too many is refused, naming it and its limit: $root $name', async (one) => {
+test.each(lists)('a list with one value too many is refused with its path and limit: $root $name', async (one) => {
   const args = one.field.args.filter(({ name, type }) => name === one.argument || isNonNullType(type));
   const declared = args.map(({ name, type }) => `$${name}: ${type}`).join(', ');
   const given = args.map(({ name }) => `${name}: $${name}`).join(', ');

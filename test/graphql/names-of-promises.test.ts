@@ -2,9 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { testGateway } from '../setup/gateway.ts';
 import { nextOf } from '../setup/streams.ts';
 
-/**
- * JavaScript treats an object with a method `then` as a promise, and answers are objects whose names clients choose.
- */
+/** JavaScript treats an object with a `then` method as a promise, and clients choose the field names of responses. */
 
 const t = await testGateway({ SANDBOX_PACE_MS: 600_000 });
 

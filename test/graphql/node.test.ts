@@ -37,7 +37,7 @@ async function send(query: string, variables: object): Promise<{ data: Data; err
   return answer;
 }
 
-/** Returns ids of nothing that this platform may see. */
+/** Returns ids that identify nothing this platform may see. */
 function strangeIds(): string[] {
   const unknown = '00000000-0000-7000-8000-000000000000';
   return [
@@ -66,13 +66,13 @@ function strangeIds(): string[] {
     `ExternalAccount:${uuidIn(ours.InternalAccount)}`,
     `InternalAccount:${uuidIn(ours.ExternalAccount)}`,
     `Account:${uuidIn(ours.InternalAccount)}`,
-    // The right uuid in the form of id that REST gives to settings.
+    // The right uuid in the format that REST uses for the id of settings.
     `PlatformConfig:${t.platform.platformId}`,
     `Platform:${uuidIn(ours.Quote)}`,
   ];
 }
 
-test('an id is the same wherever it is read, and leads back to its object', async () => {
+test('an object has the same id wherever it is read, and the id leads back to the object', async () => {
   for (const type of types) {
     expect(ours[type]).toMatch(
       new RegExp(`^${type}:[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`),
@@ -84,14 +84,14 @@ test('an id is the same wherever it is read, and leads back to its object', asyn
   }
 });
 
-test('node answers null without an error for unknown, foreign, malformed and mistyped ids', async () => {
+test('node returns null without an error for unknown, foreign, malformed and mistyped ids', async () => {
   for (const id of strangeIds()) {
     const answer = await send('query ($id: ID!) { node(id: $id) { id } }', { id });
     expect({ id, ...answer }).toEqual({ id, data: { node: null } });
   }
 });
 
-test('the typed getters answer null in the same cases, and for ids of other types', async () => {
+test('the typed getters return null in the same cases, and for ids of other types', async () => {
   const query = `query ($id: ID!) { ${Object.keys(getters)
     .map((name) => `${name}(id: $id) { id }`)
     .join(' ')} }`;
@@ -107,7 +107,7 @@ test('the typed getters answer null in the same cases, and for ids of other type
   }
 });
 
-test('nodes answers in the order of the ids, with null for each unknown one', async () => {
+test('nodes returns objects in the order of the ids, with null for each unknown id', async () => {
   const strange = strangeIds();
   const ids = [...types.map((type) => ours[type]), ...strange, ours.Quote];
   const answer = await send('query ($ids: [ID!]!) { nodes(ids: $ids) { id } }', { ids });
@@ -116,7 +116,7 @@ test('nodes answers in the order of the ids, with null for each unknown one', as
   });
 });
 
-test('callers read their own platform by its id; to other callers it looks unknown', async () => {
+test('callers can read their own platform by its id; to other callers, the id looks unknown', async () => {
   const { platform } = await t.platform.ask('{ platform { id umaDomain supportedCurrencies { currency { code } } } }');
   expect(platform.id).toBe(`Platform:${t.platform.platformId}`);
   const query = `query ($id: ID!, $ids: [ID!]!) { node(id: $id) { id ... on Platform { umaDomain supportedCurrencies { currency { code } } } }
@@ -135,7 +135,7 @@ describe('events and deliveries', () => {
   const app = async (input: object) =>
     connect(t.url, t.platform.platformId, `Bearer ${(await mint(t.platform, input)).token}`);
 
-  test('are read by their ids, as their lists show them, and look unknown to other platforms', async () => {
+  test('can be read by id, as their lists show them, and look unknown to other platforms', async () => {
     const { id: endpointId } = await createEndpoint(t.platform, {
       url: 'http://127.0.0.1:9/',
       eventTypes: ['KYC_STATUS'],

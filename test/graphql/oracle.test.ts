@@ -8,7 +8,7 @@ afterAll(() => world.close());
 /** How many random documents to try. `ORACLE_SEED` repeats a run. */
 const documents = Number(process.env.ORACLE_DOCUMENTS ?? 2_000);
 
-test(`${documents} random documents, repeated by every caller, are answered as by standard execution`, async () => {
+test(`${documents} random documents, repeated by every caller, get the same results as with standard execution`, async () => {
   const figures = await runOracle(world, documents);
   if (process.env.ORACLE_FIGURES) console.log(figures);
   expect(figures.withRows).toBeGreaterThan(figures.documents / 3);

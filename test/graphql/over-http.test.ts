@@ -27,7 +27,7 @@ interface Sent {
   readonly headers?: Readonly<Record<string, string | undefined>>;
   /** The parameters of the URL. */
   readonly search?: Readonly<Record<string, string>>;
-  /** JSON, or the raw body. */
+  /** The body: as JSON, or raw. */
   readonly body?: object | string | Uint8Array;
 }
 
@@ -229,7 +229,7 @@ const methods: readonly Row[] = [
   ['OPTIONS', { method: 'OPTIONS' }, { status: 204, headers: { ...allowed, 'accept-query': json } }],
 ];
 
-/** Sends a row's request: by default a query by POST. Omits the parts of the answer that differ each time. */
+/** Sends a row's request, by default a query by POST. Omits the parts of the response that differ each time. */
 async function send(
   url: string,
   { method = 'POST', accept = response, headers, search, body = { query: kind } }: Sent,
@@ -263,7 +263,7 @@ describe.each([
     expect(answer.headers).toMatchObject({ vary: 'Origin, Accept, Accept-Encoding', ...headers });
     if (body) expect(JSON.parse(answer.text)).toEqual(body);
     if (code) expect(JSON.parse(answer.text)).toMatchObject(error(code));
-    // The path that bypasses Yoga gives the same answer.
+    // The path that bypasses Yoga returns the same response.
     expect(await send(throughYoga.url, sent)).toEqual(answer);
   });
 });

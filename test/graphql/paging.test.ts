@@ -46,9 +46,7 @@ interface List {
   /** Selects all rows of the platform, in any order, with the columns that filters compare. */
   readonly rows: string;
   readonly idType: (row: Row) => string;
-  /**
-   * For each filter: a value with which it matches this row, and a function that tells whether a row matches a value.
-   */
+  /** For each filter: a value with which it matches this row, and a predicate for a row and a value. */
   readonly filters: Readonly<Record<string, readonly [(row: Row) => Data, (row: Row, value: Data) => boolean]>>;
   readonly insert: (scene: Scene) => Promise<unknown>;
 }
@@ -56,7 +54,7 @@ interface List {
 const same = (column: string, turn: (value: Data) => Data = (value) => value) =>
   [(row: Row) => turn(row[column]), (row: Row, value: Data) => turn(row[column]) === value] as const;
 const id = (type: string, column: string) => same(column, (uuid) => `${type}:${uuid}`);
-/** Filters by a list of the row's value and another value, or of only the other value if the row has none. */
+/** Filters by a list of the row's value and another value, or by only the other value if the row has none. */
 const anyOf = (column: string, other = 'COMPLETED') =>
   [
     (row: Row) => (row[column] === null ? [other] : [row[column], other]),
@@ -239,7 +237,7 @@ describe.each(lists)('$name', (list) => {
     strays: fc.nat({ max: 5 }),
   });
 
-  test('every page matches a brute-force model, and a walk reads each row once despite insertions', async () => {
+  test('every page matches a brute-force model, and paging through a list reads each row once despite insertions', async () => {
     await fc.assert(
       fc.asyncProperty(
         walk,
@@ -247,8 +245,8 @@ describe.each(lists)('$name', (list) => {
           const scene = scenes[subject % scenes.length] ?? expect.fail('no scene');
           const owner = nested ? scene.customerId : undefined;
           const { rows } = await t.gateway.payments.database.pool.query(list.rows, [t.platform.platformId]);
-          // The values of one row, and sometimes one value of another row, because some filters should find the row and
-          // some should not.
+          // Uses one row's values and sometimes a value of another row, so that some filters match the row and some do
+          // not.
           const filter = Object.fromEntries(
             chosen.map((name, index) => [
               name,
@@ -290,10 +288,10 @@ describe.each(lists)('$name', (list) => {
     );
   });
 
-  test('each filter alone finds exactly the rows that have its value', async () => {
+  test('each filter on its own finds exactly the rows that have its value', async () => {
     const { rows } = await t.gateway.payments.database.pool.query(list.rows, [t.platform.platformId]);
     for (const [name, [valueIn, matches]] of Object.entries(list.filters)) {
-      // One row for each of the first few values that occur; for a boolean, one row for each value.
+      // One row for each of the first few distinct values; for a boolean, one row for each value.
       const byValue = new Map<string, Row>(rows.map((row: Row) => [JSON.stringify(valueIn(row)), row]));
       for (const row of [...byValue.values()].slice(0, 3)) {
         const filter = { [name]: valueIn(row) };
@@ -312,7 +310,7 @@ describe.each(lists)('$name', (list) => {
   });
 });
 
-test('a page has 20 rows by default; two nested lists of one field keep their own arguments', async () => {
+test('a page has 20 rows by default; two nested lists of the same field keep their own arguments', async () => {
   const accounts = lists.find(({ name }) => name === 'accounts') ?? expect.fail('no accounts');
   expect((await pageOf(accounts, {})).edges).toHaveLength(20);
   const owner = scenes[0]?.customerId;
@@ -326,12 +324,12 @@ test('a page has 20 rows by default; two nested lists of one field keep their ow
   expect(found.in).toEqual({ edges: Array(2).fill({ node: { type: 'INCOMING' } }), totalCount: 4 });
 });
 
-test('in order of last change, no row is missed when ascending, and none is repeated when descending', async () => {
+test('in order of last change, ascending pages miss no row, and descending pages repeat none', async () => {
   const customers = lists.find(({ name }) => name === 'customers') ?? expect.fail('no customers');
   const change = (id: string) => t.owner.query('update customer set tax_id = tax_id where id = $1', [uuidIn(id)]);
   for (const sortOrder of ['ASC', 'DESC']) {
     const all = await model(customers, {}, sortOrder, undefined, 'UPDATED');
-    // While the list is read, the first row of each page already read changes, and so does the last row of all.
+    // While the list is being read, the first row of each page that has been read changes, as does the very last row.
     const [last] = all.slice(-1);
     const changed: string[] = [];
     const seen: string[] = [];
@@ -350,7 +348,7 @@ test('in order of last change, no row is missed when ascending, and none is repe
     const met = (id: string) => seen.filter((one) => one === id).length;
     if (sortOrder === 'ASC') {
       expect(new Set(seen)).toEqual(new Set(all));
-      // A row that changes after it was read is read once more, in its new state.
+      // A row that changes after it was read is read again in its new state.
       for (const id of all.slice(0, 4)) expect([id, met(id)]).toEqual([id, changed.includes(id) ? 2 : 1]);
       expect(seen.slice(-changed.length).toSorted()).toEqual(changed.toSorted());
     } else {

@@ -3,7 +3,8 @@ import { testGateway } from '../setup/gateway.ts';
 import { emptyTables, fillTables, makePlanScene, planCases, planOf } from '../setup/plans.ts';
 import { listsBelow, readsTooMuch, readsTooMuchByName } from '../setup/plans-below.ts';
 
-// 3,000 rows, which the planner is told are 1,000,000. `npm run soak -- plans` inserts the full number and reads them.
+// Inserts 3,000 rows and makes the planner believe that there are 1,000,000. `npm run soak -- plans` inserts and reads
+// the full number.
 const rows = 3_000;
 const t = await testGateway();
 const scene = await makePlanScene(t);
@@ -19,7 +20,7 @@ test.each(planCases)('an index serves $name', async (one) => {
   expect(plan.isPlannedAnew).toBe(one.isPlannedAnew);
 });
 
-test.each(listsBelow)('$name reads only rows of its parent, and no more than the page has', async (list) => {
+test.each(listsBelow)("$name reads only its parent's rows, and no more than the page has", async (list) => {
   for (const size of ['many', 'few', 'none'] as const) {
     expect(await readsTooMuch(t, list, scene.templates, size, rows)).toEqual([]);
   }

@@ -181,7 +181,7 @@ describe('an amount', () => {
     expect(received.transaction.receivedAmount).toEqual({ amount: '321' });
   });
 
-  test('in either form is the same input: a repeat gets the same answer, another amount is refused', async () => {
+  test('is the same input in either form: a repeated request gets the same response, a different amount is refused', async () => {
     const internal = { ...transfer({}), destinationAccountId: await ownAccount(t.platform, 'USD') };
     const pulled = { sourceAccountId: scene.outsideUsd, destinationAccountId: scene.usd };
     const quoted = usdToEur(scene, { lockedCurrencyAmount: undefined });
@@ -284,14 +284,14 @@ describe('a refusal states its facts', () => {
     });
   });
 
-  test('a conflict: an app sees the existing object if it has access to it', async () => {
+  test('a conflict: an app sees the existing object only if it has access to it', async () => {
     const { id } = await quote(t.platform, usdToEur(scene));
     const app = await payingApp(t.platform, { quoteId: id });
     await succeed(app, 'executeQuote', { quoteId: id });
     expect(await refusalOf(app, 'executeQuote', { quoteId: id }, existing)).toMatchObject({ existing: { id } });
   });
 
-  test('the existing object needs VIEW: without it the document is refused before it executes', async () => {
+  test('the existing object needs VIEW: without VIEW, the document is refused before it executes', async () => {
     const { id } = await quote(t.platform, usdToEur(scene));
     const blind = await blindServer();
     expect(await refusalOf(blind, 'executeQuote', { quoteId: id }, existing)).toMatchObject({ code: 'FORBIDDEN' });

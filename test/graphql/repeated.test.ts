@@ -4,7 +4,7 @@ import { testGateway } from '../setup/gateway.ts';
 import { makeScene, serverOf } from '../setup/scene.ts';
 import { often } from '../setup/statements.ts';
 
-// A document that was sent before runs with its cached plan, which depends neither on variables nor on the caller.
+// A repeated document runs with its cached plan, which depends neither on variables nor on the caller.
 
 const t = await testGateway({ SANDBOX_PACE_MS: 600_000 });
 const scene = await makeScene(t.platform, 10_000n);
@@ -74,7 +74,7 @@ test('a repeated list adapts to the kinds, the number and the equality of the va
   }
 });
 
-test('a document that another caller may send is refused without its permission, however often it was sent', async () => {
+test('a document that another caller may send is refused without the required permission, however often it was sent', async () => {
   const query = '{ customers { totalCount } apiTokens { totalCount } }';
   const reader = await serverOf(t.platform, 'VIEW');
   for (let again = 0; again < often; again += 1) {
@@ -83,7 +83,7 @@ test('a document that another caller may send is refused without its permission,
   }
 });
 
-test('a document that has often succeeded still reports its error', async () => {
+test('a document that has often succeeded still reports an error', async () => {
   const query = 'query ($first: Int!) { customers(first: $first) { nodes { id } } }';
   const wrong = await t.platform.send(query, { first: 101 });
   expect(wrong.errors).toHaveLength(1);

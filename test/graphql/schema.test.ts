@@ -42,7 +42,7 @@ test('every type, field, argument, input field and enum value has a description'
   expect(silent).toEqual([]);
 });
 
-test('a boolean is an adjective or a verb, and begins with `is` only where the specification or REST has that name', () => {
+test("a boolean's name is an adjective or a verb, and begins with `is` only if the specification or REST has that name", () => {
   const fields = ownTypes().flatMap((type) =>
     isObjectType(type) || isInterfaceType(type) || isInputObjectType(type) ? Object.values(type.getFields()) : [],
   );
@@ -84,7 +84,8 @@ test('every mutation takes one input with an idempotency key, and returns its su
     const input = schema.getType(`${name}Input`);
     const result = schema.getType(`${name}Result`);
     if (!isInputObjectType(input) || !isUnionType(result)) throw new Error(`${name} has another shape`);
-    // For transfers, only a key distinguishes a repeat from a second payment; a quote is executed only once anyway.
+    // For transfers, only a key distinguishes a repeated request from a second payment. A quote is executed only once
+    // anyway.
     const isKeyRequired = field.name.startsWith('transfer');
     expect(String(input.getFields().idempotencyKey?.type)).toBe(isKeyRequired ? 'String!' : 'String');
     const [success, ...others] = result.getTypes();
@@ -110,7 +111,7 @@ test('fields of queries and mutations are null on failure, and document any othe
   expect(plain(printed.getMutationType())).toEqual([]);
 });
 
-test('every list is a connection with the same arguments and parts', () => {
+test('every list is a connection with the same arguments and fields', () => {
   for (const type of ownTypes().filter(isObjectType)) {
     for (const field of Object.values(type.getFields())) {
       if (!/Connection!?$/.test(String(field.type))) continue;
@@ -118,7 +119,7 @@ test('every list is a connection with the same arguments and parts', () => {
       // A subscription to a list returns only its first page; the query reads the other pages.
       if (field.name === 'snapshot') expect(args).toEqual({ first: 'Int', sortOrder: 'SortOrder' });
       else expect(args).toMatchObject({ first: 'Int', after: 'String', last: 'Int', before: 'String' });
-      // Logs and lists of settings have a single order; lists that grow with business offer a choice.
+      // Logs and lists of settings have a single order. Lists that grow with the volume of business offer a choice.
       if (args.filter && field.name !== 'events') expect(args.sortOrder).toBe('SortOrder');
       const connection = schema.getType(String(field.type).replace('!', ''));
       if (!isObjectType(connection)) throw new Error(`${field.type} is not an object`);
@@ -149,7 +150,7 @@ test('arguments with a default accept null in place of it', async () => {
   expect(accounts.edges[0].node.balance.formatted).toBe('$0.00');
 });
 
-test('no name clashes with what the generators of Apollo iOS and Kotlin reserve (docs/mobile.md)', () => {
+test("no name clashes with names that Apollo's generators for iOS and Kotlin reserve (docs/mobile.md)", () => {
   const reservedTypes = new Set(
     `Any Bool Class Companion DataDict DocumentType Double Enum Error Float Fragments FragmentContainer Interface Int Nothing
     Object ParentType Protocol Schema Selection Self String Type Union Unit`.split(/\s+/),
@@ -163,7 +164,7 @@ test('no name clashes with what the generators of Apollo iOS and Kotlin reserve 
   for (const type of own) {
     if (!isObjectType(type) && !isInterfaceType(type) && !isInputObjectType(type)) continue;
     const names = Object.keys(type.getFields());
-    // A field with subfields becomes a type named after it, with a capital.
+    // A field with subfields becomes a type with the field's name, capitalized.
     const wrong = names.filter(
       (name) => reservedFields.has(name) || reservedTypes.has(`${name.charAt(0).toUpperCase()}${name.slice(1)}`),
     );
@@ -172,5 +173,5 @@ test('no name clashes with what the generators of Apollo iOS and Kotlin reserve 
   }
 });
 
-/** On the file systems of macOS, names that differ only in case share a file. */
+/** On macOS file systems, names that differ only in case refer to the same file. */
 const isSameFile = (one: string, other: string) => one !== other && one.toLowerCase() === other.toLowerCase();

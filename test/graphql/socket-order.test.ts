@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { type Data, testGateway } from '../setup/gateway.ts';
 
-/** An operation that its client has completed does not count, no matter how soon the next one starts. */
+/** An operation that its client has completed does not count against the limit, however soon the next one starts. */
 const t = await testGateway();
 const stream = 'subscription { transactionUpdates { cursor } }';
 const most = 20;
@@ -18,13 +18,13 @@ async function subscribed(count: number, refused: () => readonly unknown[] = () 
   }
 }
 
-/** A client's next step: the id that it uses, or the open operation that it ends. */
+/** A client's next step: the id under which it starts an operation, or the open operation that it ends. */
 const step = fc.oneof(
   { weight: 6, arbitrary: fc.record({ does: fc.constant('subscribe' as const), which: fc.nat(24) }) },
   { weight: 6, arbitrary: fc.record({ does: fc.constant('complete' as const), which: fc.nat(24) }) },
   { weight: 1, arbitrary: fc.record({ does: fc.constantFrom('ping', 'tick', 'query'), which: fc.nat(24) }) },
 );
-/** The usual case: everything is ended and restarted in one tick, partly under the same ids. */
+/** The usual case: all operations are ended and restarted in the same tick, some of them under the same ids. */
 const renewed = Array.from({ length: 100 }, (_, index) => ({
   does: index % 40 < 20 ? ('subscribe' as const) : ('complete' as const),
   which: (index % 20) + (index > 60 ? 5 : 0),

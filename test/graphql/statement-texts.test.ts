@@ -7,7 +7,7 @@ import { countedGateway, often } from '../setup/statements.ts';
 
 const t = await testGateway();
 
-/** This test's description of a piece of SQL. `decided` can differ from run to run. */
+/** A description of a piece of SQL for this test. `decided` can differ from run to run. */
 type Written =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'decided'; readonly texts: readonly string[] }
@@ -40,10 +40,10 @@ const refusal = () => {
   throw new GraphQLError('not so');
 };
 
-/** How the guarded part can end. */
+/** The possible outcomes of the guarded part. */
 const ends = [() => '', () => 'refused', refusal] as const;
 
-/** Returns the decisions that this test uses in place of those of a run. */
+/** Returns the decisions that this test uses in place of a run's. */
 const of = (run: Run) => run as unknown as Decisions;
 
 /** Builds the plan of the described SQL. */
@@ -91,7 +91,7 @@ function textOfOne(one: Written, run: Decisions): string {
   }
 }
 
-/** Words that could be confused with each other, or with parts of a key. */
+/** Words that could be confused with each other or with parts of a cache key. */
 const word = fc.constantFrom('', '1', '1:1', '#1;');
 const words = fc.uniqueArray(word, { minLength: 2, maxLength: 4 });
 

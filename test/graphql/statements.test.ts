@@ -13,11 +13,11 @@ const payer = async () => {
 };
 for (let made = 0; made < 11; made++) await payer();
 const scene = await payer();
-// Each quote has a transaction. With this one, the last customer has four.
+// Each quote has a transaction, so this one gives the last customer four.
 const quoteId = (await quote(t.platform, usdToEur(scene))).id;
 afterAll(() => counting.stop());
 
-/** Runs a query. Returns its data and its statements, which are the same when its plan is cached. */
+/** Runs a query. Returns its data and its statements, and checks that these are the same once its plan is cached. */
 async function counted(query: string, variables: object = {}): Promise<{ data: Data; statements: string[] }> {
   const ask = async () => {
     const { result, statements } = await counting.statements.during(() => counting.platform.ask(query, variables));
@@ -128,9 +128,9 @@ describe('the statement for the rows also answers', () => {
     expect(data.customers.edges.map((edge: Data) => edge.node.transactions.totalCount)).toEqual([4, 3]);
   });
 
-  test('the timelines of all transactions of a list, each its own', async () => {
+  test('the timelines of all transactions of a list', async () => {
     const query = '{ transactions(first: 20) { edges { node { id version timeline { status } } } } }';
-    // Once everything is sequenced, no read has to wait and be repeated.
+    // Once all events are sequenced, no read has to wait and be repeated.
     await t.platform.ask(query);
     const data = await inOne(query);
     expect(data.transactions.edges).toHaveLength(20);
@@ -167,7 +167,7 @@ describe('the statement for the rows also answers', () => {
     });
   });
 
-  test('whether there is more, if nothing else of a page is requested', async () => {
+  test('whether there are more rows, if nothing else of a page is requested', async () => {
     const asked = [
       ['(first: 2)', 'hasNextPage', true],
       ['(first: 2)', 'hasPreviousPage', false],
@@ -195,7 +195,7 @@ describe('the statement for the rows also answers', () => {
     });
   });
 
-  test('several lists of the query together', async () => {
+  test('several lists in the same query', async () => {
     const data = await inOne(
       '{ transactions(first: 2) { edges { node { id } } } customers(first: 2) { edges { node { id } } } more: customers(first: 3) { totalCount } }',
     );
@@ -208,7 +208,7 @@ test("the end of the viewer's feed costs a statement; the viewer's other fields 
   expect((await counted('{ viewer { kind feedCursor } }')).statements).toEqual([expect.stringMatching(/feed_head/)]);
 });
 
-test('several nodes cost one statement, whatever their types', async () => {
+test('several nodes cost one statement, regardless of their types', async () => {
   const { apiTokens } = await t.platform.ask('{ apiTokens(first: 1) { edges { node { id } } } }');
   const lookup = await lookUp(t.platform, '$success.usd@sandbox.uma.money');
   const records = [apiTokens.edges[0].node.id, lookup.id];

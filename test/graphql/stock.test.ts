@@ -7,7 +7,7 @@ import { connect, type Data, testGateway } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 import { nextOf } from '../setup/streams.ts';
 
-/** Reads only through graphql-js, Pothos' plug-ins and Prisma. The oracle (oracle.test.ts) compares their answers. */
+/** Tests reading only through graphql-js, Pothos' plug-ins and Prisma, with which oracle.test.ts compares. */
 
 const t = await testGateway({ SANDBOX_PACE_MS: 0 });
 const stock = await testGateway({ ROLE: 'serve', STOCK_READS: true }, t.databaseUrl);

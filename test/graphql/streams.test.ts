@@ -8,7 +8,7 @@ import { subscribed } from '../setup/streams.ts';
 
 const t = await testGateway();
 const scene = await makeScene(t.platform, 100_000n);
-/** Waits until no subscription is open, because a disconnected reader must not leave one behind. */
+/** Waits until no subscription is open. A disconnected reader must not leave one behind. */
 const released = () => subscribed(t, 0);
 afterEach(released);
 
@@ -44,7 +44,7 @@ async function read(
 }
 
 describe.each(Object.entries(clients))('over %s', (_name, connectClient) => {
-  test('a stream of one payment starts with its present state and completes after its terminal one', async () => {
+  test("a stream of one payment starts with the payment's current state and completes after its final one", async () => {
     const client = connectClient();
     const id = await paid();
     const statuses = (await read(client, updates, { of: { transactionId: id } })).map(
@@ -52,7 +52,7 @@ describe.each(Object.entries(clients))('over %s', (_name, connectClient) => {
     );
     expect(['PENDING', 'COMPLETED']).toContain(statuses[0]);
     expect(statuses.at(-1)).toBe('COMPLETED');
-    // Once a payment has ended, its current state is its last.
+    // Once a payment has ended, its current state is final.
     expect(await read(client, updates, { of: { transactionId: id } })).toEqual([
       { data: { transactionUpdates: { status: 'COMPLETED', terminal: true, transaction: { id } } } },
     ]);
@@ -130,17 +130,17 @@ describe('a socket', () => {
     expect(await closeCode(init(payload))).toBe(4403);
   });
 
-  test('is closed with 4408 without credentials, and with 4401 for an operation before them', async () => {
+  test('is closed with 4408 if it sends no credentials, and with 4401 for an operation before the credentials', async () => {
     const silent = closeCode();
     expect(await closeCode(subscribe('1', { query: kind }))).toBe(4401);
     expect(await silent).toBe(4408);
   });
 
-  test('takes credentials under authorization in any case, and is closed for sending them twice', async () => {
+  test('accepts credentials under `authorization`, whatever the case, and is closed for sending them twice', async () => {
     expect(await closeCode(init({ Authorization: t.platform.authorization }), init(good()))).toBe(4429);
   });
 
-  test('carries 20 operations, even if all start together; one that is refused makes room for another', async () => {
+  test('carries 20 operations, even if all start together; a refused one makes room for another', async () => {
     const client = t.platform.socket();
     // These requests do not name the operation to run. They are sent one after another, because 21 at once are too
     // many.

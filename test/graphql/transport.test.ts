@@ -41,11 +41,11 @@ describe('compression', () => {
     },
   );
 
-  test.each(['gzip;q=0', 'br', 'x-gzip', '*;q=0', 'gzip;q=0, *'])('%s does not ask for gzip', async (accepted) => {
+  test.each(['gzip;q=0', 'br', 'x-gzip', '*;q=0', 'gzip;q=0, *'])('%s does not request gzip', async (accepted) => {
     expect((await bytesOf('/2025-10-13/openapi.json', accepted)).encoding).toBeUndefined();
   });
 
-  test('a short answer is not compressed', async () => {
+  test('a short response is not compressed', async () => {
     expect((await bytesOf(`/graphql?query=${encodeURIComponent(kind)}`, 'gzip')).encoding).toBeUndefined();
   });
 });

@@ -11,7 +11,7 @@ import { restClient } from '../setup/rest.ts';
 import { appOf, makeScene } from '../setup/scene.ts';
 import { nextOf, openEventStream } from '../setup/streams.ts';
 
-/** Documents that a platform registers, and tokens that may send nothing else. */
+/** Tests documents that a platform registers, and tokens that may send nothing else. */
 
 const sha256 = (text: string) => hash('sha256', text);
 const queryText = 'query Kind { viewer { kind } }';
@@ -82,14 +82,14 @@ const notInList = { errors: [{ extensions: { code: 'PERSISTED_QUERY_NOT_IN_LIST'
 const persisted = (text: string) => ({ extensions: { persistedQuery: { version: 1, sha256Hash: sha256(text) } } });
 
 describe.each(transports)('over %s', (_name, send, text, data) => {
-  test('a registered document is executed, by either form of its hash, and by its text', async () => {
+  test('a registered document is executed, whether it is sent by either form of its hash or as text', async () => {
     const forms: readonly Sent[] = [{ documentId: `sha256:${sha256(text)}` }, persisted(text), { query: text }];
     for (const sent of forms) expect(await send(bound, sent)).toMatchObject({ data });
     // White space and comments make no difference.
     expect(await send(bound, { query: text.replace('{', '{\n  # the same\n') })).toMatchObject({ data });
   });
 
-  test('a token limited to registered documents can send no others, by text or by hash', async () => {
+  test('a token limited to registered documents can send no others, as text or by hash', async () => {
     const other = text.replace('{ ', '{ other: ');
     expect(await send(bound, { query: other })).toMatchObject(notInSafelist);
     expect(await send(bound, { documentId: sha256(other) })).toMatchObject(notInList);
@@ -100,7 +100,7 @@ describe.each(transports)('over %s', (_name, send, text, data) => {
   });
 });
 
-describe('a token with documents of its own', () => {
+describe('a token with its own documents', () => {
   const otherText = 'query Others { viewer { platformId } }';
   const hashes = [sha256(queryText), sha256(streamText)];
   const create = (by: TestPlatform, input: object) =>
@@ -166,7 +166,7 @@ describe('a token with documents of its own', () => {
     expect(await create(t.platform, { documents })).toMatchObject(refusal('INVALID_INPUT', ...path));
   });
 
-  test('shows its documents to callers who list it, and over REST', async () => {
+  test('shows its documents to callers who list tokens, and over REST', async () => {
     const { id } = (await create(t.platform, { documents: hashes })).apiToken;
     expect(await rest.ask('GET', `/tokens/${id}`)).toMatchObject({ documents: hashes });
     const body = { name: 'b', permissions: ['VIEW'], documents: hashes };
@@ -265,10 +265,10 @@ test("a platform's setting restricts its apps, or all its tokens, and REST can c
   });
 });
 
-test("urql's persisted exchange sends the hashes of a manifest, and never a text", async () => {
+test("urql's persisted exchange sends a manifest's hashes, and never the text of a document", async () => {
   const mutationText = mutationDocument('transferOut', 'transaction { id }');
   await register(mutationText);
-  /** Returns a document as GraphQL Code Generator writes it, with its hash from the manifest. */
+  /** Returns a document as GraphQL Code Generator emits it, with its hash from the manifest. */
   const generated = (text: string): TypedDocumentNode<Data, Data> =>
     Object.assign(parse(text, { noLocation: true }), { __meta__: { hash: sha256(text) } });
   const sent: SentForm[] = [];
@@ -320,7 +320,7 @@ describe('automatic persisted queries', () => {
     ]);
   });
 
-  test('must have the hash of their text', async () => {
+  test('must match their hash', async () => {
     const wrong = { query: '{ viewer { kind } }', ...persisted('{ viewer { platformId } }') };
     const answer = await development.platform.post(wrong);
     expect(answer.status).toBe(400);

@@ -6,14 +6,14 @@ import { testDatabase } from '../setup/database.ts';
 import { startTestGateway } from '../setup/gateway.ts';
 import { exchange, openConnection } from '../setup/raw-http.ts';
 
-/** Clients that do not speak proper HTTP, and clients that send nothing. */
+/** Tests clients that do not speak proper HTTP, and clients that send nothing. */
 
 const database = await testDatabase();
-/** A separate process, so that a crash would be noticed. */
+/** Runs in a separate process, so that a crash would be noticed. */
 const gateway = await startChildGateway({ DATABASE_URL: database.url });
 afterAll(async () => {
   expect(await gateway.end('SIGTERM')).toBe(0);
-  // On a busy machine the readiness check may find that the database responds too late.
+  // On a busy machine, the database may respond too late for the readiness check.
   const lines = gateway.output().split('\n');
   expect(lines.filter((line) => !line.includes('"the database does not answer"'))).not.toContainEqual(
     expect.stringMatching(/Error|\.ts:\d/),
@@ -36,7 +36,7 @@ const upgrade = (path: string) =>
 
 const alive = async () => expect((await fetch(`${gateway.url}/health/live`)).status).toBe(200);
 
-test('an idle connection stays open longer than those of load balancers, and the Keep-Alive header says so', async () => {
+test('an idle connection stays open longer than load balancers keep theirs, and the Keep-Alive header says so', async () => {
   const told = /^timeout=(\d+)$/.exec((await fetch(`${gateway.url}/health/live`)).headers.get('keep-alive') ?? '');
   expect(Number(told?.[1])).toBeGreaterThan(75);
 });
@@ -63,7 +63,7 @@ describe('an upgrade', () => {
         }
       }
     }
-    // Another upgrade is reset after it was accepted.
+    // Another upgrade is reset after it has been accepted.
     const socket = await openConnection(gateway.url);
     socket.write(whole);
     const [answer] = (await once(socket, 'data')) as [Buffer];
@@ -73,7 +73,7 @@ describe('an upgrade', () => {
   });
 });
 
-test('a stop does not wait for unresponsive sockets or for connections without a request', async () => {
+test('shutdown does not wait for unresponsive sockets or for connections without a request', async () => {
   const warnings: string[] = [];
   const log = pino({ level: 'warn' }, { write: (line: string) => warnings.push(line) });
   const t = await startTestGateway({}, undefined, { log });
@@ -83,7 +83,7 @@ test('a stop does not wait for unresponsive sockets or for connections without a
   const socket = await openConnection(t.url);
   socket.write(upgrade('/graphql').replace('Origin: http://localhost\r\n', ''));
   await once(socket, 'data');
-  // From here on, the socket reads nothing, so it does not answer a close.
+  // From here on, the socket reads nothing, so it does not respond to a close.
   socket.pause();
   await t.stop();
   // Requests in progress get five seconds, and then a warning. These connections have not sent any yet.

@@ -9,7 +9,7 @@ import { testGateway } from '../setup/gateway.ts';
 import { newCustomer } from '../setup/scene.ts';
 import { openRawSocket } from '../setup/streams.ts';
 
-/** The brake on wrong credentials. Each test uses its own address, and the clock moves only when a test moves it. */
+/** Tests the brake on invalid credentials. Each test uses its own address, and only the tests advance the clock. */
 
 let now = 0;
 const settings = { WRONG_CREDENTIALS_PER_MINUTE: 6, TRUSTED_PROXIES: [parseRange('127.0.0.1')] };
@@ -27,12 +27,12 @@ const ask = (address: string, authorization: string, path = '/graphql') =>
     headers: { authorization, 'content-type': 'application/json', 'x-forwarded-for': address },
   });
 
-/** Sends wrong credentials six times, the limit for an address. */
+/** Sends invalid credentials six times, which is the limit for an address. */
 async function guessSix(address: string): Promise<void> {
   for (let sent = 0; sent < 6; sent += 1) expect((await ask(address, guess())).status).toBe(401);
 }
 
-test('six wrong credentials a minute are looked up per address; more are refused on both APIs', async () => {
+test('six invalid credentials a minute are looked up per address; more are refused on both APIs', async () => {
   const address = '198.51.100.1';
   for (const path of ['/graphql', '/2025-10-13/customers']) {
     for (let sent = 0; sent < 3; sent += 1) expect((await ask(address, guess(), path)).status).toBe(401);
@@ -51,12 +51,12 @@ test('six wrong credentials a minute are looked up per address; more are refused
   expect((await ask(address, guess())).status).toBe(429);
 });
 
-test('concurrent wrong credentials count like sequential ones', async () => {
+test('concurrent invalid credentials count like sequential ones', async () => {
   const answers = await Promise.all(Array.from({ length: 30 }, () => ask('198.51.100.2', guess())));
   expect(answers.filter(({ status }) => status === 401)).toHaveLength(6);
 });
 
-test('right credentials do not count, and recently used ones still work from an address over the limit', async () => {
+test('valid credentials do not count, and recently used ones still work from an address over the limit', async () => {
   const address = '198.51.100.3';
   const { authorization } = t.platform;
   const unseen = await t.newPlatform('unseen');
@@ -74,7 +74,7 @@ test('requests without credentials are not counted', async () => {
   expect((await ask(address, guess())).status).toBe(401);
 });
 
-test('wrong credentials on a socket count: the next socket is closed with 1013 without a lookup', async () => {
+test('invalid credentials on a socket count: the next socket is closed with 1013 without a lookup', async () => {
   const headers = { 'x-forwarded-for': '198.51.100.6' };
   for (let sent = 0; sent < 6; sent += 1) {
     expect((await (await openRawSocket(t.url, guess(), { headers })).closed).code).toBe(4403);
@@ -82,7 +82,7 @@ test('wrong credentials on a socket count: the next socket is closed with 1013 w
   const { code, reason } = await (await openRawSocket(t.url, guess(), { headers })).closed;
   expect([code, reason]).toEqual([1013, 'too many wrong credentials from this address']);
   expect((await ask('198.51.100.6', guess())).status).toBe(429);
-  // A ping with credentials does not get around it.
+  // A ping with credentials does not get around the limit.
   const socket = await openRawSocket(t.url, t.platform.authorization, { headers });
   socket.send({ type: 'ping', payload: { authorization: guess() } });
   await socket.receive('pong');
@@ -90,7 +90,7 @@ test('wrong credentials on a socket count: the next socket is closed with 1013 w
   socket.socket.close();
 });
 
-test('forged client tokens count as wrong credentials', async () => {
+test('forged client tokens count as invalid credentials', async () => {
   const customerId = await newCustomer(t.platform);
   const { token } = await mint(t.platform, { customerId, permissions: ['VIEW'] });
   const address = '198.51.100.7';
@@ -120,7 +120,7 @@ test('an address over the limit is logged once a minute, without the credentials
   ]);
   time += 60_000;
   for (let sent = 0; sent < 61; sent += 1) attempt('198.51.100.8');
-  // The 39 requests refused since the first log line, and the request that caused the second line.
+  // Counts the 39 requests refused since the first log line and the request that caused the second line.
   expect(lines[2]).toMatchObject({ level: 40, address: '198.51.100.8', refused: 40 });
   expect(lines[2]?.msg).toBe(
     'too many wrong credentials from an address: further unknown credentials from it are refused without a lookup',

@@ -5,8 +5,8 @@ import { connect, testGateway } from '../setup/gateway.ts';
 import { makeScene, serverOf } from '../setup/scene.ts';
 
 /**
- * A request has a single time limit, which starts when it arrives. Here the database stops answering, and statements may
- * take as long as the test, so that only the limit can produce an answer.
+ * A request has a single time limit, which starts when it arrives. Here, the database stops responding, and statements
+ * may take as long as the test, so that only the time limit can produce a response.
  */
 
 const { database, proxy } = await testProxy();
@@ -33,7 +33,7 @@ async function codeOf(sent: Promise<Response>): Promise<unknown> {
   return body.code ?? body.errors?.[0]?.extensions?.code ?? body.data;
 }
 
-/** Sends requests, all at once, while the database is silent; returns the codes of their answers. */
+/** Sends requests, all at once, while the database is silent. Returns the codes in their responses. */
 async function codesInSilence(send: () => Promise<unknown>[]): Promise<unknown[]> {
   proxy.stallOn(/./s);
   const codes = await Promise.all(send()).finally(() => proxy.goOn());
@@ -41,15 +41,15 @@ async function codesInSilence(send: () => Promise<unknown>[]): Promise<unknown[]
   return codes;
 }
 
-/** More requests than there are connections, turns and lanes, so that some of them wait for each other. */
+/** More requests than there are connections, turns and lanes, so that some of them have to queue. */
 const many = (send: () => Promise<Response>) => Array.from({ length: 6 }, () => codeOf(send()));
 
-// One kind at a time, because a limit that ends one request also ends the other requests' connections.
-test('every request is answered at its time limit, whatever part of it waits for a silent database', async () => {
-  // Credentials that this instance has not cached, because no request has used them yet.
+// Tests one kind at a time, because a limit that ends one request also closes the other requests' connections.
+test('every request gets a response at its time limit, whichever part of it waits for a silent database', async () => {
+  // These credentials are not cached, because no request to this instance has used them yet.
   const unknown = connect(t.url, owner.platformId, (await serverOf(owner, 'VIEW')).authorization);
   const body = { source: { accountId: scene.usd }, destination: { accountId: scene.outsideUsd }, amount: 1 };
-  // Requests that have not begun are refused; the outcome of the others is unknown.
+  // Requests that have not started are refused; the outcome of the others is unknown.
   for (const code of await codesInSilence(() => many(() => graphql(read)))) expect(['TIMEOUT', away]).toContain(code);
   for (const code of await codesInSilence(() => many(() => graphql(payment()))))
     expect(['TIMEOUT', away]).toContain(code);

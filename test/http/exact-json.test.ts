@@ -4,7 +4,7 @@ import { testGateway } from '../setup/gateway.ts';
 import { balanceOf, makeScene } from '../setup/scene.ts';
 import { openRawSocket } from '../setup/streams.ts';
 
-/** JSON is read exactly as written, on every transport: repeated members and inexact numbers are refused. */
+/** JSON is read exactly as written on every transport: repeated members and inexact numbers are refused. */
 
 const t = await testGateway();
 const scene = await makeScene(t.platform, 100_000n);
@@ -41,7 +41,7 @@ const ways: readonly [string, Send][] = [
   ['a socket', overSocket],
 ];
 
-/** Returns the input of a transfer as JSON, with the given text for the amount. */
+/** Returns the input of a transfer as JSON, with the amount exactly as given. */
 function transfer(amounts: string): string {
   const { usd, outsideUsd } = scene;
   return `{"sourceAccountId":"${usd}","destinationAccountId":"${outsideUsd}","idempotencyKey":"exact",${amounts}}`;
@@ -63,14 +63,14 @@ describe.each(ways)('over GraphQL, by %s', (_name, send) => {
     expect(answer).toContain(reason);
   });
 
-  test('a repeated member of the request and a member __proto__ are refused', async () => {
+  test('a repeated member of the request and a member named __proto__ are refused', async () => {
     expect(await send('{"query":"{ viewer { kind } }","query":"{ viewer { id } }"}')).toContain('query is given twice');
     const polluted = `{"query":${JSON.stringify(query)},"variables":{"__proto__":{"input":${transfer('"amount":1')}}}}`;
     expect(await send(polluted)).toContain('variables.__proto__ is not an allowed member name');
   });
 });
 
-test('a GET with a repeated parameter, or a repeated member in one, is refused by name', async () => {
+test('a GET with a repeated parameter, or a repeated member in a parameter, is refused with its name', async () => {
   const get = async (search: string) => {
     const headers = { authorization: t.platform.authorization };
     const response = await fetch(`${t.url}/graphql?query={viewer{kind}}&${search}`, { headers });
@@ -134,7 +134,7 @@ describe('over REST', () => {
   });
 });
 
-test('none of these requests has moved money, but an exactly written one does', async () => {
+test('none of these requests has moved money, but an exact one does', async () => {
   expect(await balanceOf(t.platform, scene.usd)).toBe(100_000n);
   const { usd, outsideUsd } = scene;
   await actOn(t.platform, 'transferOut', { sourceAccountId: usd, destinationAccountId: outsideUsd, amount: 5000n });

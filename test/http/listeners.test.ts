@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { listen } from '../../src/api/http/listeners.ts';
 
 const clients = 200;
-/** Opens connections from its own thread, and reports when the system has completed all of them. */
+/** Opens connections from a separate thread, and reports when the operating system has established all of them. */
 const connect = `
   const { workerData: { port, clients, completed } } = require('node:worker_threads');
   let open = 0;
@@ -42,7 +42,7 @@ test.runIf(process.platform === 'linux')(
   },
 );
 
-test('a port that another process holds is refused, even if the process shares its ports', async () => {
+test('a port that another process uses is refused, even if that process shares its ports', async () => {
   const first = createServer();
   const listening = await listen(first, '127.0.0.1', 0);
   await expect(listen(createServer(), '127.0.0.1', listening.port)).rejects.toMatchObject({ code: 'EADDRINUSE' });
@@ -53,7 +53,7 @@ test('a port that another process holds is refused, even if the process shares i
   await again.close();
 });
 
-/** Listens on the port at the same moment as the others, repeatedly, and reports each time whether it succeeded. */
+/** Repeatedly listens on the port at the same moment as the other processes, and reports whether it succeeded. */
 const contend = `
   const { createServer } = require('node:http');
   const { parentPort, workerData: { file, host, port, rounds, contenders, arrived } } = require('node:worker_threads');
@@ -77,7 +77,7 @@ test.runIf(process.platform === 'linux')('of processes that start at the same mo
   const { port } = free;
   await free.close();
 
-  // One process listens on all addresses, which include those of the other processes.
+  // One process listens on all addresses, including those of the other processes.
   const hosts = ['127.0.0.1', 'localhost', '0.0.0.0', '127.0.0.1'];
   const rounds = 10;
   const arrived = new Int32Array(new SharedArrayBuffer(2 * rounds * Int32Array.BYTES_PER_ELEMENT));

@@ -5,7 +5,7 @@ import { makeScene, withNewCredentials } from '../setup/scene.ts';
 
 const t = await testGateway({ DATABASE_POOL: 2, ROLE: 'serve' });
 const scene = await makeScene(t.platform);
-// The caller is already known: only the answer needs a connection.
+// The caller's credentials are already cached, so only the request itself needs a connection.
 const platform = await withNewCredentials(t.platform, t.url);
 const { pool } = t.gateway.serving;
 const taken = [await pool.connect(), await pool.connect()];

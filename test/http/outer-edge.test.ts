@@ -14,9 +14,9 @@ import { connect as connectAs, ownGateway, startTestGateway, testGateway } from 
 import { answerTo, openConnection } from '../setup/raw-http.ts';
 import { openRawSocket } from '../setup/streams.ts';
 
-/** A client without credentials costs no more than a refusal: connections, files, first messages, documents. */
+/** A client without credentials costs no more than a refusal, whatever it opens, requests or sends. */
 
-// The clock advances by a second each time it is read, so that no refusal is delayed because many come at once.
+// The clock advances by a second each time it is read, so that no refusal is delayed for being one of many.
 let clock = 0;
 const now = () => {
   clock += 1_000;
@@ -36,7 +36,7 @@ interface Sent {
   readonly localAddress?: string;
 }
 
-/** Sends a request exactly as given, even with headers that `fetch` would not send. */
+/** Sends a request exactly as given, including headers that `fetch` would not send. */
 async function send({ url = t.url, method = 'POST', path, headers = {}, body = '', ...more }: Sent) {
   const length = method === 'GET' ? {} : { 'content-length': String(Buffer.byteLength(body)) };
   const response = await answerTo(url, { method, path, headers: { ...length, ...headers }, ...more }, body);
@@ -102,15 +102,15 @@ describe('without credentials, every document gets the same refusal', () => {
   });
 });
 
-// The clock is stopped, so budgets that are used up stay used up.
+// The clock is stopped, so exhausted rate limits stay exhausted.
 const limits = { RATE_LIMIT_PLATFORM: { perSecond: 1, burst: 1 } };
-/** An instance at which the platform has used up its limit. */
+/** An instance on which the platform has exhausted its rate limit. */
 const full = await testGateway({ ROLE: 'serve', ...limits }, t.databaseUrl, { pace: { now: () => 0 } });
 const used = connectAs(full.url, t.platform.platformId, t.platform.authorization);
 expect((await used.send(good)).status).toBe(200);
 expect((await used.send(good)).status).toBe(429);
 
-describe('a request with two faults gets the earlier refusal: address, form, credentials, limits, content', () => {
+describe('a request with two faults gets the refusal of the earlier check: address, form, credentials, limits, content', () => {
   const long = 'x'.repeat(101 * 1024);
   const paths: readonly [string, string, string][] = [
     ['POST', '/graphql', posted(good)],
@@ -162,7 +162,7 @@ describe('a request with two faults gets the earlier refusal: address, form, cre
     raw.send({ id: '1', type: 'subscribe', payload: { query: '{' } });
     expect(await raw.receive('error')).toMatchObject({ payload: [{ extensions: { code: 'GRAPHQL_PARSE_FAILED' } }] });
     raw.socket.close();
-    // The limits are checked before the content: the socket itself exceeds the limit.
+    // Rate limits are checked before the content: the socket itself exceeds the limit.
     const refused = await openRawSocket(full.url, t.platform.authorization);
     expect((await refused.closed).code).toBe(1013);
   });
@@ -226,7 +226,7 @@ describe('a socket whose client breaks the protocol', () => {
       });
     });
     await twenty.promise;
-    // Messages sent before this request have arrived before its answer does.
+    // By the time this request gets a response, the messages sent before it have arrived.
     expect((await fetch(`${child.url}/health/live`)).status).toBe(200);
     expect(closed).toBeLessThan(sockets.length);
     for (const socket of sockets) socket.terminate();
@@ -251,7 +251,7 @@ describe('a file of a page', () => {
     }
   });
 
-  test('has the same bytes for all clients, whatever they accept', async () => {
+  test('has the same content for all clients, whatever they accept', async () => {
     const shown = await ownGateway({ ROLE: 'serve', GRAPHIQL: true }, t.databaseUrl);
     const path = String(pages.lab?.scripts[0]);
     const stored = readFileSync(`${path.replace('/assets/', 'dist/pages/')}.gz`);
@@ -269,7 +269,7 @@ describe('connections', () => {
   const most = 40;
   const openAt = async (url: string, localAddress = '127.0.0.1') =>
     (await openConnection(url, { localAddress })).resume();
-  /** Opens idle connections from one address. Returns those that are still open when another address was answered. */
+  /** Opens idle connections from one address. Returns those still open once another address has got a response. */
   async function idle(url: string, count: number): Promise<readonly Socket[]> {
     const sockets: Socket[] = [];
     for (let opened = 0; opened < count; opened += 1) sockets.push(await openAt(url));
@@ -281,7 +281,7 @@ describe('connections', () => {
   const crowded = (settings: Parameters<typeof ownGateway>[0] = {}) =>
     ownGateway({ ROLE: 'serve', ...settings }, t.databaseUrl, { pace: { connections: most } });
 
-  test('without credentials from one address get a quarter of the places, and other addresses are served', async () => {
+  test('without credentials from one address get at most a quarter of the places, and other addresses are served', async () => {
     const gateway = await crowded();
     const left = await idle(gateway.url, 3 * most);
     expect(left).toHaveLength(most / 4);

@@ -19,7 +19,7 @@ const t = await testGateway({ MAX_IN_FLIGHT: 1 }, undefined, { pace: patient });
 
 const post = (query: string, accept = 'application/json') => t.platform.post({ query }, { accept });
 
-test('one request too many is refused with 503 and Retry-After, and is answered once there is room', async () => {
+test('one request too many is refused with 503 and Retry-After, and is served once there is room', async () => {
   const release = await heldTransfer(t);
 
   const refused = await post('{ viewer { kind } }');
@@ -38,16 +38,16 @@ test('one request too many is refused with 503 and Retry-After, and is answered 
   expect(await (await post('{ viewer { kind } }')).json()).toEqual({ data: { viewer: { kind: 'PLATFORM' } } });
 });
 
-test('excess requests are refused immediately if a platform is alone, and with a delay if it is not', async () => {
+test('excess requests are refused immediately if theirs is the only active platform, and otherwise with a delay', async () => {
   const one = await startTestGateway({ MAX_IN_FLIGHT: 1 }, undefined, { pace: { ...patient, now: () => 0 } });
   const other = await one.newPlatform('other');
   const release = await heldTransfer(one);
   const statusOf = async ({ send }: TestPlatform) => (await send('{ viewer { kind } }')).status;
 
-  // The clock that paces refusals stands still: if these refusals were delayed, they would take an hour.
+  // The clock that paces refusals is stopped, so delayed refusals would take an hour.
   for (let refused = 0; refused < 80; refused += 1) expect(await statusOf(one.platform)).toBe(503);
 
-  // The platform of the first request is not known yet.
+  // The first request's platform is not known yet.
   for (let asked = 0; asked < 2; asked += 1) expect(await statusOf(other)).toBe(200);
   let answered = 0;
   let arrived = 0;
@@ -61,8 +61,8 @@ test('excess requests are refused immediately if a platform is alone, and with a
     answered += 1;
     return status;
   });
-  // The first fifty refusals are not delayed. If none were delayed, all would be answered while the other platform
-  // sends its requests.
+  // The first fifty refusals are not delayed. If no others were delayed, all responses would arrive while the other
+  // platform sends its requests.
   while (answered < 50) expect(await statusOf(other)).toBe(200);
   // A request that is decided after the release would be served.
   while (arrived < 120) expect(await statusOf(other)).toBe(200);
@@ -72,7 +72,7 @@ test('excess requests are refused immediately if a platform is alone, and with a
 
   expect((await release()).status).toBe('PENDING');
   await one.stop();
-  // Credentials are cached for two seconds. On a slow machine a request can arrive after that: its platform is then
+  // Credentials are cached for two seconds. On a slow machine, a request can arrive after that. Its platform is then
   // unknown, and the request is served.
   const statuses = await Promise.all(refused);
   expect(statuses.filter((status) => status === 503).length).toBeGreaterThan(100);
@@ -86,7 +86,7 @@ test('an open event stream does not occupy a place', async () => {
   await stream.body?.cancel();
 });
 
-test('while answers are slow, an eighth of the places, but at least one, is available', async () => {
+test('while responses are slow, an eighth of the places, but at least one, is available', async () => {
   const slow = await ownGateway({ MAX_IN_FLIGHT: 8 }, undefined, { pace: { ...patient, slowMs: 0 } });
   const ask = () => slow.platform.send('{ viewer { kind } }');
   expect((await ask()).status).toBe(200);
@@ -109,7 +109,7 @@ test.each([
   await hanging.breakOff();
 });
 
-test('stalled bodies do not count as slow answers', async () => {
+test('stalled bodies do not count as slow responses', async () => {
   const slow = await ownGateway({ MAX_IN_FLIGHT: 8 }, undefined, { pace: { slowMs: 0 } });
   for (let n = 0; n < 8; n++) await (await hangingUpload(slow.url)).breakOff();
   const hanging = await hangingUpload(slow.url);
@@ -117,7 +117,7 @@ test('stalled bodies do not count as slow answers', async () => {
   await hanging.breakOff();
 });
 
-/** Returns a function that admits a tenant's request to an instance with this many places, if there is one. */
+/** Returns a function that admits a tenant's request to an instance with this many places, if a place is free. */
 function admission(maxInFlight: number) {
   const inFlight = new InFlight({ maxInFlight, slowMs: 200, turns: new Turns(maxInFlight, maxInFlight) });
   return (key: string) => {
@@ -126,7 +126,7 @@ function admission(maxInFlight: number) {
   };
 }
 
-test('an answer that its client abandons does not count as a slow answer', () => {
+test('a response that its client abandons does not count as slow', () => {
   vi.useFakeTimers({ toFake: ['performance'] });
   const admit = admission(8);
   const { response } = admit('one');
@@ -136,7 +136,7 @@ test('an answer that its client abandons does not count as a slow answer', () =>
   vi.useRealTimers();
 });
 
-test('stalled uploads without credentials evict each other, and never those of a platform', async () => {
+test("stalled uploads without credentials evict each other, but never a platform's uploads", async () => {
   const head = ['POST /graphql HTTP/1.1', 'Content-Type: application/json'];
   const own = await hangingUpload(t.url, [...head, `Authorization: ${t.platform.authorization}`]);
   const wrong = `Authorization: Basic ${Buffer.from('nobody:knows').toString('base64')}`;
@@ -184,7 +184,7 @@ test('an upload whose credentials are not cached counts as one without credentia
   own.request.push('ok');
   own.request.push(null);
   expect(String(await own.body)).toBe('ok');
-  // Wrong credentials do not help.
+  // Invalid credentials do not help.
   const wrong = upload('Basic eDp6');
   await setImmediate();
   isLookedUp(undefined);
@@ -204,7 +204,7 @@ test('the platform with the most slow uploads is the one that loses one', async 
   expect(String(await few.body)).toBe('ok');
 });
 
-/** Opens connections without credentials that request long answers and read none of them. */
+/** Opens connections without credentials that request long responses and read none of them. */
 async function readNothing(of: TestGateway): Promise<Socket[]> {
   const sockets = await Promise.all(Array.from({ length: 4 }, () => openConnection(of.url)));
   return sockets.map((socket) => socket.pause());
@@ -212,7 +212,7 @@ async function readNothing(of: TestGateway): Promise<Socket[]> {
 
 const much = 'GET /2025-10-13/openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n';
 
-test('unread answers occupy no place', async () => {
+test('unread responses occupy no place', async () => {
   const few = await ownGateway({ MAX_IN_FLIGHT: 8 });
   const sockets = await readNothing(few);
   // More than the system buffers for them.
@@ -225,7 +225,7 @@ test('unread answers occupy no place', async () => {
   for (const socket of sockets) socket.destroy();
 });
 
-test('answers queued behind a stream on their connection occupy no place, even when it breaks off', async () => {
+test('responses queued behind a stream on their connection occupy no place, even when the stream breaks off', async () => {
   const few = await ownGateway({ MAX_IN_FLIGHT: 4 });
   const socket = await openConnection(few.url);
   const body = JSON.stringify({ query: 'subscription { transactionUpdates { status } }' });
@@ -243,7 +243,7 @@ test('answers queued behind a stream on their connection occupy no place, even w
   expect(String((await once(socket, 'data'))[0])).toMatch(/^HTTP\/1\.1 200 /);
   await new Promise((sent) => socket.write(much.repeat(8), sent));
   expect((await fetch(`${few.url}/health/live`)).status).toBe(200);
-  // Answers that can be sent are sent in time.
+  // Responses that can be sent are sent in time.
   while ((await few.platform.send('{ viewer { kind } }')).status !== 200);
   socket.destroy();
   expect((await few.platform.send('{ viewer { kind } }')).status).toBe(200);
@@ -257,7 +257,7 @@ test('requests that wait for a webhook’s receiver do not slow other requests',
   const test = 'mutation ($input: SendTestWebhookInput!) { sendTestWebhook(input: $input) { __typename } }';
   const waiting = Array.from({ length: 16 }, async () => {
     for (;;) {
-      // Sixteen at once are too many unless they wait.
+      // Sixteen concurrent requests are too many, unless they are waiting for a receiver.
       const { status, data } = await few.platform.send(test, { input: { endpointId: id } });
       if (status === 200) return data.sendTestWebhook.__typename;
     }
@@ -281,7 +281,7 @@ const other = await few.newPlatform('other');
 describe('with three connections to the database', () => {
   const query = '{ customers { totalCount } }';
 
-  /** Runs six reads that wait for locked customers, `count` of them in the database, while another platform asks. */
+  /** Runs six reads that wait for locked customers, `count` of them in the database, beside another platform. */
   async function besideOther(count: number, run: () => Promise<Promise<unknown>[]>): Promise<void> {
     const lock = await lockedCustomers(few.databaseUrl);
     let ended = 0;
@@ -293,14 +293,14 @@ describe('with three connections to the database', () => {
     await Promise.all(answers);
   }
 
-  test('a lone platform leaves one connection to newcomers, however slow its reads are', async () => {
+  test('the only active platform leaves one connection to newcomers, however slow its reads are', async () => {
     await few.platform.send(query);
     await besideOther(2, async () => Array.from({ length: 6 }, () => few.platform.send(query)));
   });
 
-  test('a platform that is not alone has one turn, for queries on sockets and for subscription messages too', async () => {
+  test('if several platforms are active, each has one turn, including for queries on sockets and for subscription messages', async () => {
     const raw = await openRawSocket(few.url, few.platform.authorization);
-    // Makes the other platform's credentials known, so that the next platform is not alone.
+    // Makes the other platform's credentials known, so that it counts as active.
     for (let asked = 0; asked < 2; asked += 1) await other.send('{ viewer { kind } }');
     await besideOther(1, async () =>
       Array.from({ length: 6 }, (_, id) => {
@@ -319,14 +319,14 @@ test('places are shared equally by the tenants with requests in flight, and boun
     Array.from({ length: 20 }, () => admit(tenant)).filter(({ request }) => request !== undefined);
   const first = admitted('a');
   expect(first).toHaveLength(8);
-  // A half, a third, a quarter and so on, until there are twice as many as the limit allows.
+  // The tenants get a half, a third, a quarter and so on, until there are twice as many requests as the limit allows.
   expect(['b', 'c', 'd', 'e', 'f'].map((tenant) => admitted(tenant).length)).toEqual([4, 3, 1, 0, 0]);
   for (const { response } of first) response.emit('close');
   // Below the limit again, everyone is admitted.
   expect(admit('e').request).toBeDefined();
 });
 
-test('slow answers to one tenant do not cause refusals of another', () => {
+test("slow responses to one tenant do not cause another tenant's requests to be refused", () => {
   vi.useFakeTimers({ toFake: ['performance'] });
   const admitted = admission(16);
   const admit = (tenant: string) => {
@@ -337,17 +337,17 @@ test('slow answers to one tenant do not cause refusals of another', () => {
   const storm = Array.from({ length: 16 }, () => admit('storm'));
   vi.advanceTimersByTime(10_000);
   storm[0]?.onEnd();
-  // Now only an eighth of the places is available, and the storm occupies seven times as many.
+  // Only an eighth of the places is now available, and the storm occupies seven times as many.
   expect([admit('storm'), admit('calm') !== undefined]).toEqual([undefined, true]);
   vi.useRealTimers();
 });
 
-test('a platform that is not alone runs expensive queries in a quarter of its turns; other queries pass them', async () => {
+test("if several platforms are active, expensive queries get a quarter of a platform's turns, and other queries overtake them", async () => {
   const wide = await ownGateway({ DATABASE_POOL: 10 }, undefined, { pace: patient });
   const other = await wide.newPlatform('other');
   const expensive =
     '{ customers(first: 100) { edges { node { id platformCustomerId umaAddress kycStatus createdAt } } } }';
-  // Makes the credentials of both platforms known, so that each request belongs to a platform that is not alone.
+  // Makes both platforms' credentials known, so that both count as active.
   for (const platform of [wide.platform, other, wide.platform, other]) await platform.send('{ viewer { kind } }');
   const lock = await lockedCustomers(wide.databaseUrl);
   const answers = Array.from({ length: 10 }, () => wide.platform.send(expensive));

@@ -11,7 +11,7 @@ import { prepareSandboxPlatform } from '../../src/server/start/sandbox-platform.
 import { ownGateway, startTestGateway, type TestGateway, testGateway } from '../setup/gateway.ts';
 import { answerTo } from '../setup/raw-http.ts';
 
-/** Tests how responses are protected in browsers, and who may see the pages. */
+/** Tests how responses are protected in browsers and who may see the pages. */
 
 const t = await testGateway();
 
@@ -158,7 +158,10 @@ test('production hides GraphiQL and the OpenAPI document from unauthenticated vi
   for (const path of ['/lab', '/docs']) expect((await fetch(`${closed.url}${path}`)).status).toBe(404);
 });
 
-/** Sends the request that a browser sends before a page calls another origin. @returns the headers of the answer */
+/**
+ * Sends the request that a browser sends before a page calls another origin.
+ * @returns the headers of the response
+ */
 async function preflight(url: string, origin: string, headers: readonly string[] = []): Promise<Headers> {
   const answer = await fetch(`${url}/graphql`, {
     method: 'OPTIONS',
@@ -179,7 +182,7 @@ test('outside the sandbox, a page from localhost is treated like any other forei
   expect((await preflight(t.url, t.url)).get('access-control-allow-origin')).toBe(t.url);
 });
 
-test('at a wrong path, a browser gets a page, and a program gets JSON', async () => {
+test('for an unknown path, a browser gets a page, and a program gets JSON', async () => {
   const page = await get('/no<thing', { accept: 'text/html,*/*;q=0.8' });
   expect([page.status, page.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8']);
   expect(await page.text()).toContain('This service has nothing at <code>/no%3Cthing</code>.');
@@ -207,7 +210,7 @@ describe('the sandbox, whose credentials are public', () => {
   });
   afterAll(() => gateway.stop());
 
-  /** GETs with a given Host header; `fetch` would send the URL's host. */
+  /** Sends a GET with the given Host header; `fetch` would send the URL's host. */
   const getFrom = (host: string, path: string) =>
     answerTo(gateway.url, { path, headers: { host, accept: 'text/html' } });
 
@@ -258,7 +261,7 @@ describe('the sandbox, whose credentials are public', () => {
     expect(allowed?.split(/, ?/)).toEqual(all);
   });
 
-  test('does not let other pages call it, and logs once which setting would', async () => {
+  test('does not let other pages call it, and logs once which setting would allow it', async () => {
     for (const origin of ['https://app.example', 'https://app.example', 'http://localhost.example', 'null']) {
       expect((await preflight(gateway.url, origin)).get('access-control-allow-origin')).toBeNull();
     }

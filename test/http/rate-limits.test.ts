@@ -6,7 +6,7 @@ import { connect, ownGateway, startTestGateway, type TestPlatform, tester, testG
 import { newCustomer, withNewCredentials } from '../setup/scene.ts';
 import { openRawSocket } from '../setup/streams.ts';
 
-/** Rate limits on every transport. The tests set the clock: while it stands still, a bucket gains nothing. */
+/** Tests rate limits on every transport. The tests control the clock: while it stands still, buckets do not refill. */
 
 let now = 0;
 const slow = { perSecond: 1, burst: 3 };
@@ -40,7 +40,7 @@ describe('a platform with 1 request per second, in bursts of up to 3', () => {
   const message = 'this platform has made too many requests: at most 1 a second, in bursts of up to 3';
   const extensions = { code: 'RATE_LIMITED', retryAfter: 1 };
 
-  test('sees what is left in each answer, and a second after a refusal is served again, on both APIs', async () => {
+  test('sees what is left in each response, and is served again a second after a refusal, on both APIs', async () => {
     const platform = await limitedTo({ platform: slow });
     for (const left of [2, 1, 0]) expect(said(await post(platform))).toEqual(served(left));
     const overGraphql = await post(platform);
@@ -52,7 +52,7 @@ describe('a platform with 1 request per second, in bursts of up to 3', () => {
     now += 1_000;
     expect(said(await get(platform, '/2025-10-13/customers'))).toEqual(served(0));
     expect(said(await post(platform))).toEqual(refused);
-    // However long the pause, the bucket gains no more than a burst.
+    // However long the pause, the bucket holds no more than a burst.
     now += 3_600_000;
     expect(said(await post(platform))).toEqual(served(2));
   });
@@ -64,7 +64,7 @@ describe('a platform with 1 request per second, in bursts of up to 3', () => {
     expect((await post(t.platform)).status).toBe(200);
   });
 
-  test('gets no event stream once it is over its limit', async () => {
+  test('cannot open an event stream once it is over its limit', async () => {
     const platform = await limitedTo({ platform: slow });
     const follow = () =>
       post(platform, { accept: 'text/event-stream' }, { query: 'subscription { events { id } }' }, '/graphql/stream');
@@ -77,7 +77,7 @@ describe('a platform with 1 request per second, in bursts of up to 3', () => {
     for (const { body } of streams) await body?.cancel();
   });
 
-  test('gets no operation on a socket, which stays open, and no further socket', async () => {
+  test('cannot start an operation on a socket, which stays open, or open another socket', async () => {
     const platform = await limitedTo({ platform: slow });
     const raw = await openRawSocket(t.url, platform.authorization);
     const ask = (id: string) => raw.send({ id, type: 'subscribe', payload: { query } });
@@ -103,7 +103,7 @@ describe('a platform with 1 request per second, in bursts of up to 3', () => {
     expect((await post(platform, {}, { query: '{'.repeat(90_000) })).status).toBe(429);
   });
 
-  test('gets refusals that are not stored under an idempotency key', async () => {
+  test('gets refusals that are not stored under the idempotency key', async () => {
     const platform = await limitedTo({ platform: slow });
     const customer = { customerType: 'INDIVIDUAL', platformCustomerId: 'one' };
     const create = () => post(platform, { 'idempotency-key': 'once' }, customer, '/2025-10-13/customers');
@@ -118,14 +118,14 @@ describe('a platform with 1 request per second, in bursts of up to 3', () => {
 });
 
 describe('a document that costs more than 800 counts as one more request for each 500', () => {
-  /** A list of a hundred customers with these fields: each field costs 100, and the list itself 500. */
+  /** Queries a hundred customers with these fields: each field costs 100, and the list itself 500. */
   const list = (...fields: string[]) => `{ customers(first: 100) { edges { node { ${fields.join(' ')} } } } }`;
   const four = ['id', 'umaAddress', 'kycStatus', 'isDeleted'];
   const two = list(...four);
   const three = list(...four, 'createdAt', 'updatedAt', 'platformCustomerId', 'version', 'name');
   const refusal = { code: 'RATE_LIMITED', retryAfter: 1 };
 
-  test('and is refused before it is executed if too few are left', async () => {
+  test('and is refused before execution if too few requests are left', async () => {
     const platform = await limitedTo({ platform: { perSecond: 1, burst: 4 } });
     const first = await post(platform, {}, { query: three, extensions: { cost: true } });
     expect((await first.json()).extensions.cost.cost).toBe(1_400);
@@ -134,7 +134,7 @@ describe('a document that costs more than 800 counts as one more request for eac
     expect(said(refused)).toMatchObject({ status: 429, retryAfter: '1', state: '"platform";r=1;t=3' });
     const message = 'this platform has made too many requests: at most 1 a second, in bursts of up to 4';
     expect(await refused.json()).toEqual({ errors: [{ message, extensions: refusal }] });
-    // The refused document did not count: a small one is served, and after the stated time the large one is served too.
+    // The refused document did not count: a small one is served, and so is the large one after the stated time.
     expect((await post(platform)).headers.get('ratelimit')).toBe('"platform";r=0;t=4');
     now += 2_000;
     expect((await post(platform, {}, { query: two })).headers.get('ratelimit')).toBe('"platform";r=0;t=4');
@@ -151,13 +151,13 @@ describe('a document that costs more than 800 counts as one more request for eac
     raw.socket.close();
   });
 
-  test('and uses the whole bucket if it counts as more than that', async () => {
+  test('and uses the entire bucket if it counts as more than the bucket holds', async () => {
     const platform = await limitedTo({ platform: { perSecond: 1, burst: 2 } });
     expect((await post(platform, {}, { query: three })).headers.get('ratelimit')).toBe('"platform";r=0;t=2');
   });
 });
 
-test('each API token and each client token has a limit of its own', async () => {
+test('each API token and each client token has its own limit', async () => {
   const platform = await limitedTo({ apiToken: { perSecond: 1, burst: 6 } });
   const other = await withNewCredentials(platform, t.url);
   const customerId = await newCustomer(platform);
@@ -194,7 +194,7 @@ test('a platform’s own limit, even a lower one, replaces the one in the settin
     const own = { ...none, [limit]: { perSecond: 70, burst: 90 } };
     expect(await changeRates(database, platformId, tester, { [limit]: own[limit] })).toEqual(own);
     const before = await acts();
-    // An omitted option stays unchanged, and showing the limits is not recorded as an act.
+    // An omitted option leaves its limit unchanged, and showing the limits is not recorded as an act.
     expect([await changeRates(database, platformId, tester, {}), await acts()]).toEqual([own, before]);
     expect([await changeRates(database, platformId, tester, { [limit]: null }), await acts()]).toEqual([
       none,
@@ -203,7 +203,7 @@ test('a platform’s own limit, even a lower one, replaces the one in the settin
   }
 });
 
-test('answers do not mention limits if none are set', async () => {
+test('responses do not mention limits if none are set', async () => {
   const off = { RATE_LIMIT_PLATFORM: null, RATE_LIMIT_API_TOKEN: null };
   const unlimited = await ownGateway({ ROLE: 'serve', ...off }, t.databaseUrl);
   const { authorization } = t.platform;
@@ -249,7 +249,7 @@ test.each([
   'a request that %s counts against no limit, but repeated ones are refused with a delay',
   async (_what, path, more, status) => {
     const platform = await limitedTo({});
-    // From now on, the platform's credentials are cached.
+    // From here on, the platform's credentials are cached.
     expect((await post(platform)).status).toBe(200);
     const first = await Promise.all(Array.from({ length: 51 }, () => post(platform, more, undefined, path)));
     expect(new Set(first.map((answer) => answer.status))).toEqual(new Set([status]));
@@ -268,7 +268,7 @@ test.each([
   },
 );
 
-test('an instance that stops sends its delayed refusals', async () => {
+test('an instance that shuts down sends its delayed refusals', async () => {
   let time = 0;
   const stopping = await startTestGateway({ ROLE: 'serve' }, t.databaseUrl, { pace: { now: () => time } });
   const nothing = () => fetch(`${stopping.url}/nothing`).then(({ status }) => status);

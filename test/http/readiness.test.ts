@@ -29,7 +29,7 @@ test('a healthy instance is ready, even while every connection in its pool is ta
   for (const client of taken) client.release();
 });
 
-test('an instance is unready when the database does not answer in time', async () => {
+test('an instance is unready if the database does not respond in time', async () => {
   await untilReady();
   proxy.stallOn(/./s);
   expect(await statusAndBody()).toEqual([
@@ -63,7 +63,7 @@ test('an instance is unready if the database has a different schema', async () =
   await untilReady();
 });
 
-test('an instance is unready if it may not call a command, or if the command fails', async () => {
+test('an instance is unready if it may not call a command function, or if the function fails', async () => {
   for (const [broken, whole] of [
     [
       'revoke execute on function commit_batches from gateway_serving',
@@ -99,7 +99,7 @@ test('an instance is unready if the server refuses new sessions, though open one
 });
 
 test('a stalled feed is reported, but does not make an instance unready', async () => {
-  // While this holds the sequencer's lock, no sequencer can proceed.
+  // While this connection holds the sequencer's lock, no sequencer can proceed.
   await server.query('select pg_advisory_lock($1)', [stepLock]);
   await server.query(
     `insert into outbox (platform_id, event_id, type, occurred_at, version, snapshot)

@@ -7,13 +7,13 @@ import { changeRates } from '../../src/domain/platforms/platforms.ts';
 import { type TestPlatform, tester, testGateway } from '../setup/gateway.ts';
 import { heardOn, openConnection } from '../setup/raw-http.ts';
 
-/** How much of a body the gateway reads when it refuses the request. The tests set the limits' clock. */
+/** Tests how much of a body the gateway reads when it refuses the request. The tests control the rate limits' clock. */
 
 let now = 10_000;
 
 const t = await testGateway({}, undefined, { pace: { now: () => now } });
 
-/** The gateway's side of each connection with a request, by the port of its client. */
+/** The gateway's side of each connection with a request, by the client's port. */
 const accepted = new Map<number | undefined, Socket>();
 const accept = (message: unknown) => {
   const { socket } = (message as { request: IncomingMessage }).request;
@@ -63,7 +63,7 @@ test('a delayed refusal reads nothing of its request, and the connection then se
   const read = ofGateway?.bytesRead;
   for (let sent = 0; sent < 10; sent += 1) {
     socket.write(piece);
-    // A round trip, after which the gateway has seen what came before.
+    // After this round trip, the gateway has received everything sent before it.
     expect((await fetch(`${t.url}/health/live`)).status).toBe(200);
   }
   expect([heard.text(), ofGateway?.bytesRead]).toEqual(['', read]);

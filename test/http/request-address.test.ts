@@ -5,7 +5,7 @@ import { startOperatorServer } from '../../src/infra/instruments/operator-server
 import { testGateway } from '../setup/gateway.ts';
 import { exchange } from '../setup/raw-http.ts';
 
-/** The target of a request names one host, as in RFC 9112 3.2, and a path. Anything else is refused. */
+/** A request's target must name one host, as in RFC 9112 3.2, and a path. Anything else is refused. */
 
 const t = await testGateway({ METRICS_PORT: 0, GRAPHIQL: true, PUBLIC_CONTRACT: true, CORS_ORIGINS: ['*'] });
 
@@ -74,7 +74,7 @@ describe('a Host that is not an authority is refused before anything else:', () 
     for (const hosts of noHosts) {
       const answer = await send(request, hosts);
       expect([hosts, statusOf(answer)]).toEqual([hosts, 400]);
-      // A request without a Host gets Node's own answer, which has no body. A refused upgrade gets no body either.
+      // A request without a Host gets Node's own response, which has no body. A refused upgrade gets no body either.
       if (hosts.length > 0 && !request.first.startsWith('HEAD') && !request.more.includes('Upgrade: websocket')) {
         expect(answer).toMatch(/Host/);
       }
@@ -137,7 +137,7 @@ const authority = fc
   .map((parts) => parts.join(''))
   .filter((host) => host.length > 1);
 
-test('every valid host is accepted, and no answer depends on it', async () => {
+test('every valid host is accepted, and no response depends on it', async () => {
   const dates = /^(date|x-request-id|ratelimit[a-z-]*): .*\r\n/gim;
   const read = async (path: string, host: string) =>
     (await send({ first: `GET ${path} HTTP/1.1`, more: ['Accept: application/json'] }, [host])).replace(dates, '');
@@ -157,7 +157,7 @@ describe('the target of a request', () => {
   const hosted = (target: string, host: string, method = 'GET') =>
     exchangeLines([`${method} ${target} HTTP/1.1`, `Host: ${host}`, 'Connection: close']);
 
-  test('may name its host, if it is the same as Host', async () => {
+  test('may name a host if this is the same as in the Host header', async () => {
     for (const target of [
       'http://a.example/health/live',
       'HTTP://A.example/health/live?x',
@@ -185,7 +185,7 @@ describe('the target of a request', () => {
     expect(statusOf(await exchangeLines([`GET ${target} HTTP/1.1`, 'Host: a.example', ...upgradeLines]))).toBe(400);
   });
 
-  test('needs no Host before HTTP/1.1, but a Host that is given must be valid', async () => {
+  test('needs no Host header before HTTP/1.1, but if there is one, it must be valid', async () => {
     const old = (lines: readonly string[]) => exchangeLines(['GET /health/live HTTP/1.0', ...lines]);
     expect(statusOf(await old([]))).toBe(200);
     expect(statusOf(await old(['Host: a/b']))).toBe(400);

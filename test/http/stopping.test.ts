@@ -14,11 +14,11 @@ import { nextOf, openEventStream, openRawSocket } from '../setup/streams.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 import { ownReceiver } from '../webhooks/receiver.ts';
 
-/** How a stopping instance treats its clients. */
+/** Tests how an instance treats its clients while it shuts down. */
 
 const secretKey = randomBytes(32);
 
-/** Another instance on the same database, which owns the platform. The children do all the background work. */
+/** Another instance on the same database, which creates the platform. Child processes do the background work. */
 const t = await testGateway({ ROLE: 'serve', SECRET_KEY: secretKey });
 const headers = { authorization: t.platform.authorization, 'content-type': 'application/json' };
 
@@ -29,7 +29,7 @@ type Exchange =
   | { readonly status: number; readonly body: string; readonly close: boolean }
   | { readonly error: string };
 
-/** Creates a client that keeps one connection as long as the server lets it. */
+/** Creates a client that keeps one connection for as long as the server permits. */
 function keepAliveClient(url: string, headers: Readonly<Record<string, string>>) {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   return {
@@ -47,7 +47,7 @@ function keepAliveClient(url: string, headers: Readonly<Record<string, string>>)
   };
 }
 
-/** Makes a client read from the database again and again over its one connection, until `isLast` accepts an answer. */
+/** Makes a client read from the database repeatedly over its one connection, until `isLast` accepts a response. */
 function busyClient(client: ReturnType<typeof keepAliveClient>, isLast: (exchange: Exchange) => boolean) {
   let count = 0;
   const answers = new EventEmitter();
@@ -62,14 +62,14 @@ function busyClient(client: ReturnType<typeof keepAliveClient>, isLast: (exchang
   };
   return {
     last: run().finally(() => client.end()),
-    /** Resolves once this many requests have been answered. */
+    /** Resolves once this many responses have arrived. */
     async answered(wanted: number) {
       while (count < wanted) await once(answers, 'answer');
     },
   };
 }
 
-/** Stops a child. It must end within ten seconds of SIGTERM, before Docker would kill it. */
+/** Stops a child process. It must exit within ten seconds of SIGTERM, before Docker would kill it. */
 async function endsInTime(child: ChildGateway): Promise<void> {
   const begun = performance.now();
   expect(await child.end('SIGTERM')).toBe(0);
@@ -120,7 +120,7 @@ test('the delay is set by default in production, and not in development', () => 
   expect(() => delayOf({ SHUTDOWN_DELAY_MS: '60001' })).toThrow('SHUTDOWN_DELAY_MS must be between 0 and 60000');
 });
 
-test('busy clients get an answer and are sent away, none fails, and the process ends soon', async () => {
+test('busy clients get a response and are told to disconnect, none fails, and the process exits soon', async () => {
   const child = await startChild({ SHUTDOWN_DELAY_MS: '2000' });
   const clients = Array.from({ length: 8 }, () =>
     busyClient(keepAliveClient(child.url, headers), (exchange) => 'error' in exchange || exchange.close),
@@ -135,10 +135,10 @@ test('busy clients get an answer and are sent away, none fails, and the process 
   expect(await Promise.all(clients.map(({ last }) => last))).toEqual(clients.map(() => sentAway));
 });
 
-test('even a connection with an endless series of requests is closed with an answer', async () => {
+test('even a connection with an endless series of requests is closed with a response', async () => {
   const child = await startChild({ SHUTDOWN_DELAY_MS: '2000' });
   const socket = await openConnection(child.url);
-  // The server may already have closed the connection when more is sent.
+  // The server may already have closed the connection when the client sends more.
   socket.on('error', () => undefined);
   const { ended, until } = heardOn(socket);
   socket.on('data', (data: string) => socket.write(ping.repeat(data.split(lastChunk).length - 1)));
@@ -150,7 +150,7 @@ test('even a connection with an endless series of requests is closed with an ans
   expect(text.slice(text.indexOf('Connection: close')).split(lastChunk)).toHaveLength(2);
 });
 
-test('clients that have no other instance are answered until they are refused', async () => {
+test('clients that have no other instance are served until their connections are refused', async () => {
   const child = await startChild({ SHUTDOWN_DELAY_MS: '1000' });
   const clients = Array.from({ length: 8 }, () => {
     const client = keepAliveClient(child.url, headers);
@@ -158,7 +158,7 @@ test('clients that have no other instance are answered until they are refused', 
   });
   await Promise.all(clients.map(({ busy }) => busy.answered(5)));
   await endsInTime(child);
-  // The system resets a connection that opens at the very moment at which the port closes.
+  // The operating system resets a connection that opens at the very moment when the port closes.
   for (const { client, busy } of clients) {
     const last = await busy.last;
     expect([last, await client.ask('/health/live')]).toContainEqual({ error: 'ECONNREFUSED' });
@@ -189,7 +189,7 @@ test.each([
   },
 );
 
-test('answers that have begun when the port closes are sent completely, however late they are read', async () => {
+test('responses that have started when the port closes are sent completely, however late they are read', async () => {
   const stopping = await startTestGateway();
   const socket = await openConnection(stopping.url);
   const count = 50;
@@ -207,7 +207,7 @@ test('answers that have begun when the port closes are sent completely, however 
   await stopped;
 });
 
-test('endless requests do not delay a stop so long that Docker would kill the process', async () => {
+test('endless requests do not delay a shutdown so long that Docker would kill the process', async () => {
   const child = await startChild({ NODE_ENV: 'production', ALLOW_UNSAFE: 'loopback-webhooks' });
   const receiver = await ownReceiver(() => undefined);
   await createEndpoint(t.platform, { url: receiver.url });
@@ -237,7 +237,7 @@ describe('during the delay', () => {
   let idle: Socket[];
   let readiness: Response;
   beforeAll(async () => {
-    // The delay is longer than any test: the process is killed at the end.
+    // The delay is longer than any test, so the process is killed at the end.
     child = await startChild({ SHUTDOWN_DELAY_MS: '60000' });
     idle = await Promise.all(Array.from({ length: 3 }, () => openConnection(child.url)));
     for (const socket of idle) {
@@ -250,7 +250,7 @@ describe('during the delay', () => {
   });
   afterAll(() => child.end('SIGKILL'));
 
-  test('readiness reports no, and a second signal changes nothing', async () => {
+  test('the instance reports that it is not ready, and a second signal changes nothing', async () => {
     expect(readiness.status).toBe(503);
     child.process.kill('SIGTERM');
     child.process.kill('SIGINT');
@@ -264,7 +264,7 @@ describe('during the delay', () => {
     ['GET', '/health/live', '', 200],
     ['GET', '/health/ready', '', 503],
     ['GET', '/nothing', '', 404],
-  ])('%s %s (%s) is answered with %i, and its connection closed', async (method, path, body, status) => {
+  ])('%s %s (%s) gets a response with status %i, and its connection is closed', async (method, path, body, status) => {
     const client = keepAliveClient(child.url, headers);
     expect(await client.ask(path, { method, body })).toMatchObject({ status, close: true });
     client.end();
@@ -280,7 +280,7 @@ describe('during the delay', () => {
     await response.body?.cancel();
   });
 
-  test('the next request on an open connection is answered, and closes it', async () => {
+  test('the next request on an open connection is served, and its response closes the connection', async () => {
     const [socket] = idle as [Socket, Socket, Socket];
     const { ended } = heardOn(socket);
     socket.write(ping);
@@ -288,7 +288,7 @@ describe('during the delay', () => {
     expect([answersIn(text), endsIn(text)]).toEqual([1, 1]);
   });
 
-  test('pipelined requests are all answered, and the last answer closes the connection', async () => {
+  test('pipelined requests are all served, and the last response closes the connection', async () => {
     const [, socket] = idle as [Socket, Socket, Socket];
     const { ended } = heardOn(socket);
     socket.write(ping.repeat(3));
@@ -302,7 +302,7 @@ describe('during the delay', () => {
     const { ended, until } = heardOn(socket);
     socket.write(post('/graphql', subscription, ['Accept: text/event-stream']));
     expect(endsIn(await until('\r\n\r\n'))).toBe(1);
-    // Once the server has ended its side too, it has read everything that was sent before.
+    // Once the server has closed its side, too, it has read everything that was sent before.
     socket.end(post('/2025-10-13/customers', JSON.stringify(customer)));
     expect(answersIn(await ended)).toBe(1);
     expect(await t.platform.ask('{ customers { totalCount } }')).toEqual({ customers: { totalCount: 0 } });

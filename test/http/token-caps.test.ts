@@ -4,7 +4,7 @@ import { testGateway } from '../setup/gateway.ts';
 import { newCustomer } from '../setup/scene.ts';
 import { nextOf, openEventStream, openRawSocket, subscribed } from '../setup/streams.ts';
 
-/** How many sockets and subscriptions a token may have open at a time. */
+/** Tests how many sockets and subscriptions a token may have open at a time. */
 
 const t = await testGateway({ SOCKETS_PER_CLIENT_TOKEN: 2, STREAMS_PER_CLIENT_TOKEN: 3 });
 const customerId = await newCustomer(t.platform);
@@ -12,7 +12,7 @@ const authorization = `Bearer ${(await mint(t.platform, { customerId, permission
 
 const subscription = { query: 'subscription { transactionUpdates { status } }' };
 
-test('a client token has two sockets; the third is refused until one of them has closed', async () => {
+test('a client token may have two sockets; a third is refused until one of them has closed', async () => {
   const first = await openRawSocket(t.url, authorization);
   const second = await openRawSocket(t.url, authorization);
   const third = await openRawSocket(t.url, authorization);
@@ -32,7 +32,7 @@ test('a client token has two sockets; the third is refused until one of them has
   for (const { socket } of [second, other]) socket.close();
 });
 
-test('a client token has three subscriptions over all transports; a fourth is refused until one ends', async () => {
+test('a client token may have three subscriptions over all transports; a fourth is refused until one ends', async () => {
   const message = 'a client token can have at most 3 subscriptions at a time';
   const refused = [{ message, extensions: { code: 'RATE_LIMITED', retryAfter: 1 } }];
   const raw = await openRawSocket(t.url, authorization);

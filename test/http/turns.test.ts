@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { Turns } from '../../src/api/http/turns.ts';
 
-/** The turns that several tenants' requests take, with a clock that the tests set. */
+/** Tests how several tenants' requests take turns. The tests control the clock. */
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['performance'] });
@@ -25,7 +25,7 @@ function begin(turns: Turns, tenant: Parameters<Turns['begin']>[0], count: numbe
 }
 const settled = () => new Promise(setImmediate);
 
-test('a platform that is not alone has a few requests in progress; when one ends, the next in line begins', async () => {
+test('if several platforms are active, each has a few requests in progress; when one ends, the next in line starts', async () => {
   const turns = new Turns(3, 50);
   begin(turns, platform('b'), 1);
   const first = begin(turns, platform('a'), 3);
@@ -41,7 +41,7 @@ test('a platform that is not alone has a few requests in progress; when one ends
   expect(second.count).toBe(2);
 });
 
-test("a platform is alone until another sends a request, and again one second after the other's last request", () => {
+test("a platform is the only active one until another sends a request, and again one second after the other's last request", () => {
   const turns = new Turns(3, 50);
   const areAlone = () => ['a', 'b'].map((key) => turns.isAlone(platform(key)));
   begin(turns, platform('a'), 1);
@@ -57,7 +57,7 @@ test("a platform is alone until another sends a request, and again one second af
   expect(turns.isAlone({ key: 'address', isPlatform: false })).toBe(false);
 });
 
-test('a second after the last request of another platform, all waiting requests begin', async () => {
+test("a second after another platform's last request, all waiting requests start", async () => {
   const turns = new Turns(3, 50);
   begin(turns, platform('b'), 1);
   const storm = begin(turns, platform('a'), 10);
@@ -92,7 +92,7 @@ test('an operation on a connection releases its turn while it waits for an exter
   expect(begin(turns, platform('a'), 1).count).toBe(0);
 });
 
-test('clients without credentials are always limited per address, and limit no platform', () => {
+test('clients without credentials are always limited per address, and never limit a platform', () => {
   const turns = new Turns(3, 50);
   expect(begin(turns, stranger, 5).count).toBe(3);
   expect(begin(turns, platform('a'), 10).count).toBe(10);

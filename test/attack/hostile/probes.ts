@@ -28,13 +28,13 @@ export interface Hostility {
   readonly material: Material;
   readonly things: Things;
   readonly operations: readonly Operation[];
-  /** The token of a platform, of an app, or none. */
+  /** Whose token the probe sends: the platform's, an app's, or none. */
   readonly authorizations: readonly string[];
 }
 
 const long = (count: number, of = 'x') => of.repeat(count);
 
-/** Values that no field expects, and a few that some fields do expect. */
+/** Values that no field expects, and a few that some fields do. */
 const values: readonly unknown[] = [
   ...['', ' ', 'a\u0000b', '\ud800', '\u202eabc\u0007', long(300), long(20_000), '١٢٣'],
   ...["'; drop table customer; --", '%s%n{{7*7}}<%= 7*7 %>', '../../etc/passwd'],
@@ -80,7 +80,7 @@ function spoilt(value: unknown, choices: Choices, hostility: Hostility): unknown
   return choices.oneIn(6) ? rest : { ...rest, [name]: spoilt(chosen, choices, hostility) };
 }
 
-/** Fragments to insert into documents and other texts. */
+/** Fragments to insert into documents and other strings. */
 const pieces = [
   ...'{}()[]:!$@"\\#\n,|&=\u0000\ufeff\ud800',
   ...['...', '"""'],
@@ -118,7 +118,7 @@ const pieces = [
   ' $v: [[[[Int!]!]!]!] = [[[[1]]]]',
 ];
 
-/** Cuts, duplicates or inserts something in a text. */
+/** Cuts, duplicates or inserts something in a string. */
 function torn(text: string, choices: Choices): string {
   const at = choices.below(text.length + 1);
   const until = Math.min(text.length, at + 1 + choices.below(12));
@@ -136,9 +136,9 @@ function torn(text: string, choices: Choices): string {
   }
 }
 
-/** Draws a valid operation with its variables, and corrupts it in as many ways as the choices decide. */
+/** Draws a valid operation with its variables, and corrupts it in a random number of ways. */
 function drawOperation(choices: Choices, hostility: Hostility): Record<string, unknown> {
-  // A valid but large operation, whose answer would exceed the size limit.
+  // A valid but large operation, whose response would exceed the size limit.
   if (choices.oneIn(12)) return { query: largest, variables: {} };
   if (choices.oneIn(12)) return countless(choices);
   const operation = choices.oneIn(2) ? ofCalls(choices, hostility) : ofDocuments(choices, hostility);
@@ -254,7 +254,7 @@ function drawHeaders(choices: Choices, { authorizations }: Hostility, usual: Hea
   return headers;
 }
 
-/** Draws a probe: the same choices give the same probe. */
+/** Draws a probe. The same choices produce the same probe. */
 export function drawProbe(choices: Choices, hostility: Hostility): Probe {
   const common = ['JSON', 'REST', 'event stream'] as const;
   const transport = choices.oneOf([...common, ...common, 'socket', 'GET'] as const);

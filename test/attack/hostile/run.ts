@@ -22,7 +22,7 @@ interface Outcome {
   readonly text: string;
 }
 
-/** The service ends an operation after 10 s. One that takes longer than this has evaded that limit. */
+/** The service ends an operation after 10 s. An operation that takes longer than this has evaded that limit. */
 const limitMs = 20_000;
 /** A stream may open without having anything to send. After this time, the probe stops waiting for it. */
 const silenceMs = 40;
@@ -105,13 +105,13 @@ function sendable(headers: Readonly<Record<string, string>>): Record<string, str
   );
 }
 
-/** The counts of a run: probes by transport, and their answers. */
+/** A run's counts: probes by transport, and their responses. */
 export interface Figures {
   probes: number;
   readonly answers: Map<string, number>;
 }
 
-/** A limit so low that some lists in the scene exceed it. */
+/** A response size limit that some lists in the scene exceed. */
 const maxAnswerBytes = 6_000;
 
 /** This many probes share the same objects, which some probes delete. */
@@ -119,9 +119,9 @@ const roundProbes = 5_000;
 
 export async function openHostileWorld() {
   const settings = { ...unlimited, SECRET_KEY: randomBytes(32) };
-  /** The gateway that creates the objects for the probes, with the usual limit on its answers. */
+  /** The gateway that creates the objects for the probes, with the usual response size limit. */
   const maker = await startTestGateway({ ...settings, ROLE: 'serve' });
-  /** The gateway that answers the probes, and also does the background work. */
+  /** The gateway that serves the probes and also does the background work. */
   const t = await startTestGateway({ ...settings, MAX_ANSWER_BYTES: maxAnswerBytes }, maker.databaseUrl);
   const receiver = await startReceiver(answer(202));
   const operations = await restOperations(t.url);
@@ -129,7 +129,7 @@ export async function openHostileWorld() {
   async function newHostility(): Promise<Hostility> {
     const platform = await maker.newPlatform(fresh('hostile'));
     const things = await makeThings(platform, receiver.url);
-    // Enough for lists that do not fit into an answer.
+    // Enough rows for lists that exceed the response size limit.
     for (let more = 0; more < 30; more++) await newCustomer(platform);
     const material = await readMaterial(platform, [['transferOut', 'never-used']], []);
     const { token } = await mint(platform, { customerId: things.Customer, permissions: ['VIEW', 'TRANSACT'] });
@@ -140,7 +140,7 @@ export async function openHostileWorld() {
     /**
      * Sends a number of random probes, over several concurrent connections.
      * @param usualSeed determines the probes; ATTACK_SEED overrides it
-     * @throws Error for the first bad answer, shrunk: with seed, probe and answer
+     * @throws Error for the first bad response, with its seed, the shrunk probe and the response
      */
     async run(probes: number, lines: number, usualSeed: number): Promise<Figures> {
       const seed = Number(process.env.ATTACK_SEED ?? usualSeed);
@@ -202,8 +202,7 @@ async function judged(send: Send, probe: Probe, figures: Figures): Promise<strin
   let outcome: Outcome;
   try {
     outcome = await send(probe);
-    // A request that was refused because of load was not executed. On a busy machine it is repeated, as a client would
-    // do.
+    // A request refused because of load was not executed, so it is repeated, as a client would on a busy machine.
     for (let again = 0; isOverload(probe, outcome) && again < 5; again += 1) outcome = await send(probe);
   } catch (error) {
     return `no answer: ${error}`;
@@ -224,19 +223,22 @@ const internals: readonly (readonly [what: string, form: RegExp])[] = [
   ['a part of the service', /prisma|postgres|node_modules|ECONNREFUSED|file:\/\//i],
   ['a stack', /\bat [\w.<>]+ \(?[^ ]*:\d+:\d+|\.ts:\d+/],
 ];
-/** The close codes of graphql-ws for a fault of the server, and of WebSocket for any fault. */
+/** The close codes for server errors: of graphql-ws and of WebSocket. */
 const faults = [4500, 1011];
-/** The size limit of each answer, in bytes: what it reads, and the probe's own text, which an error may quote. */
+/** The size limit of a response in bytes: the data it reads plus the probe's own text, which an error may quote. */
 function boundOf(probe: Probe): number {
   const sent = probe.transport === 'socket' ? probe.frames.join('') : `${probe.path}${probe.body ?? ''}`;
   // A document with mutations reads once for each of them, at most five times.
   const reads = /mutation|subscription/.test(sent) ? 5 : 1.5;
-  // Rates and currencies are tables of a fixed size, and do not count as reads.
+  // Rates and currencies are tables of a fixed size and do not count as reads.
   const tables = 40_000 * (sent.match(/exchangeRates|currencies|externalAccountForms/g)?.length ?? 0);
   return tables + maxAnswerBytes * reads + 2 * Buffer.byteLength(sent) + 1_000;
 }
 
-/** The messages of a socket or a stream, each an answer in itself: a stream may repeat events since its cursor. */
+/**
+ * The messages of a socket or a stream. Each is checked as a response of its own, since a stream may repeat events
+ * since its cursor.
+ */
 function answersIn({ transport }: Probe, text: string): string[] {
   if (transport === 'socket') return text.split('\n');
   return transport === 'event stream' ? text.split('\n\n') : [text];
@@ -258,7 +260,7 @@ function wrongIn(probe: Probe, { status, retryAfter, text }: Outcome): string | 
   for (const [what, form] of internals) if (form.test(text)) return `the answer reveals ${what}`;
   const bound = probe.transport === 'REST' ? Number.POSITIVE_INFINITY : boundOf(probe);
   if (answersIn(probe, text).some((answer) => Buffer.byteLength(answer) > bound)) return 'an answer is too large';
-  // Event streams and incremental answers have other forms.
+  // Event streams and incremental responses have other formats.
   if (probe.transport === 'JSON' && text.startsWith('{')) return wrongErrors(text);
   return undefined;
 }

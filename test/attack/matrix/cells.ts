@@ -4,7 +4,7 @@ import type { MatrixWorld } from './world.ts';
 
 export interface Figures {
   tried: number;
-  /** Descriptions of the faults, one for each cell. */
+  /** Descriptions of the faults found, one for each faulty cell. */
   readonly lost: string[];
 }
 
@@ -13,7 +13,7 @@ export interface Reply {
   readonly text: string;
 }
 
-/** A victim's value to send at a coordinate, and a value of the same form that has never existed. */
+/** One of the victim's values to send at a coordinate, and a value of the same form that has never existed. */
 export interface Named {
   readonly what: string;
   readonly value: string;
@@ -43,7 +43,7 @@ export function victimsAt(
     }));
 }
 
-/** Returns the kind of objects that a node type has. The kind is named like the type. */
+/** Returns the kind of object that a node type represents. The kind is named after the type. */
 export function kindOfNode(type: string): Kind {
   const kind = kinds.find((one) => one === type);
   if (!kind) throw new Error(`test/attack/matrix/things.ts has no object of the type ${type}`);
@@ -56,8 +56,8 @@ interface Sent {
 }
 
 /**
- * Sends a request that names a victim's object, and the same request with an object that never existed. Returns the first
- * answer, and how the two differ in status, text and executed statements, if they do.
+ * Sends a request that names a victim's object, and the same request with an object that never existed. Returns the
+ * first response, and how the two differ in status, text and executed statements, if they do.
  */
 export async function sendBoth(
   world: MatrixWorld,
@@ -72,18 +72,19 @@ export async function sendBoth(
     return { foreign, never, one, two };
   };
   let sent = await both();
-  // Payments that nobody approves end after a minute. An event between the two requests moves the cursor of a stream.
+  // Payments that nobody approves expire after a minute. Such an event between the two requests would move a stream's
+  // cursor.
   if (sent.one.text !== sent.two.text && withoutCursors(sent.one) === withoutCursors(sent.two)) sent = await both();
   const { foreign, never, one, two } = sent;
   return { difference: differenceOf(one, two) ?? differenceOfStatements(foreign, never), foreign };
 }
 
-/** Sends an unknown value and then the owner's own. If the second answer does not differ from the first, returns it. */
+/** Sends an unknown value and then the owner's own. Returns the second response if it equals the first. */
 export async function alikeForOwner(
   { value, unknown }: Named,
   send: (value: string) => Promise<Reply>,
 ): Promise<Reply | undefined> {
-  // Unknown values first, because existing objects may be gone afterwards.
+  // Unknown values come first, because the operation may delete existing objects.
   const never = await send(unknown);
   const mine = await send(value);
   return differenceOf(masked(mine, value), masked(never, unknown)) === undefined ? mine : undefined;
@@ -100,7 +101,7 @@ function differenceOfStatements(foreign: Sent, never: Sent): string | undefined 
   return `the statements differ: ${one.length} and ${two.length}; ${JSON.stringify([only(one, two), only(two, one)])}`;
 }
 
-/** Returns what is wrong with an answer to another caller's idempotency key: the key must be treated as new. */
+/** Returns what is wrong with the response to another caller's idempotency key, which must count as new. */
 export function foreignKeyUsed({ text }: Reply): string | undefined {
   return /IDEMPOTENCY_MISMATCH|"replayed":true|this idempotency key has already created|this idempotency key was used before, for/.test(
     text,
@@ -117,7 +118,7 @@ export const takenTwice: ReadonlySet<string> = new Set([
   'url',
 ]);
 
-/** Returns the difference between two answers. New values (ids, times, figures) may differ between two successes. */
+/** Returns the difference between two responses. Ids, times and figures may differ between two successes. */
 export function differenceOf(one: Reply, two: Reply): string | undefined {
   // A request that is invalid for every caller proves nothing.
   if (
@@ -137,7 +138,7 @@ export function differenceOf(one: Reply, two: Reply): string | undefined {
   return `${one.status} ${one.text.slice(0, 400)}\n  and for an unknown one ${two.status} ${two.text.slice(0, 400)}`;
 }
 
-/** Reads and refusals contain no ids or times that differ between runs. */
+/** Reads and refusals contain no ids or times that differ between requests. */
 function isSuccess(text: string): boolean {
   return /"__typename":"\w+Success"|^\{"(id|quoteId|apiToken|umaAddress|response_status|receivingUmaAddress|supportedCurrencies)"/.test(
     text,
@@ -151,7 +152,7 @@ const shapeOf = (text: string) =>
     .replace(/\$[\w-]+@/g, '$…@')
     .replace(/[\d,.]+/g, '0');
 
-/** Adds the victim's own values in the answer to its text, except the values that were sent. */
+/** Adds to the response's text those of the victim's values that it contains, except the values that were sent. */
 export function withLeaks(reply: Reply, secrets: readonly string[], request: object): Reply {
   const sent = JSON.stringify(request);
   const told = secrets.filter((secret) => !sent.includes(secret) && reply.text.includes(secret));

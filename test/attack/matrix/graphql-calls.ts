@@ -30,7 +30,7 @@ export interface Call {
 
 export type Variables = Record<string, unknown>;
 
-/** A place in a call's variables that identifies an object, with the kinds of objects that it can identify. */
+/** A place in a call's variables that identifies an object, and the kinds of object that it can identify. */
 export interface Coordinate {
   readonly call: Call;
   /** The place in the schema, such as `CreateQuoteInput.lookupId`. */
@@ -45,7 +45,7 @@ const quoted = (own: Things, amount: number, rest?: object): Variables => ({
   ...between(own.InternalAccount, own.outsideEur, amount, rest),
 });
 
-/** The details of an account besides its number, by currency. */
+/** An account's details other than its number, by currency. */
 const bankDetails = {
   CAD: { bankCode: '001', branchCode: '00011' },
   GBP: { sortCode: '20-00-00' },
@@ -143,7 +143,7 @@ const inputs: Readonly<Record<Operation, readonly ((own: Things) => Variables)[]
 const minted = { permissions: ['VIEW'], expiresInSeconds: 900 };
 const receipt = { senderUmaAddress: '$success.usd@sandbox.uma.money', currency: 'USD', amount: { units: 100 } };
 
-/** The arguments that are required or name objects, of queries, subscriptions and the fields of nodes. */
+/** The arguments of queries, subscriptions and node fields that are required or name objects. */
 const args: Readonly<Record<string, readonly ((own: Things) => Variables)[]>> = {
   'Query.account': [(own) => ({ id: own.InternalAccount })],
   'Query.customer': [(own) => ({ id: own.Customer })],
@@ -193,7 +193,7 @@ export const calls: readonly Call[] = [
   ),
 ];
 
-/** The fields of all root types, so that a test can find those missing from `calls`. */
+/** The fields of all root types, so that a test can find any that are missing from `calls`. */
 export const rootFields: readonly string[] = (['Query', 'Mutation', 'Subscription'] as const).flatMap((name) =>
   fieldsOf(schema.getType(name) as GraphQLObjectType).map((field) => `${name}.${field.name}`),
 );
@@ -211,7 +211,10 @@ function namesAnything(owner: string, field: Field): boolean {
   return field.args.some((arg) => namesIn(`${owner}.${field.name}`, arg).length > 0);
 }
 
-/** Returns fields that name something but belong neither to a root type nor to a node, so that no call reaches them. */
+/**
+ * Returns fields whose arguments name something but that no call reaches, because they belong neither to a root type
+ * nor to a node.
+ */
 export function unreachedFields(): readonly string[] {
   const reached = new Set(['Query', 'Mutation', 'Subscription', ...nodeTypes().map(({ name }) => name)]);
   return Object.values(schema.getTypeMap())

@@ -47,7 +47,7 @@ type Transport = keyof typeof transports;
 
 type Needed = 'VIEW' | 'TRANSACT' | 'TRANSACT or APPROVE' | 'MANAGE' | 'MANAGE and VIEW' | 'NONE';
 
-/** The fields that need each permission, according to the documentation. */
+/** The permission that each field needs, according to the documentation. */
 const fieldsThatNeed: Readonly<Record<Needed, string>> = {
   VIEW: `Query.account Query.accounts Query.customer Query.customers Query.events Query.exchangeRates
     Query.externalAccountForms Query.node Query.platform Query.nodes Query.quote Query.quotes Query.transaction
@@ -81,7 +81,7 @@ export function permissionOf({ name }: Pick<Call, 'name'>): Needed {
   return permission;
 }
 
-/** Lists and nodes come first, because they must not see objects that the matrix's mutations create. */
+/** Lists and nodes come first, so that they do not contain objects created by the matrix's mutations. */
 const inOrder = coordinates.toSorted((a, b) => Number(a.call.kind === 'mutation') - Number(b.call.kind === 'mutation'));
 
 /** Returns the transports for a call. A subscription uses an event stream instead of JSON. */
@@ -101,7 +101,7 @@ export async function tryStranger(
   for (const coordinate of inOrder.filter((_one, place) => share(place))) {
     const { call, place } = coordinate;
     for (const named of victimsAt(world, coordinate.meaning, call.field, stranger.isOfPlatform)) {
-      // A key or a reusable name is foreign only once: after that it is the stranger's own.
+      // A key or a reusable name is foreign only at first use. After that, it is the stranger's own.
       const ways = waysOf(call.kind, chosen);
       for (const transport of coordinate.meaning === 'key' || takenTwice.has(named.what) ? ways.slice(0, 1) : ways) {
         const key = fresh('refused');
@@ -110,7 +110,7 @@ export async function tryStranger(
         const send = async (value: string) => {
           const variables = naming(coordinate, value, stranger.own);
           const input = variables.input as Record<string, unknown> | undefined;
-          // Both use the same key: these refusals are not stored, so the second request is not a repeat.
+          // Both requests use the same key. These refusals are not stored, so the second request is not a replay.
           if (input && !isKey) input.idempotencyKey = takenTwice.has(named.what) ? fresh('taken') : key;
           const reply = await transports[transport](world.counting.url, stranger.platform, call, variables);
           return withLeaks(reply, secrets, variables);
@@ -125,7 +125,7 @@ export async function tryStranger(
   }
 }
 
-/** Shows that the matrix can tell an existing object from one that never existed: the owner gets different answers. */
+/** Checks that the matrix can tell existing objects from others: the owner gets different responses. */
 export async function tryOwner(world: MatrixWorld, figures: Figures): Promise<void> {
   for (const coordinate of inOrder) {
     const { call, place } = coordinate;
@@ -133,7 +133,7 @@ export async function tryOwner(world: MatrixWorld, figures: Figures): Promise<vo
     for (const named of victimsAt(world, coordinate.meaning, call.field, false)) {
       const { what } = named;
       if (isAlike(`${place} = ${what}`) || isAlike(`${call.name}: ${place} = ${what}`)) continue;
-      // These streams open, and wait for the next event.
+      // These streams open and wait for the next event.
       if (call.kind === 'subscription' && (what === 'cursor:feed' || /\.customerId$|^EventFilter\./.test(place)))
         continue;
       if (call.kind === 'subscription' && notFollowed.test(`${place} = ${what}`)) continue;
@@ -150,7 +150,7 @@ export async function tryOwner(world: MatrixWorld, figures: Figures): Promise<vo
 const notFollowed =
   /^(TransactionFilter\.(sender|receiver)AccountIdentifier|QuoteFilter\.sendingUmaAddress) = uma|^CustomerFilter\.name = /;
 
-/** Places at which even the owner's own value gets the same answer as any other value, with the reason. */
+/** Places at which even the owner's own value gets the same response as any other value, with the reason. */
 const alike: readonly (readonly [place: RegExp, why: string])[] = [
   [
     /(platformCustomerId = platformCustomerId|accountNumber = accountNumber|\.url = url|platformAccountId = platformAccountId)$/,
@@ -168,13 +168,11 @@ const alike: readonly (readonly [place: RegExp, why: string])[] = [
   [/^ApiTokenFilter\.createdById = /, 'this token has created no other'],
   [/^SandboxSetExternalAccountStatusInput\.accountId = InternalAccount$/, 'an account here has no such status'],
 ];
-/**
- * A `platformCustomerId` gets the same answer only in inputs that create something: in a filter it must find its row.
- */
+/** A `platformCustomerId` gets the same response only in inputs that create; in a filter it must find its row. */
 const isAlike = (place: string) =>
   !/^(Customer|Transaction)Filter\.platformCustomerId/.test(place) && alike.some(([form]) => form.test(place));
 
-/** Calls every field with a token that lacks a right: no answer reveals whether the named object exists. */
+/** Calls every field with a token that lacks a right. No response may reveal whether the named object exists. */
 export async function tryPermissions(world: MatrixWorld, figures: Figures): Promise<void> {
   for (const { name, platform, permissions } of world.weak) {
     for (const coordinate of inOrder) {
@@ -215,7 +213,7 @@ async function outcomeOf({ owner }: MatrixWorld, operation: string, key: string)
   return (await receiptOf(owner, operation as Operation, key)).outcome;
 }
 
-/** Calls every field with credentials that are no longer valid: all calls get the same refusal, and read nothing. */
+/** Calls every field with credentials that are no longer valid. Every call must be rejected alike and read nothing. */
 export async function tryEnded(world: MatrixWorld, figures: Figures): Promise<void> {
   for (const { name, platform } of world.ended) {
     const words = new Set<string>();

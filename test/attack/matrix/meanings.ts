@@ -1,14 +1,14 @@
 import type { Kind } from './things.ts';
 
 /**
- * The meanings of texts and ids in requests, by the names of their arguments, input fields and parameters, in both
- * APIs. An unknown name fails the matrix: a new field must declare what another tenant's value would be there.
+ * The meanings of strings and ids in requests to both APIs, by the names of their arguments, input fields and
+ * parameters. An unknown name fails the matrix: a new field must declare what another tenant's value would be there.
  */
 
 const account: readonly Kind[] = ['InternalAccount', 'ExternalAccount'];
 const partyOfTransaction: readonly Kind[] = [...account, 'umaAddress', 'umaPayee'];
 
-/** The lists to which a cursor belongs, by the field or input that has `after` and `before`. */
+/** The list to which a cursor belongs, by the field or input that has `after` and `before`. */
 const cursors: Readonly<Record<string, readonly Kind[]>> = {
   'Query.accounts': ['cursor:Account', 'cursor:ExternalAccount'],
   'Query.apiTokens': ['cursor:ApiToken'],
@@ -58,7 +58,7 @@ const named: Readonly<Record<string, readonly Kind[]>> = {
   reference: ['reference'],
   url: ['url'],
   webhookEndpoint: ['url'],
-  // These are keyed by the whole place:
+  // These are keyed by the full path of the place:
   'ApproveTransactionInput.transactionId': ['IncomingTransaction'],
   'RejectTransactionInput.transactionId': ['IncomingTransaction'],
   'SandboxSendInput.quoteId': ['FundedQuote'],
@@ -94,7 +94,7 @@ const named: Readonly<Record<string, readonly Kind[]>> = {
   'listCustomerExternalAccounts.cursor': ['cursor:ExternalAccount'],
 };
 
-/** Values that belong to no platform, with the reason. */
+/** Values that belong to no platform, each with the reason. */
 const publicNames: Readonly<Record<string, string>> = {
   'CreateCustomerInput.umaAddress': 'addresses are public: one that is taken is refused, whoever has it',
   'UpdateCustomerInput.umaAddress': 'as above',
@@ -119,7 +119,7 @@ const publicNames: Readonly<Record<string, string>> = {
   'updateConfig.umaDomain': 'domains are public: one that is taken is refused, whoever has it',
 };
 
-/** Texts that describe something without naming anything in the service. */
+/** Strings that describe something without naming an object in the service. */
 const descriptions: ReadonlySet<string> = new Set(
   `address addresses bankCode body bankName bolt12 branchCode city clabeNumber country currencies currency currencyCode description
   destinationCurrency destinations emailAddress format fullName hoursFrom hoursTo iban invoice legalName lightningAddress line1 line2 locale metadata name

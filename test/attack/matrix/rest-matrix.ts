@@ -15,7 +15,7 @@ import { type Meaning, meaningOf } from './meanings.ts';
 import { fresh, type Things } from './things.ts';
 import { type MatrixWorld, secretsOf } from './world.ts';
 
-/** A request of one operation: its path, query and body. */
+/** A request to an operation: its path, query and body. */
 interface Request {
   readonly path?: Record<string, unknown>;
   readonly query?: Record<string, unknown>;
@@ -31,7 +31,7 @@ export interface Operation {
   readonly places: readonly Place[];
 }
 
-/** A place in a request that names something. */
+/** A place in a request that names an object. */
 interface Place {
   readonly path: readonly string[];
   readonly meaning: Exclude<Meaning, 'nothing'>;
@@ -40,7 +40,7 @@ interface Place {
 const quoted = (own: Things, amount: number, rest?: object) => ({
   body: restQuote(own.InternalAccount, own.outsideEur, amount, rest),
 });
-/** Accounts with the id that the platform has given them, in either of the two places where it can be. */
+/** An account whose platform-assigned id is in either of the two places where it can be. */
 const accounts = [
   () => ({ currency: 'USD', platformAccountId: fresh('account'), accountInfo: usAccount() }),
   () => ({ currency: 'USD', accountInfo: { ...usAccount(), platformAccountId: fresh('account') } }),
@@ -59,7 +59,7 @@ const bare = `listCustomerInternalAccounts listPlatformInternalAccounts listCust
   listPlatformExternalAccounts listCustomers listQuotes listTransactions listTokens listClientTokens
   getConfig listTrustedDocuments`.split(/\s+/);
 
-/** Requests for each operation, by its id in the document, in which the caller names its own objects. */
+/** For each operation, by its id in the OpenAPI document: requests in which the caller names its own objects. */
 export const requests: Readonly<Record<string, readonly ((own: Things) => Request)[]>> = {
   ...Object.fromEntries(bare.map((id) => [id, [() => ({})]])),
   listExchangeRates: [() => ({ query: { sourceCurrency: 'USD' } })],
@@ -128,7 +128,7 @@ export const requests: Readonly<Record<string, readonly ((own: Things) => Reques
   deleteCustomer: [(own) => ({ path: { customerId: own.Customer } })],
 };
 
-/** The operation to which an endpoint's idempotency keys belong, where the two names differ. */
+/** The operation to which an endpoint's idempotency keys belong, if its name differs from the endpoint's. */
 const keyScope: Readonly<Record<string, string>> = {
   createPlatformExternalAccount: 'createExternalAccount',
   createToken: 'createApiToken',
@@ -137,7 +137,7 @@ const keyScope: Readonly<Record<string, string>> = {
   testWebhook: 'sendTestWebhook',
 };
 
-/** Returns the operations of the document, with every place at which they name something. */
+/** Returns the document's operations, with every place at which they name an object. */
 export async function restOperations(url: string): Promise<Operation[]> {
   const document = (await (await fetch(`${url}${base}/openapi.json`)).json()) as Data;
   const found = Object.entries<Data>(document.paths).flatMap(([path, methods]) =>
@@ -165,7 +165,7 @@ function operationOf(document: Data, path: string, method: string, operation: Da
     const meaning = meaningOf(id, name);
     if (meaning !== 'nothing') places.set(at.join('.'), { path: at, meaning });
   }
-  // Two endpoints share their keys; one of them is enough.
+  // Two endpoints share their keys, so it is enough to test one of them.
   const key: Place[] =
     hasKey && id !== 'createPlatformExternalAccount' ? [{ path: ['header', 'Idempotency-Key'], meaning: 'key' }] : [];
   return { id, method: method.toUpperCase(), path, hasKey, places: [...places.values(), ...key] };
@@ -258,7 +258,7 @@ export async function tryRestStranger(
   }
 }
 
-/** Places at which even the owner's own value gets the same answer as any other value, with the reason. */
+/** Places at which even the owner's own value gets the same response as any other value, with the reason. */
 const alike: readonly (readonly [place: RegExp, why: string])[] = [
   [
     /(create\w+ .*(platformCustomerId|accountNumber|platformAccountId)|updateExternalAccount body\.platformAccountId|updateConfig body\.webhookEndpoint)$/,
@@ -273,7 +273,7 @@ const alike: readonly (readonly [place: RegExp, why: string])[] = [
   [/^get(Uma)?Receiver query\.senderUmaAddress/, 'any address may ask'],
 ];
 
-/** Shows that the matrix can tell an existing object from one that never existed: the owner gets different answers. */
+/** Checks that the matrix can tell existing objects from others: the owner gets different responses. */
 export async function tryRestOwner(
   world: MatrixWorld,
   operations: readonly Operation[],
@@ -294,7 +294,7 @@ export async function tryRestOwner(
 
 export type Permissions = ReadonlyMap<string, string>;
 
-/** Calls every operation with tokens that have fewer rights, and with credentials that are no longer valid. */
+/** Calls every operation with tokens that have fewer rights and with credentials that are no longer valid. */
 export async function tryRestTokens(
   world: MatrixWorld,
   operations: readonly Operation[],

@@ -6,8 +6,8 @@ import type { Figures } from './cells.ts';
 import { type MatrixWorld, quiet, secretsOf } from './world.ts';
 
 /**
- * The streams over many objects, which anyone can open and which must reveal nothing about the victim's. Streams that
- * name a foreign object are refused (graphql-matrix.ts).
+ * The streams over many objects, which anyone can open. They must reveal nothing about the victim's objects. Streams
+ * that name a foreign object are refused (graphql-matrix.ts).
  */
 const streams = {
   events: '{ events { id type cursor } }',
@@ -19,8 +19,8 @@ const streams = {
 };
 
 /**
- * Opens the streams of every stranger, causes events of the victim, and checks what the strangers have received once the
- * victim's own stream has received everything.
+ * Opens every stranger's streams and causes events for the victim. Once the victim's own stream has received them all,
+ * checks what the strangers have received.
  */
 export async function tryStreams(world: MatrixWorld, figures: Figures): Promise<void> {
   const { t, counting, victim, strangers } = world;
@@ -52,7 +52,7 @@ export async function tryStreams(world: MatrixWorld, figures: Figures): Promise<
     },
     { timeout: 20_000 },
   );
-  // The victim's stream is on the same instance: whatever it has received, the other streams could have received too.
+  // The victim's stream is on the same instance, so anything it has received could have reached the other streams, too.
   const mark = world.owner.watch(
     'subscription ($id: ID!) { accountUpdates(of: { accountId: $id }) { newBalance { amount } } }',
     { id: victim.InternalAccount },
@@ -67,7 +67,7 @@ export async function tryStreams(world: MatrixWorld, figures: Figures): Promise<
   await mark.next();
   await mark.next();
   await mark.return?.();
-  // After that, each stranger receives events of its own platform, if any.
+  // From here on, each stranger receives its own platform's events, if any.
   await fund(world.strangers[0]?.platform ?? t.platform, world.strangers[0]?.own.InternalAccount ?? '', 1n);
   await vi.waitFor(
     () => {
@@ -89,7 +89,7 @@ async function readAll(events: AsyncIterable<unknown>, hear: (text: string) => v
   try {
     for await (const event of events) hear(JSON.stringify(event));
   } catch {
-    // The stream is cut off at the end.
+    // The test cuts the stream off at the end.
   }
 }
 
@@ -97,7 +97,7 @@ export async function tryWebhooks({ t, receivers, victim }: MatrixWorld, figures
   await quiet(t);
   const [own, others] = receivers;
   const secrets = secretsOf(victim).filter((secret) => /^[0-9a-f-]{36}$/.test(secret));
-  // Other callers use the same names for their own objects: only ids are unique to the victim.
+  // Other callers use the same names for their own objects, so only ids are unique to the victim.
   const tells = (raw: string) => secrets.some((secret) => raw.includes(secret));
   // The victim's webhook must have received something; otherwise the silence of the other webhooks proves nothing.
   if (!own.received.some(({ raw }) => tells(raw))) figures.lost.push("the victim's platform received no webhook");

@@ -58,7 +58,7 @@ export const kinds = [
 ] as const;
 export type Kind = (typeof kinds)[number];
 
-/** Every object of one customer and of its platform that requests can name. */
+/** Every object of a customer and its platform that requests can name. */
 export type Things = Readonly<Record<Kind, string>> & {
   /** The customer's external account in another currency. */
   readonly outsideEur: string;
@@ -68,7 +68,7 @@ export type Things = Readonly<Record<Kind, string>> & {
 
 let made = 0;
 
-/** Returns a text that is unique in this process. */
+/** Returns a string that is unique in this process. */
 export function fresh(prefix: string): string {
   made += 1;
   return `${prefix}-${made}-new`;
@@ -100,7 +100,7 @@ export async function makeThings(platform: TestPlatform, url: string): Promise<T
   });
   const names = 'umaAddress platformCustomerId';
   const { umaAddress, platformCustomerId } = await fieldsOf(platform, 'customer', scene.customerId, names);
-  // A payment, not yet delivered, to the address of another customer of the platform.
+  // An undelivered payment to the address of another customer of the platform.
   const umaPayee = await umaAddressOf(platform, await newCustomer(platform));
   await umaQuote(platform, scene.usd, umaPayee);
   const before = await feedEnd(platform);
@@ -198,14 +198,14 @@ export function unknownOf(kind: Kind, value: string, isOfPlatform: boolean, plat
   }
   if (kind === 'umaAddress' || kind === 'umaPayee')
     return value.replace(/\$./, (start) => `$${start === '$z' ? 'y' : 'z'}`);
-  // Scenes number their customers: a different number would belong to another customer.
+  // Scenes number their customers, so a different number would belong to another customer.
   if (kind === 'platformCustomerId') return `x${value.slice(1)}`;
   if (kind === 'url') return `${value}/never`;
   const id = value.indexOf(':') + 1;
   return `${value.slice(0, -4)}${otherDigits(value.slice(Math.max(id, value.length - 4)))}`;
 }
 
-/** References have capital letters. */
+/** References use capital letters. */
 const following: Readonly<Record<string, string>> = { a: 'b', A: 'B' };
 const otherDigit = (digit = '0') =>
   /\d/.test(digit) ? String((Number(digit) + 1) % 10) : (following[digit] ?? (/[A-F]/.test(digit) ? 'A' : 'a'));

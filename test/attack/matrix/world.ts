@@ -19,7 +19,7 @@ export interface Stranger {
   readonly isOfPlatform: boolean;
 }
 
-/** A token with fewer rights, or one that is no longer valid. */
+/** A token that has fewer rights or is no longer valid. */
 interface Weak {
   readonly name: string;
   readonly platform: TestPlatform;
@@ -29,13 +29,13 @@ interface Weak {
 /** Two platforms, a victim on one of them, and all callers for whom the victim must look as if it had never existed. */
 export type MatrixWorld = Awaited<ReturnType<typeof openMatrix>>;
 
-/** Nothing changes on its own while the matrix runs. */
+/** Settings with which nothing changes on its own while the matrix runs. */
 const still = { SANDBOX_PACE_MS: 600_000, PAYMENT_APPROVAL_MS: 60_000 } as const;
 
 export async function openMatrix() {
   const t = await startTestGateway({ ...still, ...unlimited });
   const counting = await countedGateway(t, { ...unlimited });
-  // The receivers answer 202, so that the matrix itself can approve payments.
+  // The receivers respond with 202, so that the matrix itself can approve payments.
   const receivers = [await startReceiver(answer(202)), await startReceiver(answer(202))] as const;
   const owner = t.platform;
   const other = await t.newPlatform('stranger');
@@ -46,8 +46,8 @@ export async function openMatrix() {
   const spent = await makeThings(owner, `${receivers[0].url}/spent`);
   const usedKeys = await useKeys(owner, spent);
   const app = (bound: object) => payingApp({ ...owner, url: counting.url }, bound);
-  // An app is bound to a different payment of the victim than the one that is named. A payment shows the ids of its
-  // accounts, so the matrix names none of these.
+  // The app is bound to another of the victim's payments than the one that requests name. A payment shows the ids of
+  // its accounts, so the matrix names none of these accounts.
   const source = { realtimeFunding: { customerId: victim.Customer, currency: 'USDC' } };
   const sibling = await quote(owner, between('', victim.outsideEur, 12_340_000, { source }));
   const bystanders = { own: bystander, isOfPlatform: true };
@@ -86,7 +86,7 @@ export async function openMatrix() {
   await quiet(t);
   return {
     t,
-    /** This gateway answers only the requests of the matrix, so that all its statements belong to them. */
+    /** This gateway serves only the matrix's requests, so that all its statements belong to them. */
     counting,
     victim,
     /** Another customer of the victim's platform. */
@@ -96,7 +96,7 @@ export async function openMatrix() {
     owner: counting.platform,
     strangers,
     weak: await weakTokens(owner, counting.url),
-    /** Credentials that are no longer valid, each set for a different reason. */
+    /** Credentials that are no longer valid, each for a different reason. */
     ended: await endedTokens(t, counting.url, victim),
     /** By operation: a key that the victim's platform has used. */
     usedKeys,
@@ -115,8 +115,8 @@ async function useKeys(platform: TestPlatform, things: Things): Promise<Record<s
   for (const { kind, field, bases } of calls) {
     if (kind !== 'mutation') continue;
     const [base] = bases;
-    // The payment that was approved cannot be rejected, and the customer still holds money. These refusals are stored
-    // too.
+    // An approved payment cannot be rejected, and a customer who still holds money cannot be deleted. These refusals
+    // are stored, too.
     const input = base?.(things).input as object;
     const key = `used-${field}`;
     const result = await act(platform, field as Operation, { ...input, idempotencyKey: key });
@@ -148,12 +148,12 @@ async function endedTokens(
   const app = (rest?: object) => payingApp({ ...platform, url }, { customerId: Customer, ...rest });
   const [revokedApp, expiredApp, brief] = [await app(), await app(), await app({ expiresInSeconds: 1 })];
   await succeed(platform, 'revokeClientToken', { tokenId: revokedApp.tokenId });
-  // The database's clock decides whether a token has expired, not the token.
+  // The database's clock decides whether a token has expired.
   await owner.query(
     `update client_token set created_at = created_at - interval '1 day', expires_at = expires_at - interval '1 day' where id = $1`,
     [uuidIn(expiredApp.tokenId)],
   );
-  // Waits until this token, which was valid for one second, has expired.
+  // Waits until this token, which is valid for one second, has expired.
   while ((await brief.send('{ __typename }')).status !== 401) await new Promise(setImmediate);
   return [
     { name: 'a revoked API token', platform: revoked },
@@ -176,7 +176,7 @@ export async function quiet({ owner }: TestGateway): Promise<void> {
   }
 }
 
-/** Returns texts that occur only in the victim's values. No answer to a stranger may contain one of them. */
+/** Returns strings that occur only in the victim's values. No response to a stranger may contain any of them. */
 export function secretsOf(things: Things): readonly string[] {
   const open: ReadonlySet<Kind> = new Set(['url', 'cursor:ApiToken', 'cursor:WebhookEndpoint']);
   return kinds.filter((kind) => !open.has(kind)).map((kind) => things[kind].slice(things[kind].indexOf(':') + 1));

@@ -9,7 +9,7 @@ import type { Act, Expected, LoadClient } from '../load-acts.ts';
 /** What a client of the gateway has in addition to its scene. */
 export interface Payer {
   readonly scene: Scene;
-  /** The client's external accounts in USD whose bank refuses payments in both directions. */
+  /** The client's external USD accounts whose bank rejects payments in both directions. */
   readonly failing: readonly string[];
   /** The upstream account that receives the client's deposits. */
   readonly depositsTo: string;
@@ -26,7 +26,7 @@ export interface Ways {
 const completed = { change: 0n };
 const failed = { change: 0n, ends: ['FAILED'] };
 const rejected = { change: 0n, ends: ['REJECTED'] };
-/** If the bank returns a payment before its delivery was seen here, the payment counts as failed. */
+/** If the bank returns a payment before the gateway has seen its delivery, the payment counts as failed. */
 const returned = { change: 0n, ends: ['REFUNDED', 'FAILED'] };
 
 export function upstreamActs(payers: readonly Payer[], ways: Ways): readonly Act[] {
@@ -58,7 +58,7 @@ export function upstreamActs(payers: readonly Payer[], ways: Ways): readonly Act
     },
     (client) => client.transfer('transferIn', into(client, client.random.oneOf(payerOf(client).failing)), failed),
     (client) => client.quote(quoteOf(client, { immediatelyExecute: true }), completed),
-    // Pulls the money first, so the payment has two orders, one after the other.
+    // The money is pulled first, so the payment has two consecutive orders.
     (client) =>
       client.quote(
         quoteOf(client, { source: { account: { accountId: client.scene.outsideUsd } }, immediatelyExecute: true }),
@@ -66,12 +66,12 @@ export function upstreamActs(payers: readonly Payer[], ways: Ways): readonly Act
       ),
     (client) => payUma(ways, client, '$success.eur@sandbox.uma.money', completed),
     (client) => payUma(ways, client, '$fail.compliance.usd@sandbox.uma.money', rejected),
-    // The destination is an account here, but the money is converted upstream.
+    // The destination is an internal account, but the money is converted upstream.
     (client) => client.quote(quoteOf(client, { destination: { account: { accountId: client.scene.eur } } }), completed),
   ];
 }
 
-/** Pays to a UMA address that upstream looks up, unless the lookup is not answered. */
+/** Pays to a UMA address that upstream looks up, unless the lookup gets no response. */
 async function payUma({ platform }: Ways, client: LoadClient, umaAddress: string, expected: Expected): Promise<void> {
   const asking = platform();
   const lookup = asking && (await lookUp(asking, umaAddress).catch(() => undefined));
@@ -88,7 +88,7 @@ async function payUma({ platform }: Ways, client: LoadClient, umaAddress: string
   );
 }
 
-/** Makes a deposit upstream, and repeats the request until it is answered. */
+/** Makes a deposit upstream, repeating the request until it succeeds. */
 async function payInto({ account, bank }: Ways, destinationAccountId: string, amount: bigint): Promise<void> {
   const input = { sourceAccountId: bank, destinationAccountId, amount, idempotencyKey: randomUUID() };
   for (;;) {

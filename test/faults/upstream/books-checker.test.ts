@@ -3,7 +3,7 @@ import type { Command, Receipt } from '../history.ts';
 import type { BookedDeposit, BookedOrder, Books, Movement, Named, Restores } from './books.ts';
 import { checkBooks } from './books-checker.ts';
 
-// Each test changes sound books so that one promise is broken. The checker must report that.
+// Each test changes consistent books so that one promise is broken, which the checker must report.
 
 const command = (key: string, rest: Partial<Command> = {}): Command => ({
   ...{ key, operation: 'transferOut', accountId: 'A', change: 0n, outcome: 'succeeded', during: 'the trial' },
@@ -81,11 +81,11 @@ const without = (reference: string) => sound.movements.filter((one) => one.refer
 const named = (fault: string, about: Partial<Named>): Named => ({ fault, here: null, there: null, ...about });
 const balance = named('OTHER_BALANCE', { here: '6.50 USD in the books', there: '7.50 USD held' });
 
-test('sound books have no violations', () => {
+test('consistent books have no violations', () => {
   expect(kinds({})).toEqual([]);
 });
 
-test('a payment that is missing upstream counts as lost, and the reconciliation must report it', () => {
+test('a payment that is missing upstream counts as lost, and must be reported by the reconciliation', () => {
   expect(kinds({ movements: without('M-out') })).toEqual(['lost', 'not named']);
   const missing = named('MISSING_THERE', { transaction: 'T-out', here: 'COMPLETED 1.00 USD' });
   expect(kinds({ movements: without('M-out'), named: [missing] })).toEqual(['lost']);
@@ -94,16 +94,16 @@ test('a payment that is missing upstream counts as lost, and the reconciliation 
   ]);
 });
 
-test('a payment that exists twice upstream counts as doubled, and a different amount or outcome is found', () => {
+test('a payment that exists twice upstream counts as duplicated, and a different amount or outcome is found', () => {
   expect(kinds({ movements: [...sound.movements, movement('out', { reference: 'M-more' })] })).toContain('doubled');
   expect(kinds({ movements: [...without('M-out'), movement('out', { amount: 99n })] })).toContain('other amount');
   expect(kinds({ movements: [...without('M-out'), movement('out', { state: 'FAILED' })] })).toContain('other outcome');
   expect(kinds({ movements: [...without('M-failed'), movement('failed')] })).toContain('other outcome');
-  // The bank returned the payment before its delivery was seen here, so the money is back on both sides.
+  // The bank returned the payment before the gateway saw its delivery, so the money is back on both sides.
   expect(kinds({ movements: [...without('M-failed'), movement('failed', { state: 'RETURNED' })] })).toEqual([]);
 });
 
-test('a payment upstream without an order here, and a deposit that is not credited, are found', () => {
+test('an upstream payment without an order in the gateway, and a deposit that is not credited, are found', () => {
   expect(kinds({ movements: [...sound.movements, movement('stranger')] })).toContain('from nowhere');
   expect(kinds({ deposits: [] })).toContain('lost');
   const waiting = { ...deposit, transactionId: undefined, status: 'UNATTRIBUTED', reason: 'nobody knows', attempts: 3 };
@@ -111,12 +111,12 @@ test('a payment upstream without an order here, and a deposit that is not credit
   expect(kinds({ movements: without('M-deposit') })).toContain('lost');
 });
 
-test('the balance of the account must match the payments', () => {
+test("the account's balance must match the payments", () => {
   expect(kinds({ held: new Map([['USD', 750n]]) })).toEqual(['other amount', 'not named']);
   expect(kinds({ held: new Map([['USD', 750n]]), named: [balance] })).toEqual(['other amount']);
 });
 
-test('a lost acknowledged command, a refused command that happened, and a payment without an end are found', () => {
+test('a lost acknowledged command, a refused command that took effect, and a payment that never ends are found', () => {
   expect(kinds({ payments: sound.payments.slice(1) })).toContain('lost');
   expect(
     kinds({
@@ -130,7 +130,7 @@ test('a lost acknowledged command, a refused command that happened, and a paymen
   ]);
 });
 
-test('a restore of upstream explains only the payments that it has undone, and each must be reported', () => {
+test('a restore of upstream explains only the payments that it has undone, all of which must be reported', () => {
   const vanished = [movement('out')];
   const restores = { ...noRestores, vanished, settledBefore: new Set(['O-out']) };
   const undone = { movements: without('M-out'), held: new Map([['USD', 750n]]), restores };
@@ -138,17 +138,17 @@ test('a restore of upstream explains only the payments that it has undone, and e
   expect(kinds({ ...undone, named: [missing, balance] })).toEqual([]);
   expect(kinds({ ...undone, named: [balance] })).toEqual(['not named']);
   expect(kinds({ ...undone, movements: undone.movements.slice(1), named: [missing, balance] })).toContain('lost');
-  // The payment should have been returned, and now cannot be: an operator has to handle it.
+  // The payment should have been returned but now cannot be, so an operator has to handle it.
   const history = sound.history.with(0, command('out', { ends: ['REFUNDED'] }));
   expect(kinds({ ...undone, history, named: [missing, balance] })).toEqual([]);
   expect(kinds({ history })).toEqual(['unfinished']);
-  // The payment that had settled exists upstream again, which means that its bank has paid it twice.
+  // The settled payment exists upstream again, which means that its bank has paid it twice.
   expect(kinds({ restores, movements: [...without('M-out'), movement('out', { reference: 'M-again' })] })).toEqual([
     'sent again',
   ]);
 });
 
-test('a restore of the gateway explains the payments that exist only upstream, and each must be reported', () => {
+test('a restore of the gateway explains the payments that exist only upstream, all of which must be reported', () => {
   const restores = { ...noRestores, undonePayments: new Set(['T-out']), undoneOrders: new Set(['O-out']) };
   const undone = {
     restores,

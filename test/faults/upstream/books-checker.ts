@@ -16,11 +16,13 @@ export interface BooksViolation {
 
 /** A difference between the books, found by the checker itself. */
 interface Found extends Named {
-  /** The promise that the difference breaks, or undefined if a restore explains the difference. */
+  /** The promise that is broken, or undefined if a restore explains the difference. */
   readonly breaks?: BooksViolation['kind'] | undefined;
 }
 
-/** Finds payments lost or doubled between a gateway and its upstream, and differences reported wrongly or not at all. */
+/**
+ * Finds payments lost or duplicated between a gateway and its upstream, and wrong or missing reports of differences.
+ */
 export function checkBooks(books: Books): BooksViolation[] {
   const found = [
     ...differencesOfOrders(books),
@@ -46,7 +48,7 @@ export function checkBooks(books: Books): BooksViolation[] {
   ];
 }
 
-/** Checks the answers to commands. Commands that a restore has undone count as unknown. */
+/** Checks the responses to commands. Commands that a restore has undone count as unknown. */
 function commands({ history, restores: { undonePayments }, ...books }: Books): BooksViolation[] {
   const standing = history.map((command): Command => {
     const transactionIds = command.transactionIds.filter((id) => !undonePayments.has(id));
@@ -76,7 +78,7 @@ function payments({ payments: all, history, feed, deposits, restores, ...books }
   });
 }
 
-/** Returns the payments that had settled here but no longer exist upstream since its restore. */
+/** Returns the payments that had settled in the gateway but that upstream has lost in its restore. */
 function forgottenThere({ orders, movements, restores }: Pick<Books, 'orders' | 'movements' | 'restores'>) {
   const there = new Set(movements.map(({ orderId }) => orderId));
   const gone = new Set(restores.vanished.map(({ orderId }) => orderId));
@@ -103,7 +105,7 @@ function differencesOfOrders({ orders, movements, restores: { vanished } }: Book
     const differs = { ...about, ...thereOf(movement) };
     if (words(order) !== words(movement))
       return [{ ...differs, fault: 'OTHER_AMOUNT', breaks: 'other amount' }, ...doubled];
-    // If a payment was returned before its delivery was seen here, it has failed.
+    // If a payment was returned before the gateway saw its delivery, it has failed.
     const isBack = order.state === 'FAILED' && movement.state === 'RETURNED';
     if (order.state !== movement.state && !isBack)
       return [{ ...differs, fault: 'OTHER_OUTCOME', breaks: 'other outcome' }, ...doubled];
@@ -111,7 +113,7 @@ function differencesOfOrders({ orders, movements, restores: { vanished } }: Book
   });
 }
 
-/** Checks that each deposit that was credited here exists upstream. */
+/** Checks that each deposit credited by the gateway exists upstream. */
 function differencesOfDeposits({ deposits, movements, restores: { vanished } }: Books): Found[] {
   const there = new Set(movements.map(({ reference }) => reference));
   const gone = new Set(vanished.map(({ reference }) => reference));
@@ -124,7 +126,7 @@ function differencesOfDeposits({ deposits, movements, restores: { vanished } }: 
   });
 }
 
-/** Checks that no deposit still waits, either for its turn or for an operator. */
+/** Checks that no deposit is still waiting to be processed or waiting for an operator. */
 function uncredited({ deposits }: Books): BooksViolation[] {
   return deposits
     .filter(({ transactionId }) => transactionId === undefined)
@@ -135,7 +137,7 @@ function uncredited({ deposits }: Books): BooksViolation[] {
     });
 }
 
-/** Checks that each movement upstream belongs to an order or a deposit here. */
+/** Checks that each upstream movement belongs to an order or a deposit of the gateway. */
 function strangers({ orders, deposits, movements, restores: { undoneOrders } }: Books): Found[] {
   const known = new Set(orders.map(({ id }) => id));
   const found = new Set(deposits.map(({ reference }) => reference));
@@ -149,7 +151,7 @@ function strangers({ orders, deposits, movements, restores: { undoneOrders } }: 
   });
 }
 
-/** Checks that the balance upstream is the sum of the payments here. Nothing but payments can cause a difference. */
+/** Checks that the upstream balance is the sum of the gateway's payments. Only payments can cause a difference. */
 function balances({ orders, deposits, held, restores }: Books): Found[] {
   const booked = new Map<string, bigint>();
   const add = ({ amount, currency }: Amount, sign: 1n | -1n) =>
@@ -166,7 +168,7 @@ function balances({ orders, deposits, held, restores }: Books): Found[] {
     .map(([currency, there]) => ({ fault: 'OTHER_BALANCE', reference: currency, there: String(there), breaks }));
 }
 
-/** Checks that no settled order is sent again when upstream has lost it: its bank has already paid. */
+/** Checks that no settled order is sent again after upstream has lost it, because its bank has already paid. */
 function sentAgain({ movements, restores: { vanished, settledBefore } }: Books): BooksViolation[] {
   const gone = new Set(vanished.flatMap(({ orderId }) => (orderId === undefined ? [] : [orderId])));
   return movements.flatMap(({ orderId = '', reference }): BooksViolation[] =>
@@ -176,7 +178,7 @@ function sentAgain({ movements, restores: { vanished, settledBefore } }: Books):
   );
 }
 
-/** Checks that the reconciliation has reported each difference with both of its sides, and nothing else. */
+/** Checks that the reconciliation has reported each difference, with both of its sides, and nothing else. */
 function naming(found: readonly Found[], named: readonly Named[]): BooksViolation[] {
   const left = named.map(nameOf);
   const missing = found.map(nameOf).filter((name) => {
@@ -190,7 +192,7 @@ function naming(found: readonly Found[], named: readonly Named[]): BooksViolatio
   ];
 }
 
-/** Returns a key for a difference. For a balance this is the currency, because the amounts depend on the moment. */
+/** Returns a key for a difference. For a balance, this is the currency, because the amounts vary over time. */
 function nameOf({ fault, transaction, reference, here, there }: Named): string {
   if (fault === 'OTHER_BALANCE') return `${fault} ${/([A-Z]{3,4}) in the books/.exec(here ?? '')?.[1] ?? reference}`;
   return [fault, transaction ?? reference, here ?? 'nothing', there ?? 'nothing'].join(' | ');

@@ -16,7 +16,7 @@ export interface BookedOrder extends Amount {
   readonly status: string;
   readonly direction: 'IN' | 'OUT';
   readonly state: State;
-  /** For a conversion into an account here: the amount in the other currency that it adds upstream. */
+  /** For a conversion into an internal account: the amount that it adds upstream in the other currency. */
   readonly converted?: Amount;
 }
 
@@ -41,7 +41,7 @@ export interface Movement extends Amount {
   readonly state: State;
 }
 
-/** A difference that the reconciliation has reported. */
+/** A difference reported by the reconciliation. */
 export interface Named {
   readonly fault: string;
   readonly transaction?: string | null;
@@ -50,13 +50,13 @@ export interface Named {
   readonly there?: string | null;
 }
 
-/** The visible state of both sides when nothing is under way. */
+/** The visible state of both sides when no payments are in flight. */
 export interface Books extends Pick<Evidence, 'history' | 'internalErrors' | 'receipts' | 'feed'> {
   readonly payments: readonly Payment[];
   readonly orders: readonly BookedOrder[];
   readonly deposits: readonly BookedDeposit[];
   readonly movements: readonly Movement[];
-  /** By currency: how much the upstream balance has changed since before the first payment. */
+  /** By currency: how much the upstream balance has changed since the start. */
   readonly held: ReadonlyMap<string, bigint>;
   readonly named: readonly Named[];
   readonly breaches: Readonly<Record<'here' | 'upstream', readonly Breach[]>>;
@@ -67,9 +67,9 @@ export interface Books extends Pick<Evidence, 'history' | 'internalErrors' | 're
 export interface Restores {
   /** The payments upstream that were undone by a restore of upstream. */
   readonly vanished: readonly Movement[];
-  /** The orders that had settled here when upstream was restored. */
+  /** The orders that had settled in the gateway when upstream was restored. */
   readonly settledBefore: ReadonlySet<string>;
-  /** The payments and the orders here that were undone by a restore of the gateway. */
+  /** The gateway's payments and orders that were undone by its restore. */
   readonly undonePayments: ReadonlySet<string>;
   readonly undoneOrders: ReadonlySet<string>;
   /** The payments that an operator has ended because upstream no longer knows their quotes. */

@@ -12,7 +12,7 @@ import { paymentIds, present } from './read-books.ts';
 import { type Side, startSide } from './sides.ts';
 import { startTroubledProxy } from './troubled-proxy.ts';
 
-/** A gateway and its upstream service, which talk to each other through proxies that disturb messages. */
+/** A gateway and its upstream service, which communicate through proxies that disrupt messages. */
 export type TwoSides = Awaited<ReturnType<typeof startTwoSides>>;
 
 export const platformName = 'gateway';
@@ -64,7 +64,7 @@ export async function startTwoSides(
   toUpstream.goOn();
   return {
     ...{ here, upstream, payers },
-    /** Functions that connect as the platform here, and as its upstream account; undefined while no instance serves. */
+    /** Connect as the gateway's platform and as its upstream account. Undefined while no instance serves. */
     ...{ platform: asPlatform, account: asAccount },
     ways: [toUpstream, toHere],
     /** Connects to the same upstream account at a different address. */
@@ -72,7 +72,7 @@ export async function startTwoSides(
     asking: { platform: asPlatform, account: asAccount, bank },
     /** The payments that existed before the clients began. */
     first: await paymentIds(here.databaseUrl),
-    /** The end of the platform's feed after the preparation, where the reconciled period begins. */
+    /** The end of the platform's feed after the setup, where the reconciled period begins. */
     start: await feedEnd(mine),
     begin: new Date(Date.now() - 3_600_000),
     async stop() {
@@ -112,7 +112,7 @@ async function makePayer(
   return { scene, failing: accounts, depositsTo };
 }
 
-/** Declares the part of the upstream balance that is not in the books as the platform's own money. */
+/** Records the part of the upstream balance that is not in the books as the platform's own money. */
 async function nameOwnMoney(here: Side): Promise<void> {
   const period = ['--from', '2020-01-01T00:00:00Z', '--to', '2100-01-01T00:00:00Z'];
   await here.ops('rails', 'reconcile', platformName, ...period);

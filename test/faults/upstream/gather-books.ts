@@ -16,7 +16,7 @@ export interface Before {
 }
 
 /**
- * Reads the state that the restore of upstream will undo: its payments, and the orders here that had settled.
+ * Reads the state that the restore of upstream will undo: its payments, and the gateway's orders that had settled.
  * Meanwhile, only the instance started by this function serves upstream.
  */
 export async function beforeUpstream({ here, upstream, accountAt }: TwoSides) {
@@ -39,7 +39,7 @@ export async function beforeHere({ here }: TwoSides) {
 }
 
 /**
- * Waits until nothing is under way, and reads both books.
+ * Waits until no payments are in flight, then reads both books.
  * @param opening the upstream balance before the first payment
  */
 export async function gatherBooks(
@@ -98,21 +98,21 @@ export async function undoneBy(databaseUrl: string, before: Before['here']): Pro
   ]);
 }
 
-/** If nothing has changed for this many milliseconds, nothing more will change by itself. */
+/** If nothing has changed for this many milliseconds, nothing more will change on its own. */
 const silenceMs = 20_000;
-/** How many times in a row everything is made due without effect before the wait ends. */
+/** How many times in a row everything must be made due without effect before the wait ends. */
 const silences = 3;
 
-/** An order with an open case waits for an operator, and is polled every minute. */
+/** An order with an open case is waiting for an operator and is polled every minute. */
 const waitingHere = `select ((select count(*) from outbox) + (select count(*) from rail_order o where due_at is not null
     and not exists (select from rail_case c where c.platform_id = o.platform_id and c.order_id = o.id and c.closed_at is null))
   + (select count(*) from rail_webhook where due_at is not null)
   + (select count(*) from rail_deposit where status = 'RECEIVED'))::int as waiting`;
 const waitingUpstream = `select ((select count(*) from outbox) + (select count(*) from rail_order where due_at is not null)
   + (select count(*) from webhook_delivery where status = 'PENDING'))::int as waiting`;
-/** Whether the query for deposits is due or under way (its lease is shorter than 15 s). */
+/** Whether the query for deposits is due or running (its lease is shorter than 15 s). */
 const asking = `select count(*)::int as waiting from rail_connection where deposits_due_at <= clock_timestamp() + interval '15 seconds'`;
-/** Makes retries due, and polls that find unreported outcomes. */
+/** Makes retries due, as well as polls that find unreported outcomes. */
 const nowHere = [
   `update rail_order o set due_at = clock_ms() from transaction t where t.platform_id = o.platform_id
     and t.id = o.transaction_id and t.status in ('PENDING', 'PROCESSING') and o.due_at is not null`,
@@ -142,8 +142,8 @@ async function atRest({ here, upstream }: TwoSides): Promise<void> {
 }
 
 /**
- * Counts recent payments. A comparison of balances treats payments that ended within the last minute as under way, and
- * does not report a difference up to their amount.
+ * Counts recent payments. A comparison of balances treats payments that ended within the last minute as still in
+ * flight, and does not report a difference up to their amount.
  */
 const recent =
   "select count(*)::int as recent from transaction where updated_at >= clock_timestamp() - interval '65 seconds'";
@@ -165,7 +165,7 @@ async function endUnknown({ here }: TwoSides): Promise<ReadonlySet<string>> {
   return new Set(waiting.map(({ transaction }) => transaction));
 }
 
-/** Repeats the command if upstream takes longer than the rail allows, as can happen on a busy machine. */
+/** Repeats the command if upstream takes longer than the rail allows, which can happen on a busy machine. */
 async function failPatiently(here: Side, args: readonly string[], attempts = 5): Promise<void> {
   try {
     await here.ops('order', 'fail', ...args);

@@ -3,7 +3,7 @@ import { query } from '../../setup/embedded-servers.ts';
 import type { Data, TestPlatform } from '../../setup/gateway.ts';
 import type { BookedDeposit, BookedOrder, Movement, State } from './books.ts';
 
-/** Reads the two books for the checker, with its own statements instead of the service's. */
+/** Reads the two books for the checker, using its own statements instead of the service's. */
 
 interface OrderRow {
   readonly id: string;
@@ -41,7 +41,7 @@ function orderOf(row: OrderRow): BookedOrder {
     ...(isPull || lockSent !== null ? sent : received),
     ...{ id, transactionId: publicId('Transaction', row.transaction_id), status },
     direction: kind === 'PAYOUT' ? 'OUT' : 'IN',
-    // A pull has settled once its payout has been ordered, whatever becomes of the payout.
+    // A pull has settled once its payout has been ordered, regardless of the payout's outcome.
     state: isPull && row.paid_out ? 'SETTLED' : stateOf(status),
     ...(kind === 'PAYOUT' && lockSent !== null && row.stays && { converted: received }),
   };
@@ -100,7 +100,7 @@ async function rest({ authorization }: TestPlatform, address: string): Promise<D
   return answer.json();
 }
 
-/** Returns false for quotes that were not executed and for transfers between the platform's own accounts upstream. */
+/** Returns false for quotes that were not executed and for transfers between the platform's own upstream accounts. */
 function hasMoved({ status, quoteId, description = '' }: Data): boolean {
   const isOnlyQuoted = quoteId !== undefined && (status === 'PENDING' || status === 'EXPIRED');
   return !isOnlyQuoted && !/^(deposit|funding of|unused of) [0-9a-f-]{36}$/.test(description);

@@ -10,7 +10,7 @@ import { runOps } from '../../setup/ops.ts';
 import { environment } from '../furnish.ts';
 import { startInstance } from '../instances.ts';
 
-/** One of two installations that talk to each other, with a backup of its database. */
+/** One of two communicating installations, with a backup of its database. */
 export type Side = Awaited<ReturnType<typeof startSide>>;
 
 /**
@@ -28,7 +28,7 @@ export async function startSide(
   const instances = await Promise.all(Array.from({ length: count }, () => startInstance(database.url, all)));
   let backup: ThrowawayDatabase | undefined;
   const kill = async () => {
-    // If an instance is just starting, it is killed as soon as it is ready.
+    // An instance that is just starting is killed as soon as it is ready.
     await Promise.all(instances.map((instance) => instance.kill()));
     await execute(serverUrl, `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`);
     while ((await query(serverUrl, `select from pg_stat_activity where datname = '${name}'`)).length > 0);

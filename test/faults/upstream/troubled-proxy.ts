@@ -15,17 +15,17 @@ const troubles = [
 ] as const;
 export type Trouble = (typeof troubles)[number];
 
-/** The longest delay, and the longest time that a request waits for the next one to overtake it, in milliseconds. */
+/** The maximum delay, and the maximum time that a request waits to be overtaken by the next one, in milliseconds. */
 const longestMs = 300;
 
 /**
  * Starts a proxy.
  * @param target the current address of the service; undefined while there is none
- * @param oneIn one request in this many is disturbed
+ * @param oneIn one request in this many is disrupted
  */
 export async function startTroubledProxy(target: () => string | undefined, random: Random, oneIn: number) {
   const met = new Map<Trouble, number>(troubles.map((trouble) => [trouble, 0]));
-  /** For each request that waits to be overtaken: a function that ends its wait. */
+  /** For each request waiting to be overtaken: a function that ends its wait. */
   const overtaken = new Set<() => void>();
   let isCalm = false;
   const send = async (request: IncomingMessage, body: Buffer): Promise<PassedOn> => {
@@ -69,7 +69,7 @@ export async function startTroubledProxy(target: () => string | undefined, rando
   return {
     url: `http://127.0.0.1:${await listen(server)}`,
     met,
-    /** Stops disturbing requests until `goOn` is called. */
+    /** Stops disrupting requests until `goOn` is called. */
     pause() {
       isCalm = true;
     },

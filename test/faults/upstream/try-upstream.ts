@@ -39,12 +39,12 @@ class Killer {
 export interface Trial {
   readonly seed: number;
   readonly payments: number;
-  /** How many instances of both sides together are killed. */
+  /** How many instances are killed in total, on both sides. */
   readonly kills: number;
   readonly clients: number;
   /** The number of gateway instances. Upstream has only one, so a kill leaves it without an instance. */
   readonly instances: number;
-  /** One message in this many between the two sides is disturbed. */
+  /** One message in this many between the two sides is disrupted. */
   readonly oneIn: number;
 }
 
@@ -52,7 +52,7 @@ export type TrialResult = Awaited<ReturnType<typeof tryUpstream>>;
 
 /**
  * Lets clients pay through a gateway and its upstream service while instances of both are killed and the network
- * between them fails. Restores upstream, and later the gateway, from an older backup. Compares both books at the end.
+ * between them fails. Restores upstream, and later the gateway, from an older backup. At the end, compares both books.
  */
 export async function tryUpstream(trial: Trial) {
   const random = new Random(trial.seed);
@@ -76,8 +76,8 @@ export async function tryUpstream(trial: Trial) {
     const seconds = (performance.now() - began) / 1_000;
     const books = await gatherBooks(sides, load, before, opening);
     const { kills } = killer;
-    // `repeated` counts the commands that were sent again after the restore of the gateway; `seconds` is how long
-    // clients paid.
+    // `repeated` counts the commands that were sent again after the gateway's restore; `seconds` is how long the
+    // clients made payments.
     return { books, violations: checkBooks(books), kills, troubles: troublesOf(sides), repeated, seconds };
   } finally {
     await load.stop();
@@ -85,7 +85,7 @@ export async function tryUpstream(trial: Trial) {
   }
 }
 
-/** How many acknowledged commands a payment needs, approximately: a quote needs two. */
+/** Roughly how many acknowledged commands a payment needs. A quote needs two. */
 const commandsOfPayment = 1.4;
 
 async function disturb(
