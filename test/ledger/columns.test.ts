@@ -101,7 +101,7 @@ describe('nothing changes', () => {
   });
 });
 
-test('the names and numbers of a payment's parties keep their values, whatever an update sets', async () => {
+test("the names and numbers of a payment's parties keep their values, whatever an update sets", async () => {
   const id = uuidIn(quote.transaction.id);
   const read = async () =>
     (await sql.query('select destination_name, destination_number from transaction where id = $1', [id])).rows;
