@@ -30,7 +30,7 @@ const shrinkMs = 40_000;
 const numbers = fc.array(fc.nat(0x7fffffff), { minLength: 30, maxLength: 300, size: 'max' });
 
 /**
- * Sends random documents and compares the service's responses with those of graphql-js's stock execution.
+ * Sends random documents and compares the service's responses with those of the stock execution.
  * @param seed reproduces the same documents; `ORACLE_SEED` in the environment sets it for a run
  * @throws Error for the first difference, shrunk to a small document: with seed, document, caller and both answers
  */
@@ -118,7 +118,7 @@ let checks = 0;
 async function check(world: OracleWorld, asked: Case, figures: Figures): Promise<void> {
   const { operationName, variables, callers, isRepeated } = asked;
   checks += 1;
-  // The comment makes the document new to the service, so that no cached state from an earlier fault is used.
+  // The comment makes the document new to the service, so that an earlier fault does not show up again.
   const query = `${asked.query}\n# ${checks}`;
   figures.documents += 1;
   const firsts: Asked[] = [];
