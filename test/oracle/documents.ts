@@ -230,7 +230,7 @@ class Writer {
     return chosen.flatMap((field) => this.#field(type.name, field, place) ?? []);
   }
 
-  /** Writes a fragment on a type, inline or named. Returns undefined if nothing in it fits the budget. */
+  /** Writes a fragment on a type, inline or named. Returns an empty list if nothing in it fits the budget. */
   #fragment(type: GraphQLNamedType, place: Place): string[] {
     const before = { ...this.#left };
     const isFirst = place.scope.isEmpty;
