@@ -9,10 +9,7 @@ import { type Model, modelOf } from './model.ts';
 import type { Real } from './play.ts';
 import { clockwork, openWorld } from './world.ts';
 
-/**
- * How many sequences run on one gateway and its database before a new gateway is started, so that accumulated rows do
- * not slow it down.
- */
+/** How many sequences share a gateway and its database. Limited, because accumulated rows slow a gateway down. */
 const perGround = 480;
 /**
  * The number of consecutive sequences in one world. Each starts from the state that the previous sequence left behind.

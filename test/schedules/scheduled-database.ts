@@ -95,7 +95,7 @@ export async function connectOwner(url: string): Promise<pg.Client> {
 export function connectionOf(url: string, actor: number) {
   const settings = [
     'search_path=schedules,public,pg_catalog',
-    // No timeout, because an actor waits for as long as the scheduler lets others run.
+    // Long timeouts, because an actor waits while the scheduler lets others run.
     'lock_timeout=60000',
     'statement_timeout=60000',
     ...(actor > 0 ? [`schedules.actor=${actor}`] : []),

@@ -40,7 +40,7 @@ interface Player {
   ended: boolean;
 }
 
-/** How long an actor may take between two stops. A busy machine may stall it for seconds. */
+/** How long an actor may take between two stops. A busy machine may stall an actor for seconds. */
 const stepMs = 120_000;
 /** How long the scheduler waits for an actor before it checks whether the actor waits for a lock. */
 const lookMs = 2;

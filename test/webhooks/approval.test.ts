@@ -131,7 +131,7 @@ describe('202', () => {
     const { promise: asked, resolve } = Promise.withResolvers<void>();
     receiver.answer = (response, received) => {
       response.writeHead(isQuestion(received) ? 202 : 200).end();
-      // The end of the previous payment may still arrive here.
+      // The end of the previous payment may still be reported here.
       if (isQuestion(received)) resolve();
     };
     const { id } = await announced(t.platform, scene);
