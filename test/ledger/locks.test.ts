@@ -76,8 +76,7 @@ const expiring = (change: string): Case => {
 };
 const cases: Readonly<Record<string, () => Case | Promise<Case>>> = {
   'changes its quote': () => expiring(`status = 'EXPIRED'`),
-  // The quote expires after the plan's transaction has begun. A plan that used the transaction's start time would miss
-  // this.
+  // The quote expires after the plan's transaction has begun. A plan that used the start time would miss this.
   'holds its quote until it expires': () => expiring('expires_at = clock_timestamp()'),
   'changes its transaction': () => {
     const id = uuidIn(quoted.transaction.id);

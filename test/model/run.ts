@@ -97,9 +97,8 @@ async function runOn(ground: Ground, { sequences, maxCommands, seed, until }: Sh
 }
 
 /**
- * Returns a lane, which runs sequences one after the other and opens a new world after every few of them. `stopped`
- * returns true once another lane has found a difference. This lane then stops, so that the other one can shrink its
- * sequence.
+ * Returns a lane, which runs sequences one after the other and opens a new world after every few of them. It stops once
+ * `stopped` returns true: another lane has found a difference and must shrink its sequence.
  */
 function laneOn({ gateway, sql }: Ground, stopped: () => boolean) {
   let real: Real | undefined;

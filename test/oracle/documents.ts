@@ -314,10 +314,7 @@ class Writer {
     return { text: written.length > 0 ? `(${written.join(', ')})` : '', rows };
   }
 
-  /**
-   * Chooses the paging arguments. Connections nested inside rows always get an explicit page size; otherwise a page
-   * could exceed the budget.
-   */
+  /** Chooses the paging arguments. Connections inside rows always get a page size, to stay within the budget. */
   #pageArguments(isNested: boolean): string[] {
     if (this.#choices.oneIn(40)) {
       return ['first', 'last', 'after', 'before'].filter(

@@ -162,9 +162,7 @@ async function check(world: OracleWorld, asked: Case, figures: Figures): Promise
   }
 }
 
-/**
- * @throws Error if the stock responses to concurrent callers of both platforms differ from those to each caller alone
- */
+/** @throws Error if stock responses to concurrent callers of both platforms differ from those to each caller alone */
 async function checkTogether(world: OracleWorld, firsts: readonly Asked[]): Promise<void> {
   const together = await Promise.all(firsts.map(({ operation, caller }) => world.ask(operation, caller, true)));
   for (const [at, { operation, caller, answer }] of firsts.entries()) {

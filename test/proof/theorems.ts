@@ -109,9 +109,7 @@ const receiving = {
   ],
 } as const;
 
-/**
- * Makes a theorem's amounts integers. Most theorems are true without this, and the solver is faster with real numbers.
- */
+/** Makes a theorem's amounts integers. Most theorems do not need this, and the solver is faster with real numbers. */
 function wholeAmounts<T extends Theorem>(theorem: T): T {
   const amounts = theorem.real.filter((name) => !['units_bought', 'platform', 'service'].includes(name));
   return { ...theorem, whole: amounts, real: theorem.real.filter((name) => !amounts.includes(name)) };

@@ -13,9 +13,7 @@ import { slowAmount } from './returning-rail.ts';
 import { testRelay, testTwoGateways } from './two-gateways.ts';
 import { watch } from './watched-upstream.ts';
 
-/**
- * No database transaction is open during a call to a provider, because it could hold locks until the provider responds.
- */
+/** No database transaction is open during a call to a provider; it could hold locks until the provider responds. */
 
 /** The methods of the rail that were called, and those that were called while a transaction was open. */
 const called = new Set<string>();
@@ -24,9 +22,7 @@ const inside = new Set<string>();
 /** Selects the open transactions that are idle now. */
 const idle = `select pid || ' ' || xact_start as id from pg_stat_activity
   where datname = current_database() and state = 'idle in transaction'`;
-/**
- * How long a call waits for open transactions to end. One that is still open after that must be waiting for the call.
- */
+/** How long a call waits for open transactions to end. Any still open after that must be waiting for the call. */
 const waitMs = 3_000;
 
 async function look(method: string): Promise<void> {

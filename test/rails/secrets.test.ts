@@ -13,8 +13,7 @@ import { fund, makeScene, ownAccount, serverOf } from '../setup/scene.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 import { credentialsIn } from './two-gateways.ts';
 
-// No log, metric, trace or response exposes a provider's secrets, whatever the provider responds, even during a
-// rotation.
+// No log, metric, trace or response exposes a provider's secrets, whatever the provider sends, even during rotation.
 
 const environment = {
   CLIENT_TOKEN_KEY: 'a key that only tests use, for nothing else',

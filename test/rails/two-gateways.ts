@@ -19,9 +19,7 @@ export function credentialsIn(authorization: string): { clientId: string; secret
   return { clientId, secret };
 }
 
-/**
- * Starts both gateways, with these settings for this side's rail. Upstream can also fail, return and delay payments.
- */
+/** Starts both gateways, with these settings for this side's rail. Upstream can fail, return and delay payments. */
 export async function startTwoGateways(settings: object, overrides: Partial<GatewaySettings> = {}) {
   const key = randomBytes(32);
   const rails = (text: object) => parseRailSettings(JSON.stringify(text));

@@ -75,8 +75,7 @@ test.for(['SENDING', 'RECEIVING'] as const)(
       there.total_receiving_amount,
       there.exchange_rate,
     ]);
-    // The quote expires before its lock does, by a margin computed from upstream's own times, so that clock skew is
-    // irrelevant.
+    // The quote expires before its lock does, by a margin computed from upstream's own times, despite any clock skew.
     const life = ({ created_at: from, expires_at: to }: Data) => to.getTime() - from.getTime();
     expect(life(here)).toBe(life(there) * 0.9);
 
@@ -88,8 +87,7 @@ test.for(['SENDING', 'RECEIVING'] as const)(
     expect(after).toEqual({ ...before, USD: before.USD - BigInt(there.total_sending_amount) });
     const sent = "select from idempotency_record where operation = 'executeQuote' and key = $1";
     expect((await upstream.owner.query(sent, await two.ordersOf(made.transaction.id))).rowCount).toBe(1);
-    // Nothing is converted in this side's ledger: only the platform's share is earned, and there is no currency
-    // position.
+    // This side's ledger converts nothing: only the platform's share is earned, and there is no currency position.
     expect(end.ledgerEntries.filter(({ system }: Data) => system === 'LIQUIDITY')).toEqual([]);
     await expectReconciled();
   },

@@ -103,10 +103,7 @@ const provoke: Record<number, (endpoint: Endpoint) => Promise<RestAnswer>> = {
   },
 };
 
-/**
- * The statuses of a failing or overloaded gateway. Each has its own test below, which covers every endpoint that lists
- * the status.
- */
+/** The statuses of a failing or overloaded gateway. The test of each covers every endpoint that lists the status. */
 const inTrouble = [409, 429, 500, 503, 504];
 
 const naming = (status: number) => catalog.endpoints.filter(({ statuses }) => statuses.includes(status));

@@ -212,9 +212,7 @@ const isOver = ({ ended, inFlight, held }: Player) => ended && inFlight === 0 &&
 type Intercept = (client: pg.Client, send: (answered: () => void) => void, name: string) => boolean;
 type Query = (this: pg.Client, ...parameters: unknown[]) => unknown;
 
-/**
- * Calls `intercept` before each statement on any connection of this process. Returns a function that removes the hook.
- */
+/** Calls `intercept` before each statement on any connection of this process. Returns a function to remove it. */
 function interceptQueries(intercept: Intercept): () => void {
   const prototype = pg.Client.prototype as unknown as { query: Query };
   const original = prototype.query;

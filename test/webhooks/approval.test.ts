@@ -234,8 +234,7 @@ test('one endpoint is asked and the others are notified; payments over bank rail
   const { deliveries } = await endpointUntil(t.platform, id, isTried);
   expect(deliveries.map(({ status }: Data) => status)).not.toContain('DELIVERED');
 
-  // Only the webhook about the bank payment is refused. The webhook about the previous payment's end may still arrive
-  // here.
+  // Refuses only the webhook about the bank payment. The previous payment's end may still be reported here.
   let failures = 1;
   receiver.answer = (response, received) =>
     response.writeHead(isQuestion(received) && failures-- > 0 ? 500 : 200).end();
