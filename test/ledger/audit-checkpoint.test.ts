@@ -34,7 +34,7 @@ async function setClock(by: string): Promise<void> {
   }
 }
 
-/** Begins a journal that a rule forbids (a fee without a payment). Returns a function that commits it. */
+/** Starts a journal that breaks a rule (a fee without a payment). Returns a function that commits it. */
 async function moveStrangely(): Promise<() => Promise<void>> {
   const client = await openClient(t.databaseUrl);
   const account = uuidIn(scene.usd);
@@ -87,12 +87,12 @@ describe('an audit from a checkpoint', () => {
     await expectFound();
   });
 
-  test('does not make the ledger look sound after another audit has found a broken rule', async () => {
+  test('does not hide a broken rule that another audit has found', async () => {
     expect(await run()).toMatchObject(allRows);
     await (await moveStrangely())();
     const found = [{ rule: expect.stringMatching(strange) }];
     expect(await run()).toMatchObject({ breaches: found, coversFrom: expect.any(Date), isCheckpoint: false });
-    // Whatever the checkpoint covers, every audit reads all rows until one is sound again.
+    // Regardless of the checkpoint, every audit reads all rows until an audit finds no breach.
     const whyAll = 'the last audit found broken rules';
     expect(await run()).toMatchObject({ breaches: found, coversFrom: null, whyAll, isCheckpoint: false });
   });
@@ -101,7 +101,7 @@ describe('an audit from a checkpoint', () => {
 describe('a checkpoint', () => {
   afterEach(() => t.stop());
 
-  test('is the start of the next audit, even if payments are made during it', async () => {
+  test('is where the next audit starts, even if payments are made during the audit', async () => {
     expect(await run()).toMatchObject({ ...allRows, whyAll: 'there is no checkpoint yet' });
     const paying = Promise.all(Array.from({ length: 5 }, () => payOnce()));
     const first = await run();
@@ -112,17 +112,17 @@ describe('a checkpoint', () => {
     expect(await run()).toMatchObject(since);
   });
 
-  test('is refused if the database was restored', async () => {
+  test('is rejected if the database was restored', async () => {
     await run();
     await t.owner.query('select mark_restore()');
     expect(await run()).toMatchObject({ ...allRows, whyAll: expect.stringContaining('restored') });
     expect(await run()).toMatchObject(since);
-    // A different server, whose epoch no sequencer has begun yet.
+    // A different server, for which no sequencer has started an epoch yet.
     await t.owner.query(`update feed_epoch set server = '1/00000001/1'`);
     expect(await run()).toMatchObject({ ...allRows, whyAll: expect.stringContaining('restored') });
   });
 
-  test('is refused if the rules have changed', async () => {
+  test('is rejected if the rules have changed', async () => {
     await run();
     await withoutTriggers(t.databaseUrl, (client) => client.query(`update audit_run set rules_digest = 'other'`));
     expect(await run()).toMatchObject({ ...allRows, whyAll: 'the rules have changed since the checkpoint' });

@@ -8,7 +8,7 @@ import { runOps } from '../setup/ops.ts';
 import { fund, makeScene } from '../setup/scene.ts';
 import { startReplicated } from '../setup/standby.ts';
 
-// Audits that read on a real standby and are stored on its primary.
+// Audits that read from a real standby and store their results on its primary.
 
 const servers = await startReplicated(1);
 afterAll(() => servers.stop());
@@ -29,7 +29,7 @@ const audited = `select a.on_replica, a.covers_from, a.covers_until, a.rules_dig
   from audit_run a order by a.id desc`;
 const audits = async () => (await t.owner.query(audited)).rows;
 
-test('an audit on a standby is stored on the primary, with its checkpoint and the time that it covers', async () => {
+test('an audit of a standby is stored on the primary, with its checkpoint and the period that it covers', async () => {
   expect(await answer('--replica')).toMatchObject({ code: 0, sound: true, onReplica: true, isCheckpoint: true });
   const [{ covers_until: first, ...stored }] = await audits();
   expect(stored).toEqual({ on_replica: true, covers_from: null, checkpoint: true });
@@ -48,7 +48,7 @@ test('an audit on a standby is stored on the primary, with its checkpoint and th
   expect(await answer()).toMatchObject({ code: 0, onReplica: false, coversFrom: second.covers_until.toISOString() });
 });
 
-test('a broken rule on the standby is found there', async () => {
+test('an audit of the standby finds a broken rule', async () => {
   const spoil = (by: number) =>
     t.owner.query(`begin; set local session_replication_role = replica;
       update account set posted = posted + ${by} where posted > 0; commit`);
@@ -84,8 +84,7 @@ function vacuum(): void {
     };
     await run(process.env.PRIMARY,
       'create table bump (n int)', 'insert into bump select generate_series(1, 1000)', 'delete from bump', 'analyze bump');
-    // As long as a transaction of the primary is older than the deletion, vacuum keeps the rows. An empty table has no
-    // pages.
+    // While the primary has a transaction older than the deletion, vacuum keeps the rows. An empty table has no pages.
     while ((await run(process.env.PRIMARY, 'vacuum bump', "select relpages from pg_class where relname = 'bump'")).rows[0].relpages > 0);
     const { rows: [{ lsn }] } = await run(process.env.PRIMARY, 'drop table bump', 'select pg_current_wal_flush_lsn() as lsn');
     while (!(await run(process.env.STANDBY, \`select pg_last_wal_replay_lsn() >= '\${lsn}' as done\`)).rows[0].done);`;
@@ -93,7 +92,7 @@ function vacuum(): void {
   execFileSync(process.execPath, ['--input-type=module', '-e', script], { env });
 }
 
-test('an audit that the standby cancels starts again, and fails if it is cancelled repeatedly', async () => {
+test('an audit that the standby cancels is restarted, and fails if it is cancelled repeatedly', async () => {
   await query(standby.server.url, 'alter system set max_standby_streaming_delay = 0');
   await query(standby.server.url, 'select pg_reload_conf()');
   const lines: string[] = [];

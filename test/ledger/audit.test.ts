@@ -10,9 +10,9 @@ import { connect, openClient, startTestGateway, type TestGateway, type TestPlatf
 import { makeScene, serverOf } from '../setup/scene.ts';
 import { settledByHand } from '../setup/settled-by-hand.ts';
 
-/** A sound ledger with one of everything, and then a checkpoint. Each test damages a copy. */
+/** A sound ledger with one object of every kind, followed by a checkpoint. Each test damages a copy. */
 let before: ThrowawayDatabase;
-/** The same ledger, with one of everything again after the checkpoint. */
+/** The same ledger, with another object of every kind after the checkpoint. */
 let after: ThrowawayDatabase;
 
 beforeAll(async () => {
@@ -36,7 +36,7 @@ afterAll(async () => {
   await after.drop();
 });
 
-/** The copy passes as the same database; otherwise it would count as restored, with a new epoch. */
+/** Makes the copy look like the same database; otherwise it would count as restored and get a new epoch. */
 async function copyOf({ url }: ThrowawayDatabase): Promise<ThrowawayDatabase> {
   const copy = await createThrowawayDatabase(inject('server').url, new URL(url).pathname.slice(1));
   await execute(copy.url, 'update feed_epoch set server = server_name()');
@@ -101,7 +101,7 @@ const depositFor = (payments: string) => `
   from made m join lateral (select id from account a where a.platform_id = m.platform_id and a.posted > 0 limit 1) a on true,
     (values (1, 5), (2, -5)) as s(leg, amount)`;
 
-/** For each rule, identified by the beginning of its text: SQL statements that break it in different ways. */
+/** SQL statements that break a rule in different ways, keyed by the start of the rule's text. */
 const plants: Readonly<Record<string, readonly string[]>> = {
   'all postings of a currency sum to zero': [
     `insert into posting (platform_id, journal_id, leg, system, currency, amount)
@@ -130,7 +130,7 @@ const plants: Readonly<Record<string, readonly string[]>> = {
        and a.platform_id = p.platform_id and a.kind = 'INTERNAL' and a.customer_id is null and a.currency = 'USD'`,
     moreTo('CLEARING'),
     moreTo('SUSPENSE'),
-    // A payment whose outcome is missing from the books, and a payment with a different outcome in the books.
+    // A payment whose outcome is missing from the ledger, and a payment with a different outcome in the ledger.
     `update transaction set status = 'PROCESSING' where status = 'COMPLETED'`,
     `update transaction set status = 'COMPLETED', settled_at = now() where status = 'FAILED'`,
     // A difference whose amount does not match the provider's.
@@ -148,7 +148,7 @@ const plants: Readonly<Record<string, readonly string[]>> = {
      where refund_reference is not null`,
   ],
   'a transfer between internal accounts is one journal': [
-    // A transfer that arrived with a different amount, and one that is booked as a different kind.
+    // A transfer that arrived with a different amount, and one booked as a different kind.
     `update transaction t set received_amount = received_amount - 1 from arrival a
      where a.platform_id = t.platform_id and a.transaction_id = t.id`,
     `update journal set kind = 'debit' where kind = 'transfer'`,
@@ -163,7 +163,7 @@ const plants: Readonly<Record<string, readonly string[]>> = {
      from transaction t where t.destination_account_id is not null order by t.id desc limit 1`,
   ],
   'a payment that waited for an approval has begun only after one': [
-    // A payment that began without its approval, and one approved by the token that requested it.
+    // A payment that started without its approval, and one approved by the token that requested it.
     'update transaction set decided_by_id = null',
     `update transaction t set created_by = 'ApiToken:' || a.created_by_id from api_token a where a.id = t.decided_by_id and t.created_by is not null`,
   ],
@@ -185,7 +185,7 @@ const plants: Readonly<Record<string, readonly string[]>> = {
       (period) => `update policy set limit_periods = '{${period}}', limit_currencies = '{USD}', limit_maxima = '{99}'`,
     ),
     `update policy set limit_periods = '{DAY}', limit_currencies = '{""}', limit_maxima = '{1}'`,
-    // Payments that were released no longer count, but counted until then.
+    // Released payments no longer count, but did until their release.
     `with delivered as (delete from policy_use where released_at is null)
      update policy set limit_periods = '{DAY}', limit_currencies = '{""}', limit_maxima = '{0}'`,
   ],
@@ -207,7 +207,7 @@ test('there is a planted breach for every rule', () => {
 async function spoiled<T>(ledger: ThrowawayDatabase, plant: string, work: (copy: ThrowawayDatabase) => Promise<T>) {
   const copy = await copyOf(ledger);
   try {
-    // As an intruder or a bug might do it: bypassing the triggers.
+    // Bypasses the triggers, as an intruder or a bug might.
     const { rowCount } = await execute(copy.url, plant, 'set session_replication_role = replica');
     expect(rowCount).toBeGreaterThan(0);
     return await work(copy);

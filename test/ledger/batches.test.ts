@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { divideIntoBatches } from '../../src/domain/ledger/batches.ts';
 import type { Leg, Plan, PlanGroup } from '../../src/domain/ledger/plan.ts';
 
-// Against a database, test/ledger/together.test.ts compares batches with running the plans one by one.
+// test/ledger/together.test.ts runs batches on a database and compares them with running the plans one by one.
 
 const on = (account: string, amount = 1n): Leg => ({ account, currency: 'USD', amount });
 const pays = (account: string, requireActive = {}): Plan => ({
@@ -12,14 +12,14 @@ const pays = (account: string, requireActive = {}): Plan => ({
 const concludes = (...orders: string[]): Plan => ({ orders: orders.map((id) => ({ id, dueInMs: null })) });
 const spend = { transactionId: 't', kind: 'TRANSFER_OUT', amount: 1n, currency: 'USD', subjects: [] } as const;
 const limited: Plan = { spend: { ...spend, accountId: null, country: null, umaAddress: null } };
-/** Returns the positions of the groups in each batch, such as "0 2 | 1". */
+/** Returns the positions of the groups in each batch, for example "0 2 | 1". */
 const divided = (groups: readonly PlanGroup[]) =>
   divideIntoBatches(groups)
     .map((batch) => batch.join(' '))
     .join(' | ');
 const batchesOf = (...plans: Plan[]) => divided(plans.map((plan) => [{ platformId: 'p', plan }]));
 
-test('plans with nothing in common form one batch, in their order', () => {
+test('plans with nothing in common form one batch, in order', () => {
   expect(batchesOf(pays('a'), pays('b'), {}, pays('c'))).toBe('0 1 2 3');
 });
 
@@ -28,7 +28,7 @@ test('plans that only read the same customers and external accounts share a batc
   expect(batchesOf(pays('a', ready), pays('b', ready))).toBe('0 1');
 });
 
-test('plans on one account share a batch, but none overtakes another', () => {
+test('plans for the same account share a batch and keep their order', () => {
   expect(batchesOf(pays('hot'), pays('a'), pays('hot'))).toBe('0 1 2');
   const later: Plan = { ...concludes('x'), ...pays('hot') };
   expect(batchesOf(concludes('x'), later, pays('hot'), pays('a'))).toBe('0 3 | 1 2');
@@ -42,7 +42,7 @@ test("a plan that depends on an account's balance comes after earlier movements 
   }
 });
 
-test('plans for one order go into successive batches; other plans need no batch of their own', () => {
+test('plans for the same order go into successive batches, which other plans share', () => {
   expect(batchesOf(concludes('x'), pays('a'), concludes('x'), pays('b'), concludes('x'))).toBe('0 1 3 | 2 | 4');
 });
 
@@ -82,11 +82,11 @@ test('a payment that policies may limit comes after an earlier one that ends und
   expect(batchesOf(limited, limited, fails, limited)).toBe('0 1 | 2 | 3');
 });
 
-test('payments that policies may limit share a batch, but none overtakes another', () => {
+test('payments that policies may limit share a batch and keep their order', () => {
   expect(batchesOf(limited, concludes('x'), { ...concludes('x'), ...limited }, limited)).toBe('0 1 | 2 3');
 });
 
-test('an alternative that changes rows beyond those of its plan is refused before anything is sent', () => {
+test("an alternative that changes rows other than its plan's is refused before anything is sent", () => {
   const quotes: Plan['quotes'] = [{ id: 'quote', from: ['PENDING'], to: 'PROCESSING' }];
   const journals = pays('a').journals ?? [];
   expect(batchesOf({ quotes, journals, otherwise: { journals, otherwise: { expired: [{ id: 'quote' }] } } })).toBe('0');

@@ -5,7 +5,7 @@ import { announce, quote as makeQuote, usdToEur } from '../setup/acts.ts';
 import { testClient, tester, testGateway, uuidIn } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 
-// The database's own rules, which do not depend on the service: which columns can change, and to which values.
+// The rules that the database enforces on its own: which columns can change, and to which values.
 
 const t = await testGateway({ ROLE: 'serve', SANDBOX_PACE_MS: 600_000 });
 const scene = await makeScene(t.platform, 10_000n);
@@ -72,11 +72,11 @@ describe('nothing changes', () => {
 
   test('of an outgoing payment except its outcome', async () => {
     const columns = await changeable('transaction', quote.transaction.id, `status = 'PROCESSING',`);
-    // Whoever executes a quote creates its payment.
+    // The executor of a quote creates its payment.
     expect(columns).toEqual([...outcome, ...kept, 'created_by'].sort());
   });
 
-  test('of an incoming payment except its outcome, the approval data, and the account that it goes to', async () => {
+  test('of an incoming payment except its outcome, its approval data and its destination account', async () => {
     const columns = await changeable('transaction', incomingId, `status = 'PROCESSING',`);
     const asked = ['approval_due_at', 'decided_by_id', 'destination_account_id', 'requested_information'];
     expect(columns).toEqual([...outcome, ...kept, ...asked].sort());
@@ -101,7 +101,7 @@ describe('nothing changes', () => {
   });
 });
 
-test('the names and numbers of the parties to a payment keep their values, whatever an update sets', async () => {
+test("the names and numbers of a payment's parties keep their values, whatever an update sets", async () => {
   const id = uuidIn(quote.transaction.id);
   const read = async () =>
     (await sql.query('select destination_name, destination_number from transaction where id = $1', [id])).rows;
@@ -121,7 +121,7 @@ test('an adjustment is decided once, and its decision cannot be undone', async (
   }
 });
 
-test('a payment that keeps its status changes only by the settlement of a waiting refund', async () => {
+test('a payment that keeps its status changes only when a waiting refund is settled', async () => {
   const id = quote.transaction.id;
   const failed = `status = 'FAILED', failure_reason = 'QUOTE_EXECUTION_FAILED'`;
   const paid = 'refund_settled_at = now()';
@@ -140,7 +140,7 @@ test('a payment that keeps its status changes only by the settlement of a waitin
   expect(await stateOf('transaction', id, paid)).toBe('LG003');
 });
 
-test("the times of settlement and refund are those of the database's clock", async () => {
+test("settlement and refund times come from the database's clock", async () => {
   const id = uuidIn(quote.transaction.id);
   await sql.query(`update transaction set status = 'PROCESSING' where id = $1`, [id]);
   await sql.query(`update transaction set status = 'COMPLETED', settled_at = '2001-01-01' where id = $1`, [id]);
@@ -172,7 +172,7 @@ const [sent, received] = ['total_sending_amount - 1', 'total_receiving_amount'];
 const refund = (columns: string) => `refund_reference = 'R', ${columns}`;
 const deleted = `is_deleted = true, status = 'INACTIVE'`;
 
-/** Changes to a row, as SQL: the last values that are valid, and the first invalid ones, which the database refuses. */
+/** Changes to a row, as SQL: the last valid values, and the first invalid ones, which the database refuses. */
 const edges: Readonly<Record<keyof typeof rows, [what: string, sound: string, ...broken: string[]][]>> = {
   here: [
     ['an account with a balance of zero', 'posted = 0', 'posted = -1'],

@@ -6,7 +6,7 @@ import { act } from '../setup/acts.ts';
 import { type Data, ownClient, testClient, testGateway, untilWaiting, uuidIn } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 
-// Of three connections, one commits, so all plans share a lane.
+// Only one of three connections commits, so all plans share a lane.
 const t = await testGateway({ SANDBOX_PACE_MS: 600_000, DATABASE_POOL: 3 });
 const database = await testClient(t);
 
@@ -27,7 +27,7 @@ async function hold(lock: string, ...ids: string[]): Promise<() => Promise<void>
   return async () => void (await holder.query('rollback'));
 }
 
-test('a payment whose account is locked elsewhere fails alone; the payments that came with it succeed', async () => {
+test('a payment whose account is locked elsewhere fails alone; the payments submitted with it succeed', async () => {
   const stuck = await makeScene(t.platform, 10_000n);
   const free = await makeScene(t.platform, 10_000n);
   const release = await hold('update', stuck.usd);
@@ -39,11 +39,11 @@ test('a payment whose account is locked elsewhere fails alone; the payments that
   );
 });
 
-test('a payment refused for a locked account is not made later, and delays no other payments', async () => {
+test('a payment refused because of a locked account is not made later, and does not delay other payments', async () => {
   const stuck = await makeScene(t.platform, 10_000n);
   const free = await makeScene(t.platform, 10_000n);
   const release = await hold('update', stuck.usd);
-  // On a busy machine, more payments than this would wait one after another until their deadline.
+  // On a busy machine, more payments than this would time out while they wait for each other.
   const outcome = () => pay(stuck).then(({ code }) => code, String);
   const refused = Promise.all(Array.from({ length: 20 }, outcome));
   expect(await pay(free)).toHaveProperty('transaction');
@@ -55,7 +55,7 @@ test('a payment refused for a locked account is not made later, and delays no ot
   expect(rows).toEqual([{ id: uuidIn(transaction.id) }]);
 });
 
-test('payments to one external account do not wait for each other', async () => {
+test('payments to the same external account do not wait for each other', async () => {
   const scene = await makeScene(t.platform, 10_000n);
   // Another connection holds the lock that a payment to this account needs.
   const release = await hold('share', scene.outsideUsd);
@@ -85,11 +85,11 @@ test('concurrent payments share transactions, and each caller gets the payment t
   expect(new Set(rows.map(({ written }) => written)).size).toBeLessThan(asked.length / 2);
 });
 
-test('payments in one transaction lock their accounts in the same order, whatever order they came in', async () => {
+test('payments in one transaction lock their accounts in the same order, regardless of their order of arrival', async () => {
   const [stuck, one, other] = [await makeScene(t.platform), await makeScene(t.platform), await makeScene(t.platform)];
   const [low, high] = one.usd < other.usd ? [one, other] : [other, one];
   const releases = [await hold('update', stuck.usd), await hold('update', low.usd)];
-  // While the first payment waits, the others wait for it, and then all of them are committed together.
+  // The other payments wait behind the first one, and are then committed together.
   const first = pay(stuck);
   await untilWaiting(t.owner, 1);
   const paid = [high, low].map((scene) => pay(scene));
@@ -102,7 +102,7 @@ test('payments in one transaction lock their accounts in the same order, whateve
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-test('a plan that has waited as long as getting a connection may take is not started', async () => {
+test('a plan that has waited longer than the connection timeout is not started', async () => {
   vi.useFakeTimers({ toFake: ['performance'] });
   const begun: string[] = [];
   const first = Promise.withResolvers<string>();
@@ -153,7 +153,7 @@ test('plans behind a slow transaction move to another lane, unless they share it
   vi.advanceTimersByTime(1);
   await turn();
   expect(begun).toEqual(['first', 'another+none']);
-  // Nor does a new plan wait for the slow transaction.
+  // A new plan does not wait for the slow transaction either.
   const late = lanes.add('late', on('c'));
   end('another+none');
   await turn();
@@ -180,7 +180,7 @@ test('a lane that becomes free takes over the plans behind a slow one', async ()
   expect(begun).toEqual(['slow', 'slow too']);
   end('slow too');
   await turn();
-  // The plans that waited behind the ended transaction begin first, then the plans behind the other transaction.
+  // The plans queued behind the finished transaction start first, then those behind the other transaction.
   expect(begun.slice(2).join(' ')).toMatch(/^(one\+two|one|two)$/);
   end();
   await turn();

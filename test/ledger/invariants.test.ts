@@ -30,9 +30,9 @@ async function refusalOf(text: string, values: unknown[] = []): Promise<string |
     () => 'done',
     (error: unknown) => (error instanceof pg.DatabaseError ? error.code : String(error)),
   );
-  // The savepoint is released too, so what follows is part of the transaction itself again.
+  // The savepoint is released too, so that later statements belong to the transaction itself again.
   await sql.query('rollback to here; release here');
-  // A truncate can run into a deadlock with background work. When repeated, it is refused for the real reason.
+  // A truncate can deadlock with background work. A retry is refused for the real reason.
   return state === '40P01' ? refusalOf(text, values) : state;
 }
 
@@ -65,7 +65,7 @@ async function balance(): Promise<bigint> {
 }
 
 describe('a journal', () => {
-  test('is refused at its commit if it does not balance in each currency', async () => {
+  test('is refused at commit if it does not balance in each currency', async () => {
     for (const legs of [['OUTSIDE USD 5'], ['OUTSIDE USD 5', 'FEES USD -4'], ['OUTSIDE USD 5', 'FEES EUR -5'], []]) {
       await sql.query('rollback');
       await sql.query('begin');
@@ -127,7 +127,7 @@ describe('a balance', () => {
   });
 });
 
-describe('a status changes only as the table of allowed changes says', () => {
+describe('a status changes only as the transition table allows', () => {
   test.each(['quote', 'transaction'])('of a %s', async (table) => {
     const id = uuidIn(table === 'quote' ? quote.id : quote.transaction.id);
     const allowed = new Set((await run(`select unnest(status_moves('${table}')) as move`)).map((row) => row.move));
@@ -180,7 +180,7 @@ describe('a status changes only as the table of allowed changes says', () => {
 });
 
 test('no reference crosses platforms', async () => {
-  // A transaction for the copies of the quote, because each transaction has only one quote.
+  // The copies of the quote need their own transactions, because a transaction has only one quote.
   const spare = randomUUID();
   await run(copyOf('transaction'), [uuidIn(quote.transaction.id), { id: spare, quote_id: null }]);
   for (const [table, id, column, stranger] of [
@@ -202,7 +202,7 @@ test('no reference crosses platforms', async () => {
   expect(await refusalOf(toAccount, leg)).toBe('LG007');
 });
 
-test('currencies, platforms and journals must exist, and events name only objects of their platform', async () => {
+test('currencies, platforms and journals must exist, and events refer only to objects of their platform', async () => {
   const transactionId = uuidIn(quote.transaction.id);
   const spare = randomUUID();
   await run(copyOf('transaction'), [transactionId, { id: spare, quote_id: null }]);

@@ -9,7 +9,7 @@ import { chargeFees, externalAccount, makeScene, usAccount } from '../setup/scen
 import { settledByHand } from '../setup/settled-by-hand.ts';
 
 // The auditor checks the sum of all journals of a payment. This test checks each journal against the list in decision
-// 58, which it reads from the page and not from the code.
+// 58, which it reads from the document rather than from the code.
 
 const funded = 500_000n;
 const t = await testGateway();
@@ -58,7 +58,7 @@ async function makePayments(): Promise<void> {
   expect(await approveAdjustment(database, id, { ...tester, by: 'another' })).toMatchObject({ status: 'APPROVED' });
 }
 
-/** The letters make up the amount of the leg. */
+/** The letters add up to the leg's amount. */
 interface Term {
   readonly party: string;
   readonly letters: readonly (readonly [sign: bigint, letter: string])[];
@@ -135,7 +135,7 @@ test('each kind of journal has exactly the legs of decision 58', async () => {
     const expected = expectedLegs(decided.get(journal.kind) ?? [], journal);
     expect([journal.kind, ...legs.sort()]).toEqual([journal.kind, ...expected.sort()]);
   }
-  // Every kind has occurred, and deliveries and returns have a leg for the platform's part of the fees.
+  // Every kind has occurred, and deliveries and returns have a leg for the platform's share of the fees.
   expect(new Set(rows.map(({ kind }) => kind))).toEqual(new Set(decided.keys()));
   const earned = rows.filter(({ legs, parties }) => legs.some(({ party }) => party === parties.platform));
   expect(new Set(earned.map(({ kind }) => kind))).toEqual(new Set(['delivery', 'return']));

@@ -6,9 +6,9 @@ import type { Plan, PlanGroup } from '../../src/domain/ledger/plan.ts';
 import { ownClient, testClient, testGateway, untilWaiting, uuidIn } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 
-// Two transactions that need the same rows lock them in one order (prisma/functions/commit/lock_plans.sql), so that one
-// waits for the other and there is no deadlock. In these tests, one connection holds the locks that the others wait
-// for.
+// Two transactions that need the same rows lock them in the same order (prisma/functions/commit/lock_plans.sql), so
+// that one waits for the other instead of deadlocking. In these tests, one connection holds the locks that the others
+// wait for.
 
 const t = await testGateway({ SANDBOX_PACE_MS: 600_000, ROLE: 'serve' });
 const [one, other] = [await testClient(t), await testClient(t)];
@@ -46,7 +46,7 @@ test.each([
   ]);
 });
 
-test('two transactions that each change what the other only reads lock all rows in the same order', async () => {
+test('two transactions that change the rows that the other only reads lock all rows in the same order', async () => {
   const [low = '', high = ''] = scenes.map(({ outsideUsd }) => uuidIn(outsideUsd)).toSorted();
   const [lowCustomer = '', highCustomer = ''] = scenes.map(({ customerId }) => uuidIn(customerId)).toSorted();
   const plan = (changed: string, looked: string, changedCustomer: string, lookedCustomer: string): PlanGroup[] => [
@@ -70,7 +70,7 @@ test('two transactions that each change what the other only reads lock all rows 
     await holder.query(`select from ${table} where id = $1 for update nowait`, [highest]);
     await holder.query('rollback');
     await holder.query('begin');
-    // The second transaction may be refused, because it finds the accounts as the first one left them.
+    // The second transaction may be refused, because it sees the accounts as the first one left them.
     for (const outcomes of await Promise.all(commits)) expect(outcomes).toHaveLength(2);
   }
 });

@@ -43,12 +43,12 @@ beforeEach(async () => {
 
 const toProcessing = { from: ['PENDING'], to: 'PROCESSING' } as const;
 
-/** Returns the refusal of a plan that has to wait while the row changes. */
+/** Returns the refusal of a plan that waits for the lock while the row changes. */
 async function refusalAfter(table: string, id: string, change: string, plan: Plan): Promise<unknown> {
   await holder.query('begin');
   await holder.query(`select from ${table} where id = $1 for update`, [id]);
   const commit = commitPlanOn(client, t.platform.platformId, plan);
-  // A plan that does not wait has finished by now.
+  // A plan that did not wait would have finished by now.
   await Promise.race([waitForLocks(holder, 1), commit]);
   await holder.query(`update ${table} set ${change} where id = $1`, [id]);
   await holder.query('commit');
@@ -76,7 +76,7 @@ const expiring = (change: string): Case => {
 };
 const cases: Readonly<Record<string, () => Case | Promise<Case>>> = {
   'changes its quote': () => expiring(`status = 'EXPIRED'`),
-  // The quote expires after the plan's transaction has begun, which a plan with that time would not notice.
+  // The quote expires after the plan's transaction has begun. A plan that used the start time would miss this.
   'holds its quote until it expires': () => expiring('expires_at = clock_timestamp()'),
   'changes its transaction': () => {
     const id = uuidIn(quoted.transaction.id);
@@ -160,7 +160,7 @@ test.each(Object.entries(cases))(
   },
 );
 
-/** Runs an API call while another connection holds a row, which it changes before it releases it. */
+/** Runs an API call while another connection locks a row, changes it and then releases it. */
 async function whileLocked(table: string, id: string, call: () => Promise<Data>, change: string): Promise<Data> {
   await holder.query('begin');
   await holder.query(`select from ${table} where id = $1 for update`, [id]);
@@ -185,7 +185,7 @@ test('a decision that waits for a lock until its deadline has passed is refused'
   }
 });
 
-test('a platform that answers "later" after the deadline counts as not having answered', async () => {
+test('a platform that responds "later" after the deadline counts as not having responded', async () => {
   const id = uuidIn((await announce(t.platform, scene.customerId, 5_000)).id);
   const isDeferred = async () => {
     await deferApproval(t.gateway.payments.database.pool, t.platform.platformId, id);
@@ -216,7 +216,7 @@ test('a quote whose lookup expires while it waits is refused', async () => {
   });
 });
 
-test("a change that repeats a customer's name does not undo a concurrent change of it", async () => {
+test("an update that repeats a customer's name does not undo a concurrent change of the name", async () => {
   const { customerId } = scene;
   const { name } = (await holder.query('select name from customer where id = $1', [uuidIn(customerId)])).rows[0];
   const details = { individual: { fullName: name, nationality: 'FR' } };
@@ -229,7 +229,7 @@ test("a change that repeats a customer's name does not undo a concurrent change 
   expect(rows).toEqual([{ name: 'Somebody Else', nationality: 'FR', kyc_status: 'REJECTED' }]);
 });
 
-test('an adjustment that waited for its account is dated after the entries before it', async () => {
+test('an adjustment that waited for its account is dated after the preceding entries', async () => {
   const { database } = t.gateway.payments;
   const correction = { accountId: scene.usd, amount: 5n, currency: 'USD' };
   const proposed = await proposeAdjustment(database, correction, { ...tester, reason: 'a test' });
@@ -251,7 +251,7 @@ test('an adjustment that waited for its account is dated after the entries befor
   expect(rows[0].id > rows[1].id).toBe(true);
 });
 
-test('a call waits for the first call with the same key, and then gets the same answer', async () => {
+test('a call waits for the first call with the same key, and then gets the same response', async () => {
   const claim = { operation: 'test', key: `first-${scene.customerId}`, hash: 'aa' };
   const plan: Plan = { claim, result: { type: 'Customer', id: uuidIn(scene.customerId) } };
   await holder.query('begin');
@@ -262,7 +262,7 @@ test('a call waits for the first call with the same key, and then gets the same 
   expect(await second).toEqual({ ...first, replayed: true });
 });
 
-test('a plan waits for the freeze of the account that it debits, and then takes nothing from it', async () => {
+test('a plan waits while the account that it debits is being frozen, and then takes nothing from it', async () => {
   const id = uuidIn(scene.usd);
   const legs = deposit(id, 'USD', -100n).legs;
   const plan: Plan = { journals: [{ kind: 'transfer', legs }] };
@@ -274,7 +274,7 @@ test('a plan waits for the freeze of the account that it debits, and then takes 
   expect(await commitPlanOn(client, t.platform.platformId, through)).toMatchObject({ kind: 'done' });
 });
 
-test('a deletion waits for a credit to the customer, and then is refused with the balance', async () => {
+test('a deletion waits for a credit to the customer, and is then refused with the balance', async () => {
   const { customerId, eur } = await makeScene(t.platform, 0n);
   const id = uuidIn(customerId);
   const plan: Plan = { customers: [{ id, set: { isDeleted: true } }] };

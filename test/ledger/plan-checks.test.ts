@@ -8,7 +8,7 @@ import { pay, quote, usdToEur } from '../setup/acts.ts';
 import { testClient, testGateway, uuidIn } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 
-// What the database accepts and refuses in a plan, exactly at the limits. Each test is rolled back.
+// Tests plans exactly at the limits of what the database accepts. Each test is rolled back.
 
 const t = await testGateway({ ROLE: 'serve', SANDBOX_PACE_MS: 600_000 });
 const scene = await makeScene(t.platform, 100_000n);
@@ -62,13 +62,13 @@ test('a deposit is credited for an EXPIRED quote, and for no other', async () =>
   expect(await outcomeOf(beside(unknown))).toEqual({ code: 'QUOTE_NOT_FOUND', id: unknown });
 });
 
-describe('the difference in a payment that a person settles', () => {
+describe('the difference of a payment that an operator settles', () => {
   const legs = [
     { system: 'OUTSIDE', currency: 'USD', amount: 4n },
     { system: 'DIFFERENCES', currency: 'USD', amount: -4n },
   ] as const;
 
-  /** Makes a payment whose order has cases of these kinds, and the plan that settles it. */
+  /** Makes a payment whose order has cases of these kinds, and a plan that settles the payment. */
   async function settling(...kinds: readonly ('OTHER_AMOUNT' | 'OTHER_OUTCOME')[]) {
     const { id } = await pay(t.platform, scene, 1_000);
     const { platformId } = t.platform;

@@ -5,7 +5,7 @@ import { execute, quote, usdToEur } from '../setup/acts.ts';
 import { type Data, testGateway, uuidIn } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 
-// The database follows lists that the documents contain. The tests read the lists there, not in the code.
+// The database implements lists from the documentation. The tests read the lists from the documents, not from the code.
 
 const decisions = readFileSync('docs/decisions.md', 'utf8');
 const specification = readFileSync('docs/interface-specification.md', 'utf8');
@@ -23,7 +23,7 @@ function partOf(paper: string, heading: string): string {
   return part;
 }
 
-/** Returns the cells of the table rows, without the head. */
+/** Returns the cells of the table rows, without the header. */
 function tableIn(part: string): string[][] {
   const lines = part.split('\n').filter((line) => line.startsWith('|'));
   return lines
@@ -68,7 +68,7 @@ describe('the table of status changes matches the documents', () => {
 });
 
 describe('the outcome stored under an idempotency key', () => {
-  /** The codes with which the database's functions refuse a plan, as callers see them. */
+  /** The codes that callers see when the database's functions refuse a plan. */
   const codes = new Set(
     globSync('prisma/functions/*/*.sql')
       .flatMap((file) => [...readFileSync(file, 'utf8').matchAll(/'code', '([A-Z_]+)'/g)])
@@ -87,7 +87,7 @@ describe('the outcome stored under an idempotency key', () => {
     expect(codes.size).toBeGreaterThan(9);
     for (const code of codes) {
       // Callers get ACCOUNT_EXISTS and OTHER_VERSION as CONFLICT (decision 37). A call that needs approval is planned
-      // again, so no caller ever gets APPROVAL_REQUIRED (decision 109).
+      // again, so callers never get APPROVAL_REQUIRED (decision 109).
       const presented =
         { ACCOUNT_EXISTS: 'CONFLICT', OTHER_VERSION: 'CONFLICT', APPROVAL_REQUIRED: 'FORBIDDEN' }[code] ?? code;
       const status = statuses.get(presented) ?? '';
@@ -101,7 +101,7 @@ describe('the outcome stored under an idempotency key', () => {
     }
   });
 
-  test('is not a refusal for a customer who cannot pay yet: the same call succeeds later', async () => {
+  test('is not the refusal of a customer who cannot pay yet: the same call succeeds later', async () => {
     const scene = await makeScene(t.platform, 10_000n);
     const { id } = await quote(t.platform, usdToEur(scene));
     const become = (status: string) =>

@@ -13,7 +13,7 @@ import { makeScene, type Scene } from '../setup/scene.ts';
 // (src/domain/ledger/batches.ts, prisma/functions/commit/commit_batch.sql). Whatever the plans have in common, the
 // result must be the same as if they ran one after the other.
 
-/** The number of lists of plans to try. TOGETHER_RUNS overrides it. */
+/** The number of lists of plans to try. `TOGETHER_RUNS` overrides it. */
 const runs = Number(process.env.TOGETHER_RUNS ?? 150);
 
 type Group = PlatformPlan[];
@@ -44,9 +44,9 @@ await sql.query("update quote set expires_at = created_at + interval '1 millisec
 await sql.query('set session_replication_role = origin');
 const much = collection(1, 4_600_000_000_000_000n, true);
 const { transaction: [made] = [], rail_order: [order] = [] } = much[0]?.plan.insert ?? {};
-/** A payment on its way to the second scene's account, worth half of an account's maximum. */
+/** A payment in flight to the second scene's account, worth half of an account's maximum. */
 const coming = { id: made?.id ?? '', order: order?.id ?? '' };
-// Two policies: a customer's, which some of its payments use up, and one that the payments of both customers share.
+// Two policies: one for a customer, which some of its payments use up, and one that both customers' payments share.
 const limits = [
   [{ period: 'DAY', currency: 'USD', amount: { units: 400 } }],
   [
@@ -56,7 +56,7 @@ const limits = [
 ];
 for (const [at, subjectId] of [scenes[0].customerId, `Platform:${platform}`].entries())
   await succeed(t.platform, 'setPolicy', { subjectId, limits: limits[at] });
-/** A payment that both policies have counted. */
+/** A payment that counts toward both policies. */
 const counted = uuidIn((await pay(t.platform, scenes[0], 20)).id);
 const check = { accountId: uuidIn(scenes[0].outsideUsd), dueInMs: 1 };
 await commitGroupsOn(sql, [much, group({ insert: { account_check: [check] } })]);
@@ -100,7 +100,7 @@ function payout(of: number, amount: bigint, key: string | undefined, limited: bo
   });
 }
 
-/** Collects money that arrives later. Only if `asks`, the account's capacity is checked. */
+/** Collects money that arrives later. Checks the account's capacity only if `asks` is true. */
 function collection(of: number, amount: bigint, asks: boolean): Group {
   const scene = sceneAt(of);
   const [from, to] = [uuidIn(scene.outsideUsd), uuidIn(scene.usd)];
@@ -137,7 +137,7 @@ const undelivered = (id: string): NonNullable<Plan['transactions']> => [
   { id, from: ['PENDING'], to: 'FAILED', reason: 'so the rail says', set: { failureReason: 'OFFRAMP_FAILED' } },
 ];
 
-/** Ends a payment that was on its way here, which makes room for another one. */
+/** Ends an incoming payment, which makes room for another one. */
 const uncollected = (ofRail: boolean): Group =>
   group({
     ...(ofRail && { orders: [{ id: coming.order, dueInMs: null }] }),
@@ -146,7 +146,7 @@ const uncollected = (ofRail: boolean): Group =>
 
 const uncounted = (): Group => group({ transactions: undelivered(counted) });
 
-/** The rail makes its final report on a payment, which does not change the payment. */
+/** The rail's final report on a payment, which does not change the payment. */
 const abandoned = (): Group => group({ orders: [{ id: coming.order, dueInMs: null }] });
 
 function execution(of: number): Group {
@@ -161,7 +161,7 @@ function execution(of: number): Group {
   });
 }
 
-/** A deposit for a quote: it executes the quote or, if the quote has expired, is credited. */
+/** A deposit for a quote: executes the quote or, if the quote has expired, is credited to the customer. */
 function paidIn(of: number, amount: bigint): Group {
   const { id, transaction } = quotes[of] ?? { id: '', transaction: '' };
   const account = uuidIn(scenes[0].usd);
@@ -231,7 +231,7 @@ function registered(of: number): Group {
   return group({ insert: { account: [account] }, result: { type: 'Account', id } });
 }
 
-/** The rail checks an external account again or does not, possibly together with a transfer. */
+/** Optionally, the rail rechecks an external account, possibly together with a transfer. */
 const checked = (dueInMs: number | null, moves: boolean, of: number): Group => [
   ...group({ checks: [{ accountId: uuidIn(scenes[0].outsideUsd), dueInMs }] }),
   ...(moves ? move(of, 1n) : []),
@@ -261,7 +261,7 @@ const anyGroup = fc.oneof(
   { weight: 2, arbitrary: fc.tuple(either, half, fc.boolean()).map((a) => () => collection(...a)) },
   { weight: 4, arbitrary: fc.tuple(third, fc.boolean()).map((a) => () => outcome(...a)) },
   { weight: 2, arbitrary: ends },
-  // So many payments are subject to policies that the policies' limits are reached.
+  // Enough payments are subject to policies for the limits to be reached.
   { weight: 8, arbitrary: either.map((of) => () => payout(of, 1n, undefined, true)) },
   { weight: 4, arbitrary: fc.constant(uncounted) },
   { weight: 4, arbitrary: third.map((of) => () => execution(of)) },
@@ -304,7 +304,7 @@ function told(outcome: Outcome) {
     return { ...outcome, row: { id, status, version } };
   }
   if (outcome.kind !== 'refused' || outcome.refusal.code !== 'LIMIT_EXCEEDED') return outcome;
-  // When a limit is free again depends on when it was used.
+  // The time at which a limit renews depends on when it was used.
   const { limit, ...refusal } = outcome.refusal;
   return { ...outcome, refusal: { ...refusal, freeAt: null, limit: { ...limit, renewsAt: null } } };
 }
@@ -324,7 +324,7 @@ async function attempt(limited: boolean, act: () => Promise<Outcome[]>): Promise
   }
 }
 
-test('plans that share a transaction have the same result as if they ran one after another, whatever they share', {
+test('plans that share a transaction have the same result as if they ran one after another', {
   timeout: 60_000 + runs * 500,
 }, async () => {
   let possible = 0;
@@ -342,6 +342,6 @@ test('plans that share a transaction have the same result as if they ran one aft
     }),
     { numRuns: runs },
   );
-  // Most of the generated plans could be executed; otherwise the comparison would mean little.
+  // Most of the generated plans must succeed; otherwise the comparison would mean little.
   expect(possible).toBeGreaterThan(runs / 2);
 });

@@ -87,7 +87,7 @@ const makeQuote = fc
           ? { uma: { umaAddress: umaOfB, currency: 'USD' } }
           : { account: { accountId: kind === 'other' ? b.eur : a.outsideEur } },
         ...(isUma && {
-          // Looked up for each quote, because a lookup expires after ten minutes and a run may take longer.
+          // Each quote needs a new lookup, because lookups expire after ten minutes and a run may take longer.
           lookupId: (await lookUp(real.world.platform, umaOfB)).id,
           senderCustomerInfo: [{ name: 'FULL_NAME', value: 'Grace Hopper' }],
         }),
@@ -113,7 +113,7 @@ function obstacleOf(model: Model, quote: ModelQuote): string | undefined {
   return model.balances.aUsd < quote.send ? 'INSUFFICIENT_BALANCE' : undefined;
 }
 
-/** Waits until a payment to a UMA address has arrived at its receiver's platform, where it waits for its approval. */
+/** Waits until a payment to a UMA address has reached its receiver's platform and is awaiting approval. */
 async function awaitArrival(model: Model, real: Real, quote: ModelQuote, outcome: Outcome): Promise<void> {
   const arriving = await real.world.until(
     `the arrival of ${quote.name}`,
@@ -189,7 +189,7 @@ const sandboxSend = fc
         if (code !== undefined) return;
         quote.status = 'DONE';
         if (late) {
-          // The deposit is too late for the quote, so its money goes to the customer, and the payment stays EXPIRED.
+          // The deposit is too late for the quote, so it is credited to the customer, and the payment stays EXPIRED.
           model.balances.aUsd +=
             deposit === 'SHORT' ? quote.send / 2n : deposit === 'TWICE' ? 2n * quote.send : quote.send;
           return;
@@ -235,7 +235,7 @@ const receive = fc.tuple(amount, fc.constantFrom<Outcome>('ok', 'ok', 'fail', 'r
   }),
 );
 
-/** What can happen to the pay request of a payment whose receiver has only been looked up. */
+/** The possible outcomes of the pay request for a payment whose receiver has only been looked up. */
 type PayRequest = 'comes' | 'fails' | 'never comes';
 
 const lookedUp = fc.tuple(amount, fc.constantFrom<PayRequest>('comes', 'fails', 'never comes')).map(([sum, request]) =>
@@ -266,7 +266,7 @@ const moveAccount = fc.constantFrom<AccountStatus>('ACTIVE', 'ACTIVE', 'UNDER_RE
   }),
 );
 
-/** Records a payment whose money has gone into suspense. */
+/** Records a payment whose money is now in suspense. */
 function suspend(model: Model, outcome: Outcome, id: string, amount: bigint): void {
   if (outcome === 'stuck') model.suspended.push({ id, amount, released: false });
 }
@@ -287,7 +287,7 @@ const release = position.map((at) =>
 
 type Verdict = 'approve' | 'reject' | 'neither';
 
-/** Decides on a waiting payment and waits for both sides. */
+/** Decides a waiting payment and waits for both sides to end. */
 export async function decide(model: Model, real: Real, at: number, verdict: Verdict): Promise<void> {
   const waiting = pick(model.waiting, at);
   const { id, amount, outcome, sent } = waiting;

@@ -8,17 +8,17 @@ import type { Balances } from './world.ts';
 export interface Model {
   readonly balances: Balances;
   readonly quotes: ModelQuote[];
-  /** Incoming payments that wait for approval. */
+  /** Incoming payments that await approval. */
   readonly waiting: Waiting[];
   /** Payments whose money is in suspense. */
   readonly suspended: Suspended[];
-  /** The status of A's external account in dollars. */
+  /** The status of A's external dollar account. */
   outside: AccountStatus;
-  /** The last command, which can be repeated. */
+  /** The last command, for commands that repeat it. */
   last: Call | undefined;
 }
 
-/** Returns the model of a platform on which nothing is under way. */
+/** Returns the model of a platform with no payments in flight. */
 export function modelOf(balances: Model['balances']): Model {
   return { balances, quotes: [], waiting: [], suspended: [], outside: 'ACTIVE', last: undefined };
 }
@@ -29,11 +29,11 @@ export interface ModelQuote {
   readonly kind: QuoteKind;
   readonly send: bigint;
   readonly receive: bigint;
-  /** The description by which the payment's incoming side is found, if it has one. */
+  /** The description that identifies the payment's incoming side, if there is one. */
   readonly name: string;
   status: 'PENDING' | 'DONE' | 'EXPIRED';
   /**
-   * Whether it expired or was cancelled. A late deposit then makes it DONE in the model, and EXPIRED in the service.
+   * Whether the quote expired or was cancelled. After a late deposit it is DONE in the model, EXPIRED in the service.
    */
   hasExpired: boolean;
 }
@@ -63,7 +63,7 @@ export interface Waiting {
   readonly id: string;
   readonly amount: bigint;
   readonly outcome: Outcome;
-  /** The payment on the sending side, if the sender is a customer here. */
+  /** The payment on the sending side, if the sender is a customer of this platform. */
   readonly sent: { readonly id: string; readonly amount: bigint } | undefined;
 }
 
@@ -81,7 +81,7 @@ export const outcomes: Record<
   return: { scenario: { returnAfterMs: 0 }, status: 'REFUNDED', back: true },
 };
 
-/** Returns the outcome of a payment between accounts here, which no bank can return. */
+/** Returns the outcome of a payment between internal accounts, which no bank can return. */
 export function withinTheHouse(outcome: Outcome): Outcome {
   return outcome === 'return' ? 'ok' : outcome;
 }
@@ -89,6 +89,6 @@ export function withinTheHouse(outcome: Outcome): Outcome {
 export interface Call {
   readonly name: Operation;
   readonly input: object;
-  /** The refusal's code; undefined if the call succeeded. */
+  /** The refusal's code, or undefined if the call succeeded. */
   readonly code: string | undefined;
 }

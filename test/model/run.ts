@@ -9,23 +9,20 @@ import { type Model, modelOf } from './model.ts';
 import type { Real } from './play.ts';
 import { clockwork, openWorld } from './world.ts';
 
-/**
- * How many sequences run on one gateway with its database. Then a new one is started, before accumulated rows slow it
- * down.
- */
+/** How many sequences share a gateway and its database. Limited, because accumulated rows slow a gateway down. */
 const perGround = 480;
 /**
  * The number of consecutive sequences in one world. Each starts from the state that the previous sequence left behind.
  */
 const perWorld = 16;
 
-/** The number of sequences in parallel. Their commands mostly wait for the background work, not for a processor. */
+/** The number of sequences that run in parallel. Their commands are limited by background work, not by the CPU. */
 const lanes = 12;
 
 /** Settings under which nothing ends by itself, so that the model can predict what happens. */
 const settings = {
   SANDBOX_PACE_MS: 0,
-  // Opening a connection is slow on a busy machine, so all lanes open theirs at once.
+  // Opening a connection is slow on a busy machine, so the connections of all lanes are opened concurrently.
   DATABASE_POOL: 2 * lanes,
   SANDBOX_QUOTE_SECONDS: 3_600,
   PAYMENT_APPROVAL_MS: 60_000,
@@ -34,14 +31,14 @@ const settings = {
 /** A gateway on which sequences of commands run. Each lane has a platform with two customers. */
 interface Ground {
   readonly gateway: TestGateway;
-  /** Connections that read the books and shift the times of rows. */
+  /** Connections that read the ledger and shift the timestamps of rows. */
   readonly sql: pg.Pool;
 }
 
 /**
  * Runs random sequences of commands against gateways and against the model. Each gateway is audited when it stops. A
  * difference is shrunk, within the time limit, to the shortest sequence that shows it. Each lane has its own seed,
- * which its failure prints: `MODEL_SEED` in the environment sets the first lane's seed.
+ * which is printed when the lane fails. `MODEL_SEED` sets the first lane's seed.
  */
 export async function runSequences(sequences: number, maxCommands: number, timeLimitMs: number): Promise<void> {
   const until = Date.now() + timeLimitMs;
@@ -74,7 +71,7 @@ async function runOn(ground: Ground, { sequences, maxCommands, seed, until }: Sh
   const failures: unknown[] = [];
   const stopped = () => failures.length > 0;
   const walks = Array.from({ length: lanes }, () => laneOn(ground, stopped));
-  // One after the other, because an instance that has just started has no open connections yet.
+  // Sequentially, because a new instance has no open connections yet.
   for (const walk of walks) await walk.open();
   await Promise.all(
     walks.map(async (walk, lane) => {
@@ -100,8 +97,8 @@ async function runOn(ground: Ground, { sequences, maxCommands, seed, until }: Sh
 }
 
 /**
- * Returns a lane, which runs sequences one after the other, with a new world after every few of them. `stopped` says
- * whether another lane has found a difference: this lane then stops, so that the other can shrink its sequence.
+ * Returns a lane, which runs sequences one after the other and opens a new world after every few of them. It stops once
+ * `stopped` returns true: another lane has found a difference and must shrink its sequence.
  */
 function laneOn({ gateway, sql }: Ground, stopped: () => boolean) {
   let real: Real | undefined;
@@ -144,7 +141,7 @@ function laneOn({ gateway, sql }: Ground, stopped: () => boolean) {
 
 type Sequence = Iterable<fc.AsyncCommand<Model, Real>>;
 
-/** Runs a sequence in a world, and then ends everything that it has left under way. */
+/** Runs a sequence in a world, and then ends whatever is still in progress. */
 async function play(real: Real, sequence: Sequence): Promise<void> {
   const { world, pair } = real;
   const model = modelOf(await world.balances(pair));
@@ -156,7 +153,7 @@ async function play(real: Real, sequence: Sequence): Promise<void> {
   expect(await world.balances(pair), 'at the end').toEqual(model.balances);
 }
 
-/** Ends everything that a sequence has left under way, so that the next one on these customers starts clean. */
+/** Ends whatever a sequence has left in progress, so that the next sequence for these customers starts clean. */
 async function settle(model: Model, real: Real): Promise<void> {
   while (model.waiting.length > 0) await decide(model, real, 0, 'reject');
   if (model.outside === 'ACTIVE') return;

@@ -26,7 +26,7 @@ export interface Change {
 const ends = new Set(['COMPLETED', 'FAILED', 'REJECTED', 'REFUNDED', 'EXPIRED']);
 const patienceMs = 20_000;
 
-/** Uses lists, because each list takes one statement; reading the accounts as nodes would take four. */
+/** Reads the accounts from lists, which takes one statement per list; as nodes they would take four. */
 const balancesQuery = `fragment balance on InternalAccount { id balance { amount } }
   query {
     usd: accounts(filter: { kind: INTERNAL, platformOwned: false, currency: "USD" }) { edges { node { ...balance } } }
@@ -35,7 +35,7 @@ const balancesQuery = `fragment balance on InternalAccount { id balance { amount
 
 let worlds = 0;
 
-/** Opens connections that bypass triggers, in order to shift the times of rows. */
+/** Opens connections that bypass triggers, so that they can shift the timestamps of rows. */
 export function clockwork(databaseUrl: string): pg.Pool {
   const options = '-c session_replication_role=replica -c timezone=UTC';
   return new pg.Pool({ connectionString: databaseUrl, max: 8, options });
@@ -44,8 +44,8 @@ export function clockwork(databaseUrl: string): pg.Pool {
 export type World = Awaited<ReturnType<typeof openWorld>>;
 
 /**
- * Opens a new platform on which the model's commands run. It can be queried, its feed is followed, and the times of its
- * rows can be shifted. Its books contain only a few sequences, so that summing them after every command stays fast.
+ * Opens a new platform on which the model's commands run. Tests can query it, follow its feed and shift the timestamps
+ * of its rows. Its ledger contains only a few sequences, so that summing it after every command stays fast.
  * @param sql connections from `clockwork`
  */
 export async function openWorld(on: TestGateway, sql: pg.Pool) {
@@ -90,7 +90,7 @@ export async function openWorld(on: TestGateway, sql: pg.Pool) {
 
   return {
     platform,
-    /** For operators' commands, which have no API. */
+    /** For operators' commands, which are not part of an API. */
     database: on.gateway.payments.database,
     until,
 
@@ -100,7 +100,7 @@ export async function openWorld(on: TestGateway, sql: pg.Pool) {
       await followed;
     },
 
-    /** Creates a new pair of customers. The first one has these funds, in smallest units. */
+    /** Creates a pair of customers. The first one has these funds, in smallest units. */
     async pair(funds: bigint): Promise<Pair> {
       const a = await makeScene(platform, funds);
       const b = await makeScene(platform, 0n);
@@ -128,9 +128,9 @@ export async function openWorld(on: TestGateway, sql: pg.Pool) {
     },
 
     /**
-     * Checks in the books that no money of the platform was created or lost: each currency sums to zero over all
-     * postings, and each balance is the sum of its account's postings. Returns the spendable money of the four accounts,
-     * like `balances` but faster, because it runs after every command.
+     * Checks in the ledger that none of the platform's money was created or lost: each currency sums to zero over all
+     * postings, and each balance is the sum of its account's postings. Returns the spendable money of the four
+     * accounts, like `balances` but faster, because it runs after every command.
      */
     async conserved({ a, b }: Pair): Promise<Balances> {
       const { rows } = await sql.query<{ broken: string[]; spendable: Record<string, string> }>({

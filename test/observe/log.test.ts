@@ -32,7 +32,7 @@ beforeEach(() => {
 
 const platform = () => connect(logging.url ?? '', t.platform.platformId, t.platform.authorization);
 
-/** Without a function of the database, errors are not refusals by the domain. */
+/** Without the database function, errors are not domain refusals. */
 async function whileBroken(work: () => Promise<void>): Promise<void> {
   await t.owner.query('alter function commit_batches(jsonb) rename to commit_batches_away');
   try {
@@ -61,7 +61,7 @@ function post(path: string, body: object, headers: Readonly<Record<string, strin
   });
 }
 
-describe('a fault can be found in the log by the id in its response', () => {
+describe('an error can be found in the log by the id in its response', () => {
   test('over HTTP, including by an id that a proxy assigned', async () => {
     await whileBroken(async () => {
       const response = await post('/graphql', customer, { 'x-request-id': 'from-the-proxy.1' });

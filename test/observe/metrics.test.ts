@@ -58,7 +58,7 @@ test.each<[string, ReturnType<typeof commands | typeof requests>, () => Promise<
     () => t.platform.send('{ customers(after: "nonsense") { totalCount } }'),
   ],
   [
-    'a request of REST, by the path of its endpoint',
+    'a REST request, by the path of its endpoint',
     requests('rest', 'GET /2025-10-13/customers/:customerId', '200'),
     () => rest(`/customers/${scene.customerId}`),
   ],
@@ -68,7 +68,7 @@ test.each<[string, ReturnType<typeof commands | typeof requests>, () => Promise<
     () => rest('/of-a-stranger/4711'),
   ],
 ])('counts %s', async (_name, [metric, labels], work) => {
-  // The library decides the order of labels.
+  // The order of labels depends on the library.
   const parts = Object.entries(labels).map(([label, value]) => `${label}="${value}"`);
   const counted = async () => {
     const lines = (await scrape()).split('\n').filter((line) => line.startsWith(`payments_${metric}{`));
@@ -94,7 +94,7 @@ test('no label contains an id, and the number of series does not grow with the r
   expect(await scrape()).not.toMatch(/[0-9a-f]{8}-[0-9a-f]{4}-/);
 });
 
-test('the database metrics reflect the database: the age of a stuck outbox grows', async () => {
+test('database metrics follow the database: the age of a stuck outbox grows', async () => {
   await vi.waitFor(async () => expect(await seriesOf('payments_database_outbox_events')).toBe(0), 60_000);
   expect(await seriesOf('payments_database_up')).toBe(1);
   const owner = await t.owner.connect();
@@ -107,7 +107,7 @@ test('the database metrics reflect the database: the age of a stuck outbox grows
   await vi.waitFor(async () => expect(await seriesOf('payments_database_outbox_events')).toBe(0), 60_000);
 });
 
-test('a statement that waits for a connection is visible, and its request counts until its response ends', async () => {
+test('metrics show a statement that waits for a connection, and count its request until its response ends', async () => {
   const { pool } = t.gateway.serving;
   // Other tests of this process may have left some requests in flight.
   const before = (await seriesOf('payments_requests_in_flight')) ?? 0;
@@ -120,7 +120,7 @@ test('a statement that waits for a connection is visible, and its request counts
   await vi.waitFor(async () => expect(await seriesOf('payments_requests_in_flight')).toBe(before), 60_000);
 });
 
-test("the login's oldest transaction is visible", async () => {
+test("metrics show the login's oldest transaction", async () => {
   const holder = await ownClient(servingUrl(t.databaseUrl));
   await holder.query('begin isolation level repeatable read');
   const { rows } = await holder.query('select extract(epoch from clock_timestamp() - now())::float8 as age');
@@ -132,12 +132,12 @@ test("the login's oldest transaction is visible", async () => {
   expect(await seriesOf('payments_database_oldest_snapshot_seconds')).toBeGreaterThan(written.rows[0].age);
 });
 
-test('lock waits are visible whichever table is locked, and so are retained log and used transaction numbers', async () => {
+test('metrics show lock waits on any table, retained log and used transaction numbers', async () => {
   const blocked = () => seriesOf('payments_database_blocked_sessions');
   // The gateway's own background work may wait briefly.
   await vi.waitFor(async () => expect(await blocked()).toBe(0), 60_000);
   const [holder, waiting] = [await ownClient(t.databaseUrl), await ownClient(t.databaseUrl)];
-  // The queries behind the metrics read this table too.
+  // The metrics queries read this table too.
   await holder.query('begin; lock table rail_order');
   const waits = waiting.query('select from rail_order');
   await vi.waitFor(async () => expect(await blocked()).toBeGreaterThan(0), 60_000);
@@ -149,7 +149,7 @@ test('lock waits are visible whichever table is locked, and so are retained log 
   expect(await seriesOf('payments_database_size_bytes')).toBeGreaterThan(1_000_000);
 });
 
-test('the last audit is visible: when it finished, and how many rules it found broken', async () => {
+test('metrics show when the last audit finished, and how many rules it found broken', async () => {
   const audited = async () => ({
     at: await seriesOf('payments_database_audit_last_timestamp_seconds'),
     broken: await seriesOf('payments_database_audit_broken_rules'),

@@ -97,7 +97,7 @@ test('a payment is traced from request to statements, rail and webhook, and span
   );
   expect(spans.some(({ name }) => name === 'deliver webhook')).toBe(true);
 
-  // Reads that were sent to Postgres together have a span in each of their traces.
+  // A combined read has a span in the trace of each request that it serves.
   for (const trace of readers) {
     const statements = spans.filter(({ traceId, kind }) => traceId === trace && kind === 3);
     expect(statements).toMatchObject([{ attributes: { 'db.query.text': expect.stringMatching(/count/) } }]);
@@ -109,7 +109,7 @@ test('a payment is traced from request to statements, rail and webhook, and span
   expect([...credentials]).toEqual(['Bearer secret']);
 });
 
-test('an unreachable collector disturbs no request, and stopping does not wait for it', async () => {
+test('an unreachable collector does not affect requests or delay shutdown', async () => {
   const tracing = await startTracing({ ...sampled, OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' });
   const t = await startTestGateway();
   expect(await t.platform.ask('{ customers { totalCount } }')).toEqual({ customers: { totalCount: 0 } });

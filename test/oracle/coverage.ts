@@ -15,7 +15,7 @@ import { type DrawnDocument, moving } from './documents.ts';
 import type { Material } from './material.ts';
 import { valueFor } from './values.ts';
 
-/** The fields that have no value on a platform on which nothing moves, each with the reason. */
+/** The fields that have no value on a platform without activity, each with the reason. */
 const withoutValue: Readonly<Record<string, string>> = {
   ...each('no currency of this service requires any fields', [
     'PlatformCurrency.requiredCounterpartyFields',
@@ -68,7 +68,7 @@ type Field = GraphQLField<unknown, unknown>;
 /** The fields that lead to a type, each with the type of the object that has it. */
 type Way = readonly { readonly field: Field; readonly on: GraphQLObjectType }[];
 
-/** How many paths to a type are tried. */
+/** The number of paths to a type to try. */
 const mostWays = 8;
 
 /**
@@ -140,7 +140,7 @@ function directedDocument(
     if (owner === 'Query.mutationReceipt') return receipt[name];
     const ids = next && material.ids[next.name];
     if (name === 'ids' && ids) {
-      // Together they may exceed an operation's cost limit, so each document gets a different part of them.
+      // All of them together may exceed an operation's cost limit, so each document gets a different subset.
       const from = isPlain ? 0 : choices.below(ids.length);
       return [...ids.slice(from), ...ids.slice(0, from)].slice(0, isPlain ? 100 : 20);
     }

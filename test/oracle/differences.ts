@@ -7,9 +7,10 @@ interface KnownError {
 }
 
 /**
- * Returns where an answer differs from the expected one; undefined if it does not. `data` must be identical byte for
- * byte. Of several errors below one null, the specification requires only one. So if one answer has an error, the other
- * must have an error for the same null; if both have the same path, they must be the same error.
+ * Returns where a response differs from the expected one, or undefined if it does not. `data` must be identical byte
+ * for byte. If several errors occur below the same null, the specification requires only one of them to be reported. So
+ * if one response has an error, the other must have an error for the same null, and two errors with the same path must
+ * be equal.
  */
 export function differenceOf(expected: Partial<Answer>, answer: Partial<Answer>): string | undefined {
   const [wanted, met] = [errorsOf(expected), errorsOf(answer)];
@@ -31,7 +32,7 @@ const errorsOf = ({ errors = [] }: Partial<Answer>): KnownError[] =>
 
 const isAtSamePath = (one: KnownError, other: KnownError) => JSON.stringify(one.path) === JSON.stringify(other.path);
 
-/** Returns the part of a path that leads to the first null in the data. */
+/** Returns the prefix of a path that leads to the first null in the data. */
 function nulled(data: unknown, path: readonly (string | number)[]): readonly (string | number)[] {
   let at = data;
   for (const [length, key] of path.entries()) {

@@ -32,7 +32,7 @@ export interface DrawnDocument {
   readonly variables: readonly Readonly<Record<string, unknown>>[];
 }
 
-/** Values that change between two reads: when a token was last used, and the moment at which a rate was read. */
+/** Values that change between two reads: when a token was last used, and when a rate was read. */
 export const moving: ReadonlySet<string> = new Set([
   'ApiToken.lastUsedAt',
   'ExchangeRate.updatedAt',
@@ -56,15 +56,12 @@ const rootWeights: Readonly<Record<string, number>> = {
   webhookEndpoints: 2,
 };
 
-/**
- * Below the service's budget for a document (graphql/limits/budget.ts), where some fields cost more than is counted
- * here.
- */
+/** Lower than the service's budget for a document (graphql/limits/budget.ts), which counts more for some fields. */
 const budget = { fields: 60, aliases: 18, directives: 12, cost: 900, depth: 12 };
 
 /**
- * Writes the document for these choices. The same choices give the same document, and zeros give the simplest one. A
- * document that costs more than the service allows is replaced by the next one.
+ * Writes the document for these choices. The same choices give the same document, and zeros give the simplest one. If a
+ * document costs more than the service allows, continues with the next one.
  */
 export function drawDocument(schema: GraphQLSchema, choices: Choices, material: Material): DrawnDocument {
   for (;;) {
@@ -91,7 +88,7 @@ interface Fragment {
 
 interface Written {
   readonly text: string;
-  /** The variable's possible values; none if it is omitted. */
+  /** The variable's possible values; empty if the variable is omitted. */
   readonly values: readonly unknown[];
 }
 
@@ -99,7 +96,7 @@ interface Written {
 interface Place {
   readonly scope: SelectionScope;
   readonly depth: number;
-  /** The maximum number of rows for which the selection is answered. */
+  /** The maximum number of rows for which the selection is resolved. */
   readonly times: number;
 }
 
@@ -144,7 +141,7 @@ class Writer {
     };
   }
 
-  /** Writes a field with everything below it; returns undefined if it would not fit. */
+  /** Writes a field with its subfields. Returns undefined if it would exceed the budget. */
   #field(owner: string, field: Field, place: Place): string | undefined {
     const { scope, depth, times } = place;
     if (this.#left.fields < 1 || this.#left.cost < times || depth > budget.depth) return undefined;
@@ -162,10 +159,7 @@ class Writer {
     return `${head}${directive} ${this.#selection(type, inner)}`;
   }
 
-  /**
-   * Returns the name under which a field is answered: its own name, or an alias if that name is taken or an alias is
-   * desired.
-   */
+  /** Returns a field's response key: its name, or an alias if the name is taken or an alias is wanted. */
   #key(field: Field, call: string, scope: SelectionScope): string | undefined {
     const shape = shapeOf(field);
     const wanted = this.#choices.oneIn(7)
@@ -190,7 +184,7 @@ class Writer {
     return `{ ${parts.join(' ')} }`;
   }
 
-  /** Writes `__typename`, which means the same everywhere. */
+  /** Writes `__typename`, which never conflicts with another selection. */
   #typename({ times }: Place): string {
     this.#left.fields -= 1;
     this.#left.cost -= times;
@@ -224,7 +218,7 @@ class Writer {
     if (!isObjectType(type) && !isInterfaceType(type)) return [];
     const fields = Object.values(type.getFields()).filter(({ name }) => !moving.has(`${type.name}.${name}`));
     const chosen: Field[] = [];
-    // The path to the rows is nearly always taken; otherwise most documents would not reach them.
+    // Nearly always selects the path to the rows; otherwise most documents would not reach any.
     const way = fields.find(({ name }) => name === 'edges' || (name === 'node' && type.name.endsWith('Edge')));
     if (way && !this.#choices.oneIn(10)) chosen.push(way);
     const isDeep = place.depth > budget.depth - 4;
@@ -236,7 +230,7 @@ class Writer {
     return chosen.flatMap((field) => this.#field(type.name, field, place) ?? []);
   }
 
-  /** Writes a fragment on a type, inline or named; returns nothing if none of it fits. */
+  /** Writes a fragment on a type, inline or named. Returns an empty list if nothing in it fits the budget. */
   #fragment(type: GraphQLNamedType, place: Place): string[] {
     const before = { ...this.#left };
     const isFirst = place.scope.isEmpty;
@@ -290,7 +284,7 @@ class Writer {
     return ` @${name}(if: ${this.#variable('Boolean!', draw, false)})`;
   }
 
-  /** Writes the arguments of a field, and returns the maximum number of rows in its answer. */
+  /** Writes the arguments of a field. Also returns the maximum number of rows that the field can return. */
   #arguments(owner: string, field: Field, times: number): { readonly text: string; readonly rows: number } {
     if (field.args.length === 0) return { text: '', rows: 1 };
     const written: string[] = [];
@@ -320,7 +314,7 @@ class Writer {
     return { text: written.length > 0 ? `(${written.join(', ')})` : '', rows };
   }
 
-  /** Chooses the paging arguments. Below rows there is always a page size; otherwise a page could exceed the budget. */
+  /** Chooses the paging arguments. Connections inside rows always get a page size, to stay within the budget. */
   #pageArguments(isNested: boolean): string[] {
     if (this.#choices.oneIn(40)) {
       return ['first', 'last', 'after', 'before'].filter(

@@ -11,7 +11,7 @@ export interface Material {
   readonly platformCustomerIds: readonly string[];
   readonly references: readonly string[];
   readonly names: readonly string[];
-  /** Times at which something was created or changed. */
+  /** Times at which objects were created or changed. */
   readonly moments: readonly string[];
   readonly keys: readonly (readonly [operation: string, key: string])[];
 }
@@ -30,7 +30,7 @@ const lists: Readonly<Record<string, readonly [field: string, selection: string]
   WebhookEndpoint: ['webhookEndpoints', 'id deliveries { edges { cursor node { id } } }'],
 };
 
-/** Reads all lists of a platform, page after page. Lookups are in no list, so their ids are passed in. */
+/** Reads all lists of a platform, page after page. No list contains lookups, so their ids are passed in. */
 export async function readMaterial(
   platform: TestPlatform,
   keys: Material['keys'],
@@ -85,7 +85,7 @@ export async function readMaterial(
   };
 }
 
-/** Returns the cursor of a row in the order of the last changes. */
+/** Returns a row's cursor for the order by last change. */
 function changeCursor(list: string, platformId: string, { id, updatedAt }: Data): string {
   return cursors.write(list, platformId, `${Date.parse(updatedAt)}:${id.split(':')[1]}`);
 }

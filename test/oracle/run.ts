@@ -12,9 +12,9 @@ import type { Operation, OracleWorld, RawAnswer } from './world.ts';
 /** The figures of a run. */
 export class Figures {
   documents = 0;
-  /** The number of documents whose answer to at least one caller had rows. */
+  /** The number of documents for which at least one caller received rows. */
   withRows = 0;
-  /** The number of first answers to callers, and how many of them had rows or were refused before execution. */
+  /** The number of first responses to callers, and how many of them had rows or were refused before execution. */
   answers = 0;
   answersWithRows = 0;
   refused = 0;
@@ -30,7 +30,7 @@ const shrinkMs = 40_000;
 const numbers = fc.array(fc.nat(0x7fffffff), { minLength: 30, maxLength: 300, size: 'max' });
 
 /**
- * Sends random documents and compares the service's answers with the answers of the stock execution.
+ * Sends random documents and compares the service's responses with those of the stock execution.
  * @param seed reproduces the same documents; `ORACLE_SEED` in the environment sets it for a run
  * @throws Error for the first difference, shrunk to a small document: with seed, document, caller and both answers
  */
@@ -40,7 +40,7 @@ export async function runOracle(world: OracleWorld, documents: number): Promise<
   let failed: unknown;
   let until = Number.POSITIVE_INFINITY;
   const one = async (drawn: readonly number[]) => {
-    // Once the time for shrinking is over, no smaller document is sought.
+    // Once the shrinking time is over, the search for a smaller document ends.
     if (performance.now() > until) return;
     const asked = drawCase(world, new Choices(drawn));
     try {
@@ -98,7 +98,7 @@ async function seeTheRest(world: OracleWorld, figures: Figures): Promise<void> {
 /** A document, and the callers who send it in turn, each with the next values of its variables. */
 interface Case extends DrawnDocument {
   readonly callers: readonly Caller[];
-  /** Whether the document is sent often enough for each of the service's ways of execution to answer it. */
+  /** Whether the document is sent often enough to go through each of the service's execution paths. */
   readonly isRepeated: boolean;
 }
 
@@ -114,11 +114,11 @@ function drawCase(world: OracleWorld, choices: Choices): Case {
 
 let checks = 0;
 
-/** @throws Error if the service's answer to a caller differs from the stock one */
+/** @throws Error if the service's response to a caller differs from the stock response */
 async function check(world: OracleWorld, asked: Case, figures: Figures): Promise<void> {
   const { operationName, variables, callers, isRepeated } = asked;
   checks += 1;
-  // A text that is new to the service, so that an earlier fault does not show again.
+  // The comment makes the document new to the service, so that an earlier fault does not show up again.
   const query = `${asked.query}\n# ${checks}`;
   figures.documents += 1;
   const firsts: Asked[] = [];
@@ -162,7 +162,7 @@ async function check(world: OracleWorld, asked: Case, figures: Figures): Promise
   }
 }
 
-/** @throws Error if the stock answers to concurrent callers of both platforms differ from those to each alone */
+/** @throws Error if stock responses to concurrent callers of both platforms differ from those to each caller alone */
 async function checkTogether(world: OracleWorld, firsts: readonly Asked[]): Promise<void> {
   const together = await Promise.all(firsts.map(({ operation, caller }) => world.ask(operation, caller, true)));
   for (const [at, { operation, caller, answer }] of firsts.entries()) {

@@ -40,28 +40,28 @@ export interface Caller {
   readonly platform: 0 | 1;
 }
 
-/** A database with two platforms on which nothing changes any longer, and everyone who may query them. */
+/** A database with two platforms that no longer change, and all callers that may query them. */
 export interface QuietScene {
   readonly databaseUrl: string;
   readonly callers: readonly Caller[];
-  /** Idempotency keys that were used, and one that was not, each with its operation. */
+  /** Idempotency keys with their operations: used ones and an unused one. */
   readonly keys: readonly (readonly [operation: string, key: string])[];
   drop(): Promise<void>;
 }
 
-/** A time long enough not to pass while a test reads. */
+/** Longer than any test takes to read. */
 const neverMs = 3_600_000;
 
-/** Creates the scene with its own gateway, waits until nothing is under way, and stops that gateway. */
+/** Creates the scene with its own gateway, waits until no work is in progress, and stops that gateway. */
 export async function makeQuietScene(): Promise<QuietScene> {
   const database = await freshDatabase();
   const maker = await startTestGateway({ SANDBOX_PACE_MS: 5, PAYMENT_APPROVAL_MS: neverMs }, database.url);
-  // Quotes and approvals that begin here expire immediately. The workers of `maker` process the expiry.
+  // Quotes and approvals created on this gateway expire immediately. The workers of `maker` process the expiry.
   const late = await startTestGateway(
     { ROLE: 'serve', SANDBOX_QUOTE_SECONDS: 0, PAYMENT_APPROVAL_MS: 1 },
     database.url,
   );
-  // The receiver answers 202, which leaves the approval of payments to the scene.
+  // The receiver responds with 202, which leaves the approval of payments to the scene.
   const receiver = await startReceiver(answer(202));
   const refusing = await startReceiver(answer(500));
   try {
@@ -257,7 +257,7 @@ const address = { line1: 'Weg 1', postalCode: '10115', country: 'DE' };
 const owner = { individual: { fullName: 'Grace Hopper', birthDate: '1986-12-09', nationality: 'US', address } };
 const company = { business: { legalName: 'Acme GmbH', registrationNumber: 'HRB 1', taxId: 'DE1', address } };
 
-/** Creates external accounts of every kind, lookups, and whatever else one platform has that the other lacks. */
+/** Creates external accounts of every kind, lookups, and other objects that only one of the platforms has. */
 async function moreOfEverything(platform: TestPlatform, { payers, all }: Customers): Promise<void> {
   const [one] = payers;
   const { externalAccountForms: forms } = await platform.ask(
@@ -346,7 +346,7 @@ async function callersOf(
   return callers;
 }
 
-/** Ends objects, as an operator, a receiver or a platform would. */
+/** Closes objects, as an operator, a receiver or a platform would. */
 async function endSome({ gateway }: TestGateway, platform: TestPlatform, { all }: Customers): Promise<void> {
   const [, , business = '', person = ''] = all;
   const freezing = { reason: 'under investigation', by: 'Ada', frozen: true };
@@ -419,7 +419,7 @@ async function limitSome(platform: TestPlatform, { payers }: Customers, callers:
   });
 }
 
-/** Waits until everything that happened has reached the feed and the webhooks, and nothing is due soon. */
+/** Waits until every event has reached the feed and the webhooks, and no work is due soon. */
 async function untilQuiet({ gateway }: TestGateway): Promise<void> {
   const { pool } = gateway.payments.database;
   for (;;) {

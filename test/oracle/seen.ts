@@ -18,7 +18,7 @@ interface Selected {
   readonly field: FieldNode;
 }
 
-/** The fields that have a value in an answer, and how many rows of lists and nodes it has. */
+/** The fields that have a value in a response, and the number of list rows and nodes in it. */
 interface Seen {
   /**
    * As `Type.field`. A list counts only if it has an element, and a variant's field only if no other variant has its

@@ -1,8 +1,8 @@
 /**
- * The selections at one position of a response, kept free of conflicts (GraphQL specification, 5.3.2): fields with the
- * same response name are the same field with the same arguments if they can apply to the same object, and have the same
- * shape otherwise. The scope of an interface or union has a child scope for each concrete type. No two children apply
- * to the same object, and each includes the fields selected on the abstract type.
+ * The selections at one position of a response, kept free of conflicts (GraphQL specification, 5.3.2). Fields with the
+ * same response name must be the same field with the same arguments if they can apply to the same object, and must
+ * otherwise have the same shape. The scope of an interface or union has a child scope for each concrete type. No two
+ * children apply to the same object, and each includes the fields selected on the abstract type.
  */
 export class SelectionScope {
   readonly #parent: SelectionScope | undefined;

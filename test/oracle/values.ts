@@ -86,7 +86,7 @@ const idsOfFields: Readonly<Record<string, Draw>> = {
   'Query.transaction': idOf('Transaction'),
 };
 
-/** Returns which rows the cursors of a field's list point to. */
+/** Returns the type of the rows that the cursors of a field's list point to. */
 function rowsOf(owner: string): string {
   const name = owner.slice(owner.indexOf('.') + 1);
   if (name === 'deliveries') return 'WebhookDelivery';

@@ -25,7 +25,7 @@ export type OracleWorld = Awaited<ReturnType<typeof openWorld>>;
 /** Opens the quiet scene, a gateway that serves it, and the oracle: a gateway that reads it with the stock libraries. */
 export async function openWorld() {
   const scene = await makeQuietScene();
-  // They only serve, so nothing changes.
+  // The gateways run no workers, so the data does not change.
   const start = (settings: object) =>
     startTestGateway({ ROLE: 'serve', ...unlimited, ...settings }, scene.databaseUrl, { pace: patient });
   const gateway = await start({});

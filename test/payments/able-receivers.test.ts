@@ -4,7 +4,7 @@ import { act, actOn, ended, execute, feedEnd, lookUp, seen, succeed, umaAddressO
 import { type Data, tester, testGateway } from '../setup/gateway.ts';
 import { balanceOf, makeScene, type Scene } from '../setup/scene.ts';
 
-// Which customer and which account receive a payment to a UMA address is decided when the money arrives.
+// The customer and the account that receive a payment to a UMA address are determined when the money arrives.
 
 const t = await testGateway();
 const payer = await makeScene(t.platform, 1_000_000n);
@@ -63,7 +63,7 @@ test("a receiver on this installation requires the sender's full name and nothin
   expect(await said({ name: 'BIRTH_DATE', value: '1906-12-09' })).toMatchObject(missing);
 });
 
-describe('a payment whose receiver can no longer accept it at the time it is sent', () => {
+describe('a payment whose receiver can no longer accept it when it is sent', () => {
   const ways: Readonly<Record<string, (payee: Scene) => Promise<unknown>>> = {
     'is no longer approved': ({ customerId }) => decide(customerId, 'REJECTED'),
     'is frozen': ({ customerId }) => freezeCustomer(t.gateway.payments.database, customerId, freezing),

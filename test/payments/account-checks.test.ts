@@ -5,10 +5,10 @@ import { fieldsOf, succeed } from '../setup/acts.ts';
 import { type Data, sandboxOf, testGateway, uuidIn, withoutTriggers } from '../setup/gateway.ts';
 import { externalAccount, newCustomer, usAccount } from '../setup/scene.ts';
 
-// A rail checks an external account again while someone changes it. The test plays the rail, and runs the background
-// work itself.
+// A rail rechecks an external account while a caller changes it. The test plays the rail, and runs the background work
+// itself.
 
-/** The rail's answers, in order, and the account ages passed to it. */
+/** The rail's responses, in order, and the account ages passed to the rail. */
 let answers: (() => Promise<AccountCheck>)[] = [];
 const ages: number[] = [];
 const t = await testGateway({ ROLE: 'serve' });
@@ -34,7 +34,7 @@ async function register(rest: object = {}): Promise<string> {
   return externalAccount(t.platform, await newCustomer(t.platform), 'USD', usAccount(`${810_000 + made}`));
 }
 
-/** Makes the rail check the accounts that are due, giving these answers. Returns the account as it is afterwards. */
+/** Makes the rail check the accounts that are due and return these results. Returns the account's resulting state. */
 async function check(accountId: string, ...given: readonly (() => Promise<AccountCheck>)[]): Promise<Data> {
   answers = [...given];
   await t.owner.query('update account_check set due_at = clock_ms()');
@@ -65,7 +65,7 @@ test("a rail's answer about an account that has changed since is discarded, and 
   expect(await checks(accountId)).toBe(0);
 });
 
-test('a verification status that is set while the rail is being asked is kept', async () => {
+test("a verification status that is set during the rail's check is kept", async () => {
   const accountId = await register();
   const said = { accountId, beneficiaryVerificationStatus: 'MATCHED' };
   const changed = await check(accountId, async () => {

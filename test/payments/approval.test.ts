@@ -24,7 +24,7 @@ const impatient = await testGateway({ PAYMENT_APPROVAL_MS: 150 });
 const umaOf = (name: string) => `$${name}@sandbox.uma.money`;
 
 const notPending = 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL';
-/** Makes the platform decide on a payment. Returns the payment or the refusal. */
+/** Makes the platform approve or reject a payment. Returns the payment or the refusal. */
 const decide = async (way: 'approve' | 'reject', transactionId: string, more: object = {}, by = t.platform) => {
   const made = await actOn(by, `${way}Transaction`, { transactionId, ...more });
   return made.transaction ?? made;
@@ -87,7 +87,7 @@ describe('an incoming payment', () => {
     expect(await decided('REJECT')).toEqual({ status: 'REJECTED', reasons: rejected, balance: 0n });
   });
 
-  test('is the only payment whose scenario may decide on an approval', async () => {
+  test('is the only kind of payment whose scenario may decide on an approval', async () => {
     const scene = await makeScene(t.platform, 1_000n);
     const refused = await transfer(t.platform, 'transferOut', scene, 1, { sandboxScenario: { approval: 'APPROVE' } });
     expect(refused).toMatchObject({ code: 'INVALID_INPUT', path: ['sandboxScenario', 'approval'] });
@@ -213,7 +213,7 @@ describe('an incoming payment', () => {
     expect(await balanceOf(t.platform, scene.usd)).toBe(status === 'COMPLETED' ? 5_000n : 0n);
   });
 
-  test('is decided once: a key has one effect, and a second decision is refused', async () => {
+  test('is decided once: a key takes effect once, and a second decision is refused', async () => {
     const { scene, transaction } = await receive(t);
     const input = { transactionId: transaction.id, idempotencyKey: `approve-${transaction.id}` };
     expect(await actOn(t.platform, 'approveTransaction', input)).toMatchObject({ replayed: false });

@@ -32,7 +32,7 @@ const t = await testGateway();
 /** The maximum balance of an account. */
 const most = 9_000_000_000_000_000n;
 const usd = (amount: bigint) => `${formatDecimal(amount, 2)} USD`;
-/** A scenario that keeps a payment under way until `passDelay` is called. */
+/** A scenario that keeps a payment in flight until `passDelay` is called. */
 const late = { delayMs: 3_600_000 };
 
 const bringIn = (scene: Scene, amount: bigint, rest?: object) =>
@@ -54,7 +54,7 @@ async function holding(amount: bigint): Promise<Scene> {
   return scene;
 }
 
-/** Raises the balance above the maximum for new money, as a great many refunds would. */
+/** Raises the balance above the maximum for new money, as many refunds would. */
 async function heap(accountId: string, amount: bigint, currency = 'USD'): Promise<void> {
   const journal = deposit(uuidIn(accountId), currency, amount);
   const legs = journal.legs.map((leg) => ('account' in leg ? { ...leg, exempt: true as const } : leg));
@@ -69,7 +69,7 @@ const outOfRange = (field: string) => ({
 const givenBack = { status: 'FAILED', failureReason: 'QUOTE_EXECUTION_FAILED', ledgerEntries: [] };
 
 describe('an account at its maximum balance', () => {
-  test('refuses more money with the reason, and accepts money again once there is room', async () => {
+  test('refuses more money with the reason, and accepts money again once the balance is lower', async () => {
     const scene = await holding(most);
     expect(await balanceOf(t.platform, scene.usd)).toBe(most);
     const refused = await bringIn(scene, 1n);
@@ -113,8 +113,8 @@ describe('an account at its maximum balance', () => {
   });
 });
 
-describe('money under way', () => {
-  test('counts toward the limit: of concurrent transfers-in, those that fit are accepted, and all of them end', async () => {
+describe('money in flight', () => {
+  test('counts toward the limit: of concurrent transfers-in, those that fit are accepted, and all of those end', async () => {
     const scene = await makeScene(t.platform, 0n);
     const part = most / 9n;
     const first = await bringIn(scene, 8n * part, { sandboxScenario: late });
@@ -299,7 +299,7 @@ test('a delivered payment is COMPLETED, and pays the platform its fee beyond the
   await heap(own, most);
   await pay();
   expect(await balanceOf(t.platform, own)).toBe(most + 25n);
-  // Now this account, too, has no room, so the service keeps the fee.
+  // This account is now full too, so the service keeps the fee.
   await heap(own, 999n * most - 25n);
   await pay();
   expect(await balanceOf(t.platform, own)).toBe(1000n * most);

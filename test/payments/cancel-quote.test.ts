@@ -4,7 +4,7 @@ import { fundedQuote, sendDeposit } from '../setup/funded-quote.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
 import { balanceOf, fund, internalAccount, makeScene, newCustomer, payingApp } from '../setup/scene.ts';
 
-// Short commands on existing objects: a quote is cancelled (decision 67), an identity check is decided (decision 53).
+// Simple actions on existing objects: cancelling a quote (decision 67), deciding an identity check (decision 53).
 
 const t = await testGateway();
 const { platform } = t;

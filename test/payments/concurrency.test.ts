@@ -11,8 +11,8 @@ const quote = async (platform: TestPlatform, scene: Scene, amount: bigint): Prom
   (await makeQuote(platform, usdToEur(scene, { lockedCurrencyAmount: amount }))).id;
 
 /**
- * Repeats commands that were not executed because no connection became free in time, as happens on a busy machine.
- * These tests are about how commands race, not about how long a machine needs for hundreds of them on one connection.
+ * Retries commands that failed because no connection became free in time, as happens on a busy machine. These tests are
+ * about races between commands, not about how fast one connection executes hundreds of them.
  */
 async function patiently(act: () => Promise<Data>): Promise<Data> {
   let answer = await act();
@@ -38,7 +38,7 @@ const transactionCount = async (platform: TestPlatform, customerId: string): Pro
 const times = <T>(count: number, act: (index: number) => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: count }, (_, index) => act(index)));
 
-/** Expects one of the answers to be the first, and all others to repeat it. */
+/** Expects one response to be the original, and all others to be replays of it. */
 function expectRepeats(answers: readonly Data[]): void {
   const [first, ...more] = answers.filter(({ replayed }) => replayed === false);
   const repeated = answers.filter((answer) => answer !== first);
@@ -51,12 +51,12 @@ const { DATABASE_POOL } = readConfig({});
 describe.each([DATABASE_POOL, 1])('with a database pool of %i', (poolSize) => {
   let t: TestGateway;
   beforeAll(async () => {
-    // Nothing settles while a test looks at balances: money leaves an account as soon as the account is debited.
+    // Payments do not settle during these tests, but the source account is debited immediately.
     t = await startTestGateway({ DATABASE_POOL: poolSize, SANDBOX_PACE_MS: 600_000 });
   });
   afterAll(() => t.stop());
 
-  test('100 parallel executions of a quote move its money once: one succeeds, 99 conflict', async () => {
+  test('100 parallel executions of a quote move money once: one succeeds, 99 conflict', async () => {
     const scene = await makeScene(t.platform, 100_000n);
     const quoteId = await quote(t.platform, scene, 10_000n);
     const answers = await times(100, () => execute(t.platform, quoteId));
@@ -66,7 +66,7 @@ describe.each([DATABASE_POOL, 1])('with a database pool of %i', (poolSize) => {
     expect(await balanceOf(t.platform, scene.usd)).toBe(90_000n);
   });
 
-  test('100 parallel executions with one idempotency key all get the same answer, 99 marked as replayed', async () => {
+  test('100 parallel executions with one idempotency key all get the same response, 99 marked as replayed', async () => {
     const scene = await makeScene(t.platform, 100_000n);
     const quoteId = await quote(t.platform, scene, 10_000n);
     expectRepeats(await times(100, () => execute(t.platform, quoteId, 'execute-once')));

@@ -20,7 +20,7 @@ import { balanceOf, makeScene } from '../setup/scene.ts';
 const t = await testGateway({ SANDBOX_QUOTE_SECONDS: 600 });
 const brief = await testGateway({ SANDBOX_QUOTE_SECONDS: 1 });
 
-/** Makes a sender look up a new customer. The scenario decides when its pay request follows. */
+/** Makes a sender look up a new customer. The scenario determines when the pay request follows. */
 async function lookedUp(sandboxScenario: object, gateway: TestGateway = t) {
   const scene = await makeScene(gateway.platform, 0n);
   const after = await feedEnd(gateway.platform);
@@ -65,7 +65,7 @@ describe('an incoming UMA payment whose sender has only looked up the receiver',
     const { createdAt, approvalDueAt, updatedAt } = await fieldsOf(t.platform, 'transaction', transaction.id, moments);
     expect(Date.parse(updatedAt) - Date.parse(createdAt)).toBeGreaterThanOrEqual(300);
     const left = Date.parse(approvalDueAt) - Date.parse(updatedAt);
-    // A single statement reads the clock twice in succession, once for each time.
+    // One statement reads the clock twice, once for each timestamp.
     expect(left).toBeGreaterThan(3_000);
     expect(left).toBeLessThanOrEqual(5_000);
     await actOn(t.platform, 'approveTransaction', { transactionId: transaction.id });

@@ -24,8 +24,8 @@ import { expireToken, passDelay } from '../setup/passing-time.ts';
 import { restClient } from '../setup/rest.ts';
 import { balanceOf, fund, makeScene, ownAccount, type Scene, serverOf } from '../setup/scene.ts';
 
-// A customer who holds money or has payments under way cannot be deleted. The database decides this while it has the
-// accounts locked.
+// A customer who holds money or has payments in flight cannot be deleted. The database checks this while it holds locks
+// on the accounts.
 
 const t = await testGateway();
 const { platform } = t;
@@ -84,7 +84,7 @@ describe('a customer with money', () => {
   });
 });
 
-describe('a customer with a payment under way', () => {
+describe('a customer with a payment in flight', () => {
   const underWay = (transactionId: string) => ({
     code: 'CUSTOMER_IN_USE',
     message: 'the customer cannot be deleted: 1 of its payments is under way',
@@ -120,7 +120,7 @@ describe('a customer with a payment under way', () => {
 });
 
 describe('a deleted customer', () => {
-  test('has no live client tokens, and tokens that ended earlier keep the time of their end', async () => {
+  test('has no live client tokens, and tokens that ended earlier keep their end time', async () => {
     const { customerId } = await makeScene(platform, 0n);
     const [living, expired, revoked] = await Promise.all([1, 2, 3].map(() => mint(platform, { customerId })));
     await succeed(platform, 'revokeClientToken', { tokenId: revoked.tokenId });

@@ -7,7 +7,7 @@ import { until } from '../setup/passing-time.ts';
 import { balanceOf, makeScene } from '../setup/scene.ts';
 
 // Every gateway here is audited when it stops. The auditor checks that a payment has at most one deposit, and that its
-// postings agree with its row.
+// postings match its row.
 
 /** Quotes expire immediately, or after a second where a test uses `brief`. */
 const expired = await testGateway({ SANDBOX_QUOTE_SECONDS: 0 });
@@ -49,7 +49,7 @@ describe('an expired quote', () => {
     const message = 'the deposit for this quote has already arrived: it is EXPIRED';
     expect(answers.find(({ code }) => code)).toMatchObject({ ...refusal('CONFLICT', 'quoteId'), message });
     expect(await balanceOf(expired.platform, quote.account)).toBe(quote.due);
-    // The first answers still hold.
+    // The original responses are still returned.
     expect(outcomes(await Promise.all(send()))).toEqual([...conflicts(2), 'replayed']);
     expect(await balanceOf(expired.platform, quote.account)).toBe(quote.due);
   });

@@ -5,9 +5,9 @@ import { mutationVariables } from '../setup/documents.ts';
 import { type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { balanceOf, chargeFees, makeScene, ownAccount, payingApp, serverOf } from '../setup/scene.ts';
 
-// Dry runs execute a mutation and roll it back. The answer shows the result that the mutation would have had.
+// Dry runs execute a mutation and roll it back. The response shows the result that the mutation would have had.
 
-// Nothing settles while a test looks at all rows.
+// Nothing settles while a test compares all rows.
 const t = await testGateway({ SANDBOX_PACE_MS: 600_000 });
 const { platform } = t;
 const scene = await makeScene(platform, 100_000n);
@@ -93,7 +93,7 @@ test('a dry run is refused as the payment would be', async () => {
   expect(await everything()).toEqual(before);
 });
 
-test('a dry run states how much the policies would still allow, and uses up nothing', async () => {
+test('a dry run states how much the policies would still allow, without using any of it', async () => {
   const me = await serverOf(platform, 'VIEW', 'TRANSACT');
   const app = await payingApp(platform, { customerId: scene.customerId });
   const limits = [

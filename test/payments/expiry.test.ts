@@ -7,7 +7,7 @@ import { waitForLocks } from '../setup/locks.ts';
 import { passExpiry } from '../setup/passing-time.ts';
 import { balanceOf, makeScene, type Scene } from '../setup/scene.ts';
 
-// Tests which quotes the expiry finds, and which of those it expires. This gateway has no workers: the tests run the
+// Tests which quotes the expiry job finds, and which of them it expires. This gateway has no workers: the tests run the
 // expiry themselves.
 
 let scene: Scene;
@@ -22,7 +22,7 @@ beforeEach(async () => {
 });
 afterEach(() => holder.end());
 
-/** Runs the expiry once. Returns its log lines. */
+/** Runs the expiry job once. Returns its log lines. */
 async function expire(): Promise<{ found: number; done: number; logged: unknown[] }> {
   const { payments } = t.gateway;
   const logged: unknown[] = [];
@@ -68,7 +68,7 @@ test('an expiry that runs after the execution is refused, and changes nothing', 
   expect(await expiry).toEqual({ found: 1, done: 0, logged: [{ refusal, quote: id }] });
   expect(await transactionOf(t.platform, quoted.transaction.id)).toMatchObject({ status: 'PROCESSING' });
   expect(await balanceOf(t.platform, scene.usd)).toBe(10_000n);
-  // The statuses are reset, because otherwise the auditor would look for the debit of this execution.
+  // Resets the statuses; otherwise the auditor would look for the debit of this execution.
   await holder.query('set session_replication_role = replica');
   await holder.query(`update quote set status = 'EXPIRED' where id = $1`, [id]);
   const reset = `update transaction set status = 'EXPIRED', failure_reason = 'QUOTE_EXPIRED' where id = $1`;

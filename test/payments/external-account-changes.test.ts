@@ -67,7 +67,7 @@ test('a customer has one default deposit account: a new one replaces it, and it 
   expect(await defaultOf(scene)).toEqual([scene.outsideEur]);
   await change(scene.outsideEur, { defaultUmaDepositAccount: false });
   expect(await defaultOf(scene)).toEqual([]);
-  // The same holds if both are set concurrently.
+  // The same is true if both are set concurrently.
   const both = [scene.outsideUsd, scene.outsideEur].map((id) => change(id, { defaultUmaDepositAccount: true }));
   for (const answer of await Promise.all(both)) expect(answer.code).toBeUndefined();
   expect(await defaultOf(scene)).toHaveLength(1);
@@ -103,7 +103,7 @@ test('making an account the default changes it and its predecessor, once each, a
   expect(await versions()).toEqual({ [scene.outsideUsd]: 4, [scene.outsideEur]: 3 });
 });
 
-test('a deleted account remains in old payments, and is in no list and no new payment', async () => {
+test('a deleted account remains in old payments, but is in no list and cannot be used in new payments', async () => {
   const scene = await makeScene(platform, 10_000n);
   const paid = await pay(platform, scene, 100, { sandboxScenario: { delayMs: 200 } });
   const waiting = await quote(platform, usdToEur(scene));
@@ -113,7 +113,7 @@ test('a deleted account remains in old payments, and is in no list and no new pa
       account: { id: account, status: 'INACTIVE', isDeleted: true, defaultUmaDepositAccount: false },
     });
   }
-  // Payments under way continue.
+  // Payments in flight continue.
   const delivered = { status: 'COMPLETED', destination: { accountId: scene.outsideUsd } };
   expect(await ended(platform, paid.id)).toMatchObject(delivered);
   expect(await execute(platform, waiting.id)).toMatchObject({ code: 'INVALID_BANK_ACCOUNT' });

@@ -28,7 +28,7 @@ const fields = 'status statusReason version beneficiaryVerificationStatus benefi
 
 let made = 0;
 
-/** Registers, for a customer, a US account whose number ends in this suffix. */
+/** Registers a US account for a customer. Its number ends in this suffix. */
 async function register(customerId: string, suffix: string, rest: object = {}): Promise<Data> {
   made += 1;
   const input = {
@@ -187,7 +187,7 @@ describe('an account that is no longer ACTIVE', () => {
     expect(await ended(t.platform, to.transaction.id)).toMatchObject({ status: 'COMPLETED' });
   });
 
-  test('does not stop a payment under way', async () => {
+  test('does not stop a payment in flight', async () => {
     const scene = await makeScene(t.platform, 50_000n);
     const account = await register(scene.customerId, '000');
     const slowly = { sandboxScenario: { delayMs: 200 } };
@@ -214,7 +214,7 @@ describe('the default deposit account', () => {
     expect(await balanceOf(t.platform, scene.usd)).toBe(700n);
   });
 
-  test('2.9 that ceases to be ACTIVE before an internal payment is approved leaves the money there, too', async () => {
+  test('2.9 that ceases to be ACTIVE before an internal payment is approved also leaves the money in the internal account', async () => {
     const from = await makeScene(t.platform, 50_000n);
     const { scene, account } = await receiver();
     const after = await feedEnd(t.platform);

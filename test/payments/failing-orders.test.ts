@@ -45,13 +45,13 @@ const transactionOf = (id: string) =>
 const openOrders = (id: string) =>
   payments.database.prisma.railOrder.count({ where: { transactionId: uuidIn(id), dueAt: { not: null } } });
 
-/** Makes the workers process all orders now, with a rail that reports this outcome. */
+/** Makes the workers process all orders immediately, with a rail that reports this outcome. */
 async function work(outcome: RailOutcome): Promise<void> {
   await makeDue(t);
   await settleDueOrders(says(outcome), 10);
 }
 
-test("a payment failed by a person's command is refunded as if its rail had refused it, and an act says who and why", async () => {
+test("a payment failed by an operator's command is refunded as if its rail had refused it, and an act records who and why", async () => {
   const before = await balanceOf(platform, scene.usd);
   const id = await slowPayment(1_000);
   expect(await balanceOf(platform, scene.usd)).toBe(before - 1_000n);
@@ -73,7 +73,7 @@ test("a payment failed by a person's command is refunded as if its rail had refu
   expect(await answer('acts', '--subject', id)).toHaveLength(1);
 });
 
-test('the command ends a conversion or a pull, and its quote, and leaves nothing under way', async () => {
+test('the command ends a conversion or a pull, and its quote, and leaves nothing in flight', async () => {
   const before = await balanceOf(platform, scene.usd);
   const conversion = await quote(platform, between(scene.usd, scene.outsideEur, 2_000));
   await execute(platform, conversion.id, slow);
@@ -86,7 +86,7 @@ test('the command ends a conversion or a pull, and its quote, and leaves nothing
   expect(await balanceOf(platform, scene.usd)).toBe(before);
 });
 
-test('the command ends a pull for a payment to a UMA address that is not yet up for a decision', async () => {
+test('the command ends a pull for a payment to a UMA address that does not await a decision yet', async () => {
   const payee = await makeScene(platform, 0n);
   const address = await umaAddressOf(platform, payee.customerId);
   const { id, transaction } = await umaQuote(platform, scene.outsideUsd, address, { lockedCurrencyAmount: 2_000 });
@@ -96,7 +96,7 @@ test('the command ends a pull for a payment to a UMA address that is not yet up 
   expect(await transactionOf(transaction.id)).toMatchObject({ status: 'FAILED', refund: null });
 });
 
-test("the rail's last report decides: the command refuses a settled or failed order, and the workers book it", async () => {
+test("the rail's last report is decisive: the command refuses a settled or failed order, and the workers book it", async () => {
   const away = withAnswer(() => Promise.reject(new Error('connect ECONNREFUSED')));
   const rejected = says({ kind: 'rejected', explanation: 'closed' });
   const all: string[] = [];
@@ -165,7 +165,7 @@ test('a worker that is faster than the person decides, and no worker takes the o
   const id = await slowPayment(330);
   const asked = withAnswer(async () => {
     expect(await settleDueOrders(says({ kind: 'settled' }), 10)).toBe(0);
-    // The worker, which held the lease first, is done now. The operator's lease may have been renewed meanwhile.
+    // The worker, which held the lease first, has finished. The operator's lease may have been renewed meanwhile.
     await vi.waitFor(async () => {
       await t.owner.query("update rail_order set due_at = clock_ms() - interval '1 second' where due_at is not null");
       expect(await settleDueOrders(says({ kind: 'settled' }), 10)).toBe(1);

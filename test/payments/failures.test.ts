@@ -102,8 +102,8 @@ describe('a sandbox scenario', () => {
 
   describe('that returns a payment of a platform with a fee of 25', () => {
     /**
-     * Creates a platform that charges fees, and its earnings account. Also makes a payment that is returned when the
-     * test says so.
+     * Creates a platform that charges fees, its earnings account, and a payment that is returned when the test triggers
+     * the return.
      */
     async function earning(name: string) {
       const platform = await t.newPlatform(name);
@@ -123,7 +123,7 @@ describe('a sandbox scenario', () => {
       return { platform, scene, earnings, pay, comeBack };
     }
 
-    test("takes back the platform's part of the fees", async () => {
+    test("takes back the platform's share of the fees", async () => {
       const { platform, scene, earnings, pay, comeBack } = await earning('earning');
       await pay();
       expect(await balanceOf(platform, earnings)).toBe(25n);

@@ -18,7 +18,7 @@ import { appOf, internalAccount, makeScene, ownAccount, serverOf } from '../setu
 // Filters not covered by test/graphql/paging.test.ts, which compares each list filter with a model. Matching rows are
 // identified by names.
 
-/** The names of the rows, by id. */
+/** Row names by id. */
 const names = new Map<string, string>();
 
 const t = await testGateway({ SANDBOX_PACE_MS: 600_000 });

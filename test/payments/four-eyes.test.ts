@@ -184,7 +184,7 @@ describe('a policy that demands an approval', () => {
     const to = scene.outsideUsd;
     const failing = (await makeScene(platform, 0n, '002')).outsideUsd;
     const clerk = await clerkWith({ newReceivers: true });
-    // The platform itself has paid this receiver before, but the clerk has not.
+    // The platform has paid this receiver before, but the clerk has not.
     await ended(platform, (await actOn(platform, 'transferOut', moving(scene.usd, to, 1))).transaction.id);
     const first = (await actOn(clerk, 'transferOut', moving(scene.usd, to, 1))).transaction;
     expect(first.status).toBe('CREATED');
@@ -319,7 +319,7 @@ describe('a requester can never approve', () => {
 });
 
 describe('only one of several concurrent decisions takes effect', () => {
-  /** Runs acts concurrently, and returns the codes of their results. */
+  /** Runs actions concurrently, and returns their result codes. */
   const race = async (...acts: readonly Promise<Data>[]) =>
     (await Promise.all(acts)).map((done) => done.code ?? 'DONE').sort();
   const late = 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL';
@@ -355,7 +355,7 @@ describe('only one of several concurrent decisions takes effect', () => {
     expect(await balanceOf(platform, scene.usd)).toBe(9_000n);
   });
 
-  test('a repeat with the same key returns the same payment, before its approval and after it', async () => {
+  test('a repeated request with the same key returns the same payment, before and after its approval', async () => {
     const scene = await makeScene(platform, 10_000n);
     const clerk = await clerkWith(always);
     const repeat = () => send(clerk, scene, 10, { idempotencyKey: 'rent-november' });

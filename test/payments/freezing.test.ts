@@ -21,7 +21,7 @@ import { passDelay } from '../setup/passing-time.ts';
 import { restClient, restTransfer } from '../setup/rest.ts';
 import { balanceOf, chargeFees, fund, makeScene, ownAccount, payingApp, type Scene } from '../setup/scene.ts';
 
-// Operators freeze a customer or an account: no new payment moves money to or from it, and payments under way continue
+// Operators freeze a customer or an account: no new payment moves money to or from it, and payments in flight continue
 // (decision 78).
 
 const t = await testGateway();
@@ -196,7 +196,7 @@ describe('a frozen account', () => {
     }
   });
 
-  test('appears in the feed when frozen and when thawed, like a customer', async () => {
+  test('appears in the feed when it is frozen and when it is thawed, like a customer', async () => {
     const scene = await makeScene(platform, 0n);
     const after = await feedEnd(platform);
     for (const id of [scene.usd, scene.customerId]) {
@@ -204,7 +204,7 @@ describe('a frozen account', () => {
       await thaw(id);
     }
     const query = `subscription ($after: String) { events(after: $after) { type account { id frozenAt } customer { id frozenAt } } }`;
-    // Setting up this test, and the payments of other tests, may add events after this cursor.
+    // The setup of this test and the payments of other tests may add events after this cursor.
     const isFreezing = ({ account, customer }: Data) =>
       (account?.id === scene.usd && (events.length > 0 || account.frozenAt)) ||
       (customer?.id === scene.customerId && (events.length > 2 || customer.frozenAt));
@@ -252,7 +252,7 @@ describe('a freeze that races a payment', () => {
     expect([frozen.code, refused.code]).toEqual([0, 'CUSTOMER_FROZEN']);
   });
 
-  test('of an account, or of a customer whose payment locks only the account, is decided by the lock', async () => {
+  test('of an account, or of a customer whose payment locks only the account, is ordered by the lock', async () => {
     const scene = await makeScene(platform, 1_000n);
     for (const id of [scene.usd, scene.customerId]) {
       const [pays, stops] = [() => move(scene.usd, own), () => freeze(id)];

@@ -38,7 +38,7 @@ async function standing(id: string): Promise<[status: string, version: number, s
   return [rows[0].kyc_status, rows[0].version, rows[0].seconds];
 }
 
-test('a due check is made once, and its answer stands until the next check is due', async () => {
+test('a due check is made once, and its result is kept until the next check is due', async () => {
   const id = await newCustomer(t.platform);
   expect(await checked('REJECTED')).toEqual([]);
   await wake(id);
@@ -48,7 +48,7 @@ test('a due check is made once, and its answer stands until the next check is du
   expect(await checked({ status: 'PENDING_REVIEW', checkInMs: 600_000 })).toEqual([`${id} 1`]);
   expect(await standing(id)).toEqual(['PENDING_REVIEW', 2, 600]);
   await set(id, 'clock_timestamp()');
-  // Getting the same answer again changes nothing.
+  // The same result again changes nothing.
   expect(await checked({ status: 'PENDING_REVIEW', checkInMs: 300_000 })).toEqual([`${id} 2`]);
   expect(await standing(id)).toEqual(['PENDING_REVIEW', 2, 300]);
   await wake(id);
@@ -56,7 +56,7 @@ test('a due check is made once, and its answer stands until the next check is du
   expect(await standing(id)).toEqual(['REJECTED', 3, null]);
 });
 
-test('an answer counts only if the name is unchanged, the customer is not deleted, and no newer check is pending', async () => {
+test('a result counts only if the name is unchanged, the customer is not deleted, and no newer check is pending', async () => {
   const ids: string[] = [];
   for (let made = 0; made < 4; made += 1) ids.push(await newCustomer(t.platform));
   const [renamed = '', deleted = '', woken = '', wokenAtEnd = ''] = ids;

@@ -17,10 +17,10 @@ const scene = await makeScene(platform, 10_000n);
 
 const transfer = async (): Promise<string> => (await pay(platform, scene)).id;
 
-/** The background work of a process whose rail gives these answers. */
+/** The background work of a process whose rail returns these results. */
 const withRail = (parts: Partial<Rail>): Payments => replaceRail(t, parts);
 
-/** The same work, except that the answer to its next commit is lost, although the commit takes effect. */
+/** The same work, except that the response to its next commit is lost although the commit takes effect. */
 function losingAnAnswer(work: Payments): Payments {
   let lost = false;
   const connectForFunctions = async () => {
@@ -54,7 +54,7 @@ async function settleAll(work: Payments): Promise<void> {
 
 const settled = async (): Promise<RailOutcome> => ({ kind: 'settled' });
 
-/** Creates a rail's call that notes when it is asked, and waits for its answer. */
+/** Creates a rail method that records its calls and waits until the test provides the result. */
 function answeredLater() {
   const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
   const { promise: outcome, resolve: answer } = Promise.withResolvers<RailOutcome>();
@@ -74,7 +74,7 @@ async function untilCompleted(...ids: readonly string[]): Promise<void> {
 
 test('the orders of a worker that died are taken over after about two seconds', { timeout: 15_000 }, async () => {
   const id = await transfer();
-  // As if the worker died right after this.
+  // Simulates the death of the worker right after this.
   expect(await leaseOrders(payments.database.pool, 10)).toHaveLength(1);
   await untilCompleted(id);
 });

@@ -36,7 +36,7 @@ test('a lookup is valid for ten minutes by the database’s clock, from the time
   expect(Number.parseInt(row.id.replaceAll('-', '').slice(0, 12), 16)).toBe(row.createdAt.getTime());
 });
 
-test('a repeat returns the first answer without calling the rail', async () => {
+test('a repeated request returns the original response without calling the rail', async () => {
   const ask = (umaAddress = input.umaAddress) => lookUpReceiver(payments, caller, { umaAddress }, 'lookup-again');
   const { row } = await ask();
   expect(await ask()).toEqual({ row, replayed: true });
@@ -73,7 +73,7 @@ test('no database connection is held while waiting for the rail', async () => {
   expect(asked).toBe(2);
 });
 
-test('a token has a bounded number of unexpired lookups, whatever other tokens have', async () => {
+test("a token's number of unexpired lookups is limited, regardless of other tokens", async () => {
   const rest = await restClient(t.url, t.platform.authorization);
   const path = `/receiver/${encodeURIComponent(input.umaAddress)}`;
   const { lookupId } = await rest.ask('GET', path);

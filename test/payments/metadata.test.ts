@@ -26,7 +26,7 @@ function newCustomer(metadata: readonly object[]): Promise<Data> {
   return succeed(platform, 'createCustomer', input, `customer { ${selection} }`);
 }
 
-test("a new record's metadata is in the answer, in later reads, in REST and in the record of every webhook", async () => {
+test("a new record's metadata is in the response, in later reads, in REST and in every webhook's record", async () => {
   const receiver = await ownReceiver();
   await createEndpoint(platform, { url: receiver.url, eventTypes: ['OUTGOING_PAYMENT'] });
   const { customer } = await newCustomer(shuffled);

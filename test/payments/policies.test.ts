@@ -192,7 +192,7 @@ describe('a policy', () => {
     const scenes = await Promise.all(Array.from({ length: 8 }, () => makeScene(platform, 1_000n)));
     const sent = await Promise.all([...scenes, ...scenes].map((from) => send(server, 10, {}, from)));
     expect(sent.filter((one) => typeof one === 'string')).toHaveLength(10);
-    // The hours skipped by other tests would move all these payments into one day, and exceed its limit.
+    // Other tests skip hours, which would move all these payments into one day and exceed its limit.
     await remove(server.tokenId);
   });
 
@@ -208,7 +208,7 @@ describe('a policy', () => {
     // Payments made with either token count for both.
     const counted = [...(await made(child, 3)), ...(await made(maker, 3, 2)), ...(await made(child, 1))];
     expect(counted).toEqual([true, false, true, false]);
-    // A different server token with MANAGE may do so, and a policy for everyone does not prevent it.
+    // A different server token with MANAGE may do so, even if a policy applies to everyone.
     await set(own, { limits: [usd('DAY', 100_000_000)] });
     expect(await set(maker.tokenId, { limits: [usd('DAY', 6)] })).toMatchObject({ __typename: 'SetPolicySuccess' });
     expect(await made(child, 1)).toEqual([true]);
@@ -255,7 +255,7 @@ describe('a policy', () => {
     }
   });
 
-  test('counts each payment once, whatever is repeated, and stores no refusal under a key', async () => {
+  test('counts each payment once, even if requests are repeated, and stores no refusal under a key', async () => {
     const me = await limited({ limits: [usd('DAY', 100)] });
     const once = () => send(me, 60, { idempotencyKey: 'policy-1' });
     expect(await once()).toBe(await once());
@@ -337,7 +337,7 @@ test.each([
   [{ limits: [{ period: 'PAYMENT', payments: 1 }] }, 'INVALID_INPUT', ['limits', 0]],
   [{ limits: [{ period: 'DAY', payments: -1 }] }, 'INVALID_INPUT', ['limits', 0, 'payments']],
   [{ limits: [usd('DAY', 1), usd('DAY', 2)] }, 'INVALID_INPUT', ['limits', 1]],
-  // Otherwise, a program whose list happens to be empty would allow payments to everybody.
+  // Otherwise, a program whose list happens to be empty would allow payments to everyone.
   [{ kinds: [] }, 'INVALID_INPUT', ['kinds']],
   [{ receiverAccountIds: [] }, 'INVALID_INPUT', ['receiverAccountIds']],
   [{ receiverCountries: [] }, 'INVALID_INPUT', ['receiverCountries']],

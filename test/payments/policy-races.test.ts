@@ -84,7 +84,7 @@ const timeZone = (() => {
 const dayOf = (at: number) => new Intl.DateTimeFormat('sv', { timeZone, dateStyle: 'short' }).format(new Date(at));
 const hour = 3_600_000;
 
-/** Returns whether an earlier payment is in the window of a payment made now. */
+/** Returns whether an earlier payment is in the same window as a payment made now. */
 const inWindow: Readonly<Record<string, (at: number, now: number) => boolean>> = {
   PAYMENT: () => false,
   DAY: (at, now) => dayOf(at) === dayOf(now),

@@ -165,7 +165,7 @@ describe('the rate details', () => {
   });
 });
 
-/** The theorems in test/proof/theorems.ts state more about all quotes. test/proof/pricing.test.ts evaluates them. */
+/** test/proof/theorems.ts states further properties of all quotes, which test/proof/pricing.test.ts evaluates. */
 describe('for every pair, amount and fee', () => {
   it('the locked side is exactly the locked amount, and both sides stay within their bounds', () => {
     everyQuote(anyRequest, (asked, quote) => {

@@ -10,7 +10,7 @@ import { ownGateway, tester, testGateway, uuidIn, whileLocked, withoutTriggers, 
 import { makeDue } from '../setup/passing-time.ts';
 import { balanceOf, externalAccount, fund, makeScene, usAccount } from '../setup/scene.ts';
 
-/** Rails that misbehave and rows that are damaged neither block nor lose anything else. */
+/** Misbehaving rails and damaged rows do not block other work, and nothing is lost. */
 
 /** This gateway only serves. The test does the background work itself, with rails of its own. */
 const t = await testGateway({ ROLE: 'serve', SANDBOX_QUOTE_SECONDS: 1, SANDBOX_PACE_MS: 0 });
@@ -18,25 +18,25 @@ const { platform } = t;
 const { payments } = t.gateway;
 const scene = await makeScene(platform);
 
-/** Returns the domain with a rail that gives answers by amount, and settles all other orders. */
+/** Returns the domain with a rail whose results depend on the amount, and which settles all other orders. */
 function answering(answers: Record<number, () => Promise<RailOutcome>>): Payments {
   const perform = async ({ amount }: RailOrder) => (await answers[Number(amount)]?.()) ?? { kind: 'settled' as const };
   return withRail(t, { payOut: perform, collect: perform });
 }
 
-/** Makes the workers process all orders now, whenever their rail has asked to be called again. */
+/** Makes the workers process all orders immediately, regardless of when their rail wants to be polled. */
 async function work(domain = answering({}), most = 10): Promise<number> {
   await makeDue(t);
   return settleDueOrders(domain, most);
 }
 
-/** Returns the open contradictions of a payment. */
+/** Returns a payment's open contradictions. */
 const casesOf = async (id: string) =>
   (await listCases(payments.database)).filter(({ transactionId }) => uuidIn(id) === transactionId);
 const send = async (amount: number): Promise<string> => (await pay(platform, scene, amount)).id;
 const statusOf = async (id: string): Promise<string> => (await fieldsOf(platform, 'transaction', id, 'status')).status;
 
-test('a rail that never answers for one order blocks no other order, and is asked again about that one', async () => {
+test('a rail that never answers for one order does not block other orders, and is polled again about that order', async () => {
   const [silent, prompt] = [await send(101), await send(102)];
   const asking = Promise.withResolvers<void>();
   const silence = answering({
@@ -155,7 +155,7 @@ test('a payment whose rail reports a different amount opens a case, and ends onc
   expect(await statusOf(id)).toBe('COMPLETED');
 });
 
-test('a slow rail is asked about at most 32 orders at a time, so that none waits for a connection', async () => {
+test('a slow rail is polled for at most 32 orders at a time, so that none of them waits for a connection', async () => {
   // Orders left over from other tests would count too.
   await work(undefined, 100);
   const amounts = Array.from({ length: 40 }, (_, position) => 2_000 + position);
@@ -247,8 +247,7 @@ test('a quote that cannot be expired neither occupies the expiry nor delays othe
     withoutTriggers(databaseUrl, (client) =>
       client.query('update transaction set status = $1 where id = $2', [status, uuidIn(spoiled.transaction.id)]),
     );
-  // The state that a bug bypassing the triggers would leave behind: the quote still waits, but its transaction has
-  // ended.
+  // Simulates a bug that bypasses the triggers: the quote is still pending, but its transaction has ended.
   await write('EXPIRED');
   const looks = vi.spyOn(gateway.payments.database.pool, 'query');
   const sound = await quote(busy, usdToEur(own));
@@ -257,7 +256,7 @@ test('a quote that cannot be expired neither occupies the expiry nor delays othe
   expect(await ended(busy, sound.transaction.id)).toMatchObject({ status: 'EXPIRED' });
   expect(await ended(busy, id)).toMatchObject({ status: 'COMPLETED' });
   const rounds = looks.mock.calls.filter(([asked]) => Object(asked).name === 'expired_quotes').length;
-  // One round every quarter of a second. Without the pause there would be hundreds.
+  // One round every 250 ms. Without the pause there would be hundreds.
   expect(rounds).toBeGreaterThan(2);
   expect(rounds).toBeLessThan(60);
   looks.mockRestore();

@@ -228,7 +228,7 @@ test('five hundred spellings of fifty accounts, registered concurrently, are fif
     expect(message).toBe(`this account already exists as ${made.get(number)}`);
 });
 
-test('a caller without VIEW learns that the account exists, but not which it is', async () => {
+test('a caller without VIEW learns that the account exists, but not which one it is', async () => {
   const accountInfo = { gbpAccount: { sortCode: '20-00-00', accountNumber: '55779911' } };
   const ask = (by: TestPlatform) =>
     act(by, 'createExternalAccount', { currency: 'GBP', accountInfo, beneficiary }, 'account { id }');

@@ -56,7 +56,7 @@ async function statementOf(id: string, from: Date, to: Date, first = 50): Promis
   }
 }
 
-test("a period's opening balance and entries add up to its closing balance, and the next period opens with it", async () => {
+test("a period's opening balance and entries add up to its closing balance, with which the next period opens", async () => {
   const all = await postings(scene.usd);
   expect(all.length).toBeGreaterThan(8);
   const begin = all[0].at.getTime() - 10;
@@ -100,7 +100,7 @@ test("a period's opening balance and entries add up to its closing balance, and 
   );
 });
 
-test('everything that one request reads about an account is from one moment, even during payments', async () => {
+test('all data that one request reads about an account is from one point in time, even during payments', async () => {
   const [from, to] = [new Date(0), new Date(Date.now() + 3_600_000)];
   let isPaid = false;
   const paying = Array.from({ length: 30 }, (_one, index) => fund(t.platform, stranger.usd, BigInt(1 + index)));
@@ -293,6 +293,6 @@ test('an export longer than one read is complete, and stops if its client discon
   );
   const response = await exported(busy.usd, 'camt.053', from, to);
   await response.body?.cancel();
-  // Nothing waits for the client that has disconnected, so the gateway stops promptly after this test.
+  // The gateway does not wait for the disconnected client, so it stops promptly after this test.
   expect((await exported(busy.usd, 'csv', from, to)).status).toBe(200);
 });

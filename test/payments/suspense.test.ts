@@ -20,7 +20,7 @@ async function stuck() {
 }
 
 describe('money in suspense', () => {
-  test('is listed, released once by the operator, and returned to the account, settling its refund', async () => {
+  test('is listed, released once by the operator, and returned to the account, which settles its refund', async () => {
     const { scene, transaction } = await stuck();
     expect(transaction).toMatchObject({ status: 'FAILED', refund: { settledAt: null } });
     expect(left(transaction, 'SUSPENSE')).toBe(10_000n);

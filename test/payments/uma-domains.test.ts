@@ -6,8 +6,8 @@ import { runOps } from '../setup/ops.ts';
 import { type RestClient, restClient } from '../setup/rest.ts';
 
 /**
- * A platform assigns addresses in its own domain, and each domain belongs to a single platform, so nobody receives
- * payments meant for somebody else's address. In production the operator assigns a platform's domain.
+ * A platform assigns addresses in its own domain, and each domain belongs to a single platform, so that no one receives
+ * payments meant for someone else's address. In production the operator assigns a platform's domain.
  */
 
 const t = await testGateway();
@@ -43,7 +43,7 @@ describe('a production platform', () => {
     expect((await take(live, 'pay.bank.com')).status).toBe(200);
   });
 
-  test('gets the same refusal of a domain whether or not another platform has it', async () => {
+  test('gets the same refusal whether or not another platform has the domain', async () => {
     expect((await give('live', 'owned.com')).code).toBe(0);
     const [ofAnother, ofNobody] = await Promise.all([take(rival, 'owned.com'), take(rival, 'nobody.com')]);
     expect(ofAnother).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
@@ -76,7 +76,7 @@ describe('a domain', () => {
     expect(answers.map(({ code }) => code).sort()).toEqual([0, 1]);
   });
 
-  test("of a platform goes to no other, and invalid and the service's own domains are not assigned", async () => {
+  test("of a platform goes to no other, and neither invalid domains nor the service's own are assigned", async () => {
     expect((await give('live', 'kept.com')).code).toBe(0);
     expect((await give('rival', 'kept.com')).err).toBe('another platform has this UMA domain (CONFLICT)');
     for (const domain of ['kept.com', 'bank', 'bank.com:8080', 'uma.money', 'live.uma.money'])
@@ -104,7 +104,7 @@ describe('a domain', () => {
     expect((await newCustomer(live, '$Ada@BÜCHER.de')).body.umaAddress).toBe('$ada@xn--bcher-kva.de');
   });
 
-  test('in which another platform has an address cannot be assigned, even if no trigger had refused it', async () => {
+  test('in which another platform has an address cannot be assigned, even if the triggers do not refuse it', async () => {
     const { body: customer } = await newCustomer(rival);
     const uuid = uuidIn(customer.id);
     const spoil = () => db.query("update customer set uma_address = '$eve@victim.com' where id = $1", [uuid]);

@@ -12,8 +12,8 @@ import { canonicalText, foldedText, lengthOf, textFault } from '../../src/core/t
 import { checkAccountInfo } from '../../src/domain/accounts/account-details.ts';
 import { type GeneratedAccount, generatedAccount, respelled } from '../setup/generated-accounts.ts';
 
-// Tests generated accounts and human-readable texts, with libraries for account numbers as the oracles. ACCOUNT_RUNS
-// sets the number of cases, and ACCOUNT_SEED repeats a failed run.
+// Tests generated accounts and names, with account number libraries as the oracles. `ACCOUNT_RUNS` sets the number of
+// cases, and `ACCOUNT_SEED` repeats a failed run.
 
 const options = {
   numRuns: Number(process.env.ACCOUNT_RUNS ?? 4_000),
@@ -96,7 +96,7 @@ const mistyped = generatedAccount.chain(({ accountType, details }) => {
     });
 });
 
-test('an account with a typing error is refused and the refusal names the field, unless its library accepts it, too', {
+test('an account with a typo is refused and the refusal names the field, unless its library accepts it, too', {
   timeout,
 }, () => {
   let refusals = 0;
@@ -113,7 +113,7 @@ test('an account with a typing error is refused and the refusal names the field,
         refusal = error;
         refusals += 1;
       }
-      // A country outside SEPA needs a BIC, which is then missing.
+      // A country outside SEPA requires a BIC, which is then missing.
       const isOther = refusal instanceof Refusal && refusal.details.path?.at(-1) !== name;
       if (isRight) expect(refusal === undefined || isOther).toBe(true);
       else expect(refusal).toMatchObject({ code: 'INVALID_BANK_ACCOUNT' });
@@ -123,7 +123,7 @@ test('an account with a typing error is refused and the refusal names the field,
   expect(refusals).toBeGreaterThan(options.numRuns / 10);
 });
 
-test('composition, surrounding spaces and case folding do not change the identity of a text', { timeout }, () => {
+test('composition, surrounding spaces and case folding do not change the identity of a string', { timeout }, () => {
   const texts = fc.string({ unit: 'binary', maxLength: 40 });
   fc.assert(
     fc.property(fc.oneof(texts, fc.string({ unit: 'grapheme', maxLength: 40 })), (text) => {

@@ -60,7 +60,7 @@ function withoutFee(request: PricingRequest, theorem: string): PricingRequest {
   return request;
 }
 
-/** The numbers that make up a price. One unit more or less in any of them must not satisfy the model. */
+/** The numbers that make up a price. Changing any of them by one unit must violate the model. */
 const computed = {
   SENDING: ['receive', 'platform_part', 'service_part', 'fees'],
   RECEIVING: ['send', 'fees', 'taken'],
@@ -137,7 +137,7 @@ it('half a unit is rounded up, in the model as in the source', () => {
   );
 });
 
-it("the soak's wrong roundings can be planted: each text occurs once in the model and once in the source", () => {
+it("the soak's wrong roundings can be planted: each snippet occurs once in the model and once in the source", () => {
   for (const { find, source } of wrongRoundings) {
     expect(text.split(find), find).toHaveLength(2);
     expect(readFileSync(pricingFile, 'utf8').split(source.find), source.find).toHaveLength(2);

@@ -30,7 +30,7 @@ function decimal(digits: bigint, places: number): string {
   return `${text.slice(0, -places)}.${text.slice(-places)}`;
 }
 
-/** Any request: in all currencies, with amounts and rates over their whole ranges. */
+/** Arbitrary requests in all currencies, with amounts and rates over their full ranges. */
 export const requests = (lockedSide: 'SENDING' | 'RECEIVING'): fc.Arbitrary<PricingRequest> =>
   fc.record({
     sending: currency,
@@ -60,7 +60,7 @@ export const plainTerms: RateTerms = {
   maxSendingAmount: maxAmount,
 };
 
-/** Builds a quote at 1:1 without fees or bounds except for the given ones. */
+/** Builds a quote at 1:1 with only the given fees and bounds. */
 export function request(
   sending: CurrencyCode,
   receiving: CurrencyCode,
@@ -79,7 +79,7 @@ export function request(
   };
 }
 
-/** Prices a request that must have a price. */
+/** Prices a request. Throws if there is no price. */
 export function quoted(request: PricingRequest): Pricing {
   const price = priceQuote(request);
   if ('code' in price) throw new Error(`refused: ${price.reason}`);

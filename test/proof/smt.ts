@@ -3,10 +3,10 @@
  * same text.
  */
 
-/** An S-expression: an atom, or a list. */
+/** An S-expression: an atom or a list. */
 type Expression = string | readonly Expression[];
 
-/** A rational number, or a truth value. The denominator is positive. */
+/** A rational number with a positive denominator, or a boolean. */
 export type Value = boolean | { readonly numerator: bigint; readonly denominator: bigint };
 
 interface Definition {
@@ -19,7 +19,7 @@ type Rational = Exclude<Value, boolean>;
 
 export const integer = (numerator: bigint): Rational => ({ numerator, denominator: 1n });
 
-/** The functions defined in a text (`define-fun`). */
+/** The functions that a string defines (`define-fun`). */
 export class Definitions {
   readonly #definitions = new Map<string, Definition>();
 
@@ -39,7 +39,7 @@ export class Definitions {
     return this.#value(expression, new Map(Object.entries(values)));
   }
 
-  /** Evaluates an expression without names. */
+  /** Evaluates an expression without variables. */
   constant(expression: Expression): Value {
     return this.#value(expression, new Map());
   }

@@ -43,7 +43,7 @@ export function refute(theorem: Theorem): Promise<Satisfiable> {
 
 function run(text: string): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
-  // A theorem that takes longer counts as not proved; the answer is then `timeout`.
+  // A theorem that takes longer counts as not proved. The solver then prints `timeout`.
   const z3 = spawn('z3', ['-in', '-T:120'], { stdio: ['pipe', 'pipe', 'inherit'] });
   let output = '';
   z3.stdout.on('data', (chunk: Buffer) => {

@@ -25,7 +25,7 @@ const greatestAmount = '9000000000000000';
 
 const fraction = { whole: ['n', 'd'], real: [], given: ['(> d 0)'] };
 
-/** For n and d: each rounding of src/core/fraction.ts does what its name says. */
+/** For n and d: each rounding function of src/core/fraction.ts does what its name says. */
 export const roundings: readonly Theorem[] = [
   [
     'roundDown is the greatest whole number not above the value',
@@ -109,7 +109,7 @@ const receiving = {
   ],
 } as const;
 
-/** Makes a theorem's amounts integers. Most theorems hold without that, and the solver is faster with real numbers. */
+/** Makes a theorem's amounts integers. Most theorems do not need this, and the solver is faster with real numbers. */
 function wholeAmounts<T extends Theorem>(theorem: T): T {
   const amounts = theorem.real.filter((name) => !['units_bought', 'platform', 'service'].includes(name));
   return { ...theorem, whole: amounts, real: theorem.real.filter((name) => !amounts.includes(name)) };

@@ -3,7 +3,7 @@ import { agrees } from '../../src/domain/reconciliation/balances.ts';
 import { type OrderHere, totalsOf } from '../../src/domain/reconciliation/differences.ts';
 import type { RailMovement } from '../../src/rails/rail-parts.ts';
 
-// The totals of a period on both sides, and when two balances count as equal.
+// Tests the totals of a period on both sides, and when two balances count as equal.
 
 const period = { from: new Date('2026-01-01T00:00:00.000Z'), to: new Date('2026-01-02T00:00:00.000Z') };
 const beside = (moment: Date, ms: number) => new Date(moment.getTime() + ms);
@@ -30,7 +30,7 @@ describe('in the totals of a period', () => {
     expect(at(beside(period.from, -1))).toEqual([]);
   });
 
-  test('the movement of an order counts with its order, whatever its own time', () => {
+  test("an order's movement counts with the order, regardless of its own time", () => {
     const late = movement({ orderId: 'order', at: beside(period.to, 3_600_000) });
     expect(totalsOf([order()], [late], period)).toEqual(usd({ paidHere: 100n, paidThere: 100n }));
     expect(totalsOf([order({ inPeriod: false })], [{ ...late, at: period.from }], period)).toEqual([]);

@@ -13,7 +13,7 @@ import { startTwoGateways, type TwoGateways } from './two-gateways.ts';
 
 // The set-up of docs/growing.md: two installations with separate databases, behind one HAProxy that knows their names.
 
-/** The host names in the example, and the names that replace them in this test, which both lead to this machine. */
+/** The host names in the example, and the names that replace them in this test, which resolve to this machine. */
 const hosts = { 'north.pay.example': '127.0.0.1', 'south.pay.example': 'localhost' };
 
 describe.runIf(isOnPath('haproxy'))('cells behind one address', () => {
@@ -52,7 +52,7 @@ describe.runIf(isOnPath('haproxy'))('cells behind one address', () => {
     expect([elsewhere.status, await elsewhere.json()]).toEqual([421, expect.objectContaining({ status: 421 })]);
   });
 
-  test('a customer of one cell pays a customer of another: both see the payment, and both books agree', async () => {
+  test('a customer of one cell pays a customer of another: both see the payment, and both ledgers match', async () => {
     const shop = await two.connected('shop');
     await shop.connect({ baseUrl: `${at('south')}/2025-10-13` });
     const north = through('north', shop.platform);
@@ -73,7 +73,7 @@ describe.runIf(isOnPath('haproxy'))('cells behind one address', () => {
   });
 });
 
-/** Returns the example's configuration, with this port, in front of the instances of this test. */
+/** Returns the example's configuration, changed to this port and this test's instances. */
 async function configuration(port: number, cells: Readonly<Record<'north' | 'south', string>>): Promise<string> {
   let text = await readFile('deploy/haproxy/cells.cfg', 'utf8');
   for (const [name, here] of Object.entries(hosts)) {

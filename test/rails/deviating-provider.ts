@@ -9,22 +9,22 @@ export interface Deviation {
   readonly arrived: bigint;
 }
 
-/** A provider with its own books that moves amounts different from those ordered. It locks rates of two to one. */
+/** A provider with its own ledger that moves amounts different from those ordered. It locks rates of 2:1. */
 export class DeviatingProvider {
   /** The platform's balances at the provider, by currency. */
   readonly held = new Map<string, bigint>();
   deviation: Deviation = { taken: 0n, arrived: 0n };
   /** By currency: how much more was moved on the platform's account than was ordered. Debits are negative. */
   readonly beyond = new Map<string, bigint>();
-  /** Whether the provider does not report the amounts that it has moved. */
+  /** Whether the provider omits the moved amounts from its reports. */
   isSilent = false;
-  /** Whether the provider does not answer at all. */
+  /** Whether the provider does not respond at all. */
   isAway = false;
   readonly #moved = new Map<string, { readonly movement: RailMovement; readonly outcome: RailOutcome }>();
   /** The currencies of each lock. */
   readonly #locks = new Map<string, readonly [sending: string, receiving: string]>();
 
-  /** Returns the parts of the rail that replace the sandbox's. */
+  /** Returns the parts of the rail that replace those of the sandbox. */
   parts(): Rail {
     const perform = async (order: RailOrder) => this.#perform(order);
     return {

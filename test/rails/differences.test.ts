@@ -9,7 +9,7 @@ import { startTestGateway, type TestPlatform, uuidIn, withRail } from '../setup/
 import { passDelay } from '../setup/passing-time.ts';
 import { makeScene, ownAccount, type Scene } from '../setup/scene.ts';
 
-// Tests which differences are found when an order is compared with a provider's movements. The test plays the provider.
+// Tests which differences are found when orders are compared with a provider's movements. The test plays the provider.
 
 interface Order {
   readonly id: string;
@@ -24,7 +24,7 @@ const later = { sandboxScenario: late };
 const t = await startTestGateway();
 const scene = await makeScene(t.platform, 100_000n);
 const tenant = { platformId: t.platform.platformId, environment: 'SANDBOX' } as const;
-/** The provider's list, as pages, and the requests made for it. */
+/** The pages of the provider's list, and the requests made for them. */
 let pages: readonly (readonly RailMovement[])[] = [];
 let asked: MovementsRequest[] = [];
 const orders: Record<string, Order> = {};
@@ -167,7 +167,7 @@ test('an order belongs to the period of its creation, from the first moment to t
     expect((await compare(from)).orders).toBe(found);
   // A payment within this installation is not an order at the provider.
   expect((await compare(orderOf('inside').at)).orders).toBe(0);
-  // An order from another period is not reported as missing just because a return refers to it.
+  // An order from another period is not reported as missing merely because a return refers to it.
   pages = [[movementOf({ returnOf: paid.id })]];
   expect(await compare(beside(paid, -1))).toMatchObject({ orders: 1, differences: [] });
 });
@@ -204,11 +204,11 @@ test('a deposit is compared like an order once it is credited, and is not a diff
   }
 });
 
-test('payments under way, and those that failed within the last minute, may count on one side only', async () => {
+test('payments in flight, and those that failed within the last minute, may count on one side only', async () => {
   const platform = await t.newPlatform('balances');
   const { platformId } = platform;
   const own = await makeScene(platform, 1_000n);
-  /** Returns the balance in the books, and how much less and how much more the provider may hold. */
+  /** Returns the balance in the ledger, and how much less or more the provider may hold. */
   const read = async () => {
     const both = await readBalances(payments, { ...tenant, platformId });
     const { booked, beyondLow, beyondHigh } = both?.find(({ currency }) => currency === 'USD') ?? expect.unreachable();

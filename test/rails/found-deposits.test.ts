@@ -8,12 +8,12 @@ import type { DepositsPage, RailDeposit } from '../../src/rails/rail-parts.ts';
 import { tester, testGateway, uuidIn } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 
-// How a provider's deposits are stored, and from which time on it is queried. The test plays the provider.
+// Tests how a provider's deposits are stored, and where each query for deposits starts. The test plays the provider.
 
 let page: (from: Date) => Promise<DepositsPage>;
 const minute = 60_000;
 const day = 1_440 * minute;
-/** The time from which the provider would be queried at the beginning of each test. */
+/** Where the provider's next query would start at the beginning of each test. */
 const start = new Date('2026-01-31T12:00:00.000Z');
 const after = (ms: number) => new Date(start.getTime() + ms);
 const t = await testGateway({ ROLE: 'serve' });
@@ -84,7 +84,7 @@ test('a query starts two minutes before the last known deposit, and the next no 
   expect([next, waits]).toEqual([after(5 * minute), true]);
 });
 
-test('a query never starts before the previous one, whatever is still under way', async () => {
+test('a query never starts before the previous one, even if deposits are still pending', async () => {
   const { next } = await found([deposit({ state: 'UNDER_WAY', at: after(-minute) }), deposit({ at: after(minute) })]);
   expect(next).toEqual(start);
 });

@@ -10,7 +10,7 @@ export type IncomingMistake = 'believes anybody' | 'takes anew' | 'lists all';
 const secret = `whsec_${Buffer.alloc(32, 3).toString('base64')}`;
 const customerId = '0197f2a0-0000-7000-8000-000000000009';
 
-/** Returns a webhook from a provider that signs in the same way as this service. */
+/** Returns a webhook from a provider that signs like this service. */
 export function signedWebhook(orderId: string, by = secret): RailWebhook {
   const [id, at, body] = [`message-${randomUUID()}`, new Date(), JSON.stringify({ order: orderId })];
   const headers = {

@@ -71,7 +71,7 @@ test('a rail is a separate module, with its own settings for each environment an
     }),
     'rails.json',
   );
-  // Modules named in a file are resolved relative to the file, whatever folder the gateway runs in.
+  // Modules named in a file are resolved relative to that file, regardless of the working directory.
   const payments = await open(file);
   const rate = async (platformId: string) => {
     return (await railOf(payments, { platformId, environment: 'PRODUCTION' }, 'rate').rate(usd, eur))?.rate;

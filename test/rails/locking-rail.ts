@@ -13,7 +13,7 @@ export const wrongLocks: Readonly<Record<string, { readonly lock?: Partial<RateL
   'a duration that is not a number': { validMs: Number.NaN },
 };
 
-/** Returns the amount whose lock is wrong in this way. */
+/** Returns the amount that gets this kind of wrong lock. */
 export const wrongAmount = (name: string) => 5_000n + BigInt(Object.keys(wrongLocks).indexOf(name));
 
 /** The amount whose lock expires almost immediately. */
@@ -29,7 +29,7 @@ function lockOf({ id, amount }: LockRequest): LockAnswer {
   };
 }
 
-/** A sandbox that locks rates of two to one, or grants wrong locks. */
+/** A sandbox that locks rates of 2:1, or grants wrong locks. */
 const module: RailModule = {
   railPort: 1,
   name: 'locking',

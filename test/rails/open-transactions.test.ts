@@ -13,7 +13,7 @@ import { slowAmount } from './returning-rail.ts';
 import { testRelay, testTwoGateways } from './two-gateways.ts';
 import { watch } from './watched-upstream.ts';
 
-/** No database transaction is open during a call to a provider: it could hold locks until the provider answers. */
+/** No database transaction is open during a call to a provider; it could hold locks until the provider responds. */
 
 /** The methods of the rail that were called, and those that were called while a transaction was open. */
 const called = new Set<string>();
@@ -22,7 +22,7 @@ const inside = new Set<string>();
 /** Selects the open transactions that are idle now. */
 const idle = `select pid || ' ' || xact_start as id from pg_stat_activity
   where datname = current_database() and state = 'idle in transaction'`;
-/** How long a call waits for them to end. A transaction still open after that must be waiting for the call. */
+/** How long a call waits for open transactions to end. Any still open after that must be waiting for the call. */
 const waitMs = 3_000;
 
 async function look(method: string): Promise<void> {
@@ -82,6 +82,6 @@ test('this test notices a call inside a transaction', async () => {
     await client.query('select');
     await rail?.balances?.();
   });
-  // A webhook that arrives in the meantime may find the same transaction open.
+  // A webhook that arrives in the meantime may also detect this transaction.
   expect(inside).toContain('balances');
 });

@@ -5,9 +5,9 @@ import type { ProviderFault, RailTrial, TrialTimes } from '../../src/rails/confo
 import type { Rail, RailOrder, RailOutcome } from '../../src/rails/rail.ts';
 import type { LockAnswer, LockRequest, RateLock } from '../../src/rails/rail-parts.ts';
 
-/** The times of a trial in tests: a slow provider answers after 60 ms. */
+/** The timings of a trial in tests. A slow provider responds after 60 ms. */
 export const quickTimes: TrialTimes = { answerMs: 40, outcomeMs: 5_000 };
-/** The times for a faulty rail, so that the suite does not wait long for an outcome that never arrives. */
+/** The timings for a faulty rail, so that the suite does not wait long for an outcome that never arrives. */
 export const shortTimes: TrialTimes = { ...quickTimes, outcomeMs: 400 };
 
 /** How long the provider holds a lock, in milliseconds. */
@@ -37,7 +37,7 @@ export class Provider {
     return this.fault === 'contradicts' && payment.state === 'settled' ? 'failed' : payment.state;
   }
 
-  /** Throws if the provider's fault is that it is down or loses its answers. */
+  /** Throws if the provider is to be down or to lose its responses. */
   async answer(): Promise<void> {
     if (this.fault === 'is-down') throw new Error('connect ECONNREFUSED');
     if (this.fault === 'loses-answers') throw new Error('socket hang up');
@@ -104,7 +104,7 @@ function triesLocks(mistake: Mistake | undefined): boolean {
 
 /** Opens a rail for the provider, correct or with one mistake by its author. */
 function openRail(provider: Provider, mistake: Mistake | undefined): Rail {
-  /** Payments that only this process knows. */
+  /** Payments that only this process knows about. */
   const sent = new Set<string>();
   const perform = async (order: RailOrder): Promise<RailOutcome> => {
     if (order.kind === 'COLLECTION' && provider.wasGivenBack(order.id))

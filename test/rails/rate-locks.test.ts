@@ -5,7 +5,7 @@ import { testGateway } from '../setup/gateway.ts';
 import { balanceOf, makeScene } from '../setup/scene.ts';
 import { briefAmount, wrongAmount, wrongLocks } from './locking-rail.ts';
 
-/** The lock that a rail reports is checked before a quote promises its rate. */
+/** Tests that a rail's lock is checked before a quote promises its rate. */
 
 const rails = { SANDBOX: { module: './test/rails/locking-rail.ts' } };
 const t = await testGateway({ RAILS: parseRailSettings(JSON.stringify(rails)) });

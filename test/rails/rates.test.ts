@@ -18,7 +18,7 @@ describe('the rate table of the sandbox', () => {
     }
   });
 
-  it('converts a currency to itself at 1, and any other both ways at a loss of the spread', () => {
+  it('converts a currency to itself at 1, and to any other and back at a loss of the spread', () => {
     for (const [sending, receiving] of pairs) {
       const there = parseDecimal(sandboxTerms(sending, receiving).rate);
       const andBack = multiply(there, parseDecimal(sandboxTerms(receiving, sending).rate));
@@ -64,7 +64,7 @@ describe("the rates in the sandbox's settings", () => {
     expect(sandboxTerms(eur, usd, rates)).toEqual(sandboxTerms(eur, usd));
   });
 
-  it('keep the fees of the table if they name none', () => {
+  it('keep the fees of the table if they specify none', () => {
     const rates = parseRateOverrides('{"USD/JPY": {"rate": "0.00666666666666667"}}');
     expect(sandboxTerms(usd, jpy, rates)).toEqual({ ...sandboxTerms(usd, jpy), rate: '0.00666666666666667' });
   });

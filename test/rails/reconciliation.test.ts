@@ -7,7 +7,7 @@ import { runOps, typeIn } from '../setup/ops.ts';
 import { balanceOf, fund, makeScene, ownAccount } from '../setup/scene.ts';
 import { credentialsIn, testTwoGateways } from './two-gateways.ts';
 
-// A platform's books are compared with its provider's, a second instance, both by command and daily.
+// Compares a platform's ledger with that of its provider, a second instance, both by command and daily.
 
 const two = await testTwoGateways({ pollMs: 10 });
 const { upstream, gateway, spoil } = two;
@@ -44,7 +44,7 @@ async function compare(): Promise<Data[]> {
 }
 const open = (): Promise<Data[]> => answer('reconcile', 'list');
 const faults = (differences: readonly Data[]) => differences.map(({ fault }) => fault);
-/** Compares today's books as if the day were over. */
+/** Runs today's comparison as if the day were over. */
 const compareToday = () => reconcileDueDays(gateway.gateway.payments, -24);
 
 test('a difference in balances is reported with both sides until it is explained; after that only new ones are', async () => {
@@ -68,7 +68,7 @@ test('a difference in balances is reported with both sides until it is explained
   expect(await compare()).toEqual([]);
   expect(await open()).toEqual([]);
 
-  // More than was moved within the last minute, because such movements may be counted on only one side.
+  // More than was moved within the last minute, because recent movements may be counted on only one side.
   await fund(account, await ownAccount(account, 'USD'), 10_000_000n);
   const again = { fault: 'OTHER_BALANCE', there: '200495.00 USD held' };
   expect(await compare()).toMatchObject([again]);
@@ -105,7 +105,7 @@ test('money moved at the provider outside the gateway is found daily until the d
     ...{ currency: 'USD', receivedHere: '500.00 USD', receivedThere: '500.00 USD', failure: null },
     ...{ paidHere: '5.00 USD', paidThere: '9005.00 USD', booked: '495.00 USD', held: '191495.00 USD' },
   });
-  // The money is returned. Now the balances agree again, and a difference that is gone cannot be closed.
+  // The money is returned. The balances match again, and a difference that is gone cannot be closed.
   await fund(account, await ownAccount(account, 'USD'), 900_000n);
   expect(faults(await compare())).toEqual(['MISSING_HERE']);
   expect(faults(await open())).toEqual(['MISSING_HERE']);
@@ -197,7 +197,7 @@ test("the gateway's own moves upstream are not differences; unknown payments tha
   ]);
 });
 
-test('if the provider cannot be asked, earlier findings are kept, and the reason is recorded', async () => {
+test('if the provider cannot be reached, earlier findings are kept, and the reason is recorded', async () => {
   await connectWith({ clientId: 'nobody', secret: 'wrong' });
   const { code, out } = await ops('rails', 'reconcile', 'books', '--from', from, '--to', to, ...by);
   expect({ code, error: JSON.parse(out).error }).toMatchObject({

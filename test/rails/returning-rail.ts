@@ -4,13 +4,13 @@ import { sandboxRail } from '../../src/rails/sandbox/sandbox-rail.ts';
 
 /** The amount of a payment that its bank returns after delivery. */
 export const returnedAmount = 777n;
-/** The amount of a payment that is under way for a second. */
+/** The amount of a payment that stays in flight for a second. */
 export const slowAmount = 4_321n;
 const slowMs = 1_000;
 
 const settingsSchema = z.object({ returnMs: z.int().default(3_600_000) }).prefault({});
 
-/** A sandbox whose banks return payments of one amount by default after an hour, and delay those of another. */
+/** A sandbox whose banks return payments of one amount, by default after an hour, and delay those of another. */
 const module: RailModule = {
   railPort: 1,
   name: 'returning',

@@ -13,7 +13,7 @@ import { fund, makeScene, ownAccount, serverOf } from '../setup/scene.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 import { credentialsIn } from './two-gateways.ts';
 
-// No log, metric, trace or answer exposes a provider's secrets, whatever the provider answers, even during a rotation.
+// No log, metric, trace or response exposes a provider's secrets, whatever the provider sends, even during rotation.
 
 const environment = {
   CLIENT_TOKEN_KEY: 'a key that only tests use, for nothing else',
@@ -44,7 +44,7 @@ const ops = (...args: string[]) => askOps(database.url, args, environment);
 /** All secrets that the platform has ever had with its provider. */
 const secrets: { readonly clientId: string; readonly secret: string; readonly webhookSecret: string }[] = [];
 
-/** Stores new credentials and a new webhook secret, as a person who rotates them would. */
+/** Stores new credentials and a new webhook secret, as an operator who rotates them would. */
 async function rotate(authorization: string, baseUrl: string): Promise<void> {
   const { clientId, secret } = credentialsIn(authorization);
   const path = `${instance.url}/rails/Platform:${platform.platformId}/webhooks`;
@@ -54,7 +54,7 @@ async function rotate(authorization: string, baseUrl: string): Promise<void> {
   await ops('rails', 'connect', 'secretive');
 }
 
-/** Returns the forms in which a secret may appear. An error from a parser shows the first characters of a text. */
+/** Returns the forms in which a secret may appear. A parser's error message shows the first characters of its input. */
 const formsOf = ({ clientId, secret, webhookSecret }: (typeof secrets)[number]) => {
   const key = webhookSecret.replace('whsec_', '');
   const whole = [secret, `${clientId}:${secret}`, key].flatMap((one) => [
@@ -67,7 +67,7 @@ const formsOf = ({ clientId, secret, webhookSecret }: (typeof secrets)[number]) 
 const upstream = await startTestGateway();
 const account = await upstream.newPlatform('account');
 for (const currency of ['USD', 'EUR']) await fund(account, await ownAccount(account, currency), 1_000_000n);
-/** A proxy in front of upstream. It injects a fault if the customer is named after the fault. */
+/** A proxy in front of upstream that injects a fault if the customer is named after it. */
 const provider = createServer(async (request, response) => {
   const body = await bodyOf(request);
   const name = Object.keys(faults).find((one) => body.includes(one));
@@ -137,14 +137,14 @@ test('no secret of a provider is logged, measured, traced or returned, even whil
     body: '{}',
   });
   expect(refused.status).toBe(401);
-  // Nothing listens at this address.
+  // Nothing is listening at this address.
   const port = await freePort();
   await rotate(rotated, `http://127.0.0.1:${port}/2025-10-13`);
   await attempt('Is refused by nobody');
   const figures = await (await fetch(figuresUrl)).text();
   expect(await instance.end('SIGTERM')).toBe(0);
 
-  // All of these failures have happened, and have left traces in the outputs that were searched.
+  // All of these failures have occurred and appear in the searched output.
   const printed = instance.output();
   expect(printed).toContain('upstream answered 500');
   expect(printed).toContain('upstream answered 401');

@@ -13,7 +13,7 @@ import { balanceOf, makeScene } from '../setup/scene.ts';
 import { DeviatingProvider } from './deviating-provider.ts';
 
 // A provider moves a different amount than promised. An operator settles the payment as promised, and the difference is
-// booked to an account of its own (decision 95).
+// booked to a separate account (decision 95).
 
 const provider = new DeviatingProvider();
 
@@ -96,7 +96,7 @@ async function toEnd(id: string): Promise<number> {
 
 const deviation = fc.record({ taken: fc.bigInt({ min: -40n, max: 40n }), arrived: fc.bigInt({ min: -40n, max: 40n }) });
 
-test('whatever a provider moves, customers get what was promised, and DIFFERENCES makes the books agree', async () => {
+test('whatever a provider moves, customers get what was promised, and DIFFERENCES makes the ledgers match', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.constantFrom(...Object.keys(ways)),
@@ -175,7 +175,7 @@ test("a shortfall of an external receiver is reported, but not booked if the pro
   expect(await named()).toEqual([]);
 });
 
-test('no one can settle a payment by hand if it has no case, or if its rail is away, silent or in agreement', async () => {
+test('no one can settle a payment by hand if it has no case, or if its rail is missing, silent or in agreement', async () => {
   provider.deviation = { taken: 3n, arrived: 0n };
   const { id } = await move('transferOut', 1_100);
   await expect(settled(id)).rejects.toThrow(`${id} has no open case about a different amount`);

@@ -20,7 +20,7 @@ const real = { ...payments, rails: { SANDBOX: rail } };
 
 const forbidden = { code: 'FORBIDDEN', message: 'this is possible only for sandbox platforms' };
 
-test('a rail without simulation refuses every sandbox act', async () => {
+test('a rail without simulation refuses every sandbox command', async () => {
   await expect(fundAccount(real, viewer, { accountId: scene.usd, amount: 1n })).rejects.toMatchObject(forbidden);
   await expect(sandboxSend(real, viewer, { quoteId: 'Quote:1', currencyCode: 'USD' })).rejects.toMatchObject(forbidden);
   await expect(
@@ -42,7 +42,7 @@ test('a rail without simulation accepts payments without a scenario, and none wi
   expect((await transferOut(real, viewer, transfer)).row.status).toBe('PENDING');
 });
 
-test("if the rail does not check identities, a customer's name decides nothing", async () => {
+test("if the rail does not check identities, a customer's name has no effect", async () => {
   const details = { customerType: 'INDIVIDUAL', fullName: 'Person 002' } as const;
   const made = await createCustomer(real, viewer, { platformCustomerId: 'real-1', details });
   expect(made.row.kycStatus).toBe('PENDING_REVIEW');

@@ -13,13 +13,13 @@ import { passWebhookTo, type Receiver, startReceiver } from '../webhooks/receive
 /** A gateway in front of an upstream service, which is a second instance. */
 export type TwoGateways = Awaited<ReturnType<typeof startTwoGateways>>;
 
-/** Returns the client id and the secret in a request's header. */
+/** Returns the client id and the secret from a request's header. */
 export function credentialsIn(authorization: string): { clientId: string; secret: string } {
   const [clientId = '', secret = ''] = Buffer.from(authorization.replace('Basic ', ''), 'base64').toString().split(':');
   return { clientId, secret };
 }
 
-/** Starts both gateways, with these settings of the rail here. Upstream also fails, returns and delays payments. */
+/** Starts both gateways, with these settings for this side's rail. Upstream can fail, return and delay payments. */
 export async function startTwoGateways(settings: object, overrides: Partial<GatewaySettings> = {}) {
   const key = randomBytes(32);
   const rails = (text: object) => parseRailSettings(JSON.stringify(text));
@@ -37,9 +37,9 @@ export async function startTwoGateways(settings: object, overrides: Partial<Gate
     upstream,
     gateway,
     key,
-    /** The settings with which operators' commands reach the gateway's rail. */
+    /** The settings that operators' commands need to reach the gateway's rail. */
     environment: { SECRET_KEY: key.toString('base64'), RAILS: JSON.stringify({ PRODUCTION: { module: 'upstream' } }) },
-    /** Connects a new platform here to its own account upstream, which holds this amount in both USD and EUR. */
+    /** Connects a new platform to its own upstream account, which holds this amount in both USD and EUR. */
     async connected(name: string, amount = 1_000_000n) {
       const account = await upstream.newPlatform(name);
       if (amount > 0n)
@@ -51,18 +51,18 @@ export async function startTwoGateways(settings: object, overrides: Partial<Gate
       const connect = (more: object) =>
         connections.write(platform.platformId, JSON.stringify({ ...connection, ...more }));
       await connect({});
-      /** Where upstream posts the platform's webhooks. */
+      /** The URL to which upstream posts the platform's webhooks. */
       const webhookUrl = `${gateway.url}/rails/Platform:${platform.platformId}/webhooks`;
       /** Returns the platform's upstream balances, in smallest units. */
       const held = async () => {
         const of = async (currency: string) => balanceOf(account, await ownAccount(account, currency));
         return { USD: await of('USD'), EUR: await of('EUR') };
       };
-      /** Returns the balances of an account here, and upstream. */
+      /** Returns the balances of an account on this side and upstream. */
       const both = async (id: string) => ({ here: await balanceOf(platform, id), there: await held() });
       return { account, platform, webhookUrl, connect, held, both };
     },
-    /** Compares a platform's books with upstream's, from one hour ago to one hour from now. */
+    /** Compares a platform's ledger with upstream's, from one hour ago to one hour from now. */
     compare({ platformId }: TestPlatform) {
       const period = { from: new Date(Date.now() - 3_600_000), to: new Date(Date.now() + 3_600_000) };
       return reconcile(payments, { platformId, environment: 'PRODUCTION' }, period);
@@ -75,18 +75,18 @@ export async function startTwoGateways(settings: object, overrides: Partial<Gate
       if (!rail) throw new Error('no rail');
       return rail;
     },
-    /** Returns the upstream id of an account that was registered here. */
+    /** Returns the upstream id of an account that was registered on this side. */
     async accountThere({ platformId }: TestPlatform, id: string) {
       const text = "select id from account where platform_id = $1 and kind = 'EXTERNAL' and platform_account_id = $2";
       const { rows } = await upstream.owner.query(text, [platformId, uuidIn(id)]);
       return `ExternalAccount:${rows[0].id}`;
     },
-    /** Returns the upstream id of the latest counterpart of a customer here. */
+    /** Returns the upstream id of a customer's latest upstream counterpart. */
     async customerThere(id: string) {
       const text = 'select id from customer where platform_customer_id like $1 order by id desc limit 1';
       return `Customer:${(await upstream.owner.query(text, [`${uuidIn(id)}-%`])).rows[0].id}`;
     },
-    /** Returns the ids of a payment's orders here, oldest first. */
+    /** Returns the ids of a payment's orders on this side, oldest first. */
     async ordersOf(transactionId: string): Promise<string[]> {
       const text = 'select id from rail_order where transaction_id = $1 order by created_at';
       return (await gateway.owner.query(text, [uuidIn(transactionId)])).rows.map(({ id }) => id);

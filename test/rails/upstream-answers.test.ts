@@ -3,7 +3,7 @@ import { afterAll, expect, test } from 'vitest';
 import { quoteRecord, UpstreamClient } from '../../src/rails/upstream/upstream-client.ts';
 import { listen } from '../setup/free-port.ts';
 
-/** Contradictory answers from an upstream service leave the outcome unknown and end nothing. */
+/** Contradictory responses from an upstream service leave the outcome unknown and do not end the payment. */
 
 let answer = { status: 200, text: '' };
 const server = createServer((_request, response) => response.writeHead(answer.status).end(answer.text));

@@ -16,17 +16,17 @@ import {
 import { testRelay, testTwoGateways } from './two-gateways.ts';
 import { ownUpstreamProxy } from './upstream-proxy.ts';
 
-/** Money that arrives at an upstream service without an order, for the customers of a platform here. */
+/** Money that arrives at an upstream service without an order, for the customers of a platform on this side. */
 
 const two = await testTwoGateways({ pollMs: 10 });
-// Each webhook arrives twice.
+// The relay delivers every webhook twice.
 const { shop, relay, passOn, holdBack } = await testRelay(two, 2);
 const customer = await newCustomer(shop.platform);
 const usd = await internalAccount(shop.platform, customer, 'USD');
 /** The customer's account upstream, and the platform's own. */
 const there = await accountThere(customer);
 const own = await ownAccount(shop.account, 'USD');
-/** A bank account that the platform has registered upstream, from which money arrives there. */
+/** A bank account that the platform has registered upstream, from which money is sent to it. */
 const bank = await externalAccount(shop.account, undefined, 'USD', usAccount('7654321000'));
 
 /** Returns a customer's upstream account in USD. */
@@ -34,7 +34,7 @@ async function accountThere(id: string): Promise<string> {
   return internalAccount(shop.account, await two.customerThere(id), 'USD');
 }
 
-/** Makes money arrive upstream from a bank. Returns its reference there. */
+/** Simulates an incoming bank transfer at the upstream provider. Returns the provider's reference for it. */
 async function comeIn(to: string, amount: bigint): Promise<string> {
   const { transaction } = await actOn(shop.account, 'transferIn', moving(bank, to, amount));
   expect(await ended(shop.account, transaction.id)).toMatchObject({ status: 'COMPLETED' });
@@ -55,7 +55,7 @@ const depositOf = async (reference: string): Promise<Data> => {
 const untilStatus = (reference: string, status: string) =>
   vi.waitFor(async () => expect(await depositOf(reference)).toMatchObject({ status }), 20_000);
 
-/** Returns the payments of a customer here, the latest first. */
+/** Returns the payments of a customer on this side, latest first. */
 async function paymentsOf(customerId: string): Promise<Data[]> {
   const fields = 'type status receivedAmount { amount } source { __typename ... on UmaSource { umaAddress } }';
   const list = `transactions { edges { node { ${fields} } } }`;
@@ -98,7 +98,7 @@ test('an upstream deposit is credited once, however often its webhook arrives, a
   ]);
 });
 
-test('deposits without a webhook are found, including one that stays under way for a while', async () => {
+test('deposits without a webhook are found, including one that stays pending for a while', async () => {
   relay.answer = holdBack;
   const ofCustomer = await fieldsOf(shop.account, 'account', there, '... on InternalAccount { customer { id } }');
   const umaReceipt = { senderUmaAddress: '$ben@example.org' };
@@ -127,7 +127,7 @@ test('deposits without a webhook are found, including one that stays under way f
   relay.answer = passOn;
 });
 
-test('a deposit whose answer was lost upstream is collected once and credited once', async () => {
+test('a deposit for which the upstream response was lost is collected once and credited once', async () => {
   relay.answer = holdBack;
   const proxy = await ownUpstreamProxy(two.upstream.url);
   onTestFinished(() => shop.connect({}));
@@ -160,7 +160,7 @@ test('a deposit that cannot be stored does not block other deposits, and is exam
   const proxy = await ownUpstreamProxy(two.upstream.url);
   onTestFinished(() => shop.connect({}));
   const before = await balanceOf(shop.platform, usd);
-  // Texts that payers and providers can write. Postgres cannot store U+0000 or half of a surrogate pair.
+  // Strings that payers and providers can send. Postgres cannot store U+0000 or half of a surrogate pair.
   const references = [];
   for (const amount of [4_101n, 4_102n, 4_103n, 4_104n, 4_105n]) references.push(await comeIn(there, amount));
   const [memo = '', huge = '', empty = '', foreign = '', good = ''] = references;
@@ -208,7 +208,7 @@ test('money collected by orders is not examined repeatedly', async () => {
   expect(await balanceOf(shop.platform, scene.usd)).toBe(800n);
 });
 
-test('a deposit that cannot be credited waits for a person, who decides whose it is', async () => {
+test('a deposit that cannot be credited waits for an operator to decide whose it is', async () => {
   const [unnamed, mine] = [await comeIn(own, 500n), await comeIn(own, 600n)];
   const gone = await newCustomer(shop.platform);
   const accountOfGone = await accountThere(gone);

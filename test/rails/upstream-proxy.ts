@@ -7,13 +7,13 @@ import { bodyOf, passOn } from '../setup/pass-on.ts';
 export type UpstreamProxy = Awaited<ReturnType<typeof ownUpstreamProxy>>;
 
 /**
- * Starts a proxy in front of an upstream service, until the running test has ended. It simulates network faults, and a
- * service that contradicts itself.
+ * Starts a proxy in front of an upstream service, which runs until the end of the current test. It simulates network
+ * faults and a service that contradicts itself.
  */
 export async function ownUpstreamProxy(target: string) {
   let fault: ProviderFault = 'none';
   let changed = (text: string) => text;
-  /** The answers that are held back while the service is slow. */
+  /** The responses that are held back while the service is slow. */
   const held = new Set<() => void>();
   const server = createServer((request, response) => {
     forward(request, response).catch(() => response.destroy());
@@ -44,7 +44,7 @@ export async function ownUpstreamProxy(target: string) {
       for (const release of held) release();
       held.clear();
     },
-    /** From now on, changes the text of each answer to a GET. */
+    /** From now on, rewrites the body of each response to a GET. */
     change(answers: (text: string) => string) {
       changed = answers;
     },

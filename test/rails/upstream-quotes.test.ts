@@ -16,11 +16,11 @@ import { createEndpoint } from '../webhooks/endpoint.ts';
 import { returnedAmount, slowAmount } from './returning-rail.ts';
 import { credentialsIn, testTwoGateways } from './two-gateways.ts';
 
-/** Conversions whose rate is locked at a second instance before it is promised here (decision 83). */
+/** Conversions whose rate is locked at a second instance before a quote promises it (decision 83). */
 
 const two = await testTwoGateways({ pollMs: 10 });
 const { upstream, gateway } = two;
-/** The platform, which earns part of the fees, and its account upstream. */
+/** The platform, which earns part of the fees, and its upstream account. */
 const { platform, account, held, ...shop } = await two.connected('production', 0n);
 await chargeFees(gateway, platform, 25n, '0.01');
 const scene = await makeScene(platform, 0n);
@@ -28,7 +28,7 @@ await bringIn(platform, scene, 400_000n);
 
 const both = () => shop.both(scene.usd);
 
-/** Returns a quote here, and the upstream quote that serves as its lock. */
+/** Returns a quote on this side and the upstream quote that serves as its lock. */
 async function bothQuotes(id: string): Promise<{ readonly here: Data; readonly there: Data }> {
   const read = async ({ owner }: TestGateway, of: string) =>
     (await owner.query('select * from quote where id = $1', [uuidIn(of)])).rows[0];
@@ -49,7 +49,7 @@ const compared = () => two.compare(platform);
 const balances = async () =>
   (await readBalances(gateway.gateway.payments, { ...platform, environment: 'PRODUCTION' })) ?? [];
 
-/** Expects both books to agree, apart from the operator's own money upstream. */
+/** Expects both ledgers to match, apart from the operator's own money upstream. */
 async function expectReconciled(): Promise<void> {
   const { differences, totals } = await compared();
   expect(differences).toEqual([]);
@@ -75,19 +75,19 @@ test.for(['SENDING', 'RECEIVING'] as const)(
       there.total_receiving_amount,
       there.exchange_rate,
     ]);
-    // The quote expires before its lock does, by a margin computed from upstream's own times, whatever the clocks show.
+    // The quote expires before its lock does, by a margin computed from upstream's own times, despite any clock skew.
     const life = ({ created_at: from, expires_at: to }: Data) => to.getTime() - from.getTime();
     expect(life(here)).toBe(life(there) * 0.9);
 
     const end = await executed(made);
     expect(end).toMatchObject({ status: 'COMPLETED' });
     expect((await bothQuotes(made.id)).there).toMatchObject({ status: 'COMPLETED' });
-    // The money left upstream in dollars; the euro account there was not needed.
+    // The money left upstream in dollars; the upstream euro account was not needed.
     const after = await held();
     expect(after).toEqual({ ...before, USD: before.USD - BigInt(there.total_sending_amount) });
     const sent = "select from idempotency_record where operation = 'executeQuote' and key = $1";
     expect((await upstream.owner.query(sent, await two.ordersOf(made.transaction.id))).rowCount).toBe(1);
-    // Nothing is converted in the books here: only the platform's share is earned, and there is no currency position.
+    // This side's ledger converts nothing: only the platform's share is earned, and there is no currency position.
     expect(end.ledgerEntries.filter(({ system }: Data) => system === 'LIQUIDITY')).toEqual([]);
     await expectReconciled();
   },
@@ -105,7 +105,7 @@ test('a quote that is executed immediately executes one quote upstream, even if 
   expect((await held()).USD).toBe(before.USD - BigInt(there.total_sending_amount));
 });
 
-test('money that stays here is converted upstream between two accounts of the platform', async () => {
+test('money that stays on this side is converted upstream between two accounts of the platform', async () => {
   const before = await held();
   const neighbour = await newCustomer(platform);
   const eur = await internalAccount(platform, neighbour, 'EUR');
@@ -136,7 +136,7 @@ test('an unexecuted quote expires on both sides, and is not a difference', async
   await expectReconciled();
 });
 
-test('a payment for which upstream took a different amount waits for a person, or for the locked amount', async () => {
+test('a payment for which upstream took a different amount waits for an operator, or for the locked amount', async () => {
   const made = await quote(platform, receiving(slowAmount));
   const { there } = await bothQuotes(made.id);
   const take = (more: bigint) =>
@@ -208,13 +208,13 @@ test("a quote that upstream refuses is refused here, with upstream's reason", as
   expect(await quote(platform, usdToEur(scene, { destination }))).toMatchObject({ status: 'PENDING' });
 });
 
-/** Builds a request to the rail itself for a conversion into euros. The lock determines its amount. */
+/** Builds a direct request to the rail for a conversion into euros. The lock determines the amount. */
 const orderOf = (id: string): Omit<RailOrder, 'amount'> => ({
   ...{ id, step: 'SETTLEMENT', kind: 'PAYOUT', currency: 'EUR', account: undefined, umaAddress: undefined },
   ...{ settled: false, ageMs: 0, attempts: 0, scenario: null },
 });
 
-/** Asks the rail itself to lock a conversion from dollars into euros. */
+/** Calls the rail directly to lock a conversion from dollars into euros. */
 async function lock(orderId: string, rest: Partial<LockRequest> = {}): Promise<RateLock> {
   const currencies = { sending: requiredCurrency('USD'), receiving: requiredCurrency('EUR') };
   const request: LockRequest = {
@@ -245,12 +245,12 @@ test('an order executed before a restore is found again, although its repeat loc
   expect(found).toMatchObject({ kind: 'settled' });
 });
 
-test("a lock that upstream no longer knows leaves its order's outcome unknown: a person must investigate", async () => {
+test("a lock that upstream no longer knows leaves its order's outcome unknown: an operator must investigate", async () => {
   const id = randomUUID();
   const known = await lock(id);
   const order = {
     ...{ ...orderOf(id), amount: known.received },
-    // As if upstream's database had been restored to a time before its quote.
+    // Simulates a restore of upstream's database to a time before the quote.
     lock: { ...known, reference: `Quote:${randomUUID()}` },
   };
   await expect(rail.payOut?.(order)).rejects.toThrow(
@@ -331,7 +331,7 @@ test('following docs/rails.md to the letter puts a gateway in front of an upstre
   }
 });
 
-test('a payment for which upstream took more is settled as promised, and both books agree again', async () => {
+test('a payment for which upstream took more is settled as promised, and both ledgers match again', async () => {
   const before = await balanceOf(platform, scene.usd);
   const { differences } = await compared();
   const beyond = async () => (await balances()).map(({ held: there, booked }) => (there ?? 0n) - booked);

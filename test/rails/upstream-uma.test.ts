@@ -16,7 +16,7 @@ await bringIn(shop.platform, scene, 500_000n);
 
 const both = () => shop.both(scene.usd);
 
-/** Returns the upstream quote that serves as the lock for a quote here, in its current state. */
+/** Returns the current state of the upstream quote that serves as the lock of a quote on this side. */
 async function quoteThere(id: string): Promise<Data> {
   const text = "select rate_lock ->> 'reference' as id from quote where id = $1";
   const { rows } = await two.gateway.owner.query(text, [uuidIn(id)]);
@@ -28,7 +28,7 @@ async function quoteThere(id: string): Promise<Data> {
   return there[0];
 }
 
-/** Expects both books to agree, and nothing to be left on the upstream account from which addresses are paid. */
+/** Expects both ledgers to match, and the upstream account that pays UMA addresses to be empty. */
 async function expectReconciled(): Promise<void> {
   expect((await two.compare(shop.platform)).differences).toEqual([]);
   const tenant = { ...shop.platform, environment: 'PRODUCTION' } as const;
@@ -41,7 +41,7 @@ async function expectReconciled(): Promise<void> {
   expect(rows).toEqual([{ sum: '0' }]);
 }
 
-test('a receiver that is unknown here is looked up upstream, including what it requires of its sender', async () => {
+test('a receiver that is unknown on this side is looked up upstream, including what it requires of its sender', async () => {
   const umaAddress = '$success.eur@sandbox.uma.money';
   expect(await lookUp(shop.platform, umaAddress, { sender: { customerId: scene.customerId } })).toMatchObject({
     ...{ umaAddress, vaspName: 'Sandbox' },
@@ -114,7 +114,7 @@ test('an external address is paid only from an internal account and with the req
   expect(await from(scene.usd, { senderCustomerInfo: [] })).toMatchObject({ code });
 });
 
-test('a payment whose quote is paid repeatedly, as when processes die, takes its money only once', async () => {
+test('a payment whose quote is paid repeatedly, as happens when processes die, takes its money only once', async () => {
   const before = await shop.held();
   const made = await umaQuote(shop.platform, scene.usd, '$pending.long.usd@sandbox.uma.money');
   await execute(shop.platform, made.id);

@@ -11,7 +11,7 @@ import { passWebhookTo, type Received } from '../webhooks/receiver.ts';
 import { returnedAmount, slowAmount } from './returning-rail.ts';
 import { testRelay, testTwoGateways } from './two-gateways.ts';
 
-/** Webhooks from upstream. Polling repeats only after an hour, so it cannot hide a missing webhook. */
+/** Webhooks from upstream. The polling interval is an hour, so that polling cannot hide a missing webhook. */
 
 /** Forwards a webhook to the gateway exactly as it arrived. */
 const give = (received: Pick<Received, 'raw' | 'headers'>, url = shop.webhookUrl) => passWebhookTo(url, received);
@@ -51,12 +51,12 @@ const ofOrder = (id: string) => relay.received.filter(({ body }) => body.transac
 const untilReported = async (id: string, status: string) =>
   relay.until(() => ofOrder(id).some(({ body }) => body.transaction.status === status));
 
-test('a payment ends when its provider reports it, long before its order would be polled again', async () => {
+test('a payment ends when its provider reports its outcome, long before its order would be polled again', async () => {
   const id = await pay(slowAmount);
   expect(await ended(shop.platform, id)).toMatchObject({ status: 'COMPLETED' });
 });
 
-test('late, duplicate and reordered webhooks end a payment once, and do not end the watch for its return', async () => {
+test('late, duplicate and reordered webhooks end a payment once, and its return is still watched for', async () => {
   relay.answer = holdBack;
   const before = await balanceOf(shop.platform, scene.usd);
   const id = await pay(1_000n);
@@ -71,7 +71,7 @@ test('late, duplicate and reordered webhooks end a payment once, and do not end 
   await untilWorkedOn();
   expect(await stored(ids)).toBe(held.length);
   expect(await balanceOf(shop.platform, scene.usd)).toBe(before - 1_000n);
-  // A late report of the delivery: the order waits for its one remaining query about a return.
+  // A late report of the delivery. The order is waiting for its last poll for a return.
   const [last] = held.slice(-1);
   const again = `Webhook:${randomUUID()}`;
   if (last) await give({ raw: last.raw, headers: signed(last.raw, again) });
@@ -115,7 +115,7 @@ const statusOf = async (id: string) => (await fieldsOf(shop.platform, 'customer'
 const untilKyc = (id: string, status: string) =>
   vi.waitFor(async () => expect(await statusOf(id)).toBe(status), 20_000);
 
-/** Decides the identity check of an upstream customer, whom upstream knows by our id. */
+/** Decides an upstream customer's identity check. Upstream knows the customer by our id. */
 async function decideUpstream(id: string, kycStatus: string): Promise<void> {
   await succeed(shop.account, 'sandboxSetKycStatus', { customerId: await two.customerThere(id), kycStatus });
 }
@@ -221,7 +221,7 @@ test('a signed webhook with a duplicate member is refused with 400 and not store
   expect(await stored([headers['webhook-id']])).toBe(0);
 });
 
-test('strangers who share the address of a provider do not keep its webhooks out', async () => {
+test("strangers who share a provider's address do not block its webhooks", async () => {
   const raw = JSON.stringify({ type: 'TEST', test: true });
   const from = (headers: Record<string, string>) =>
     give({ raw, headers: { ...headers, 'x-forwarded-for': '198.51.100.3' } });
@@ -230,7 +230,7 @@ test('strangers who share the address of a provider do not keep its webhooks out
   for (let count = 0; count < 7; count += 1) wrong.push((await from({})).status);
   expect(wrong).toEqual([401, 401, 401, 401, 401, 401, 401]);
   expect((await from(signed(raw))).status).toBe(200);
-  // Wrong signatures still count: an address that has sent no valid one is limited.
+  // Wrong signatures still count: an address that has never sent a valid one is limited.
   const other = await two.connected('a neighbour of the provider');
   expect((await give({ raw, headers: { 'x-forwarded-for': '198.51.100.3' } }, other.webhookUrl)).status).toBe(429);
   await untilWorkedOn();

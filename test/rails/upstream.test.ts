@@ -33,7 +33,7 @@ import { ownUpstreamProxy, type UpstreamProxy } from './upstream-proxy.ts';
 const two = await testTwoGateways({ pollMs: 10 });
 const { upstream, gateway, key } = two;
 const shop = await two.connected('production');
-/** The platform, and its account upstream. */
+/** The platform and its upstream account. */
 const { platform, account, held } = shop;
 const scene = await makeScene(platform, 0n);
 const rail = two.rail(platform);
@@ -59,7 +59,7 @@ test('a payment is made from the upstream account, under the id of its order', a
   const [orderId = ''] = await two.ordersOf(id);
   const sent = "select from idempotency_record where operation = 'transferOut' and key = $1";
   expect((await upstream.owner.query(sent, [orderId])).rowCount).toBe(1);
-  // An operator can ask about an order: upstream finds it by its memo, and nothing is sent.
+  // An operator can query an order: upstream finds it by its memo, and nothing is sent.
   const order: RailOrder = {
     ...{ id: orderId, step: 'SETTLEMENT', kind: 'PAYOUT', amount: 3_000n, currency: 'USD', settled: false },
     ...{ account: { type: 'US_ACCOUNT', identifier: '', details: {} }, umaAddress: undefined },
@@ -118,7 +118,7 @@ test('a payment that fails upstream fails here, and its money is returned on bot
 test("a payment that exceeds the upstream account's balance fails, and its money is returned", async () => {
   await receive(5_000n);
   const before = await balanceOf(platform, scene.usd);
-  // The operator has withdrawn the money from the account upstream.
+  // The operator has withdrawn the money from the upstream account.
   const { USD: all } = await held();
   const own = await ownAccount(account, 'USD');
   const there = { ...scene, usd: own, outsideUsd: await two.accountThere(account, scene.outsideUsd) };
@@ -131,7 +131,7 @@ test("a payment that exceeds the upstream account's balance fails, and its money
   await fund(account, own, all);
 });
 
-/** Returns an account in the form that a rail receives. */
+/** Returns an account as a rail receives it. */
 async function railAccount(id: string): Promise<RailAccount> {
   const text = 'select account_type as type, identifier, account_info as details from account where id = $1';
   return (await gateway.owner.query(text, [uuidIn(id)])).rows[0];
@@ -140,7 +140,7 @@ async function railAccount(id: string): Promise<RailAccount> {
 test('a settled order that upstream no longer has is not sent again: its outcome is unknown', async () => {
   await fund(account, await ownAccount(account, 'USD'), 10_000n);
   const before = await held();
-  // As if upstream's database had been restored to a time before this order.
+  // Simulates a restore of upstream's database to a time before this order.
   const order = {
     ...({ id: randomUUID(), step: 'SETTLEMENT', amount: 2_000n, currency: 'USD', umaAddress: undefined } as const),
     ...{ account: await railAccount(scene.outsideUsd), settled: true },
@@ -179,7 +179,7 @@ test('credentials rotate without interruption; with wrong ones payments wait ins
   expect(await ended(platform, id)).toMatchObject({ status: 'COMPLETED' });
 });
 
-test('reconciliation reports every difference between the two books with both sides, and corrects none', async () => {
+test('reconciliation reports every difference between the two ledgers with both sides, and corrects none', async () => {
   const { account: other, platform: books } = await two.connected('books', 100_000n);
   const mine = await makeScene(books, 0n);
   const pay = async (amount: bigint) => uuidIn(await payOut(books, mine, amount));
@@ -222,7 +222,7 @@ test('reconciliation reports every difference between the two books with both si
 
 const webhookSecret = `whsec_${randomBytes(32).toString('base64')}`;
 
-/** Builds webhooks of upstream, and deposits money upstream for a customer of the platform. */
+/** Builds upstream webhooks, and deposits money upstream for a customer of the platform. */
 async function upstreamIncoming(): Promise<TrialIncoming> {
   const customerId = (await newCustomer(platform)).replace('Customer:', '');
   const bank = await two.accountThere(account, scene.outsideUsd);
@@ -313,7 +313,7 @@ async function upstreamTrial(proxy: UpstreamProxy): Promise<RailTrial> {
 test('the rail passes the conformance suite with upstream behind a faulty proxy', async () => {
   await fund(account, await ownAccount(account, 'USD'), 1_000_000n);
   const proxy = await ownUpstreamProxy(upstream.url);
-  // The gateway leaves the trial's deposits to the suite.
+  // The suite, not the gateway, processes the trial's deposits.
   await gateway.owner.query("update rail_connection set deposits_due_at = 'infinity'");
   const results = await runConformance(await upstreamTrial(proxy), { answerMs: 700, outcomeMs: 20_000 });
   expect(results.filter(({ result }) => result !== 'passed')).toMatchObject([

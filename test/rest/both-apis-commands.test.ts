@@ -12,7 +12,7 @@ const umaAddress = '$success.usd@sandbox.uma.money';
 const funded: string[] = [];
 const customers: { readonly id: string; readonly business: boolean }[] = [];
 const announced: string[] = [];
-/** External accounts that the run has registered. */
+/** External accounts that this run has registered. */
 const outside: string[] = [];
 
 // Nothing settles or expires during the test, so that both APIs show the same state.
@@ -32,7 +32,7 @@ for (let made = 0; made < 12; made += 1) {
   customers.push({ id: (await rest.make('/customers', body)).id, business });
 }
 
-/** Builds calls from drawn values at the time of the call, when the ids of earlier records are known. */
+/** Builds calls from generated values at call time, when the ids of earlier records are known. */
 const built =
   <Drawn>(build: (drawn: Drawn) => Call) =>
   (drawn: Drawn) =>
@@ -125,7 +125,7 @@ const customerCall = fc
     metadata: anyMetadata,
   })
   .filter(({ name, nationality, metadata, umaAddress }) => {
-    // REST checks texts and countries together with the form of the body, before everything else.
+    // REST validates strings and countries together with the shape of the body, before anything else.
     const isFormWrong = !name.startsWith('Ada') || nationality === 'UK';
     return [isFormWrong, '__proto' in (metadata ?? {}), umaAddress].filter(Boolean).length <= 1;
   })
@@ -248,7 +248,7 @@ const umaQuoteCall = fc
   })
   .filter(({ form, lookup, told, currency, amount }) => {
     const wrong = [lookup === 'unknown', told === 'nothing', currency === 'EUR', amount === 0];
-    // The short form reads its lookup first.
+    // The short form reads the lookup first.
     return wrong.filter(Boolean).length <= 1 && !(form === 'workflow' && currency === 'EUR');
   })
   .map(

@@ -7,8 +7,8 @@ import { restClient, restScene } from '../setup/rest.ts';
 import { answer, startReceiver } from '../webhooks/receiver.ts';
 
 /**
- * Tokens, lookups and settings, which have different names in the two APIs or exist in only one of them. Random
- * commands sent to one API are visible in both.
+ * Tokens, lookups and settings, which have different names in the two APIs or exist in only one of them. The effects of
+ * random commands sent to one API are visible in both.
  */
 
 const t = await testGateway();
@@ -50,7 +50,7 @@ test('tokens that one API creates or deletes are created or deleted in both', as
       };
       const [first, second] = overRest ? [restAct, graphqlAct] : [graphqlAct, restAct];
       const made: Data = await first();
-      // The second call uses the key of the first, so the first answer is repeated, without the secret.
+      // The second call reuses the first call's key, so it returns the first response, without the secret.
       expect(await second()).toEqual(act === 'make' && made.id ? { code: 'CONFLICT' } : made);
       if (act === 'make' && made.id) ids.push(made.id);
       for (const id of ids) {
@@ -85,7 +85,7 @@ test('the settings in REST are those of the customers and webhook endpoints in G
       const before = await rest.ask('GET', '/config');
       const webhookEndpoint = typeof endpoint === 'string' ? `${receiver.url}${endpoint}` : endpoint;
       const supportedCurrencies = currencies?.map((currencyCode) => ({ currencyCode }));
-      // Only REST sets the endpoint; GraphQL creates endpoints with a mutation of their own.
+      // Only REST includes the endpoint in the settings; GraphQL creates endpoints with a separate mutation.
       const changed = await rest.ask('PATCH', '/config', {
         ...(overRest && { umaDomain, supportedCurrencies, trustedDocuments }),
         webhookEndpoint,
@@ -143,7 +143,7 @@ const platformAsRest = ({ id, supportedCurrencies, ...others }: Data) => ({
   })),
 });
 
-test("a platform's settings are refused alike by both APIs, and the error names the field", async () => {
+test("both APIs refuse a platform's settings alike, and the error names the field", async () => {
   const inRest = (...codes: string[]) => ({ supportedCurrencies: codes.map((currencyCode) => ({ currencyCode })) });
   const refusals = [
     [{ currencies: [] }, inRest(), 'INVALID_INPUT', 'supportedCurrencies', 'currencies'],
@@ -167,7 +167,7 @@ test("a platform's settings are refused alike by both APIs, and the error names 
   }
 });
 
-test('settings that another transaction locks are 503 in both APIs, and the key stays unused', async () => {
+test('settings that another transaction locks cause a 503 in both APIs, and the key stays unused', async () => {
   const change = { currencies: ['USD', 'EUR'], idempotencyKey: randomUUID() };
   const lock = ['select from platform where id = $1 for update', t.platform.platformId] as const;
   const [overRest, overGraphql] = await whileLocked(t.databaseUrl, lock, () =>
@@ -188,7 +188,7 @@ async function newCustomer(overRest: boolean): Promise<string> {
   return (await succeed(t.platform, 'createCustomer', input, 'customer { id }')).customer.id;
 }
 
-test('a lookup gives the same answer in both APIs', async () => {
+test('a lookup returns the same result in both APIs', async () => {
   const asked = fc.record({
     umaAddress: fc.constantFrom<string>(
       '$success.eur@sandbox.uma.money',

@@ -12,7 +12,7 @@ const company = {
   businessInfo: { legalName: 'Acme GmbH', taxId: 'DE1' },
 };
 
-test('null in a change clears an optional field, is ignored for a required one, and never sets a value', async () => {
+test('null in an update clears an optional field, is ignored for a required one, and never sets a value', async () => {
   const address = { line1: '1 Main St', line2: null, city: 'Town', postalCode: '1', country: 'US' };
   const person = { customerType: 'INDIVIDUAL', platformCustomerId: 'nulls', fullName: 'Ada', birthDate: '1990-01-01' };
   const raw = JSON.stringify({ ...person, address, umaAddress: null, metadata: { a: 'b' } });
@@ -38,7 +38,7 @@ test('null in a change clears an optional field, is ignored for a required one, 
   expect(await change({ customerType: null })).toMatchObject({ status: 400, details: { field: 'customerType' } });
 });
 
-test('an empty change to a customer changes nothing, over either API', async () => {
+test('an empty update of a customer changes nothing, over either API', async () => {
   const made = await rest.make('/customers', { ...company, platformCustomerId: 'unchanged' });
   const read = async () =>
     t.platform.ask(
@@ -46,7 +46,7 @@ test('an empty change to a customer changes nothing, over either API', async () 
         events(filter: { customerId: $id, types: [KYC_STATUS, CUSTOMER_CHANGE] }) { totalCount } }`,
       { id: made.id },
     );
-  // The event about the customer's creation reaches the feed a moment after the answer.
+  // The event about the customer's creation reaches the feed a moment after the response.
   await vi.waitFor(async () => expect((await read()).events.totalCount).toBe(1), { timeout: 60_000 });
   const before = await read();
   for (const nothing of [{}, { businessInfo: {} }]) {

@@ -101,10 +101,10 @@ describe('every command', () => {
 
   test('names every field that is missing, unknown or of the wrong type in one error', async () => {
     const { rest, good } = catalog;
-    /** By operation and field: the only one of the values below that the field accepts. */
+    /** The only one of the values below that a field accepts, by operation and field. */
     const right: Record<string, unknown> = { 'updateExternalAccount.defaultUmaDepositAccount': true };
     for (const { id, method, required } of withBodies()) {
-      // The members of a manifest are hashes, so no field is unknown, and the error names a document instead.
+      // A manifest's keys are hashes, so no field is unknown, and the error names a document instead.
       if (id === 'registerTrustedDocuments') continue;
       const { path, body = {} } = await good(id);
       const fields = Object.keys(body).filter((field) => field !== 'customerType');
@@ -121,7 +121,7 @@ describe('every command', () => {
       expect({ id, status: empty.status, missing: missing.map((error: Data) => error.field).sort() }).toEqual({
         id,
         status: required?.length ? 400 : 200,
-        // A lookup can replace both parties.
+        // A lookup can take the place of both parties.
         missing: [...(required ?? []), ...(id === 'createQuote' ? ['source', 'destination'] : [])].sort(),
       });
       const unknown = await rest.call(method, path, { body: { ...body, extra: 1 } });
@@ -157,7 +157,7 @@ describe('every command', () => {
     }
   });
 
-  test('has one effect per idempotency key, and the same answer byte for byte', async () => {
+  test('takes effect once per idempotency key, and returns the same response byte for byte', async () => {
     const { rest, endpoints, good } = catalog;
     const keyed = endpoints.filter((endpoint) => endpoint.keyed);
     expect(keyed.map(({ id }) => id)).toEqual(
@@ -176,7 +176,7 @@ describe('every command', () => {
       expect(first.headers.has('idempotency-replayed')).toBe(false);
       const again = await rest.call(method, path, { body, key });
       if (id === 'createToken' || id === 'rotateToken') {
-        // The answer contains a secret and is not stored.
+        // The response contains a secret and is not stored.
         const existing = { code: 'CONFLICT', details: { existingId: first.body.id } };
         expect(again).toMatchObject({ status: 409, body: existing });
       } else {
@@ -186,7 +186,7 @@ describe('every command', () => {
     }
   });
 
-  test('reads a key as a plain or structured string, and refuses a header with another name', async () => {
+  test('accepts a key as a plain or structured string, and refuses a header with another name', async () => {
     const { rest, good } = catalog;
     const { path, body } = await good('createCustomer');
     const first = await rest.call('POST', path, { body, key: 'a"\\b' });
@@ -205,7 +205,7 @@ describe('every command', () => {
     expect(misnamed).toMatchObject({ status: 400, body: { details: { field: 'X-Idempotency-Key' } } });
   });
 
-  test('repeats a stored refusal, and does not store the refusal of invalid input', async () => {
+  test('replays a stored refusal, and does not store the refusal of invalid input', async () => {
     const { rest, scene } = catalog;
     const body = restTransfer(scene.eur.id, scene.outsideEur.id, 50);
     const refused = await rest.call('POST', '/transfer-out', { body, key: 'refused' });

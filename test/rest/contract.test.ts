@@ -7,8 +7,8 @@ import { type RestAnswer, type RestClient, restClient, restScene } from '../setu
 import { type Endpoint, type GoodRequest, neededQuery, openCatalog, quoteBody } from '../setup/rest-catalog.ts';
 
 /**
- * Provokes every status that the document lists for an operation. The client checks each answer against the document,
- * so no other status is returned. The test fails if nothing here provokes an endpoint, or one of its statuses.
+ * Provokes every status that the document lists for an operation. The client checks each response against the document,
+ * which rules out other statuses. The test fails if an endpoint or one of its statuses is not covered here.
  */
 
 const catalog = await openCatalog();
@@ -23,7 +23,7 @@ async function good(endpoint: Endpoint): Promise<GoodRequest> {
   return { path: needed ? `${endpoint.path}?${needed}` : endpoint.path };
 }
 
-/** Sends a request to an endpoint, with these values instead of the sample's. */
+/** Sends a request to an endpoint, with these values replacing the sample's. */
 async function send(
   endpoint: Endpoint,
   given: Parameters<RestClient['call']>[2] & { path?: string } = {},
@@ -54,7 +54,7 @@ const gone: Record<string, () => Promise<GoodRequest>> = {
   },
 };
 
-/** The answer to a query that contains an unknown parameter. */
+/** The response to a query that contains an unknown parameter. */
 const unknownParameter = {
   code: 'INVALID_INPUT',
   details: { field: 'unknown', errors: [{ field: 'unknown', constraint: 'unknown' }] },
@@ -103,14 +103,12 @@ const provoke: Record<number, (endpoint: Endpoint) => Promise<RestAnswer>> = {
   },
 };
 
-/**
- * The statuses of a gateway in trouble. Each has its own test below, which covers every endpoint that lists the status.
- */
+/** The statuses of a failing or overloaded gateway. The test of each covers every endpoint that lists the status. */
 const inTrouble = [409, 429, 500, 503, 504];
 
 const naming = (status: number) => catalog.endpoints.filter(({ statuses }) => statuses.includes(status));
 
-/** Calls every endpoint that lists this status, expecting it with this code. Returns the answers. */
+/** Calls every endpoint that lists this status, expecting it with this code. Returns the responses. */
 async function refusedEverywhere(rest: RestClient, status: number, code: string): Promise<RestAnswer[]> {
   const answers: RestAnswer[] = [];
   for (const { id, method, path } of naming(status)) {
@@ -138,18 +136,18 @@ describe('the contract', () => {
     }
   });
 
-  test('409 is returned by each command whose key is still in use, and for a taken UMA domain', async () => {
+  test('409 is returned by each command whose key is still in use, and for a UMA domain that is taken', async () => {
     const { t, rest, other } = catalog;
     const holder = await t.owner.connect();
     await holder.query('begin');
-    // A first call with a key holds these locks while it runs: plans lock their key, and plain records write theirs.
+    // The first call with a key holds these locks while it runs: plans lock their key, and plain records write it.
     for (const text of [
       `select pg_advisory_xact_lock(hashtextextended($1::uuid::text || operation || ' held', 0)) from unnest($2::text[]) operation`,
       `insert into idempotency_record (platform_id, operation, key, request_hash) select $1, operation, 'held', '\\x00' from unnest($2::text[]) operation`,
     ])
       await holder.query(text, [t.platform.platformId, Object.keys(operations)]);
     const commands = naming(409).filter(({ keyed }) => keyed);
-    // Only a few at a time, because each holds a connection while it waits, and some answer only after a while.
+    // Only a few at a time, because each holds a connection while it waits, and some respond only after a while.
     for (let from = 0; from < commands.length; from += 5) {
       const some = commands.slice(from, from + 5);
       const requests = await Promise.all(some.map(async (endpoint) => [endpoint, await good(endpoint)] as const));
@@ -198,7 +196,7 @@ describe('the contract', () => {
     await t.stop();
   });
 
-  test('504 is returned by each endpoint whose commit is lost, and says that it may have taken effect', async () => {
+  test('504 is returned by each endpoint whose commit is lost, and says that the request may have taken effect', async () => {
     const proxy = await databaseProxy(catalog.t.databaseUrl);
     // This gateway does no background work, so the next commit is the request's.
     const serving = await startTestGateway({ ROLE: 'serve' }, proxy.url);

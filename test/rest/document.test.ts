@@ -10,7 +10,7 @@ const operations = Object.entries<Data>(document.paths).flatMap(([path, methods]
   Object.values<Data>(methods).map((operation): Data => ({ path, ...operation })),
 );
 
-/** Returns every object within a part of the document, except in examples, each with its path. */
+/** Returns every object in a part of the document with its path, skipping examples. */
 function* partsOf(part: Data, path = ''): Generator<readonly [path: string, part: Data]> {
   if (typeof part !== 'object' || part === null) return;
   yield [path, part];
@@ -44,7 +44,7 @@ test('operations and webhooks have an id, a summary, a description and a tag, an
   }
 });
 
-test('generators find a type for everything: no intersections or defaults, and bounded numbers', async () => {
+test('code generators find a type for everything: no intersections or defaults, and bounded numbers', async () => {
   const wrong: string[] = [];
   for (const [path, part] of partsOf(document)) {
     const isNumber = [part.type].flat().some((one) => one === 'integer' || one === 'number');
@@ -110,7 +110,7 @@ test('every list in a request has a documented maximum length; a longer list is 
 });
 
 test.each(['/openapi.json', '/customers', '/customers/Customer:none', '/quotes?unknown=1'])(
-  'HEAD %s is answered like GET, with the length of its body, but without the body',
+  'HEAD %s returns the same headers as GET, including the content length, but no body',
   async (path) => {
     const headers = { authorization: t.platform.authorization };
     const [get, head] = await Promise.all(

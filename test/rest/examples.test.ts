@@ -31,14 +31,14 @@ const examples = Object.entries<Data>(rest.document.paths).flatMap(([path, metho
   }),
 );
 
-/** Returns a path that contains the examples of its parameters, as the console shows it. */
+/** Returns a path with the examples of its parameters filled in, as the console shows it. */
 const exampleOf = (path: string, parameters: readonly Data[]) =>
   path.replace(
     /\{(\w+)\}/g,
     (_whole, parameter: string) => parameters.find(({ name }) => name === parameter).schema.example,
   );
 
-/** Returns the function that the console uses to read ids. Other tests check these answers against the document. */
+/** Returns the function that the console uses to read ids. Other tests check these responses against the document. */
 const getAs =
   ({ authorization }: TestPlatform) =>
   async (path: string): Promise<unknown> => {
@@ -46,13 +46,13 @@ const getAs =
     return response.ok ? response.json() : undefined;
   };
 
-/** What must exist before an operation. It is created here so that it is the newest of its kind. */
+/** Creates what must exist before an operation, so that it is the newest of its kind. */
 const before: Readonly<Record<string, () => Promise<unknown>>> = {
   sandboxSend: () => send(find('createQuote', 'realTimeFunding')),
   approveTransaction: () => send(find('sandboxReceiveUma', 'announce')),
   rotateToken: () => send(find('createToken', 'view')),
   rejectTransaction: () => send(find('sandboxReceiveUma', 'announce')),
-  // In the examples, the receiver listens on a port of the reader's machine, where no receiver runs during a test.
+  // In the examples, the receiver listens on a port of the reader's machine, where no receiver runs during tests.
   testWebhook: async () => {
     await rest.ask('PATCH', '/config', { webhookEndpoint: null });
     return rest.ask('PATCH', '/config', { webhookEndpoint: receiver.url });
@@ -65,7 +65,7 @@ function find(operationId: string, name: string): Sent {
   return found;
 }
 
-/** The platform's ids as they were last found. */
+/** The platform's ids as last read. */
 let ids: ReadonlyMap<string, string> | undefined;
 
 /** Sends an example as the console shows it, with the platform's current ids. */
@@ -85,7 +85,7 @@ async function send({ operationId, method, path, name }: Sent, completed = (body
 
 let sent: Promise<readonly object[]> | undefined;
 
-/** Sends every example, once for all tests. Returns the answers. */
+/** Sends every example, once for all tests. Returns the responses. */
 function sendAll(): Promise<readonly object[]> {
   sent ??= (async () => {
     const answers: object[] = [];
@@ -98,7 +98,7 @@ function sendAll(): Promise<readonly object[]> {
   return sent;
 }
 
-/** Returns a value that fits a schema, with null for every omitted member. */
+/** Returns a value that fits a schema, with omitted members set to null. */
 function withNulls(value: Data, schema: Data): Data {
   const { $ref, oneOf, properties, items } = schema ?? {};
   if ($ref) return withNulls(value, rest.document.components.schemas[$ref.split('/').at(-1)]);
@@ -138,7 +138,7 @@ test('the sandbox accepts each example with the ids that the console inserts', a
   for (const answer of answers) expect(answer).toMatchObject({ status: expect.toSatisfy((one) => one < 300) });
 });
 
-test('the sandbox answers each GET with the parameters that the console inserts, which filter no list', async () => {
+test('each GET succeeds in the sandbox with the parameters that the console inserts, which filter no list', async () => {
   await sendAll();
   // There is no pending quote, as on a platform that has been in use.
   const read = getAs(t.platform);
@@ -157,7 +157,7 @@ test('the sandbox answers each GET with the parameters that the console inserts,
 
 test('null is the same as omission: each example creates its object with null for every other member', async () => {
   for (const example of examples.filter(({ method }) => method === 'post')) {
-    // Some ids have been used up since the examples were created.
+    // Some objects have been used up since the examples were created.
     const { status, text } = await send(example, withNulls);
     expect({ ...example, status, text }).toMatchObject({ status: expect.toSatisfy((one) => one < 300 || one === 409) });
   }

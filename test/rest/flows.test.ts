@@ -4,7 +4,7 @@ import { type Data, startTestGateway } from '../setup/gateway.ts';
 import { restAccount, restClient, restQuote, restScene, restTransfer } from '../setup/rest.ts';
 import { answer, startReceiver, verify } from '../webhooks/receiver.ts';
 
-/** The specification's worked flows, over REST alone. The platform's webhook receiver follows each flow. */
+/** The specification's worked flows, over REST alone. The platform's webhook receiver observes each flow. */
 
 const t = await startTestGateway();
 const rest = await restClient(t.url, t.platform.authorization);
@@ -17,13 +17,13 @@ afterAll(async () => {
   await receiver.stop();
 });
 
-/** Creates, over REST alone, a customer with money in USD. Also returns a function that reads the balance. */
+/** Creates a customer with money in USD, over REST alone. Also returns a function that reads the balance. */
 async function scene(balance = 100_000) {
   const made = await restScene(rest, balance);
   return { ...made, balance: async () => (await restAccount(rest, made.customer.id, 'USD')).balance.amount };
 }
 
-/** Returns the webhook bodies about a payment or an account, each once, in the order of the feed. */
+/** Returns the webhook bodies about a payment or an account in feed order, without duplicates. */
 function toldOf(id: string): Data[] {
   const bodies = receiver.received
     .map(({ body }) => body)
@@ -84,7 +84,7 @@ test('same-currency transfer: PENDING with both amounts and no settlement, then 
   expect(await changes(usd.id, 2)).toEqual([100_000, -12_550]);
 });
 
-test('quote and execute: the locked rate holds, the quote is PROCESSING, the transaction completes', async () => {
+test('quote and execute: the locked rate applies, the quote is PROCESSING, the transaction completes', async () => {
   const { usd, outsideEur, customer, balance } = await scene();
   const source = { sourceType: 'ACCOUNT', accountId: usd.id, customerId: customer.id };
   const destination = { destinationType: 'ACCOUNT', accountId: outsideEur.id, currency: 'EUR' };
@@ -116,12 +116,12 @@ test('quote and execute: the locked rate holds, the quote is PROCESSING, the tra
     reconciliationInstructions: { reference: expect.any(String) },
   });
   expect(await rest.ask('GET', `/quotes/${quote.quoteId}`)).toMatchObject({ status: 'COMPLETED' });
-  // The first answer is repeated, whatever has happened since.
+  // The original response is returned, whatever has happened since.
   const { status, text } = executed;
   expect(await execute()).toMatchObject({ status, text });
 });
 
-test('real-time funding: the quote has payment instructions, and the simulated deposit runs the payment', async () => {
+test('real-time funding: the quote has payment instructions, and the simulated deposit executes the payment', async () => {
   const { customer, usd, outsideEur, balance } = await scene(0);
   const source = { sourceType: 'REALTIME_FUNDING', customerId: customer.id, currency: 'USD' };
   const quote = await rest.make('/quotes', restQuote('', outsideEur.id, 20_000, { source }));

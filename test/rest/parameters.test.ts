@@ -13,7 +13,7 @@ const withQuery = ({ id, path }: Endpoint, query: string) => {
 };
 
 describe('every endpoint', () => {
-  test('refuses methods that its path does not have, and lists those that it has', async () => {
+  test('refuses methods that its path does not support, and lists those that it does', async () => {
     const { rest, endpoints } = catalog;
     for (const [path, all] of Map.groupBy(endpoints, ({ path }) => path)) {
       const methods = all.map(({ method }) => method);
@@ -25,7 +25,7 @@ describe('every endpoint', () => {
     }
   });
 
-  test('refuses values that its parameters do not accept, and a repeated single parameter', async () => {
+  test('refuses values that its parameters do not accept, and a repeated single-value parameter', async () => {
     const { rest, endpoints } = catalog;
     const bad: Record<string, string[]> = {
       integer: ['0', '101', 'x', '-1', '1.5', ''],
@@ -84,7 +84,7 @@ describe('every list', () => {
         const kind = one.format === 'date-time' ? 'date-time' : one.type;
         const values = name === 'sendingAmount' ? ['20000'] : (one.enum ?? good[kind] ?? []);
         for (const value of values) {
-          // Amounts need a currency.
+          // Amount filters require a currency.
           const more = /^m(in|ax)Amount$/.test(name) ? '&currency=USD' : '';
           const answer = await rest.call('GET', withQuery(endpoint, `${name}=${encodeURIComponent(value)}${more}`));
           expect({ id: endpoint.id, name, value, ...answer }).toMatchObject({ status: 200 });

@@ -25,7 +25,7 @@ test('a receiver is looked up under either path, by an encoded or a plain addres
       minAmount: { amount: preferred.min, currency: { code: 'USD' } },
       maxAmount: { amount: preferred.max, currency: { code: 'USD' } },
     });
-    // The fields that clients of the older form read.
+    // The fields that clients of the older path read.
     const isOlder = path.includes('/uma/');
     const { code, name, symbol, decimals } = preferred;
     expect(preferred.currency).toEqual(isOlder ? { code, name, symbol, decimals } : undefined);
@@ -42,7 +42,7 @@ test('a customer of this installation is found, and the sender must be a custome
   const lookup = await rest.ask('GET', `${path}?platformUserId=${customer.platformCustomerId}`);
   expect(lookup).toMatchObject({ receiverUmaAddress: customer.umaAddress, requiredPayerFields: ['FULL_NAME'] });
   await rest.ask('GET', `${path}?customerId=${customer.id}&platformUserId=${customer.platformCustomerId}`);
-  // The both-apis tests name the sender in the other ways.
+  // The both-apis tests cover the other ways to name the sender.
   const answer = await rest.ask('GET', `${path}?platformUserId=nobody`, undefined, 404);
   expect(answer).toMatchObject({ code: 'USER_NOT_FOUND', details: { field: 'platformUserId' } });
 });

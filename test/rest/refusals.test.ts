@@ -11,8 +11,8 @@ const scene = await restScene(rest, 1_000);
 type Case = readonly [status: number, code: string, field: string, body: object];
 
 /**
- * Sends each body, and checks that its refusal names the faulty field. The both-apis tests cover the faults that both
- * APIs have in common.
+ * Sends each body, and checks that the refusal names the faulty field. The both-apis tests cover the faults that both
+ * APIs share.
  */
 async function refused(path: string, cases: readonly Case[]): Promise<void> {
   for (const [status, code, field, body] of cases) {
@@ -118,7 +118,7 @@ test('the sandbox refuses what it cannot simulate, and production refuses the sa
   expect(forbidden.code).toBe('FORBIDDEN');
 });
 
-test('exchange rates equal those of quotes, and amounts that cannot be priced are refused', async () => {
+test('exchange rates match those of quotes, and amounts that cannot be priced are refused', async () => {
   const rates = (query: string, status = 200) => rest.ask('GET', `/exchange-rates?${query}`, undefined, status);
   const both = 'destinationCurrency=EUR&destinationCurrency=MXN';
   const { data } = await rates(`sourceCurrency=USD&${both}&sendingAmount=50000`);
@@ -151,7 +151,7 @@ test('exchange rates equal those of quotes, and amounts that cannot be priced ar
   }
 });
 
-test('a balance that refunds have raised above 2^53 is never rounded, but is an error that names the account', async () => {
+test('a balance that refunds have raised above 2^53 is never rounded, but causes an error that names the account', async () => {
   const most = 9_000_000_000_000_000;
   const full = await restScene(rest, 0);
   const { data } = await rest.ask('GET', '/platform/internal-accounts');

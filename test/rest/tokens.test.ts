@@ -72,7 +72,7 @@ test('tokens are listed by name and time, without deleted ones, as in GraphQL', 
   });
 });
 
-test('a list states its total only up to 10,000; GraphQL states any total', async () => {
+test('a list states its total only up to 10,000; GraphQL always states it', async () => {
   const large = await t.newPlatform('large');
   const client = await restClient(t.url, large.authorization);
   // The platform already has one token.
@@ -98,7 +98,7 @@ test('a list states its total only up to 10,000; GraphQL states any total', asyn
   expect((await large.ask('{ apiTokens(first: 1) { totalCount } }')).apiTokens.totalCount).toBe(10_003);
 });
 
-test('an invalid token is refused, and no token gets more than its creator has', async () => {
+test('an invalid token is refused, and no token gets more permissions than its creator has', async () => {
   const manager = await rest.make('/tokens', { name: 'manager', permissions: ['MANAGE'] });
   const limited = await clientOf(manager);
   const over = await limited.ask('POST', '/tokens', { name: 'more', permissions: ['TRANSACT'] }, 403);

@@ -42,7 +42,7 @@ test('the shorter form of the UMA workflow pays from the customer’s account in
   }
 });
 
-test('this form is the same request as the full one: one key, one effect, even after the lookup expired', async () => {
+test('this form and the full one are the same request: with one key they take effect once, even after the lookup expired', async () => {
   const lookupId = await lookUp();
   const full = {
     lookupId,

@@ -36,8 +36,8 @@ test('a new endpoint shows its secret once, gets a signed test event, and is vis
   expect(verify(webhookSecret, event)).toMatchObject({ type: 'TEST', test: true });
   expect(await endpoints()).toMatchObject([{ url: receiver.url, status: 'ENABLED', eventTypes: webhookTypes }]);
 
-  // Setting the same URL again changes nothing. Setting another URL moves the endpoint, which keeps its secret and gets
-  // a test event.
+  // Setting the same URL again changes nothing. Setting another URL updates the endpoint, which keeps its secret and
+  // gets a test event.
   expect(await set(receiver.url)).not.toHaveProperty('webhookSecret');
   const moved = await set(`${receiver.url}/moved`);
   expect(moved).not.toHaveProperty('webhookSecret');
@@ -69,7 +69,7 @@ test('webhook endpoints created through GraphQL are not changed by REST, and set
   expect(await endpoints()).toMatchObject([{ id, url: others.url, eventTypes: ['KYC_STATUS'], status: 'ENABLED' }]);
 });
 
-test('a test returns whatever status the receiver sends, and a repeated key returns the first one', async () => {
+test('a test returns whatever status the receiver sends, and a repeated key returns the original result', async () => {
   const [own, others] = [await ownReceiver(), await ownReceiver(answer(418))];
   expect(await rest.ask('POST', '/webhooks/test', undefined, 400)).toMatchObject({ code: 'WEBHOOK_ENDPOINT_NOT_SET' });
   await set(own.url);
@@ -134,7 +134,7 @@ test('deliveries to the configured endpoint or any other are listed, and can be 
   await act(t.platform, 'deleteWebhookEndpoint', { endpointId: another.id });
 });
 
-test('a URL that events must not be sent to is refused, and nothing in the request is applied', async () => {
+test('a URL to which events must not be sent is refused, and nothing in the request is applied', async () => {
   const before = await rest.ask('GET', '/config');
   for (const webhookEndpoint of ['nonsense', 'http://example.com', 'https://10.0.0.1', 'https://example.com:22']) {
     const body = { webhookEndpoint, umaDomain: 'never.example.com' };
@@ -151,14 +151,14 @@ test('a URL that events must not be sent to is refused, and nothing in the reque
   expect(await rest.ask('GET', '/config')).toEqual(before);
 });
 
-test('sixteen tests of a platform may wait for their receivers; one more is 429 in both APIs', async () => {
+test('sixteen tests of a platform may wait for their receivers; another one gets 429 in both APIs', async () => {
   const silent: ServerResponse[] = [];
   const receiver = await ownReceiver((response) => silent.push(response));
   await set(receiver.url);
   const [endpoint] = await endpoints();
   const send = () => act(t.platform, 'sendTestWebhook', { endpointId: endpoint?.id }, 'delivered');
   const tests = Array.from({ length: 17 }, send);
-  // None of them completes before the receiver answers, except the request beyond the limit.
+  // None of them completes before the receiver responds, except the request beyond the limit.
   const refused = await Promise.race(tests);
   const overRest = await rest.call('POST', '/webhooks/test');
   expect(refused).toMatchObject({ __typename: 'UnavailableError', code: 'RATE_LIMITED', retryAfter: 1 });
@@ -169,7 +169,7 @@ test('sixteen tests of a platform may wait for their receivers; one more is 429 
   const ends = await Promise.all(tests);
   expect(ends.filter(({ __typename }) => __typename === 'SendTestWebhookSuccess')).toHaveLength(16);
   await act(t.platform, 'sendTestWebhook', { endpointId: endpoint?.id }, 'delivered');
-  // The test event of the new endpoint, the sixteen test events, and the one after them.
+  // The new endpoint's test event, the sixteen test events, and one more.
   expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(18);
   await set(null);
 });

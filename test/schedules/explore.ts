@@ -8,7 +8,7 @@ import type { World } from './world.ts';
 export interface Explored {
   readonly schedules: number;
   readonly orders: Set<string>;
-  /** Whether every possible order was played. */
+  /** Whether every possible order of steps was played. */
   readonly isAll: boolean;
 }
 
@@ -59,7 +59,7 @@ export async function playOne(
     await check(played);
     expect(world.errors.splice(0), 'errors of background work').toEqual([]);
     await checkFeed(world, transactions);
-    // No work is left over for the actors of the next schedule.
+    // Leaves no work for the actors of the next schedule.
     await world.pass(0, 301);
     await world.expireAll();
     await world.settleAll();

@@ -12,7 +12,7 @@ import { transferOut } from '../../src/domain/transfers/transfers.ts';
 import type { Actor, Played } from './scheduler.ts';
 import type { World } from './world.ts';
 
-/** A race between actors. Each schedule plays it on its own rows. */
+/** A race between actors. Every schedule plays it on new rows. */
 export interface Race {
   readonly name: string;
   prepare(world: World): Promise<Started>;
@@ -25,7 +25,7 @@ export interface Started {
   check(played: Played): Promise<void>;
 }
 
-/** Longer than a quote's lifetime, the time in which a platform must decide, and a lease. */
+/** Longer than a quote's lifetime, a platform's time to decide, and a lease. */
 const longerThanAll = 301;
 const leaseEnds = 3;
 
@@ -123,7 +123,7 @@ const executionAgainstExpiry = aboutQuote(
   (played, books) => {
     const outcome = outcomeOf(played.results.get('executor 1'));
     const { done, found } = played.results.get('expiry') as { readonly found: number; readonly done: number };
-    // The outcome depends on the clock as read under the lock, immediately after the actor gets the lock.
+    // The outcome depends on the clock, which is read under the lock, immediately after the actor gets the lock.
     const inTime = at(played, 'executor 1: locked') < at(played, clockStep);
     expect(outcome).toBe(inTime ? 'done' : 'QUOTE_EXPIRED');
     expect(done).toBe(inTime ? 0 : found);
@@ -210,7 +210,7 @@ const approvalAgainstClock: Race = {
         const outcome = outcomeOf(played.results.get('approval'));
         await world.settleAll();
         const books = await booksOf(world, row.id);
-        // The outcome depends on the clock as read under the lock.
+        // The outcome depends on the clock, which is read under the lock.
         const inTime = at(played, 'approval: locked') < at(played, clockStep);
         expect(outcome).toBe(inTime ? 'done' : 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL');
         const timedOut = { status: 'FAILED', failureReason: 'PAYMENT_APPROVAL_TIMED_OUT', journals: [] };
@@ -234,7 +234,7 @@ const leases = (withClock: boolean): Race => ({
         const taken = [results.get('worker 1'), results.get('worker 2')].map(Number);
         const performed = world.performed.length - before;
         expect(performed).toBe(taken.reduce((sum, count) => sum + count));
-        // Only one worker performs the order, unless the first worker's lease expired before the outcome was booked.
+        // Only one worker executes the order, unless the first worker's lease expired before the outcome was booked.
         if (withClock) expect([1, 2]).toContain(performed);
         else expect(taken.toSorted()).toEqual([0, 1]);
         await world.settleAll();

@@ -6,7 +6,7 @@ import pg from 'pg';
  * the real functions. Only connections with `schedules` first in their search path use them.
  */
 
-/** Where an actor stops, while its transaction is open. */
+/** The points at which an actor stops while its transaction is open. */
 const points: readonly { readonly of: string; readonly after: string }[] = [
   { of: 'lock_plans(jsonb)', after: 'locked' },
   { of: 'check_group(jsonb, jsonb)', after: 'checked' },
@@ -40,7 +40,7 @@ const schema = `
     if v_actor is null then
       return;
     end if;
-    -- A sequence, because its numbers are not given out again when a transaction is rolled back.
+    -- A sequence, because its numbers are not reused after a rollback.
     v_stop := nextval('schedules.stop_' || v_actor);
     raise notice 'stopped % at %', v_stop, p_point;
     perform pg_advisory_lock(1000 + v_actor, (v_stop % 2)::int);
@@ -51,7 +51,7 @@ const schema = `
 export async function prepareDatabase(client: pg.Client, actors: number): Promise<void> {
   await client.query(schema);
   for (let actor = 1; actor <= actors; actor += 1) await client.query(`create sequence schedules.stop_${actor}`);
-  // A function with its own search path would miss the replacements in the schema `schedules`.
+  // A function with its own search path would not find the replacements in the schema `schedules`.
   await client.query(`do $$ declare v_function regprocedure; begin
     for v_function in select oid from pg_proc
       where pronamespace = 'public'::regnamespace and array_to_string(proconfig, ' ') like '%search_path%'
@@ -91,11 +91,11 @@ export async function connectOwner(url: string): Promise<pg.Client> {
   return client;
 }
 
-/** The actor 0 prepares schedules. */
+/** Actor 0 prepares schedules. */
 export function connectionOf(url: string, actor: number) {
   const settings = [
     'search_path=schedules,public,pg_catalog',
-    // An actor waits for as long as the scheduler lets others run first.
+    // Long timeouts, because an actor waits while the scheduler lets others run.
     'lock_timeout=60000',
     'statement_timeout=60000',
     ...(actor > 0 ? [`schedules.actor=${actor}`] : []),

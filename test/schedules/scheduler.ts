@@ -7,7 +7,7 @@ import { actorLock, actorOf, stopNotice } from './scheduled-database.ts';
  * (scheduled-database.ts). Between two steps, every actor is stopped, has ended, or waits for another actor's lock.
  */
 
-/** The work of one actor. Its result is data, even if it is a refusal, which the checks of the race examine. */
+/** The work of one actor. Refusals are results too, which the race's checks examine. */
 export interface Actor {
   readonly name: string;
   /** From 1. */
@@ -16,17 +16,17 @@ export interface Actor {
 }
 
 export interface Played {
-  /** The steps in order: the name of an actor, and where it had stopped. */
+  /** The steps in order: the name of the actor, and where it had stopped. */
   readonly steps: readonly string[];
   /** For each step: how many actors could have run, and which of them ran. */
   readonly choices: readonly { readonly of: number; readonly taken: number }[];
   readonly results: ReadonlyMap<string, unknown>;
 }
 
-/** Chooses one of the runnable actors. If only one can run there is no decision, unless `decidesAlways`. */
+/** Chooses one of the runnable actors. Not called if only one can run, unless `decidesAlways` is true. */
 export type Choose = (decision: number, ready: readonly string[]) => number;
 
-/** The failure of a schedule in which no actor can run, or one never returns. */
+/** The failure of a schedule in which no actor can run, or in which one never returns. */
 export class NoProgress extends Error {}
 
 interface Player {
@@ -40,7 +40,7 @@ interface Player {
   ended: boolean;
 }
 
-/** How long an actor may take between two points. A busy machine may stall it for seconds. */
+/** How long an actor may take between two stops. A busy machine may stall an actor for seconds. */
 const stepMs = 120_000;
 /** How long the scheduler waits for an actor before it checks whether the actor waits for a lock. */
 const lookMs = 2;
@@ -85,7 +85,7 @@ export class Scheduler {
       const [only] = ready;
       if (!only) {
         if (players.every(({ ended, inFlight }) => ended && inFlight === 0)) {
-          // From now on the actors' connections are like any other.
+          // From now on the scheduler does not stop the actors' connections.
           this.#players.clear();
           return { steps, choices, results };
         }
@@ -121,7 +121,7 @@ export class Scheduler {
       return;
     }
     player.stop = undefined;
-    // Its previous stop's lock is free now. Its next stop will wait for the lock taken here.
+    // The lock of the previous stop is free now. The actor's next stop will wait for the lock taken here.
     await this.#control.query(
       `select pg_advisory_lock(${actorLock(actor.number, stop.number + 1)}), pg_advisory_unlock(${actorLock(actor.number, stop.number)})`,
     );
@@ -129,7 +129,7 @@ export class Scheduler {
 
   /**
    * Waits until every actor has stopped or ended, or waits for a lock of a stopped one. If all of them wait, a lock is
-   * about to be granted, or the database resolves a deadlock. @throws NoProgress if none of that happens
+   * about to be granted, or the database resolves a deadlock. @throws NoProgress if neither happens
    */
   async #settle(steps: readonly string[]): Promise<void> {
     const deadline = performance.now() + stepMs;
@@ -212,7 +212,7 @@ const isOver = ({ ended, inFlight, held }: Player) => ended && inFlight === 0 &&
 type Intercept = (client: pg.Client, send: (answered: () => void) => void, name: string) => boolean;
 type Query = (this: pg.Client, ...parameters: unknown[]) => unknown;
 
-/** Calls `intercept` before each statement of every connection of this process. Returns a function that ends this. */
+/** Calls `intercept` before each statement on any connection of this process. Returns a function to remove it. */
 function interceptQueries(intercept: Intercept): () => void {
   const prototype = pg.Client.prototype as unknown as { query: Query };
   const original = prototype.query;
@@ -231,7 +231,7 @@ function interceptQueries(intercept: Intercept): () => void {
         original.call(this, text, ...rest.map((each) => (each === callback ? done : each)));
         return;
       }
-      // The actor continues first, so that it is at its next statement when the scheduler sees the answer.
+      // The actor continues first, so that it is at its next statement when the scheduler sees the result.
       const settle = (then: (value: unknown) => void) => (value: unknown) => {
         then(value);
         setImmediate(answered);

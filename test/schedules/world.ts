@@ -17,7 +17,7 @@ export class World {
   readonly scheduler: Scheduler;
   readonly scene: Scene;
   readonly caller: Caller;
-  /** A connection that sees the actors' clock, and never stops. */
+  /** A connection that uses the actors' clock, but is never stopped. */
   readonly client: pg.Client;
   readonly #gateway: TestGateway;
   readonly #databases: readonly Database[];
@@ -77,7 +77,7 @@ export class World {
     await this.#gateway.stop();
   }
 
-  /** The server of the test run is removed later, with the broken world in it. */
+  /** The test run's server is removed later, together with the broken world. */
   async abandon(): Promise<void> {
     await this.scheduler.close();
     await this.client.end();

@@ -79,7 +79,7 @@ describe('the command line', () => {
     }
   });
 
-  test('has every command and option that its page names', async () => {
+  test('has every command and option that its documentation names', async () => {
     const page = readFileSync('docs/command-line.md', 'utf8');
     const lines = [...page.matchAll(/^ +npm run cli -- (.+?)(?: +#.*)?$/gm)].map(([, line = '']) => line);
     expect(lines.length).toBeGreaterThan(10);
@@ -94,7 +94,7 @@ describe('the command line', () => {
     }
   });
 
-  test('runs as a program, which Ctrl-C ends', async () => {
+  test('runs as a program that Ctrl-C ends', async () => {
     const [, credentials = ''] = t.platform.authorization.split(' ');
     const [PAYMENTS_CLIENT_ID, PAYMENTS_CLIENT_SECRET] = Buffer.from(credentials, 'base64').toString().split(':');
     const { bin } = JSON.parse(readFileSync('package.json', 'utf8'));
@@ -107,7 +107,7 @@ describe('the command line', () => {
     expect(await ended).toEqual([0, null]);
   });
 
-  test('reports faults: exits with 2 for wrong arguments, and with 1 for credentials and unknown objects', async () => {
+  test('reports errors: exits with 2 for wrong arguments, and with 1 for wrong credentials and unknown objects', async () => {
     const ends = (code: number) => async (args: string[], environment?: Record<string, string>) => {
       const ended = await run(args, t.platform, environment);
       expect([args, ended.code]).toEqual([args, code]);
@@ -143,7 +143,7 @@ describe('the command line', () => {
 });
 
 describe('trigger', () => {
-  test('provokes each type of event and each further way to pay, repeatedly', async () => {
+  test('triggers each type of event and every other way to pay, repeatedly', async () => {
     const platform = await t.newPlatform('triggers');
     const receiver = await ownReceiver();
     await createEndpoint(platform, { url: receiver.url });
@@ -311,7 +311,7 @@ describe('tail and follow', () => {
     await balancer.close();
   });
 
-  test('follow of a quote that is stopped early exits with 130', async () => {
+  test('follow exits with 130 when it is stopped before its quote has ended', async () => {
     const { id } = await json(['trigger', 'quote-status']);
     const running = start(['follow', id], t.platform);
     await running.line(/ PENDING$/);

@@ -26,7 +26,7 @@ afterEach(() => {
   diagnostics.unsubscribe('net.client.socket', watch);
 });
 
-/** The addresses to which the receivers' names resolve, lookup by lookup. The last answer repeats. */
+/** The addresses to which the receivers' names resolve, lookup by lookup. The last result repeats. */
 const answers = new Map<string, (readonly string[])[]>();
 const resolve: Resolver = async (hostname) => {
   const queue = answers.get(hostname) ?? [];
@@ -37,7 +37,7 @@ const t = await testGateway({ WEBHOOK_TIME_SCALE: 20_000 }, undefined, { webhook
 
 const message = { loopbackAllowed: true, headers: {}, body: '{}', timeoutMs: 1_000, readAnswer: false };
 
-/** Hosts that name an internal address, each in a different spelling. */
+/** Hosts that denote an internal address, each in a different spelling. */
 const insideHosts =
   `localhost LOCALHOST localhost. api.localhost router printer.local vault.internal db.internal. 127.0.0.1 127.1
   127.0.1 2130706433 0x7f000001 0x7f.1 0x7f.0x0.0x0.0x1 017700000001 0177.0.0.1 0177.0x0.1 127.0.0.1. ①②⑦.⓪.⓪.①
@@ -106,7 +106,7 @@ test('only https on the usual ports, without credentials, is accepted; the sandb
     expect(() => parseEndpointUrl(url, true), url).toThrow();
 });
 
-/** Addresses that a name may resolve to, but that must not be connected to. */
+/** Addresses that a name may resolve to, but to which no connection may be opened. */
 const insideAddresses = [
   ...`127.0.0.1 127.8.8.8 0.0.0.0 0.1.2.3 10.0.0.1 10.255.255.255 172.16.0.1 172.31.255.255 192.168.0.1
   192.168.255.255 100.64.0.1 100.100.100.200 100.127.255.255 169.254.0.1 169.254.169.254 169.254.170.2
@@ -119,7 +119,7 @@ const insideAddresses = [
   'not an address',
 ];
 
-test('a name that resolves to an internal address is not connected to, even beside a public one', async () => {
+test('a name that resolves to an internal address is not connected to, even if it also resolves to a public one', async () => {
   expect(insideAddresses.length).toBeGreaterThanOrEqual(60);
   let found: readonly string[] = [];
   const sender = new Sender(paceOf(100_000), async () => found);
@@ -144,7 +144,7 @@ test('a name that resolves to an internal address is not connected to, even besi
 });
 
 test("if a name's address changes between check and connection, the checked address is used", async () => {
-  // An unassigned prefix that contains no hosts.
+  // An address in an unassigned prefix, which contains no hosts.
   answers.set('flip.example.com', [['3ffe::1'], ['127.0.0.1'], ['3ffe::1', '127.0.0.1'], ['169.254.169.254']]);
   const { id } = await createEndpoint(t.platform, { url: 'https://flip.example.com/hooks' });
   const { deliveries } = await endpointUntil(t.platform, id, (one) => one.deliveries[0]?.attempts.length >= 5);

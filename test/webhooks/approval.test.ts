@@ -7,11 +7,11 @@ import { createEndpoint, endpointUntil, resend } from './endpoint.ts';
 import { type Answer, answer, ownReceiver, type Received, startReceiver, verify } from './receiver.ts';
 
 /**
- * A platform's answer to an approval question decides the payment. The tests follow it from the announcement to the
- * ledger.
+ * A platform's response to an approval request decides the payment. The tests follow the payment from its announcement
+ * to the ledger.
  */
 
-// The payments' own deadline is far in the future: here, the answer decides how they end.
+// The payments' own deadline is far in the future, so that the response determines their outcome.
 const t = await testGateway({ WEBHOOK_TIME_SCALE: 2, PAYMENT_APPROVAL_MS: 60_000 });
 const receiver = await startReceiver();
 const scene = await makeScene(t.platform, 0n);
@@ -25,7 +25,7 @@ const announced = (platform: TestPlatform, { customerId }: Scene): Promise<Data>
 const about = (id: string) => (one: Received) => one.body.transaction?.id === id;
 const isQuestion = ({ body }: Received) => body.transaction?.status === 'PENDING';
 
-/** Returns the delivery of the last question once it has ended. */
+/** Returns the delivery of the last approval request once it has ended. */
 async function lastQuestion(): Promise<Data> {
   const isOver = (one: Data) => one.deliveries.every(({ status }: Data) => status !== 'PENDING');
   const { deliveries } = await endpointUntil(t.platform, endpoint.id, isOver);
@@ -33,9 +33,9 @@ async function lastQuestion(): Promise<Data> {
   return deliveries.findLast(({ event }: Data) => event.id === ids.at(-1));
 }
 
-/** Announces a payment and answers the question. Returns the payment when it has ended, with its reason. */
+/** Announces a payment and responds to the approval request. Returns the ended payment, with its reason. */
 async function decided(how: Answer): Promise<Data> {
-  // The payment's outcome is sent as well, and every receiver accepts it.
+  // The payment's outcome is sent as well, which every receiver accepts.
   receiver.answer = (response, received, request) =>
     (isQuestion(received) ? how : answer(200))(response, received, request);
   const { id } = await announced(t.platform, scene);
@@ -127,11 +127,11 @@ describe('422', () => {
 });
 
 describe('202', () => {
-  test('postpones the decision: a decision by command stands', async () => {
+  test('postpones the decision: a later decision by command is final', async () => {
     const { promise: asked, resolve } = Promise.withResolvers<void>();
     receiver.answer = (response, received) => {
       response.writeHead(isQuestion(received) ? 202 : 200).end();
-      // The end of the previous payment may still arrive here.
+      // The end of the previous payment may still be reported here.
       if (isQuestion(received)) resolve();
     };
     const { id } = await announced(t.platform, scene);
@@ -142,7 +142,7 @@ describe('202', () => {
   });
 });
 
-test('any other answer, or a broken connection, makes the payment fail with a webhook error', async () => {
+test('any other response, or a broken connection, makes the payment fail with a webhook error', async () => {
   const errors: Answer[] = [
     ...[500, 204, 404].map((status) => answer(status)),
     answer(302, { location: '/' }),
@@ -159,10 +159,10 @@ const asked = await startReceiver();
 afterAll(() => asked.stop());
 const { id: endpointId } = await createEndpoint(hasty.platform, { url: asked.url, eventTypes: ['INCOMING_PAYMENT'] });
 
-describe('when the time for a decision, counted from the question, has passed', () => {
+describe('when the time for a decision, counted from the request, has passed', () => {
   /**
-   * Announces a payment whose question gets this answer. Returns how the payment ended, and the delivery of the
-   * question.
+   * Announces a payment whose approval request gets this response. Returns the payment's outcome and the request's
+   * delivery.
    */
   async function timedOut(how: Answer): Promise<{ transaction: Data; question: Data }> {
     asked.answer = (response, received, request) =>
@@ -189,7 +189,7 @@ describe('when the time for a decision, counted from the question, has passed', 
     expect(question).toMatchObject({ status: 'DELIVERED', attempts: [{ responseStatus: status }] });
   });
 
-  test('a payment without an answer from the platform fails as timed out', async () => {
+  test('a payment without a response from the platform fails as timed out', async () => {
     const { transaction, question } = await timedOut(() => undefined);
     expect(transaction).toMatchObject({ status: 'FAILED', failureReason: 'PAYMENT_APPROVAL_TIMED_OUT' });
     expect(question).toMatchObject({
@@ -199,7 +199,7 @@ describe('when the time for a decision, counted from the question, has passed', 
   });
 });
 
-/** Announces a payment from an external account, sent over a bank's rails. */
+/** Announces a payment from an external account, sent over bank rails. */
 async function announceFromBank(): Promise<string> {
   const { database } = t.gateway.payments;
   const { platformId } = t.platform;
@@ -224,28 +224,28 @@ async function announceFromBank(): Promise<string> {
   return `Transaction:${id}`;
 }
 
-test('one endpoint is asked and the others notified; no question is asked about a payment over bank rails', async () => {
+test('one endpoint is asked and the others are notified; payments over bank rails need no approval', async () => {
   const told = await ownReceiver(answer(403));
   const { id } = await createEndpoint(t.platform, { url: told.url, eventTypes: ['INCOMING_PAYMENT'] });
   expect((await decided(answer(200))).status).toBe('COMPLETED');
   await told.until((received) => received.some(isQuestion));
-  // A 403 that answers a question would end the delivery. A 403 that answers an ordinary event is a failure.
+  // A 403 in response to an approval request would end the delivery. In response to an ordinary event it is a failure.
   const isTried = (one: Data) => one.deliveries.every(({ attempts }: Data) => attempts.length > 0);
   const { deliveries } = await endpointUntil(t.platform, id, isTried);
   expect(deliveries.map(({ status }: Data) => status)).not.toContain('DELIVERED');
 
-  // Only the webhook about the bank's payment is refused. The end of the previous payment may still arrive here.
+  // Refuses only the webhook about the bank payment. The previous payment's end may still be reported here.
   let failures = 1;
   receiver.answer = (response, received) =>
     response.writeHead(isQuestion(received) && failures-- > 0 ? 500 : 200).end();
   const bank = await announceFromBank();
-  // A question is asked only once. This is an ordinary event, which is retried.
+  // An approval request is sent only once. This is an ordinary event, which is retried.
   await receiver.until((received) => received.filter(about(bank)).length === 2);
   expect(await lastQuestion()).toMatchObject({ status: 'DELIVERED', attempts: [{}, {}] });
 });
 
-test('an unanswered question that is resent still decides, and an answered one only notifies', async () => {
-  // The question waits for an hour before it is sent.
+test('a resent approval request still decides if it was unanswered, and otherwise only notifies', async () => {
+  // The approval request waits for an hour before it is sent.
   await t.owner.query(`
     create function hold_question() returns trigger language plpgsql as $$
     begin new.next_attempt_at := clock_ms() + interval '1 hour'; return new; end $$;

@@ -13,7 +13,7 @@ async function deposit(accountId: string, count: number): Promise<void> {
 }
 
 const megabyte = Buffer.alloc(1_048_576);
-/** Answers with a body that has no end. */
+/** Responds with an endless body. */
 const endless =
   (status: number, onWrite: () => unknown = () => undefined): Answer =>
   (response) => {
@@ -103,7 +103,7 @@ test('410 disables the endpoint immediately, and the notice says so', async () =
   });
 });
 
-test('hanging receivers delay no other receivers, and have at most eight requests at a time', async () => {
+test('hanging receivers do not delay other receivers, and get at most eight requests at a time', async () => {
   const hanging = await Promise.all([1, 2, 3].map(() => ownReceiver(() => undefined)));
   const healthy = await ownReceiver();
   const scene = await makeScene(t.platform, 0n);
@@ -111,8 +111,8 @@ test('hanging receivers delay no other receivers, and have at most eight request
     await createEndpoint(t.platform, { url, eventTypes: ['ACCOUNT_STATUS'] });
   await deposit(scene.usd, 40);
   await healthy.until((received) => distinct(received) === 41);
-  // Here, an attempt times out after a second. Until then, the hanging endpoints get no more than their share of the
-  // requests.
+  // In this test, an attempt times out after a second. Until then, the hanging endpoints get no more than their share
+  // of the requests.
   for (const one of hanging) expect(one.received.length).toBeLessThan(41);
 });
 

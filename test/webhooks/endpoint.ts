@@ -4,7 +4,7 @@ import type { Data, TestPlatform } from '../setup/gateway.ts';
 
 const fields = 'id url eventTypes status description createdAt failingSince disabledAt notice';
 
-/** Creates an endpoint. Returns it with its secret. */
+/** Creates an endpoint. Returns the endpoint and its secret. */
 export async function createEndpoint(platform: TestPlatform, input: object): Promise<{ id: string; secret: string }> {
   const result = await tryCreate(platform, input);
   if (!result.endpoint) throw new Error(JSON.stringify(result));
@@ -51,9 +51,7 @@ export const isAttempted = ({ deliveries }: Data): boolean => deliveries[0]?.att
 
 const lookAgainMs = 20;
 
-/**
- * Reads an endpoint until it is as expected, because its record is written only after the receiver has seen a request.
- */
+/** Polls an endpoint until it is as expected, because its row is written only after the receiver has seen a request. */
 export async function endpointUntil(
   platform: TestPlatform,
   id: string,

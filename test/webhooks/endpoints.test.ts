@@ -9,14 +9,14 @@ import { answer, ownReceiver, type Received, verify } from './receiver.ts';
 
 const t = await testGateway();
 
-/** Waits until this many changes to an account's balance have their positions in the feed. */
+/** Waits until this many balance changes of an account have their feed positions. */
 async function feedHas(accountId: string, changes: number): Promise<void> {
   const { prisma } = t.gateway.payments.database;
   const where = { type: 'ACCOUNT_STATUS', accountId: uuidIn(accountId) } as const;
   while ((await prisma.event.count({ where })) < changes) await t.gateway.feed.waitForChange(50);
 }
 
-/** Sends a test event, and returns the receiver's answer. */
+/** Sends a test event, and returns the receiver's response. */
 const sendTest = (platform: TestPlatform, endpointId: string, idempotencyKey?: string): Promise<Data> =>
   act(platform, 'sendTestWebhook', { endpointId, idempotencyKey }, 'delivered responseStatus');
 
@@ -151,7 +151,7 @@ test('endpoints are read in one statement, with their deliveries, events, attemp
   expect(node).toMatchObject({ id, deliveries: { totalCount: 1, edges: [{ node: delivery }] } });
 });
 
-test('an endpoint gets only the event types that it asked for, and none that only the feed has', async () => {
+test('an endpoint gets only the event types that it subscribes to, and none that only the feed has', async () => {
   const receiver = await ownReceiver();
   const refused = await tryCreate(t.platform, { url: receiver.url, eventTypes: ['QUOTE_STATUS'] });
   expect(refused).toMatchObject({ code: 'INVALID_INPUT', path: ['input', 'eventTypes'] });
@@ -186,7 +186,7 @@ test('during a rotation, the old and the new secret both verify, and no other do
   expect(() => verify(`whsec_${Buffer.alloc(32).toString('base64')}`, event)).toThrow();
 });
 
-test('two concurrent rotations are two steps: afterwards the two new secrets sign', async () => {
+test('two concurrent rotations run one after the other: afterwards the two new secrets sign', async () => {
   const receiver = await ownReceiver();
   const { id, secret } = await createEndpoint(t.platform, { url: receiver.url });
   await receiver.until((received) => received.length === 1);
@@ -210,7 +210,7 @@ test('two concurrent rotations are two steps: afterwards the two new secrets sig
   expect(() => verify(secret, event)).toThrow();
 });
 
-test("a test on demand returns the receiver's answer", async () => {
+test("a test on demand returns the receiver's response", async () => {
   const receiver = await ownReceiver(answer(500));
   const { id } = await createEndpoint(t.platform, { url: receiver.url });
   expect(await sendTest(t.platform, id)).toMatchObject({ delivered: false, responseStatus: 500 });

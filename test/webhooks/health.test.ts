@@ -47,10 +47,10 @@ test('a failing endpoint becomes FAILING, and after days is disabled with a noti
     disabled = await readEndpoint(fast.platform, id);
   }
   expect(disabled.notice).toMatch(/^Disabled: every attempt since \d{4}-.+Z has failed, the last one: answered 500$/);
-  // Right after that, waiting deliveries are given up, in batches.
+  // Right after that, pending deliveries are given up, in batches.
   await endpointUntil(fast.platform, id, hasAll('FAILED'));
 
-  // A deposit reaches the feed a moment after its answer.
+  // A deposit reaches the feed a moment after its response.
   const query = 'query ($after: String) { events(after: $after, filter: { types: [ACCOUNT_STATUS] }) { totalCount } }';
   const inFeed = async () => (await fast.platform.ask(query, { after: cursor })).events.totalCount;
   while ((await inFeed()) < deposits) await fast.gateway.feed.waitForChange(50);
@@ -142,7 +142,7 @@ test('a process that stops returns what it was sending, and the next one sends i
   await second.gateway.stop();
 });
 
-test('if secrets were stored with a different key, nothing is sent unsigned, and the attempts say why', async () => {
+test('if secrets were encrypted with a different key, nothing is sent unsigned, and the attempts say why', async () => {
   const serving = await ownGateway({ ROLE: 'serve' });
   const receiver = await ownReceiver();
   const { id } = await createEndpoint(serving.platform, { url: receiver.url });

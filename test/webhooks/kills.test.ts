@@ -27,7 +27,7 @@ async function startWorker(databaseUrl: string, secretKey: Buffer): Promise<Chil
   return worker;
 }
 
-/** How often the process that delivers webhooks is killed, each time while requests are unanswered. */
+/** How often the delivering process is killed, always while requests are unanswered. */
 const kills = 4;
 
 test('nothing is lost when the delivering process is killed in the middle of its work', async () => {
@@ -44,7 +44,7 @@ test('nothing is lost when the delivering process is killed in the middle of its
   for (let round = 0; round < kills; round += 1) {
     worker = await startWorker(t.databaseUrl, secretKey);
     const dies = once(worker, 'exit');
-    // Each time, the process dies at a different moment of its work, while requests are unanswered.
+    // The process dies at a different moment each time, while requests are unanswered.
     let left = 1 + (round % 5) * 3;
     for (const receiver of receivers) {
       receiver.answer = (response) => {
@@ -55,7 +55,7 @@ test('nothing is lost when the delivering process is killed in the middle of its
     }
     for (let made = 0; made < 10; made += 1) await fund(t.platform, scene.usd, 1n);
     await dies;
-    // Requests that the next process sends while it starts are accepted. If they got no answer, they would count as
+    // Requests that the next process sends while it starts are accepted. Without a response, they would count as
     // failures of the endpoint.
     for (const receiver of receivers) receiver.answer = answer(200);
   }

@@ -16,7 +16,7 @@ export interface Received {
 
 export type Answer = (response: ServerResponse, received: Received, request: IncomingMessage) => void;
 
-/** Answers with a status and, optionally, headers. */
+/** Responds with a status and, optionally, headers. */
 export function answer(status: number, headers: Readonly<Record<string, string>> = {}): Answer {
   return (response) => response.writeHead(status, headers).end();
 }
@@ -24,10 +24,10 @@ export function answer(status: number, headers: Readonly<Record<string, string>>
 /** Returns the number of different events among messages. */
 export const distinct = (received: readonly Received[]) => new Set(received.map(({ id }) => id)).size;
 
-/** A webhook receiver on the loopback interface, whose answers can be changed while it runs. */
+/** A webhook receiver on the loopback interface, whose responses can be changed while it runs. */
 export type Receiver = Awaited<ReturnType<typeof startReceiver>>;
 
-/** Starts a receiver, which is stopped after the running test, whether that passes or fails. */
+/** Starts a receiver, which is stopped after the current test, whether it passes or fails. */
 export async function ownReceiver(first?: Answer): Promise<Receiver> {
   const receiver = await startReceiver(first);
   onTestFinished(() => receiver.stop());
@@ -78,7 +78,7 @@ export function verify(secret: string, received: Received): unknown {
   return new Webhook(secret).verify(received.raw, { ...received.headers });
 }
 
-/** Forwards a webhook unchanged to another address. Returns the answer from there. */
+/** Forwards a webhook unchanged to another address. Returns that address's response. */
 export const passWebhookTo = (url: string, { raw, headers }: Pick<Received, 'raw' | 'headers'>): Promise<Response> =>
   fetch(url, {
     method: 'POST',

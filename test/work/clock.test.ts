@@ -11,7 +11,7 @@ import { startReceiver } from '../webhooks/receiver.ts';
 const key = Buffer.alloc(32, 7);
 const database = await testDatabase();
 const sql = await testClient({ databaseUrl: database.url });
-// A worker has already run. It has begun the feed's epoch, which contains the worker's reading of the clock.
+// A worker has already run and started the feed's epoch, which contains the worker's clock reading.
 await sql.query('select follow_server()');
 const serving = await testGateway({ ROLE: 'serve', SECRET_KEY: key }, database.url);
 const platform = await serving.newPlatform('timekeeper');
@@ -21,13 +21,13 @@ afterAll(() => receiver.stop());
 // The receiver gets no approval requests, so no decision arrives.
 await createEndpoint(platform, { url: receiver.url, eventTypes: ['OUTGOING_PAYMENT'] });
 
-test('work due before the clock is set back by an hour is done now, and not an hour later', async () => {
+test('work that was due before the clock was set back by an hour is done immediately, not an hour later', async () => {
   const transaction = await pay(platform, scene);
   const incoming = await announce(platform, scene.customerId, 500);
   await setClockBack(database.url);
   const working = await startTestGateway({ ROLE: 'work', SECRET_KEY: key }, database.url);
   expect(await ended(platform, transaction.id)).toMatchObject({ status: 'COMPLETED' });
-  // Nobody approves the incoming payment, so it times out, just as it would have without the step.
+  // No one approves the incoming payment, so it times out, just as it would have without the step.
   const timedOut = { status: 'FAILED', failureReason: 'PAYMENT_APPROVAL_TIMED_OUT' };
   expect(await ended(platform, incoming.id)).toMatchObject(timedOut);
   expect(await balanceOf(platform, scene.usd)).toBe(9_900n);
@@ -57,8 +57,8 @@ test('a correct clock changes nothing', async () => {
   );
 });
 
-describe('a step back of the clock', () => {
-  /** Each test is a transaction that is rolled back. Rows are inserted without the rows to which they refer. */
+describe('a backward step of the clock', () => {
+  /** Each test is a transaction that is rolled back. Rows are inserted without the rows that they reference. */
   beforeEach(() => sql.query('begin'));
   afterEach(() => sql.query('rollback'));
 
@@ -82,7 +82,7 @@ describe('a step back of the clock', () => {
     rail_connection: `(platform_id, sealed, deposits_due_at) values (uuid_v7(), '', $due)`,
   };
 
-  /** Inserts a row that is due after this interval. Returns by how many minutes a step back of the clock moves it. */
+  /** Inserts a row that is due after this interval. Returns by how many minutes a backward clock step moves it. */
   async function movedBy(table: string, after: string, step: string): Promise<number> {
     const row = waiting[table]?.replace('$due', `now() + interval '${after}'`);
     const column = table === 'rail_connection' ? 'deposits_due_at' : 'due_at';
@@ -118,7 +118,7 @@ describe('a step back of the clock', () => {
     expect((await sql.query('select follow_clock() as step')).rows).toEqual([{ step: null }]);
   });
 
-  test("also moves back an order's creation time: its age is unchanged", async () => {
+  test("also moves back an order's creation time, so that its age is unchanged", async () => {
     await movedBy('rail_order', '30 minutes', '1 hour');
     const { rows } = await sql.query(
       `select abs(extract(epoch from clock_timestamp() - created_at)) < 60 as is_new from rail_order o

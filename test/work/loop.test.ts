@@ -11,7 +11,7 @@ import { makeScene } from '../setup/scene.ts';
 
 const t = await testGateway({ SANDBOX_PACE_MS: 600_000 });
 
-test('settlement and expiry have no due time without orders or quotes, and otherwise that of the next one', async () => {
+test('settlement and expiry are due with the next order or quote, and have no due time without any', async () => {
   const { payments } = t.gateway;
   // Zero would mean "now", and an idle gateway would query the database endlessly.
   expect([await nextOrderDue(payments.database.pool), await nextQuoteExpiry(payments)]).toEqual([undefined, undefined]);
@@ -46,7 +46,7 @@ test('a loop woken during its pause handles all announcements in one round, and 
   expect(two - one).toBeGreaterThanOrEqual(99);
 });
 
-test('a loop that has failed since its first round still has the time that the alert compares, and a failure count', async () => {
+test('a loop that has failed since its first round still reports a failure count and the time that the alert compares', async () => {
   const failing = Promise.withResolvers<void>();
   const loop = startLoop('failing', pino({ level: 'silent' }), async () => {
     failing.resolve();
@@ -60,7 +60,7 @@ test('a loop that has failed since its first round still has the time that the a
   await loop.stop();
 });
 
-test('repeated failures for the same reason log one line when they begin and one when they end, for all work', async () => {
+test('repeated failures for the same reason log one line when they start and one when they end, for all work', async () => {
   const lines: Record<string, unknown>[] = [];
   const log = pino({ level: 'info' }, { write: (line) => lines.push(JSON.parse(line)) });
   let isAway = true;
