@@ -24,7 +24,10 @@ const tags = {
   Sandbox: 'Simulated deposits, incoming payments and identity checks.',
 } as const;
 
-/** Builds the OpenAPI 3.1 document from the definitions that validate requests. Call it after all have been added. */
+/**
+ * Builds the OpenAPI 3.1 document from the definitions that validate requests. Call it after all endpoints have been
+ * added.
+ */
 export function restDocument(app: RestApp): Document {
   const registry = app.openAPIRegistry;
   registry.registerComponent('securitySchemes', 'token', {
@@ -59,7 +62,7 @@ export function restDocument(app: RestApp): Document {
           'Quotes, transfers, accounts and customers. Amounts are integers in the smallest unit of their currency. In requests, null is equivalent to omitting the field; in a PATCH it clears the field. The GraphQL API serves the same data, with the same ids, cursors and idempotency keys.',
         license: { name: 'MIT', url: 'https://opensource.org/license/mit' },
       },
-      // Relative to the document, so that it is also correct behind a proxy that serves the API under a prefix.
+      // Relative to the document, so that the URL is also correct behind a proxy that serves the API under a prefix.
       servers: [{ url: `..${restPrefix}`, description: 'This server.' }],
       security: [{ token: [] }],
       tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
@@ -69,13 +72,13 @@ export function restDocument(app: RestApp): Document {
   const paths = Object.entries(document.paths ?? {}).map(
     ([path, item]) => [path.slice(restPrefix.length), withExamples(item)] as const,
   );
-  // The console replaces the ids in the examples with ids of the platform.
+  // The console replaces the ids in the examples with the platform's own.
   return { ...document, paths: Object.fromEntries(paths), 'x-example-guide': exampleGuide };
 }
 
 /**
- * Writes references as OpenAPI 3.1 allows, with the description and null next to the reference. Code generators would
- * turn an `allOf` into `A & unknown`.
+ * Writes references in the form that OpenAPI 3.1 allows, with the description and null next to the reference, because
+ * code generators would turn an `allOf` into `A & unknown`.
  */
 function plain<Part>(part: Part): Part {
   if (typeof part !== 'object' || part === null) return part;
@@ -111,14 +114,14 @@ interface Operation {
   readonly requestBody?: { readonly content: Readonly<Record<string, object>> };
 }
 
-// Defines the bodies that the service posts to a platform (specification 6), as webhooks of the OpenAPI document.
+// Defines the bodies that the service posts to a platform (specification 6) as webhooks in the OpenAPI document.
 
 const customer = {
   customerId: id('Customer', 'The customer who owns the account; absent if the platform itself does.').optional(),
   platformCustomerId: string("The platform's own id for the customer.").optional(),
 };
 
-/** For each type of webhook, its description and its fields in addition to the common ones. */
+/** For each webhook type: its description, and the fields that it has in addition to the common ones. */
 const webhooks = {
   OUTGOING_PAYMENT: {
     name: 'OutgoingPaymentNotification',

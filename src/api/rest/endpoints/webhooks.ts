@@ -88,7 +88,7 @@ export function webhookDeliveryEndpoints(app: RestApp, webhooks: Webhooks): void
     list: {
       name: 'WebhookDelivery',
       where: async (viewer, { endpointId, ...filter }: Filter): Promise<Prisma.WebhookDeliveryWhereInput> => {
-        // Without an endpoint there is nothing to list: every delivery belongs to one.
+        // If there is no endpoint, there is nothing to list, because every delivery belongs to one.
         const ofEndpoint =
           endpointId === undefined
             ? { endpointId: { in: [(await findConfigEndpoint(prisma, viewer))?.id ?? []].flat() } }
