@@ -232,7 +232,7 @@ async function serveReadiness({ readiness }: HttpOptions, response: ServerRespon
 }
 
 interface RequestLogOptions {
-  /** Logs each request when its response ends; undefined to disable logging. */
+  /** The log that gets a line about each request when its response ends; undefined to log none. */
   readonly log: Logger | undefined;
   readonly addressOf: AddressOf;
 }

@@ -58,7 +58,7 @@ interface RecordEndpoint<Row extends { readonly version: number }, Item>
   readonly type: IdType;
   /** Reads the row with this uuid, if the caller may see it. */
   readonly find: (viewer: Viewer, id: string) => Promise<Row | null>;
-  /** The error code if there is no such row. */
+  /** The error code and message if there is no such row. */
   readonly missing: readonly [RefusalCode, string];
   readonly record: (row: Row) => Item;
 }

@@ -179,8 +179,8 @@ export const examples: Readonly<Record<string, Readonly<Record<string, Example>>
 
 /**
  * The requests that find a platform's real ids. `at` is the path of the id in the response or, with `most`, in the item
- * with the largest value at the path `most`. `payer` names the id to use instead in the local sandbox: that of the
- * customer who can pay.
+ * with the largest value at the path `most`. `payer` maps ids to those of the local sandbox's paying customer, which
+ * the console uses instead.
  */
 export const exampleGuide = {
   unique: '1001',
