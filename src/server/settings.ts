@@ -4,7 +4,7 @@ import { parseRate, type Rate } from '../domain/access/rates.ts';
 import { faultOfAddress, serversOf } from '../infra/database/connections/address.ts';
 import { parseRailSettings } from '../rails/rail-settings.ts';
 
-/** The kinds of settings: parsers that report what is wrong with the given text. */
+/** The kinds of settings: parsers that report what is wrong with a given value. */
 
 const wholeNumber = (min: number, max: number) =>
   z
@@ -61,7 +61,7 @@ const rate = z.string().transform((text, context): Rate | null => {
   return z.NEVER;
 });
 
-/** The settings that production refuses unless the operator allows them. */
+/** Unsafe settings, which production refuses unless the operator allows them. */
 export const unsafeThings = ['any-origin', 'loopback-webhooks', 'owner-login', 'unverified-tls', 'weak-keys'] as const;
 export type Unsafe = (typeof unsafeThings)[number];
 
@@ -78,7 +78,9 @@ const addressRanges = parts(',').transform((list, context) => {
   }
 });
 
-/** Declares every setting: form, default and description. `npm run schema` prints docs/settings.md from it. */
+/**
+ * Declares every setting, with its format, default and description. `npm run schema` prints docs/settings.md from it.
+ */
 export const settings = {
   NODE_ENV: z
     .enum(['development', 'production', 'test'], { error: 'must be development, production or test' })
