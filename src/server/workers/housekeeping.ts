@@ -57,7 +57,7 @@ const deletions = [
    uses as (delete from policy_use u using gone g where u.platform_id = g.platform_id and u.policy_id = g.id)
    select id from token`,
   ),
-  // Deletes the payment counts that are too old for any policy's time window.
+  // Deletes records of payments that counted toward a policy, once they are too old for any time window.
   statement<object>(
     'forget_policy_uses',
     `delete from policy_use where (platform_id, transaction_id, policy_id) in (
