@@ -70,9 +70,7 @@ async function contest(
   }
 }
 
-/**
- * Runs all measurements in order. The run is sound if every response was correct and the auditor finds no broken rule.
- */
+/** Runs all measurements in order. A run is sound if every response was correct and the audit finds no broken rule. */
 export async function runAll(
   prepared: Prepared,
   small: Prepared,

@@ -182,10 +182,7 @@ async function measureFollowersOfAll(instance: Server, streams: Streams): Promis
   ];
 }
 
-/**
- * Measures how thousands of clients recover when their instance is killed and immediately restarted at the same
- * address.
- */
+/** Measures how thousands of clients recover when their instance is killed and restarted at the same address. */
 async function measureReturn(streams: Streams): Promise<Fact> {
   const { gateway, authorization, transfers, measureMs } = streams;
   const customerIds = streams.customerIds.slice(0, returning.customers);
@@ -285,8 +282,7 @@ async function answerOf<Message>(tool: ChildProcess): Promise<Message> {
 }
 
 /**
- * Starts subscribers in a separate process, each for one customer's payments or for all payments, and waits until all
- * are open.
+ * Starts subscribers in a separate process, each for one customer's payments or for all, and waits until they are open.
  */
 async function subscribe(
   instance: Server,

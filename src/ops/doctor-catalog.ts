@@ -15,9 +15,7 @@ const kinds: Readonly<Record<string, readonly [facts: RegExp, danger: string]>> 
   indexes: [/^(index|unique)\b/, 'reads are slow, or commands are refused'],
 };
 
-/**
- * Compares the database with the catalog, once for all checks; undefined if a newer version has migrated the database.
- */
+/** Compares the database with the catalog, once for all checks; undefined if a newer version migrated the database. */
 const differencesOf = oncePer(async ({ database }: Patient) => {
   if (await hasNewerMigrations(database.pool)) return undefined;
   const expected = await expectedCatalog();

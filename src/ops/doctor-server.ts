@@ -9,10 +9,7 @@ import type { Config } from '../server/config.ts';
 import { messageForUser, wordsOf } from '../server/print-error.ts';
 import { directUrl, poolerOf } from '../server/start/prepare-database.ts';
 
-/**
- * The verdict of a check. A fault stops an instance or its background work, or loses data; a warning needs human
- * review.
- */
+/** A check's verdict. A fault stops an instance or its background work, or loses data; a warning needs review. */
 export type Verdict = readonly [result: 'ok' | 'warning' | 'fault' | 'skipped', detail: string];
 
 export type Finding = { readonly check: string; readonly result: Verdict[0]; readonly detail: string };

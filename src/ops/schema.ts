@@ -86,9 +86,7 @@ ${rows.join('\n')}
 `;
 }
 
-/**
- * Returns a setting's default for readers. A default that depends on other settings is described in its declaration.
- */
+/** Returns a setting's default for readers. If it depends on other settings, the declaration describes it. */
 function shownDefault(setting: z.ZodType): string {
   const { shownDefault } = setting.meta() ?? {};
   if (typeof shownDefault === 'string') return shownDefault;

@@ -95,9 +95,7 @@ export interface Said {
 
 export type Decided = Required<Said>;
 
-/**
- * Adds the options of a command that changes something: operator and reason, which are recorded in the act (`acts`).
- */
+/** Adds the options of a command that changes something: operator and reason, as recorded in the act (`acts`). */
 export function actOf(command: Program): Program {
   return command
     .option('--by <name>', 'who does it (default: your login on this machine)', textIn(200))

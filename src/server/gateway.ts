@@ -139,9 +139,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   return { ...instance, url: apis.http.url, stop: () => stopInOrder({ ...parts, serving: apis }) };
 }
 
-/**
- * Opens the database for requests and, with half as many connections, for background work, which every commit wakes.
- */
+/** Opens the database for requests and, with half as many connections, for background work, which commits wake. */
 function openDatabases({ databaseUrl: url, pooler, config, log, pace }: GatewayOptions) {
   const limits = {
     ...(pace?.statementMs !== undefined && { statementMs: pace.statementMs }),

@@ -13,10 +13,7 @@ export const maxStrangers = 100;
 /** How many chunks are joined at a time, because small chunks take far more memory than the bytes they contain. */
 const maxChunks = 64;
 
-/**
- * A request's whole body, or why it is missing: the body is too long, or reading it was abandoned in favor of other
- * reads.
- */
+/** A request's whole body, or why it is missing: it is too long, or reading it was abandoned in favor of others. */
 export type Body = Buffer | 'TOO_LONG' | 'EVICTED';
 
 const empty = Buffer.alloc(0);
@@ -56,9 +53,7 @@ export function discardRest(response: ServerResponse): void {
   });
 }
 
-/**
- * Makes the connection end after the response to a body that is too long, because the rest of the body is on its way.
- */
+/** Ends the connection after the response to a body that is too long, because the rest of the body is on its way. */
 function endWithResponse(response: ServerResponse): void {
   response.setHeader('connection', 'close');
   endGently(response.req.socket);

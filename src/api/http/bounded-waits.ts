@@ -1,7 +1,4 @@
-/**
- * Limits the number of concurrent waits for clients. A wait beyond the limit evicts the oldest one in the largest
- * group.
- */
+/** Limits the concurrent waits for clients. A wait beyond the limit evicts the oldest one in the largest group. */
 export class BoundedWaits {
   readonly #max: number;
   readonly #maxOfGroup: number;
@@ -21,8 +18,7 @@ export class BoundedWaits {
   }
 
   /**
-   * Begins a wait, optionally in a group. `onEvict` is called if the wait must end early. Returns the function that
-   * ends it.
+   * Begins a wait, optionally in a group. `onEvict` is called if it must end early. Returns the function that ends it.
    */
   begin(onEvict: () => void, group = ''): () => void {
     // Wrapped in a new function, because two waits may have the same callback.

@@ -13,9 +13,7 @@ import type { Tenant } from './turns.ts';
 
 /** The default time limit for looking up credentials, in milliseconds. */
 const lookUpMs = 10_000;
-/**
- * How long a connection's credentials count as valid for limits, in ms. The APIs themselves authenticate each request.
- */
+/** How long a connection's credentials count as valid for limits, in ms. The APIs authenticate every request. */
 const knownMs = 1_000;
 
 interface Known {

@@ -33,9 +33,7 @@ export const lingerMs = 500;
 /** Tracks and limits a server's connections, and ends them when the server stops. */
 export class Connections {
   readonly #limits: ConnectionLimits;
-  /**
-   * The waits of strangers' connections. Above the limit, the address with the most connections loses its oldest one.
-   */
+  /** Strangers' connections. Above the limit, the address with the most connections loses its oldest one. */
   readonly #strangers: BoundedWaits;
   readonly #all = new Map<Socket, Connection>();
   #announcing = false;
@@ -51,8 +49,7 @@ export class Connections {
       const connection = this.#all.get(socket);
       if (connection) connection.upgraded = true;
     });
-    // Node closes idle connections when the port closes. A request already on its way would then be lost, so `end`
-    // closes them instead.
+    // Node closes idle connections when the port closes. `end` does so instead, because requests may be on their way.
     server.closeIdleConnections = () => undefined;
   }
 
@@ -142,8 +139,8 @@ export class Connections {
     if (open.size > 0 || last || upgraded || socket.destroyed) return;
     const wait = usedAt + idleMs - performance.now();
     if (wait <= 0) socket.destroySoon();
-    // The event loop runs timers, then reads sockets, then runs setImmediate: a request that has already arrived is
-    // therefore seen first.
+    // The event loop runs timers, then reads sockets, then runs setImmediate: so a request that has arrived is seen
+    // first.
     else setTimeout(() => setImmediate(() => this.#endIdle(connection, idleMs)), wait);
   }
 }
@@ -153,8 +150,7 @@ function announceEnd(connection: Connection, response: ServerResponse): void {
   // Passes all arguments on: one signature cannot express the overloads of writeHead.
   const writeHead = response.writeHead.bind(response) as (...args: unknown[]) => ServerResponse;
   response.writeHead = ((...args: unknown[]) => {
-    // A response whose headers have been sent cannot announce the end: a later response or the idle limit ends the
-    // connection.
+    // A response whose headers have been sent cannot announce the end. A later response or the idle limit will.
     if (!connection.latest?.headersSent) connection.last ??= connection.latest;
     if (connection.last !== response || response.headersSent) return writeHead(...args);
     response.setHeader('Connection', 'close');
@@ -164,8 +160,7 @@ function announceEnd(connection: Connection, response: ServerResponse): void {
 }
 
 /**
- * Keeps a connection open until its client closes it (RFC 9112, 9.6), because data arriving at a closed socket would
- * reset it.
+ * Keeps a connection open until its client closes it (RFC 9112, 9.6): data arriving at a closed socket would reset it.
  */
 export function endGently(socket: Socket): void {
   // Called by Node after a response with `Connection: close`.

@@ -33,9 +33,7 @@ export class Origins {
     this.#options = options;
   }
 
-  /**
-   * Returns whether a request comes from one of our pages, from a page with an allowed origin, or from no page at all.
-   */
+  /** Returns whether a request comes from one of our pages, a page with an allowed origin, or no page at all. */
   accepts({ headers: { origin, host } }: IncomingMessage): boolean {
     if (origin === undefined) return true;
     const { origins, loopback } = this.#options;

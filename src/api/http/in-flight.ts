@@ -27,9 +27,7 @@ const maxUnread = 256;
  * refused.
  */
 export class InFlight {
-  /**
-   * The requests in flight, in total and by tenant, and the moving average of their processing time in milliseconds.
-   */
+  /** The requests in flight, in total and by tenant, and the moving average of their processing time in ms. */
   readonly load = { count: 0, byTenant: new Map<string, number>(), averageMs: 0 };
   readonly unread = new BoundedWaits(maxUnread);
   readonly turns: Turns;
@@ -88,10 +86,7 @@ class AdmittedRequest implements ResponseWatcher, RequestSlot {
     if (response.closed) this.#close();
   }
 
-  /**
-   * Waits for its turn among its tenant's requests; undefined if no wait is needed. Waiting does not count as
-   * processing.
-   */
+  /** Waits for its turn among its tenant's requests; undefined if not needed. Waiting does not count as processing. */
   turn(): Promise<void> | undefined {
     const begin = () => {
       if (this.#isFinished) this.#shared.turns.end(this.#tenant);

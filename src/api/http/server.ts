@@ -105,8 +105,7 @@ export async function startHttpServer(options: HttpOptions) {
         (error: unknown) => response.destroy(error instanceof Error ? error : undefined),
       );
     if (waiting) waiting.push(answer);
-    // When several requests arrive together, the last one must end the connection, so all are read before any is
-    // handled.
+    // When several requests arrive together, the last one must end the connection, so read all before handling any.
     else if (connections.announcing) setImmediate(answer);
     else answer();
   });

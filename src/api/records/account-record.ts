@@ -27,8 +27,8 @@ export function internalAccountRecord(row: Account) {
 }
 
 /**
- * Converts a row to an external account's record (specification 2.9). The table's constraints guarantee that the
- * required columns are set.
+ * Converts a row to an external account's record (specification 2.9). The table's constraints guarantee the required
+ * columns.
  */
 export function externalAccountRecord(row: Account) {
   if (row.status === null || row.accountType === null) throw new Error(`account ${row.id} is not an external account`);

@@ -46,7 +46,8 @@ export function jsonNumber(decimal: string): number {
 }
 
 /**
- * Returns a currency with all four fields (specification 2.1, decision 14) for a stored code, which is always known.
+ * Returns the currency with a stored code, which is always known, with all four fields (specification 2.1, decision
+ * 14).
  */
 export function currencyRecord(code: string) {
   return { ...requiredCurrency(code) };

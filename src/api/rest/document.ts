@@ -24,10 +24,7 @@ const tags = {
   Sandbox: 'Simulated deposits, incoming payments and identity checks.',
 } as const;
 
-/**
- * Builds the OpenAPI 3.1 document from the definitions that validate requests. Call it after all endpoints have been
- * added.
- */
+/** Builds the OpenAPI 3.1 document from the definitions that validate requests. Call it after adding all endpoints. */
 export function restDocument(app: RestApp): Document {
   const registry = app.openAPIRegistry;
   registry.registerComponent('securitySchemes', 'token', {

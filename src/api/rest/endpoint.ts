@@ -206,9 +206,7 @@ export class Endpoints {
   }
 }
 
-/**
- * Checks the caller's permission before validation, so that only permitted callers learn what is wrong with a request.
- */
+/** Checks permissions before validation, so that only permitted callers learn what is wrong with a request. */
 function allow(check: (viewer: Viewer) => void): MiddlewareHandler<RestEnvironment> {
   return async (context, next) => {
     check(context.get('viewer'));
@@ -224,9 +222,7 @@ export function mayRun(operation: Operation): MiddlewareHandler<RestEnvironment>
   });
 }
 
-/**
- * Accepts an empty body with any content type, because there is no JSON to parse and many clients send such requests.
- */
+/** Accepts an empty body with any content type, because many clients send one and there is no JSON to parse. */
 const acceptNoBody: MiddlewareHandler<RestEnvironment> = async (context, next) => {
   if (!context.req.raw.body) context.req.raw.headers.delete('content-type');
   await next();

@@ -211,8 +211,7 @@ function asRestError(thrown: unknown, log: Logger): RestError {
   if (thrown instanceof HTTPException && thrown.status === 400) {
     return new RestError('INVALID_REQUEST_FORMAT', 'the body is not well-formed JSON');
   }
-  // An empty body with a content type other than JSON. A non-empty body was refused earlier
-  // (src/api/http/admission.ts).
+  // An empty body that is not JSON. A non-empty one was refused earlier (src/api/http/admission.ts).
   if (thrown instanceof HTTPException && thrown.status === 415) {
     return new RestError('INVALID_REQUEST_FORMAT', 'a request body must be application/json', { status: 415 });
   }
@@ -228,9 +227,7 @@ function asRestError(thrown: unknown, log: Logger): RestError {
 
 const inJson = (digits: string) => (isJsonInteger(BigInt(digits)) ? Number(digits) : digits);
 
-/**
- * Returns a refusal's details with amounts in REST form. Amounts that a JSON number cannot represent become strings.
- */
+/** Returns a refusal's details with amounts in REST form. Amounts that JSON numbers cannot represent become strings. */
 function inRestTerms({ code, details }: Refusal): RefusalDetails {
   // planRefusal creates them with these types.
   const { balances, limit } = details as Partial<CustomerUse & ExceededLimit>;

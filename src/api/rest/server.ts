@@ -243,10 +243,7 @@ const streamedTypes = /^(text\/csv|application\/xml)\b/;
 /** How long to wait for a client that reads nothing from a stream, in milliseconds. */
 const drainMs = 60_000;
 
-/**
- * Sends a body as fast as the client reads it. If it fails or the client stops reading for `drainMs`, the connection
- * ends early.
- */
+/** Sends a body as fast as the client reads it. If it fails or is not read for `drainMs`, the connection ends early. */
 async function sendStream(body: ReadableStream<Uint8Array>, response: ServerResponse): Promise<void> {
   for await (const chunk of body) {
     if (response.destroyed) return;

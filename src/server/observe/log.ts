@@ -4,9 +4,7 @@ import { withoutNulls } from '../../core/json.ts';
 import { currentPlatform, noPlatform } from '../../infra/database/connections/platform-scope.ts';
 import { currentRequest } from '../../infra/instruments/request-facts.ts';
 
-/**
- * The names of fields with secrets or personal data. Their values are redacted at the top level and one level below.
- */
+/** The names of fields with secrets or personal data. Their values are redacted, also one level down. */
 const hiddenNames = [
   ...['authorization', 'password', 'secret', 'clientSecret', 'token', 'cookie', 'body', 'variables'],
   ...['email', 'phone', 'fullName', 'legalName', 'birthDate', 'address1', 'taxId', 'umaAddress'],

@@ -18,10 +18,7 @@ interface Observed {
   readonly readiness: ReadinessWatch;
 }
 
-/**
- * Whether the process metrics (event loop, heap, CPU, file descriptors) have been registered, which must happen only
- * once.
- */
+/** Whether the process metrics (event loop, heap, CPU, file descriptors) have been registered: once is enough. */
 let hasDefaults = false;
 
 function gaugesOf({ serving, working, replicas, feed, sessions, readiness }: Observed, registers: Registry[]) {

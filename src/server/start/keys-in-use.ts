@@ -24,10 +24,7 @@ export function listKeysInUse({ prisma }: Pick<Transaction, 'prisma'>): Promise<
   return prisma.keyInUse.findMany({ orderBy: [{ setting: 'asc' }, { since: 'asc' }, { keyId: 'asc' }] });
 }
 
-/**
- * Checks that this instance has all keys in use, and records its own. Returns what is wrong, or throws it in
- * production.
- */
+/** Checks that this instance has all keys in use, and records its own. Returns faults; in production, throws them. */
 export async function checkKeys(database: Database, config: Keys & Pick<Config, 'NODE_ENV'>): Promise<string[]> {
   return inTransaction(database, async ({ client, prisma }) => {
     await lockStatement(client);
@@ -53,8 +50,7 @@ export async function strangeKey(database: Pick<Database, 'prisma'>, config: Key
 }
 
 /**
- * Returns a sentence about each key in use that the settings lack. If the settings have no key of some kind, none of
- * that kind is needed.
+ * Returns a sentence about each key in use that the settings lack. Kinds of keys that are not set at all are ignored.
  */
 export function missingKeys(inUse: readonly KeyInUse[], config: Keys): string[] {
   return inUse.flatMap(({ setting, keyId: id }) => {

@@ -76,10 +76,7 @@ const deletions = [
   ),
 ];
 
-/**
- * Deletes a batch of rows whose retention has expired; several processes may do so at once. Returns whether there may
- * be more.
- */
+/** Deletes a batch of expired rows. Several processes may run it at once. Returns whether there may be more. */
 export async function deleteExpired({ pool }: Database): Promise<boolean> {
   let mayBeMore = false;
   for (const deletion of deletions) {

@@ -37,9 +37,7 @@ const longestIdleSequencerMs = 80;
 const clockMs = 1_000;
 const locksMs = 2_000;
 const reconciliationMs = 300_000;
-/**
- * The interval between deletions of rows whose retention has expired, and the pause between batches, for other work.
- */
+/** The interval between deletions of expired rows, and the pause between batches, which leaves time for other work. */
 const housekeepingMs = 3_600_000;
 const betweenBatchesMs = 100;
 /** The pause if another process was sequencing. That process did the work; later changes wait for the next step. */
@@ -193,8 +191,7 @@ function startDeposits(payments: Payments, log: Logger): Loop {
 function startExpiry(payments: Payments, log: Logger): Loop {
   return startLoop('expiry', log, async () => {
     const { found, done } = await expireQuotes(payments, batchSize);
-    // Quotes that could not be expired are still due. Without a pause, the next round would find them again
-    // immediately.
+    // Quotes that could not be expired are still due. Without a pause, the next round would find them at once.
     if (found > 0 && done === 0) return idleMs;
     return found === batchSize ? 0 : Math.min(idleMs, (await nextQuoteExpiry(payments)) ?? idleMs);
   });
@@ -209,10 +206,7 @@ function startAccountChecks(payments: Payments, log: Logger): Loop {
 
 const followStatement = statement<{ backMs: number | null }>('follow_clock', 'select follow_clock() as back_ms');
 
-/**
- * If the database's clock was set back, moves due times back with it, and logs a warning. Quotes then stay valid
- * longer.
- */
+/** If the database's clock was set back, moves due times back with it and logs a warning. Quotes then last longer. */
 async function followClock(database: Database, log: Logger): Promise<void> {
   const [row] = await followStatement(database.pool);
   if (typeof row?.backMs !== 'number') return;

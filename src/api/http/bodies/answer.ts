@@ -11,10 +11,7 @@ export interface Answer {
 
 /** The minimum size of a compressed response, in bytes: a shorter response fits into one packet anyway. */
 const compressedFrom = 1_400;
-/**
- * The maximum size of a response compressed synchronously: up to this size, using another thread takes longer
- * (bench/LOG.md).
- */
+/** The maximum size of a response compressed synchronously, since another thread would take longer (bench/LOG.md). */
 const compressedAtOnce = 16 * 1024;
 
 /** The fastest level compresses JSON nearly as well as the slower ones (bench/LOG.md). */

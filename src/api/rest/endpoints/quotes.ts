@@ -146,9 +146,7 @@ function requiredIn(field: string) {
   };
 }
 
-/**
- * The body of POST /quotes: the form in specification 4.1, and the UMA form, which can take the parties from a lookup.
- */
+/** The body of POST /quotes: the form in specification 4.1, or the UMA form, which can take parties from a lookup. */
 const CreateQuoteBody = z
   .strictObject({
     source: SourceInput.optional(),

@@ -108,10 +108,7 @@ export class Deliverer {
     });
   }
 
-  /**
-   * Logs an attempt, if enabled, with ids that can also be found in the log line of the request that created the
-   * payment.
-   */
+  /** Logs an attempt, if enabled, with ids that are also in the log line of the request that created the payment. */
   #log({ platformId: platform, endpointId, event }: LeasedDelivery, outcome: Outcome): void {
     const { attemptLog } = this.#webhooks;
     if (!attemptLog) return;
@@ -164,10 +161,7 @@ export class Deliverer {
   }
 }
 
-/**
- * The minimum time that a receiver has to respond, in milliseconds. A response after the payment's deadline has no
- * effect.
- */
+/** The minimum time that a receiver has to respond, in ms. A response after the payment's deadline has no effect. */
 const leastQuestionMs = 1_000;
 
 /** Returns the milliseconds left for the response to an approval request, that is, until the payment's own deadline. */

@@ -187,8 +187,7 @@ export function whereDeliveries(
   filter: Given<{ readonly status?: Given<readonly WebhookDeliveryStatus[]> }>,
 ): Prisma.WebhookDeliveryWhereInput {
   const status = filter?.status;
-  // Nearly all deliveries are DELIVERED. This is the condition of webhook_delivery_undelivered, the index on all
-  // others.
+  // Nearly all deliveries are DELIVERED. The index on all others has this condition.
   const isUndelivered = status && !status.includes('DELIVERED');
   return { ...anyOf('status', status), ...(isUndelivered && { AND: [{ status: { not: 'DELIVERED' } }] }) };
 }

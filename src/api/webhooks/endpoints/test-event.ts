@@ -9,10 +9,7 @@ import { statement } from '../../../infra/database/statement.ts';
 import { type Webhooks, webhookCommand } from '../webhooks.ts';
 import { endpointDisabled, endpointUuid, readEndpoint } from './endpoint-queries.ts';
 
-/**
- * How long a caller waits for the outcome of its test, in milliseconds. After that, the delivery goes on like any
- * other.
- */
+/** How long a caller waits for the outcome of its test, in ms. After that, the delivery goes on like any other. */
 const waitMs = 8_000;
 /** The maximum number of a platform's tests that may await responses at the same time, per process. */
 const maxWaiting = 16;
@@ -26,9 +23,7 @@ const announceStatement = statement<{ eventId: string }>(
    values ($1, uuid_v7(), 'TEST', clock_ms(), 1, jsonb_build_object('endpoint_id', $2::uuid)) returning event_id`,
 );
 
-/**
- * Adds a test event for one endpoint to the outbox, from which it is delivered like any other event. Returns its id.
- */
+/** Adds a test event for one endpoint to the outbox, to be delivered like any other event. Returns its id. */
 export async function announceTest(client: pg.PoolClient, platformId: string, endpointId: string): Promise<string> {
   const [row] = await announceStatement(client, platformId, endpointId);
   if (!row) throw new Error('announce_test returned no row');
