@@ -18,7 +18,7 @@ export interface Serving {
   readonly pace: Pick<RefusalPace, 'end'>;
   /** How long requests are still accepted after readiness starts to fail, in ms, so that load balancers notice. */
   readonly delayMs: number;
-  /** How long a connection may be idle after that, in ms. Its client may already have sent a request. */
+  /** How long a connection may be idle after that, in ms. Its client may already have sent another request. */
   readonly idleMs: number;
 }
 

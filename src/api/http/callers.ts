@@ -69,7 +69,7 @@ export class Callers {
     return { key: `address ${this.#options.addressOf(request)}`, isPlatform: false };
   }
 
-  /** Returns a request's platform if its credentials were found valid recently, or earlier on the same connection. */
+  /** Returns a request's platform if its credentials were found valid recently or earlier on the same connection. */
   known(request: IncomingMessage): string | undefined {
     const { key, isPlatform } = this.tenantOf(request, this.find(request));
     return isPlatform ? key : undefined;

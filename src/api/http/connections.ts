@@ -49,7 +49,7 @@ export class Connections {
       const connection = this.#all.get(socket);
       if (connection) connection.upgraded = true;
     });
-    // Node closes idle connections when the port closes. `end` does so instead, because requests may be on their way.
+    // Node would close idle connections with the port. `end` does so later, because requests may be on their way.
     server.closeIdleConnections = () => undefined;
   }
 
@@ -150,7 +150,7 @@ function announceEnd(connection: Connection, response: ServerResponse): void {
   // Passes all arguments on: one signature cannot express the overloads of writeHead.
   const writeHead = response.writeHead.bind(response) as (...args: unknown[]) => ServerResponse;
   response.writeHead = ((...args: unknown[]) => {
-    // A response whose headers have been sent cannot announce the end. A later response or the idle limit will.
+    // Headers that have been sent cannot announce the end: a later response or the idle limit ends the connection.
     if (!connection.latest?.headersSent) connection.last ??= connection.latest;
     if (connection.last !== response || response.headersSent) return writeHead(...args);
     response.setHeader('Connection', 'close');

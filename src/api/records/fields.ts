@@ -45,10 +45,7 @@ export function jsonNumber(decimal: string): number {
   return Number(decimal);
 }
 
-/**
- * Returns the currency with a stored code, which is always known, with all four fields (specification 2.1, decision
- * 14).
- */
+/** Returns a stored code's currency, which is always known, with all four fields (specification 2.1, decision 14). */
 export function currencyRecord(code: string) {
   return { ...requiredCurrency(code) };
 }

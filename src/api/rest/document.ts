@@ -38,7 +38,7 @@ export function restDocument(app: RestApp): Document {
     required: false,
     schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x21-\\x7e]{1,255}$' },
     description:
-      'Makes retries safe: requests with the same key and the same input have one effect and one response, whether they are sent to this API or to GraphQL. 1 to 255 printable ASCII characters without spaces.',
+      'Makes retries safe: requests with the same key and the same input, to this API or to GraphQL, take effect once and get the same response. 1 to 255 printable ASCII characters without spaces.',
   });
   registry.registerComponent('parameters', 'IfMatch', {
     name: 'If-Match',
@@ -130,7 +130,7 @@ const webhooks = {
     name: 'IncomingPaymentNotification',
     summary: 'An incoming payment has progressed or is waiting for approval',
     description:
-      'Sent when an incoming payment gets a new status. While the payment is PENDING, the response decides: 200 approves it, 403 rejects it, 422 names information that is missing about the sender, and 202 defers the decision to the endpoints that approve and reject.',
+      'Sent when an incoming payment gets a new status. While the payment is PENDING, the response decides: 200 approves it, 403 rejects it, 422 names the information about the sender that is missing, and 202 defers the decision to the endpoints that approve and reject.',
     fields: {
       transaction: TransactionSchema,
       requestedReceiverCustomerInfoFields: listOf(

@@ -211,7 +211,7 @@ function asRestError(thrown: unknown, log: Logger): RestError {
   if (thrown instanceof HTTPException && thrown.status === 400) {
     return new RestError('INVALID_REQUEST_FORMAT', 'the body is not well-formed JSON');
   }
-  // An empty body that is not JSON. A non-empty one was refused earlier (src/api/http/admission.ts).
+  // An empty body whose content type is not JSON. A non-empty one was refused earlier (src/api/http/admission.ts).
   if (thrown instanceof HTTPException && thrown.status === 415) {
     return new RestError('INVALID_REQUEST_FORMAT', 'a request body must be application/json', { status: 415 });
   }

@@ -125,13 +125,13 @@ const SourceInput = variants('PaymentSourceInput', 'sourceType', [
 const DestinationInput = variants('PaymentDestinationInput', 'destinationType', [
   requestObject('AccountDestinationInput', {
     destinationType: z.literal('ACCOUNT').describe('Pay to an account.'),
-    accountId: id('ExternalAccount', 'The account that receives.'),
+    accountId: id('ExternalAccount', 'The account that receives the money.'),
     currency: string("The account's currency; optional, and checked if given.").optional(),
   }),
   requestObject('UmaDestinationInput', {
     destinationType: z.literal('UMA_ADDRESS').describe('Pay to a UMA address; requires lookupId.'),
     umaAddress: string('The UMA address that was looked up: $name@domain.'),
-    currency: string("The currency that arrives; the receiver's preferred one if omitted.").optional(),
+    currency: string("The currency that the receiver gets; the receiver's preferred one if omitted.").optional(),
   }),
 ]);
 
@@ -155,11 +155,11 @@ const CreateQuoteBody = z
     lockedCurrencyAmount: amountInput("The fixed amount, in its currency's smallest unit."),
     lookupId: id('Lookup', 'The lookup of the receiver; required for a UMA address.').optional(),
     sendingCurrencyCode: string(
-      "Without a source: the currency that selects which account of the lookup's sender pays. With a source, it must be the source's currency.",
+      "If the source is omitted, this currency selects the account of the lookup's sender that pays. Otherwise it must be the source's currency.",
       'USD',
     ).optional(),
     receivingCurrencyCode: string(
-      "The currency that arrives; the receiver's preferred one if omitted.",
+      "The currency that the receiver gets; the receiver's preferred one if omitted.",
       'EUR',
     ).optional(),
     senderCustomerInfo: information

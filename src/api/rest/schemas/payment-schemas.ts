@@ -49,7 +49,7 @@ const SourceSchema = variants('PaymentSource', 'sourceType', [
 const DestinationSchema = variants('PaymentDestination', 'destinationType', [
   responseObject('AccountDestination', {
     destinationType: z.literal('ACCOUNT').describe('The destination type: an account.'),
-    accountId: id('ExternalAccount', 'The account that receives.'),
+    accountId: id('ExternalAccount', 'The account that receives the money.'),
     currency: currencyCode,
   }),
   responseObject('UmaDestination', {
