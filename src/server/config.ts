@@ -35,10 +35,7 @@ export type GatewaySettings = Omit<
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/**
- * Reads the settings and the secret files. Empty values count as unset. @throws ConfigError that lists everything that
- * is wrong
- */
+/** Reads the settings and the secret files. Empty values count as unset. @throws ConfigError that lists all errors */
 export function readConfig(environment: Environment) {
   const variables = {
     ...Object.fromEntries(Object.keys(settings).map((name) => [name, environment[name] || undefined])),
