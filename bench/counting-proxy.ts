@@ -1,16 +1,17 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/**
- * A proxy between a server and Postgres that counts the statements that pass through it: Query and Execute messages.
- */
+/** A proxy between a server and Postgres that counts statements, that is, Query and Execute messages. */
 export interface CountingProxy {
-  /** The database's address through the proxy. */
+  /** The database URL that goes through the proxy. */
   readonly url: string;
   readonly count: () => number;
   close(): Promise<void>;
 }
 
-/** Message types; the first message has none: https://www.postgresql.org/docs/18/protocol-message-formats.html */
+/**
+ * Message types. The first message on a connection has none:
+ * https://www.postgresql.org/docs/18/protocol-message-formats.html
+ */
 const query = 'Q'.charCodeAt(0);
 const execute = 'E'.charCodeAt(0);
 

@@ -15,10 +15,10 @@ import { machine } from './report.ts';
 import { writesOf } from './writes.ts';
 
 /**
- * `npm run bench:day`: a large installation under the mixed load of a day, each hour of which takes a minute: quiet at
- * night, and at noon a share of the installation's capacity. Autovacuum looks for work every second instead of every
- * minute. Prints how memory, handles and latencies develop, how the database grows, what autovacuum does, the most
- * expensive statements with their plans, and the indexes that no statement used.
+ * `npm run bench:day`: runs a large installation under a day's mixed load, with each hour compressed into a minute:
+ * quiet at night, and a share of the installation's capacity at noon. Autovacuum looks for work every second instead of
+ * every minute. Prints how memory, handles and latencies develop, how the database grows, what autovacuum does, the
+ * most expensive statements with their plans, and the indexes that no statement used.
  */
 const { values: options } = parseArgs({
   options: {
@@ -30,11 +30,11 @@ const { values: options } = parseArgs({
 });
 const dataDir = path.resolve(options['data-dir']);
 const headers = { authorization: basicAuthorization(credentials), 'content-type': 'application/json' };
-/** How long an hour of the day lasts, and how long the capacity is measured for. */
+/** The length of a simulated hour, and of the capacity measurement. */
 const hourMs = 60_000;
 const capacityMs = 30_000;
 
-/** Returns how busy an hour is: a fifth of the peak at midnight, and the peak at noon. */
+/** Returns the load of an hour as a share of the peak: a fifth at midnight, all of it at noon. */
 const busyAt = (hour: number) => 0.6 - 0.4 * Math.cos((hour / 12) * Math.PI);
 
 /** The parts of the load, each with its own connections. */
@@ -118,7 +118,7 @@ async function configure(url: string, ...statements: readonly string[]): Promise
   await client.end();
 }
 
-/** Starts Postgres with the library that counts statements, which it loads only at startup. */
+/** Starts Postgres with the library that counts statements, which can be loaded only at startup. */
 async function startWithStatistics() {
   const first = await startEmbeddedPostgres({ dataDir });
   await configure(
@@ -131,7 +131,7 @@ async function startWithStatistics() {
   return startEmbeddedPostgres({ dataDir });
 }
 
-/** Returns the load: two executed quotes to every three transfers, every read of the benchmark, and a REST list. */
+/** Returns the load: two executed quotes for every three transfers, all of the benchmark's reads, and a REST list. */
 async function loadsOf(prepared: Prepared, { url }: Server): Promise<Loads> {
   const { transferMany, createQuote } = await writesOf(prepared);
   const payments = transferMany.flatMap((transfer, at) => {
@@ -143,7 +143,7 @@ async function loadsOf(prepared: Prepared, { url }: Server): Promise<Loads> {
   const reads = cases.flatMap(({ gateway: { query, variables } }) =>
     variables.slice(0, 100).map((each) => JSON.stringify({ query, variables: each })),
   );
-  // Successive reads differ, so that the load is mixed at every moment.
+  // Successive reads differ, so that the load is always mixed.
   const mixed = reads.map((_, at) => reads[(at * 101) % reads.length] ?? '');
   const list = `${url.replace('/graphql', '/2025-10-13')}/transactions?limit=20`;
   return {
@@ -173,7 +173,7 @@ function figures(results: Readonly<Record<string, Result>>): string {
   return parts.join('; ');
 }
 
-/** Describes what the gateway holds, and how many dead rows wait for autovacuum. */
+/** Describes the resources that the gateway holds, and the number of dead rows awaiting autovacuum. */
 async function held({ pid }: Server, client: pg.Client): Promise<string> {
   const { rows } = await client.query<{ connections: string; dead: string; size: string }>(
     `select (select count(*) from pg_stat_activity where datname = current_database()) as connections,
@@ -184,7 +184,7 @@ async function held({ pid }: Server, client: pg.Client): Promise<string> {
   return `${Math.round(memoryOf(pid) ?? 0)} MiB, ${files} files, ${connections} connections, ${dead} dead rows, ${size} MB`;
 }
 
-/** Returns the scans of a statement's generic plan, in order. */
+/** Returns the scans in a statement's generic plan, in order. */
 async function planOf(client: pg.Client, query: string): Promise<string> {
   if (!/^\s*(select|with|insert|update|delete)/i.test(query)) return 'no plan';
   try {

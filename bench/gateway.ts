@@ -4,10 +4,10 @@ import { type Server, startServer } from './measure.ts';
 
 const secretKey = Buffer.alloc(32, 1);
 
-/** The cursors of the gateway. */
+/** The gateway's cursors. */
 export const cursors = new Cursors([secretKey]);
 
-/** Starts the gateway as in production, with every feature on. */
+/** Starts the gateway as in production, with every feature enabled. */
 export function startGateway(
   databaseUrl: string,
   role: 'all' | 'serve' | 'work' = 'all',

@@ -11,8 +11,8 @@ import { machine } from './report.ts';
 import { writesOf } from './writes.ts';
 
 /**
- * `npm run bench:growth`: measures the time of reads and payments, and the disk space of a payment, as the number of
- * payments grows.
+ * `npm run bench:growth`: measures how long reads and payments take, and how much disk space a payment uses, as the
+ * number of payments grows.
  */
 const { values: options } = parseArgs({
   options: {
@@ -42,7 +42,7 @@ interface Sent {
   readonly connections: number;
 }
 
-/** Returns the requests of each case, by its name, and how many are sent concurrently. */
+/** Returns each case's requests and concurrency, by the name of the case. */
 async function casesOf(prepared: Prepared): Promise<Map<string, Sent>> {
   const reads = await readCases(prepared);
   const cases = new Map<string, Sent>(

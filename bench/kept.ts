@@ -27,11 +27,11 @@ async function sizesOf(url: string): Promise<Map<string, Table>> {
 
 /**
  * Measures the bytes that the database stores permanently for each payment: the growth of the tables and their indexes
- * after many payments were made and settled. Tables whose rows are deleted again do not count.
- * @param pay makes many payments and returns how many
+ * after many payments have been made and settled. Tables whose rows are deleted later do not count.
+ * @param pay makes many payments and returns their number
  */
 export async function measureKept(what: string, url: string, pay: () => Promise<number>): Promise<Fact> {
-  // First uses up the free space that earlier runs have left in the tables.
+  // First use up the free space that earlier runs left in the tables.
   await pay();
   await drained(url);
   const before = await sizesOf(url);

@@ -9,7 +9,7 @@ import { prepare } from './prepare.ts';
 import { comparison, machine, markdown, type Saved } from './report.ts';
 import { runAll } from './run.ts';
 
-/** `npm run bench`: the gateway and its alternatives, side by side on the same data in one run. */
+/** `npm run bench`: compares the gateway with its alternatives, side by side on the same data in one run. */
 const { values: options } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
@@ -25,7 +25,7 @@ if (!Number.isSafeInteger(rows) || rows < 10_000) {
   console.error('--rows is a number of transactions, at least 10000');
   process.exit(2);
 }
-// A quick run shows that everything works, with approximate figures.
+// A quick run checks that everything works; its figures are only approximate.
 const timing = options.quick
   ? { warmUpMs: 200, measureMs: 500, turns: 2 }
   : { warmUpMs: 2_000, measureMs: 8_000, turns: 8 };

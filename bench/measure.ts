@@ -13,15 +13,15 @@ export interface Timing extends Turn {
   readonly turns: number;
 }
 
-/** A measurement, and the processor time that the server took for each request. */
+/** A measurement, and the server's processor time per request. */
 export interface Result extends Measured {
   /** Microseconds of processor time per request, user and system; NaN without a server or without /proc. */
   readonly cpuMicros: number;
-  /** The same for all processes of Postgres, whatever they did during that time. */
+  /** The same for all Postgres processes, including work unrelated to the requests. */
   readonly postgresMicros: number;
 }
 
-/** The Postgres whose processor time is measured; the script that starts it sets this once. */
+/** The Postgres server whose processor time is measured. The script that starts it sets this once. */
 export const postgres: { pid?: number } = {};
 
 /** A server in a separate process. */
@@ -30,7 +30,7 @@ export interface Server {
   readonly pid: number;
   /** The time from spawning it to its first sign of readiness, in milliseconds. */
   readonly startMs: number;
-  /** The processor time until then, in milliseconds. */
+  /** The processor time used until then, in milliseconds. */
   readonly startCpuMs: number;
   stop(): Promise<void>;
 }
@@ -38,11 +38,11 @@ export interface Server {
 /** Linux counts processor time in hundredths of a second (USER_HZ). */
 const tickMicros = 10_000;
 
-/** Returns the processor time of a process in microseconds; `ended` includes that of its children that have ended. */
+/** Returns the processor time of a process in microseconds; with `ended`, includes its terminated children. */
 export function cpuOf(pid: number, ended = false): number | undefined {
   try {
-    // The name in parentheses may contain spaces, so fields are counted after it. utime and stime are the 14th and
-    // 15th, followed by those of children that have ended.
+    // The name in parentheses may contain spaces, so fields are counted from its end. utime and stime are the 14th and
+    // 15th, followed by those of terminated children.
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
     return fields.slice(11, ended ? 15 : 13).reduce((sum, ticks) => sum + Number(ticks), 0) * tickMicros;
   } catch {
@@ -54,14 +54,14 @@ function childrenOf(pid: number | undefined): number[] {
   return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').map(Number);
 }
 
-/** Returns the processor time of a database server with all its processes, in microseconds. */
+/** Returns the processor time of a database server, including all its processes, in microseconds. */
 function cpuOfPostgres(): number | undefined {
   const { pid } = postgres;
   const own = pid === undefined ? undefined : cpuOf(pid, true);
   return own === undefined ? undefined : childrenOf(pid).reduce((sum, child) => sum + (cpuOf(child) ?? 0), own);
 }
 
-/** How long the main thread of a process has run, and how long it was runnable without a core, in nanoseconds. */
+/** How long the main thread of a process has run, and how long it waited for a core, in nanoseconds. */
 interface Scheduling {
   readonly running: number;
   readonly waiting: number;
@@ -76,7 +76,7 @@ function schedulingOf(pid: number): Scheduling | undefined {
   }
 }
 
-/** Starts to observe the use of the cores. The returned function describes it as text for a table. */
+/** Starts observing the use of the cores. The returned function describes it as text for a table. */
 export function watchCores(processes: Readonly<Record<string, number>>): () => string {
   const read = () => ({
     at: performance.now(),
@@ -113,9 +113,9 @@ export function memoryOf(pid: number): number | undefined {
   }
 }
 
-/** A load tool with one job, in a separate process. */
+/** A load tool that runs one job in a separate process. */
 interface Load {
-  /** Runs it for a turn, and counts the server's processor time during the turn. */
+  /** Runs the job for one turn, and measures the server's processor time during that turn. */
   take(turn: Turn): Promise<void>;
   /** Returns the results of all turns, and ends the tool. */
   result(): Promise<Result>;
@@ -129,10 +129,10 @@ export interface Contestant {
 }
 
 export const requests = (job: RequestJob, server: Server): Contestant => ({ tool: 'requests', job, pid: server.pid });
-/** Builds a contestant without a server, and therefore without the processor time of one. */
+/** Builds a contestant that has no server, and therefore no processor time. */
 export const statements = (job: StatementJob): Contestant => ({ tool: 'statements', job });
 
-/** Sums the progress of a clock between `begin` and `end`; NaN if the clock cannot be read. */
+/** Adds up the time that a clock advances between `begin` and `end`; NaN if the clock cannot be read. */
 function stopwatch(read: () => number | undefined) {
   let used = 0;
   let before = 0;
@@ -153,7 +153,7 @@ function openLoad({ tool, job, pid }: Contestant): Load {
   });
   const tell = (told: Told<RequestJob | StatementJob>) => child.send(told);
   const clocks = [stopwatch(() => (pid === undefined ? undefined : cpuOf(pid))), stopwatch(cpuOfPostgres)] as const;
-  /** Resolves with the first message of this kind. */
+  /** Resolves with the first message of the given kind. */
   const heard = <Kind extends Said>(kind: (said: Said) => said is Kind) =>
     new Promise<Kind>((resolve, reject) => {
       const ended = (code: number | null) => reject(new Error(`the load tool ended with ${code}`));
@@ -184,7 +184,7 @@ function openLoad({ tool, job, pid }: Contestant): Load {
   };
 }
 
-/** Measures one contestant, in turns if the timing has several: the differences between them are the noise. */
+/** Measures one contestant, in several turns if the timing says so: the differences between turns show the noise. */
 export async function measure(contestant: Contestant, timing: Turn & { readonly turns?: number }): Promise<Result> {
   const [result] = await measureInTurns([contestant], { turns: 1, ...timing });
   if (!result) throw new Error('nothing was measured');
@@ -192,8 +192,8 @@ export async function measure(contestant: Contestant, timing: Turn & { readonly 
 }
 
 /**
- * Measures contestants in turns, each for as long in total as if it were alone. So if the cores become slower, this
- * affects all contestants, and the ratios of the results remain valid.
+ * Measures contestants alternately, each for as long in total as if it were the only one. If the cores become slower,
+ * all contestants are affected, so the ratios of the results remain valid.
  * @returns their results in the order of the contestants
  */
 export async function measureInTurns(
@@ -206,7 +206,7 @@ export async function measureInTurns(
   return Promise.all(loads.map((load) => load.result()));
 }
 
-/** Starts a script as a server and waits for the line that names its address. */
+/** Starts a server script and waits for the line that contains its address. */
 export async function startServer(
   script: string,
   environment: Readonly<Record<string, string>>,

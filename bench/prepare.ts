@@ -19,16 +19,16 @@ export interface Prepared {
 
 export const credentials = { clientId: 'bench', secret: 'bench' };
 
-/** The number of rows that one statement writes, which is also the step of the displayed progress. */
+/** The number of rows written per statement, and per step of the displayed progress. */
 const chunk = 50_000;
 /** The initial balance of every customer's USD account, in smallest units: more than all its payments need. */
 const funds = 1_000_000_000_000n;
 
 /**
- * Returns the database of this size, and fills it unless an earlier run has done so. It has customers with an internal
- * USD and an internal EUR account and three external ones, and transfers spread over 300 days. Of every 20, 18 were
- * delivered, one is under way, and one failed and was refunded. Each has its journals and the chain of balances, so
- * that the auditor has something to check.
+ * Returns the database of this size, filling it unless an earlier run has done so. Each customer has an internal USD
+ * account, an internal EUR account and three external accounts. The transfers are spread over 300 days; of every 20, 18
+ * were delivered, one is in flight, and one failed and was refunded. Each transfer has its journals and running
+ * balances, so that the auditor has something to check.
  */
 export async function prepare(serverUrl: string, transactions: number, log: (line: string) => void): Promise<Prepared> {
   const customers = Math.max(100, Math.ceil(transactions / 100));
@@ -61,7 +61,7 @@ export async function prepare(serverUrl: string, transactions: number, log: (lin
 async function newPlatform(url: string): Promise<string> {
   const database = openDatabase({ url, role: 'gateway_work', poolSize: 2 });
   try {
-    // If an earlier run was interrupted while it filled the database, only the platform may remain.
+    // An earlier run that was interrupted while filling the database may have left only the platform.
     const known = await database.prisma.platform.findUnique({ where: { name: 'bench' } });
     if (known) return known.id;
     const payments = await openPayments(database, readConfig({}), pino({ level: 'silent' }));
@@ -80,8 +80,8 @@ async function fill(
 ): Promise<void> {
   const began = Date.now();
   await client.query(helpers(platformId, customers, transactions));
-  // Triggers and foreign keys are disabled while the history is written. The history satisfies them, as the audit
-  // proves.
+  // Triggers and foreign keys are disabled while the history is written. The audit proves that the history satisfies
+  // them.
   await client.query('begin');
   await client.query("set local session_replication_role = 'replica'");
   await client.query("set local synchronous_commit = 'off'");
@@ -95,14 +95,14 @@ async function fill(
   }
   await client.query(balances);
   await client.query('commit');
-  // Only the filled tables: if an analysis finds a table empty, Postgres scans all of it until the next analysis.
+  // Only the filled tables: Postgres plans a full scan of a table that was empty when it was last analyzed.
   await client.query('vacuum analyze customer, account, transaction, journal, posting');
   await client.query('checkpoint');
 }
 
 /**
- * Every id and amount is a function of a row's number, so that all tables can be written in bulk and agree. Customer c
- * has the transactions c, c + N, c + 2N, …; of these, every 20th fails.
+ * Every id and amount is a function of a row's number, so that all tables can be written in bulk and are consistent.
+ * Customer c has the transactions c, c + N, c + 2N, …; every 20th of them fails.
  */
 function helpers(platformId: string, customers: number, transactions: number): string {
   return `
@@ -123,8 +123,8 @@ const born = 'bench.time(bench.at(0) - 86400000 + c)';
 
 /**
  * Kinds of ids: 1 customer, 2 and 3 internal USD and EUR accounts, 4 to 6 external accounts, 7 the first deposit. The
- * identifier of each external account ends in 100, which has no meaning in the sandbox; other suffixes make it fail or
- * wait.
+ * identifier of each external account ends in 100, which has no meaning in the sandbox; other suffixes make payments
+ * fail or wait.
  */
 const people = `
   insert into customer (platform_id, id, platform_customer_id, customer_type, uma_address, kyc_status, created_at, updated_at, name, search_name, nationality)
@@ -152,7 +152,7 @@ const people = `
     'USD', case leg when 1 then -${funds} else ${funds} end, case leg when 2 then ${funds} end, case leg when 2 then 2 end
   from generate_series(0, bench.customers() - 1) c, generate_series(1, 2) leg;`;
 
-/** Transfer i is the k-th of customer c; before it the account had d debits that were not refunded, and v changes. */
+/** Transfer i is customer c's k-th. Before it, the account was at version v, after d debits that were not refunded. */
 const transfers = `(
   select i, c, k, k - k / 20 as d, 2 + k + k / 20 as v, bench.amount(c) as amount, bench.at(i) as ms, bench.transfer(i) as id,
     case k % 20 when 19 then 'FAILED' when 18 then 'PENDING' else 'COMPLETED' end as status

@@ -2,13 +2,13 @@ import pg from 'pg';
 import { cursors } from './gateway.ts';
 import type { Prepared } from './prepare.ts';
 
-/** A read in the form of each contestant: the same rows, fields, page and order. */
+/** A read as each contestant performs it: the same rows, fields, page and order. */
 export interface ReadCase {
   readonly name: string;
-  /** A document, and the variables of the requests, which are used in turn. */
+  /** A document, and the variables that successive requests cycle through. */
   readonly gateway: { readonly query: string; readonly variables: readonly object[] };
   readonly postgraphile: { readonly query: string; readonly variables: readonly object[] };
-  /** A statement that returns exactly the gateway's JSON, in a column `json`. */
+  /** A statement that returns exactly the gateway's JSON in a column named `json`. */
   readonly sql: string;
   readonly values: readonly (readonly unknown[])[];
 }
@@ -30,7 +30,7 @@ const transactionJson = (
   'customer', json_build_object('id', 'Customer:' || ${customer}.id, 'platformCustomerId', ${customer}.platform_customer_id,
     'umaAddress', ${customer}.uma_address))`;
 
-/** Returns SQL for a page of transactions as the gateway's JSON. $1 is the platform; `where` can use $2 and up. */
+/** Returns the SQL for a page of transactions as the gateway's JSON. $1 is the platform; `where` can use $2 and up. */
 const pageSql = (where: string, order: 'desc' | 'asc' = 'desc') => `
   with page as materialized (
     select * from transaction t where t.platform_id = $1 ${where} order by t.id ${order} limit 21
@@ -53,7 +53,7 @@ export async function peerOrderOf(url: string, platformId: string): Promise<stri
   return order;
 }
 
-/** The measured reads. Each cycles through 200 different rows, so that the answers are not always the same. */
+/** The measured reads. Each cycles through 200 different rows, so that the responses differ. */
 export async function readCases(prepared: Prepared, peerOrder = ''): Promise<readonly ReadCase[]> {
   const { platformId, customers, transactions } = prepared;
   const client = new pg.Client({ connectionString: prepared.url, options: '-c timezone=UTC' });
@@ -192,7 +192,7 @@ export async function readCases(prepared: Prepared, peerOrder = ''): Promise<rea
   ];
 }
 
-/** Returns a read as documents that have never been sent before: each has a different alias for its root field. */
+/** Turns a read into documents that have never been sent before: each has a different alias for its root field. */
 export function neverAsked({ query, variables }: ReadCase['gateway']): readonly string[] {
   const [whole, name] = /\b(transactions|allTransactions)\(/.exec(query) ?? [];
   if (whole === undefined) throw new Error(`no list in ${query}`);

@@ -3,8 +3,8 @@ import type { Result } from './measure.ts';
 import type { Speed } from './speed.ts';
 
 /**
- * The gateway as in production, and the gateway with settlement and notifications only after the measurement, like the
- * peers.
+ * The gateway as in production, and the gateway with settlement and notifications deferred until after the measurement,
+ * as in the peers.
  */
 const ours = ['gateway', 'gateway, settling later'] as const;
 
@@ -17,7 +17,7 @@ export interface Row {
   readonly statements?: number | undefined;
 }
 
-/** Another measurement, as text. */
+/** Another result, as text. */
 export interface Fact {
   readonly what: string;
   readonly value: string;
@@ -47,11 +47,11 @@ export function line({ case: name, contestant, result, statements }: Row): strin
   ].join('  ');
 }
 
-/** A run, as `--save` writes it and `--compare` reads it. */
+/** A run, in the form that `--save` writes and `--compare` reads. */
 export interface Saved {
   /** The date, the kind of run and the machine. */
   readonly setting: string;
-  /** The machine's speed before, between and after the measurements. */
+  /** The machine's speed, tested before, between and after the measurements. */
   readonly speeds: readonly Speed[];
   readonly rows: readonly Row[];
   readonly facts: readonly Fact[];
@@ -59,7 +59,7 @@ export interface Saved {
 
 const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
 
-/** Returns how far the mean of a measurement's turns may be off by chance: two standard errors, as a share of it. */
+/** Returns the margin of error of the mean of a measurement's turns: two standard errors, relative to the mean. */
 function noise({ turns }: Result): number {
   const middle = mean(turns);
   const variance = turns.reduce((sum, turn) => sum + (turn - middle) ** 2, 0) / (turns.length - 1);
@@ -67,8 +67,9 @@ function noise({ turns }: Result): number {
 }
 
 /**
- * Describes the changes since an earlier run, as Markdown: each row's requests per second and processor time, as
- * measured, and its requests per second at equal speed of the machine. A change within both runs' noise means nothing.
+ * Describes the changes since an earlier run, as Markdown: each row's requests per second and processor time as
+ * measured, and its requests per second adjusted for the machine's speed. A change within the noise of both runs means
+ * nothing.
  */
 export function comparison(now: Saved, before: Saved): string {
   const slower = (work: keyof Speed) =>

@@ -50,10 +50,10 @@ const fromGateway = (server: Server, sent: Sent) =>
   requests({ url: server.url, headers: gatewayHeaders, ...sent }, server);
 const fromPeer = (server: Server, sent: Sent) => requests({ url: server.url, headers: plainHeaders, ...sent }, server);
 
-/** Finds the id of a new quote. */
+/** Extracts the id of a new quote from a response. */
 const quoteId = '"id":"Quote:([0-9a-f-]+)"';
 
-/** Measures one case for several contestants in turns, and adds a row for each. */
+/** Measures one case for several contestants, alternating between them, and adds a row for each. */
 async function contest(
   name: string,
   entries: readonly (Pick<Row, 'contestant' | 'statements'> & { readonly load: Contestant })[],
@@ -70,7 +70,7 @@ async function contest(
   }
 }
 
-/** Runs all measurements in order. The run is sound if every answer was right and the auditor finds no broken rule. */
+/** Runs all measurements in order. A run is sound if every response was correct and the audit finds no broken rule. */
 export async function runAll(
   prepared: Prepared,
   small: Prepared,
@@ -113,7 +113,7 @@ export async function runAll(
   return { rows, facts, speeds, sound: breaches.length === 0 && rows.every(({ result }) => result.wrong === 0) };
 }
 
-/** Replaces the values of cursors by their types: only the gateway encrypts them. */
+/** Replaces the values of cursors with their types, because only the gateway encrypts cursors. */
 const withoutCursors = (answer: unknown) =>
   JSON.parse(JSON.stringify(answer), (key, value) => (key.endsWith('Cursor') ? typeof value : value));
 
@@ -122,9 +122,8 @@ function written(breaches: readonly object[]): string {
 }
 
 /**
- * Counts the SQL statements of a request on the wire, and compares the answers. It uses the median of ten requests,
- * since a server occasionally sends statements that belong to no request, such as a check whether a token is still
- * valid.
+ * Counts a request's SQL statements on the wire, and compares the responses. Takes the median of ten requests, since a
+ * server occasionally sends statements unrelated to any request, such as a check that a token is still valid.
  */
 async function countReads(
   prepared: Prepared,
@@ -218,7 +217,7 @@ const firstUse = '20 transactions with customer, first use of the document';
 
 /**
  * Measures documents that were never sent before, and so must be parsed, validated and planned. Uses separate servers,
- * since their caches are full of such documents afterwards.
+ * since such documents fill a server's caches.
  */
 async function measureFirstUses(
   prepared: Prepared,
@@ -246,7 +245,7 @@ async function measureFirstUses(
   for (const server of servers) await server.stop();
 }
 
-/** Measures how the cost of a request depends on the number of rows and on the depth of a page. */
+/** Measures how a request's cost depends on the number of rows and on how deep in the list the page is. */
 async function measureSizes(prepared: Prepared, small: Prepared, timing: Timing): Promise<Fact[]> {
   const sizes = [small, prepared] as const;
   const servers = await Promise.all(sizes.map(({ url }) => startGateway(url)));
@@ -310,7 +309,7 @@ async function measureWrites(prepared: Prepared, timing: Timing, add: (row: Row)
   await drained(prepared.url);
 
   const start = await feedEnd(gateway, gatewayHeaders);
-  // Each transfer is two events, and one replay may read 10,000.
+  // Each transfer causes two events, and one replay may read 10,000.
   const told = Array.from({ length: 4_000 }, (_, at) => writes.transferMany[at % writes.transferMany.length] ?? '');
   await measure(fromGateway(gateway, { bodies: told, once: true, ...load }), timing);
   await drained(prepared.url);
@@ -323,7 +322,7 @@ async function measureWrites(prepared: Prepared, timing: Timing, add: (row: Row)
   return facts;
 }
 
-/** Measures what transfers and executed quotes write, and what they store permanently. */
+/** Measures how much transfers and executed quotes write, and how much they store permanently. */
 async function measureStored(prepared: Prepared, timing: Timing, only: RegExp): Promise<Fact[]> {
   const writes = await writesOf(prepared);
   const gateway = await startGateway(prepared.url);
@@ -380,8 +379,8 @@ async function measureSubscribers(prepared: Prepared, timing: Timing): Promise<F
 }
 
 /**
- * Fills the tables of quotes and orders a little and analyzes the database: Postgres' plans for empty tables suit no
- * others. In an installation, autovacuum analyzes them within a minute of the first rows.
+ * Adds a few quotes and orders and analyzes the database, because the plans that Postgres makes for empty tables are
+ * bad for any others. In a real installation, autovacuum analyzes the tables within a minute of the first rows.
  */
 async function warmTables(prepared: Prepared, gateway: Server, writes: Writes, timing: Timing): Promise<void> {
   const brief = { warmUpMs: 0, measureMs: timing.warmUpMs };
@@ -397,8 +396,8 @@ async function warmTables(prepared: Prepared, gateway: Server, writes: Writes, t
 }
 
 /**
- * Measures payments under the conditions of the peers, which do not settle payments: no worker runs at the same time.
- * measureWrites measures the gateway together with settlement.
+ * Measures payments under the same conditions as the peers, which do not settle payments: no worker runs.
+ * `measureWrites` measures the gateway together with settlement.
  */
 async function comparePayments(prepared: Prepared, timing: Timing, add: (row: Row) => void): Promise<void> {
   const writes = await writesOf(prepared);
@@ -408,7 +407,7 @@ async function comparePayments(prepared: Prepared, timing: Timing, add: (row: Ro
     startPostGraphile(prepared.url),
     startByHand(prepared.url, { transfer: writes.peer.sql, execute: writes.peer.executeSql }),
   ]);
-  // A quote can be executed only once: each contestant gets a third of the quotes, and hardly warms up.
+  // A quote can be executed only once: each contestant gets only a third of the quotes, and has little time to warm up.
   const { collected } = await measure(
     fromGateway(served, { bodies: writes.createQuote, collect: quoteId, ...load }),
     timing,
@@ -513,7 +512,7 @@ async function measurePolicies(prepared: Prepared, timing: Timing): Promise<Fact
   };
 }
 
-/** Measures the list and the transfer over REST, like those over GraphQL above. */
+/** Measures the list and the transfer over REST, as above over GraphQL. */
 async function measureRest(gateway: Server, writes: Writes, timing: Timing, add: (row: Row) => void): Promise<void> {
   const rest = gateway.url.replace('/graphql', '/2025-10-13');
   const headers = { authorization, 'content-type': 'application/json' };

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import pg from 'pg';
 
-/** The time that the same piece of work takes, in milliseconds: once in Node, once in Postgres. */
+/** How long a fixed piece of work takes in Node and another in Postgres, in milliseconds. */
 export interface Speed {
   readonly node: number;
   readonly postgres: number;
@@ -22,8 +22,8 @@ function workInNode(): void {
 const workInPostgres = `select count(*), sum(hashtextextended(n::text, 0) % 1000) from generate_series(1, 200000) n group by n % 7`;
 
 /**
- * Measures the speed of the machine: rented machines differ by a factor of three, and change within an hour. Each piece
- * of work is done nine times, and the median counts.
+ * Measures the speed of the machine: rented machines differ by a factor of three, and their speed changes within an
+ * hour. Takes the median of nine runs of each piece of work.
  */
 export async function measureSpeed(url: string): Promise<Speed> {
   const client = new pg.Client({ connectionString: url });

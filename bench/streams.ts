@@ -13,14 +13,14 @@ import { cpuOf, measure, memoryOf, requests, type Server, watchCores } from './m
 import type { Fact } from './report.ts';
 import { feedEnd } from './webhooks.ts';
 
-/** The numbers of idle subscriptions whose memory is measured, and how many of them share a socket. */
+/** The numbers of idle subscriptions for which memory is measured, and how many of them share a socket. */
 const idle = [
   { subscriptions: 10_000, perSocket: 20 },
   { subscriptions: 10_000, perSocket: 1 },
 ] as const;
 
 /**
- * The clients that reconnect after a crash of their instance, the number of processes that they run in, and the
+ * The number of clients that reconnect after their instance has crashed, of the processes that they run in, and of the
  * customers that they follow. Each client has missed one payment.
  */
 const returning = { clients: 10_000, processes: 2, customers: 300 } as const;
@@ -31,7 +31,7 @@ const fullMs = 10_000;
 export interface Streams {
   /** The instance that makes the changes. */
   readonly gateway: Server;
-  /** The same database, for the subscribers' own instance, whose processor time and memory are measured. */
+  /** The same database, for the subscribers' separate instance, whose processor time and memory are measured. */
   readonly databaseUrl: string;
   readonly authorization: string;
   readonly platformId: string;
@@ -41,8 +41,8 @@ export interface Streams {
 }
 
 /**
- * Measures as many subscribers as customers, each following the payments of one customer on a separate instance. Every
- * transfer causes two changes, its beginning and its end. Then measures subscribers that follow the whole platform,
+ * Measures one subscriber per customer, following that customer's payments on a separate instance. Every transfer
+ * causes two changes: when it begins and when it ends. Then measures subscribers that follow the whole platform,
  * clients that reconnect after a crash, and thousands of idle subscriptions.
  */
 export async function measureStreams(streams: Streams): Promise<Fact[]> {
@@ -57,7 +57,7 @@ export async function measureStreams(streams: Streams): Promise<Fact[]> {
   return [...live, ...facts];
 }
 
-/** Starts an instance that only serves. */
+/** Starts an instance with ROLE=serve. */
 const startInstance = ({ databaseUrl }: Streams, port = '0') => startGateway(databaseUrl, 'serve', { PORT: port });
 
 async function withInstance<T>(streams: Streams, work: (instance: Server) => Promise<T>): Promise<T> {
@@ -70,8 +70,8 @@ async function withInstance<T>(streams: Streams, work: (instance: Server) => Pro
 }
 
 /**
- * Measures the time from a change to its subscriber. The transaction of the change reads the start from the database's
- * clock just before it commits: the time includes the commit, but not the request.
+ * Measures how long a change takes to reach its subscriber. The changing transaction reads the start time from the
+ * database's clock just before it commits, so the result includes the commit, but not the request.
  */
 async function measureFanOut(instance: Server, streams: Streams): Promise<Fact[]> {
   const { gateway, customerIds, transfers, measureMs } = streams;
@@ -111,9 +111,7 @@ async function measureFanOut(instance: Server, streams: Streams): Promise<Fact[]
   }
 }
 
-/**
- * Measures the same time while replays on the subscribers' instance repeatedly read the feed from its beginning.
- */
+/** Measures the same latency while replays on the subscribers' instance repeatedly read the feed from its beginning. */
 async function measureBesideReplays(instance: Server, streams: Streams): Promise<Fact[]> {
   const { gateway, platformId, authorization, customerIds, transfers, measureMs } = streams;
   const facts: Fact[] = [];
@@ -146,8 +144,8 @@ async function measureBesideReplays(instance: Server, streams: Streams): Promise
 
 /**
  * Measures subscribers with the same document that all follow the whole platform, so that each change is executed once
- * and sent to all. A hundred subscribers show the cost of a message; a thousand show the rate and the time of payments,
- * compared with payments without subscribers.
+ * and sent to all. A hundred subscribers show the cost of a message; a thousand show how the rate and latency of
+ * payments compare with those without subscribers.
  */
 async function measureFollowersOfAll(instance: Server, streams: Streams): Promise<Fact[]> {
   const { gateway, transfers, measureMs } = streams;
@@ -184,7 +182,7 @@ async function measureFollowersOfAll(instance: Server, streams: Streams): Promis
   ];
 }
 
-/** Measures thousands of clients whose instance is killed, and immediately restarted at the same address. */
+/** Measures how thousands of clients recover when their instance is killed and restarted at the same address. */
 async function measureReturn(streams: Streams): Promise<Fact> {
   const { gateway, authorization, transfers, measureMs } = streams;
   const customerIds = streams.customerIds.slice(0, returning.customers);
@@ -225,7 +223,7 @@ async function measureReturn(streams: Streams): Promise<Fact> {
   };
 }
 
-/** Returns the arrivals once all are there, or once no more have come for ten seconds. */
+/** Returns the arrivals once all expected messages have arrived, or none has arrived for ten seconds. */
 async function arrived(subscribers: ChildProcess, expected: number): Promise<Arrivals> {
   let last = -1;
   for (let unchanged = 0; ; ) {
@@ -240,8 +238,8 @@ async function arrived(subscribers: ChildProcess, expected: number): Promise<Arr
 
 /**
  * Measures how much the resident memory of the process grows, including the free part of its heap. The process has
- * already served a few subscribers, so that memory that the program needs only once is not counted. It has served
- * nothing else, since the memory of earlier clients would be reused.
+ * already served a few subscribers, so that one-time allocations are not counted. It has served no other clients, since
+ * memory freed by them would be reused.
  */
 async function measureIdle(
   instance: Server,
@@ -283,7 +281,9 @@ async function answerOf<Message>(tool: ChildProcess): Promise<Message> {
   }
 }
 
-/** Starts subscribers in a separate process, each for one customer's payments or all, and waits until all are open. */
+/**
+ * Starts subscribers in a separate process, each for one customer's payments or for all, and waits until they are open.
+ */
 async function subscribe(
   instance: Server,
   { authorization }: Streams,
@@ -297,7 +297,7 @@ async function subscribe(
   const job: SubscriberJob = { url: instance.url, authorization, customerIds, perSocket, sampled };
   child.send(job);
   await answerOf(child);
-  // When the last socket has reported, the last operations are still in transit to the server.
+  // When the last socket has reported, the last operations are still on their way to the server.
   await settled(instance.pid);
   return child;
 }

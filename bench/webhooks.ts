@@ -5,10 +5,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { cpuOf, type Server } from './measure.ts';
 import type { Fact } from './report.ts';
 
-/** The longest wait for the last delivery. */
+/** The time limit for the last delivery, in milliseconds. */
 const patienceMs = 60_000;
 
-/** Measures the deliveries of all payment events since a cursor, replayed to one endpoint that accepts everything. */
+/** Measures the delivery of all payment events since a cursor, replayed to one endpoint that accepts everything. */
 export async function measureDeliveries(
   gateway: Server,
   headers: Readonly<Record<string, string>>,

@@ -1,12 +1,12 @@
 import pg from 'pg';
 import type { Prepared } from './prepare.ts';
 
-/** The measured mutations, and the equivalent calls of the peers. */
+/** The measured mutations, and the peers' equivalent calls. */
 export interface Writes {
   readonly transferMany: readonly string[];
   readonly transferHot: readonly string[];
   readonly replay: readonly string[];
-  /** The bodies of REST's transfer-out. */
+  /** The request bodies for REST's transfer-out. */
   readonly restTransfer: readonly string[];
   readonly createQuote: readonly string[];
   executeQuote(quoteIds: readonly string[]): readonly string[];
@@ -33,10 +33,10 @@ const peerExecute = `mutation ($input: BenchExecuteQuoteInput!) { benchExecuteQu
 
 const document = (query: string, input: object) => JSON.stringify({ query, variables: { input } });
 
-/** The number of accounts in cases with many accounts, which equals the number of subscribers of the fan-out. */
+/** The number of accounts in cases with many accounts, equal to the number of subscribers in the fan-out case. */
 const accounts = 1_000;
 
-/** Builds the bodies of the writes, over many accounts and over one. */
+/** Builds the request bodies of the writes, for many accounts and for a single one. */
 export async function writesOf(prepared: Prepared): Promise<Writes> {
   const client = new pg.Client({ connectionString: prepared.url });
   await client.connect();
@@ -91,7 +91,7 @@ export async function writesOf(prepared: Prepared): Promise<Writes> {
   };
 }
 
-/** Builds the bodies for the hand-written handler. */
+/** Builds the request bodies for the hand-written handler. */
 export function byHandBodies(name: string, values: readonly (readonly unknown[])[]): string[] {
   return values.map((each) => JSON.stringify({ name, values: each }));
 }

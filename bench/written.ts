@@ -6,12 +6,12 @@ interface Table {
   readonly name: string;
   /** New versions of rows: inserted, updated or deleted. */
   readonly versions: number;
-  /** The versions that needed no index entries. */
+  /** The row versions that needed no index entries. */
   readonly heapOnly: number;
   readonly entries: number;
 }
 
-/** Counts what was written between two positions of the WAL, since only the WAL has every index entry. */
+/** Counts what was written between two positions in the WAL, because only the WAL contains every index entry. */
 const countStatement = `
   with written as (
     select coalesce(i.indrelid, c.oid) as relation, r.resource_manager, r.record_type
@@ -31,8 +31,8 @@ const countStatement = `
 
 /**
  * Counts, by table, the row versions and index entries that each payment writes until it has settled and its events are
- * in the feed. Needs Postgres 16 or later, and the login of a superuser.
- * @param pay makes many payments and returns how many
+ * in the feed. Requires Postgres 16 or later, and a superuser login.
+ * @param pay makes many payments and returns their number
  */
 export async function measureWritten(what: string, url: string, pay: () => Promise<number>): Promise<Fact> {
   const client = new pg.Client({ connectionString: url });

@@ -23,7 +23,7 @@ async function main(): Promise<void> {
   setMemoryFlags();
   const settings = readConfig(process.env);
   refuseUnsafe(settings);
-  // The sandbox's fixed credentials exist only on the embedded database, which no other machine can reach.
+  // The sandbox's fixed credentials exist only in the embedded database, which no other machine can reach.
   const local = settings.DATABASE_URL === undefined;
   if (local && settings.HOST !== 'localhost' && !isLoopbackAddress(settings.HOST)) {
     throw new ConfigError([
@@ -72,14 +72,14 @@ async function main(): Promise<void> {
     collectStart();
     console.log(banner(gateway.url, embedded));
   } catch (error) {
-    // An error caused by a stop in progress need not be printed, because the signal ends the process.
+    // While the process is stopping after a signal, errors need not be printed.
     if (stopping) return stopping;
     await stop('failed start');
     throw error;
   }
 }
 
-/** Checks that this instance has the keys of the other instances on its database, and logs the ids of its own keys. */
+/** Checks that this instance has the keys used by other instances on the same database, and logs its own key ids. */
 async function prepareKeys(url: string, config: Config, log: Logger): Promise<void> {
   const role = config.ROLE === 'work' ? 'gateway_work' : 'gateway_serving';
   const database = openDatabase({ url, role, poolSize: 1 });

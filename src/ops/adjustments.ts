@@ -19,7 +19,7 @@ export function addAdjustments(program: Program): void {
   adjust
     .command('list')
     .description('list the adjustments that await a decision, latest first')
-    .option('--all', 'include those that are decided or have expired')
+    .option('--all', 'include those that have been decided or have expired')
     .action(withDatabase(list));
   decisionOf(adjust.command('propose'))
     .description('propose a correction; it moves nothing until another person approves it, within seven days')

@@ -14,7 +14,7 @@ interface Options {
 export function addAudit(program: Program): void {
   program
     .command('audit')
-    .description('check the ledger; prints rows that break a rule, and then exits with 1')
+    .description('check the ledger; prints rows that break a rule and exits with 1 if there are any')
     .option('--full', 'check all rows, not only those that are new or could have changed since the last sound audit')
     .option('--replica [number]', 'read from this replica of DATABASE_READ_URL (default: the first)', counted(1, 9_999))
     .action(withDatabase(run));

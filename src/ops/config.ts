@@ -28,7 +28,7 @@ function originOf(name: string, environment: Screen['environment']): 'environmen
   return isSecret && environment[`${name}_FILE`] ? 'file' : 'default';
 }
 
-/** Formats a value without revealing secrets: for a key its id, for an address everything except the password. */
+/** Formats a value without revealing secrets: a key as its id, an address without its password. */
 function shown(config: Config, name: keyof typeof settings): string | null {
   switch (name) {
     case 'DATABASE_URL':
@@ -55,7 +55,7 @@ function idOf(setting: Parameters<typeof keyId>[0], key: Uint8Array | string): s
   return `the key with the id ${keyId(setting, key)}`;
 }
 
-/** Hides an address's password wherever it occurs, including in the parameters. */
+/** Hides the password in an address, wherever it occurs, including in the parameters. */
 function withoutPassword(address: string | undefined): string | null {
   if (address === undefined) return null;
   const hidden = '***';

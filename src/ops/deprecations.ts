@@ -9,7 +9,7 @@ import {
   visit,
 } from 'graphql';
 
-/** The minimum number of months that a deprecated element stays (docs/compatibility.md). */
+/** The minimum number of months for which a deprecated element is kept (docs/compatibility.md). */
 const months = 6;
 
 interface Deprecable {
@@ -39,7 +39,7 @@ export function undatedDeprecations(schema: DocumentNode): string[] {
   return undated;
 }
 
-/** Returns an earlier schema without the elements deprecated long ago, and without the types to which only they led. */
+/** Returns an earlier schema without elements deprecated long ago, and without types reachable only through them. */
 export function lasting(earlier: DocumentNode, now: Date): GraphQLSchema {
   const remove = (element: Deprecable) => {
     const since = sinceOf(element);

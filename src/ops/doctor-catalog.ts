@@ -3,7 +3,7 @@ import { type Catalog, expectedCatalog, readCatalog } from '../infra/database/mi
 import { hasNewerMigrations } from '../infra/database/migrations/migrate.ts';
 import type { Checks, Patient, Verdicts } from './doctor-server.ts';
 
-/** The checks, each with a pattern for the facts it covers, and the danger that a difference poses. */
+/** The checks, each with a pattern for the facts that it covers, and the danger posed by a difference. */
 const kinds: Readonly<Record<string, readonly [facts: RegExp, danger: string]>> = {
   objects: [/^there\b/, 'the service cannot work without it'],
   rights: [/^right\b/, 'requests fail, or the restrictions of docs/database-roles.md do not hold'],
@@ -15,7 +15,7 @@ const kinds: Readonly<Record<string, readonly [facts: RegExp, danger: string]>> 
   indexes: [/^(index|unique)\b/, 'reads are slow, or commands are refused'],
 };
 
-/** Compares the database with the catalog, once for all checks; undefined if a newer version has migrated it. */
+/** Compares the database with the catalog, once for all checks; undefined if a newer version migrated the database. */
 const differencesOf = oncePer(async ({ database }: Patient) => {
   if (await hasNewerMigrations(database.pool)) return undefined;
   const expected = await expectedCatalog();
@@ -36,7 +36,7 @@ const differencesOf = oncePer(async ({ database }: Patient) => {
       if (/^(body|columns) /.test(fact)) note(fact, `${object} differs in its ${fact.split(' ', 1)[0]}`);
       else note(fact, `${object} lacks the ${fact}`);
     }
-    // An additional index only makes reads faster.
+    // An additional index is harmless to the service.
     for (const fact of there) {
       if (!facts.includes(fact) && !/^(body|columns|index) /.test(fact))
         note(fact, `${object} has the additional ${fact}`);

@@ -9,7 +9,7 @@ import type { Config } from '../server/config.ts';
 import { messageForUser, wordsOf } from '../server/print-error.ts';
 import { directUrl, poolerOf } from '../server/start/prepare-database.ts';
 
-/** The verdict of a check. A fault stops an instance or its work, or loses data; a warning is for human review. */
+/** A check's verdict. A fault stops an instance or its background work, or loses data; a warning needs review. */
 export type Verdict = readonly [result: 'ok' | 'warning' | 'fault' | 'skipped', detail: string];
 
 export type Finding = { readonly check: string; readonly result: Verdict[0]; readonly detail: string };
@@ -21,7 +21,7 @@ export interface Patient {
   readonly limits: Limits;
 }
 
-/** The limits in seconds for an open transaction, and for a wait for a lock. */
+/** The limits for an open transaction and for waiting for a lock, in seconds. */
 export interface Limits {
   readonly transactionSeconds: number;
   readonly lockSeconds: number;
@@ -41,7 +41,7 @@ export function oneRow<Row extends CamelCased<Row>>(
   return async (patient) => {
     const { rows } = await patient.database.pool.query<object>(text, value ? [value()] : []);
     const fields = Object.entries(rows[0] ?? {}).map(([name, of]) => [fieldName(name), of]);
-    // The check declares the type, as with other statements.
+    // The check declares the type of the row, as for other statements.
     return verdictsOf(Object.fromEntries(fields) as Row, patient);
   };
 }
@@ -69,7 +69,7 @@ export const beginningChecks: Checks<Patient> = {
   },
 };
 
-/** The settings that a database session must have. A pooler may drop the ones that the service sets itself. */
+/** The settings that a database session must have. A pooler may drop those that the service sets itself. */
 const sessionSettings: Readonly<Record<string, RegExp>> = {
   TimeZone: /^UTC$/,
   DateStyle: /^ISO/,
@@ -260,5 +260,5 @@ export const serverChecks: Checks<Patient> = {
   },
 };
 
-/** An instance's connections besides its two pools: feed and its replays, sequencer, readiness, metrics. */
+/** An instance's connections outside its two pools: the feed and its replays, the sequencer, readiness and metrics. */
 const connectionsBeside = 9;

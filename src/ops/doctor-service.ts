@@ -4,7 +4,7 @@ import { type Checks, oneRow, type Patient, type Verdict, type Verdicts } from '
 
 const hidden: Verdict = [
   'skipped',
-  'ROLE=serve may not read it: run the doctor with the settings of an instance that works',
+  'ROLE=serve may not read it: run the doctor with the settings of an instance that does background work',
 ];
 
 /** Creates a check from a count that only background work can read. */

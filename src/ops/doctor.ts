@@ -66,7 +66,7 @@ const replicaChecks: Checks<Patient> = {
     if (!replicas) return [];
     try {
       await replicas.check();
-      // An unused replica is only a warning, because the primary serves the reads.
+      // An unusable replica is only a warning, because the primary serves its reads.
       return replicas.all.map(({ number, trouble, lag }) =>
         trouble === undefined
           ? ['ok', `number ${number} follows, ${lag?.bytes ?? 0} bytes behind`]
@@ -84,7 +84,7 @@ export const checkNames = [
   ...Object.keys({ ...settingsChecks, database: undefined, ...beginningChecks, ...databaseChecks }),
 ];
 
-/** Runs all checks, and changes nothing. */
+/** Runs all checks, without changing anything. */
 export async function examine(
   environment: Readonly<Record<string, string | undefined>>,
   limits = usualLimits,
@@ -111,7 +111,7 @@ async function ofDatabase(config: Config, limits: Limits): Promise<Finding[]> {
       { check: 'database', result: 'ok' as const, detail: 'it answers' },
       ...(await run(beginningChecks, patient)),
     ];
-    // Nothing else is worth checking if the tables do not match this program, or the login cannot serve.
+    // Nothing else is worth checking if the tables do not match this program, or the login cannot be used.
     const ends = beginning.some(({ check, result }) => result === 'fault' && check !== 'login');
     return ends ? beginning : [...beginning, ...(await run(databaseChecks, patient))];
   } catch (error) {
@@ -124,7 +124,7 @@ async function ofDatabase(config: Config, limits: Limits): Promise<Finding[]> {
 /** The SQLSTATEs of objects that do not exist or that the login cannot read. The catalog checks report them. */
 const notThere = ['42501', '42P01', '42703', '42883'];
 
-/** The SQLSTATE of a statement that waited for a lock until `lock_timeout`. */
+/** The SQLSTATE of a statement that reached `lock_timeout`. */
 const lockNotAvailable = '55P03';
 
 const isOne = (verdicts: Verdicts): verdicts is Verdict => typeof verdicts[0] === 'string';

@@ -23,7 +23,7 @@ function addBoth(noun: Program, what: string, argument: readonly [string, string
           run(id, frozen, freeze(database, id, { by, reason, frozen })),
         ),
       );
-  command('freeze', `freeze ${what}: new payments from and to it are refused; payments under way continue`, true);
+  command('freeze', `freeze ${what}: new payments from and to it are refused; payments in progress continue`, true);
   command('thaw', `unfreeze ${what}`, false);
 }
 

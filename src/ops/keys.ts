@@ -18,7 +18,7 @@ export function addKeys(program: Program): void {
     .description(
       'retire a key: first encrypts stored secrets with the current key. Afterwards remove the old key from the settings',
     )
-    .argument('<id>', 'the id of the key, as `keys list` shows it')
+    .argument('<id>', 'the id of the key, as shown by `keys list`')
     .option('--lost', 'the key is lost: its secrets cannot be read, and their endpoints need new secrets')
     .action(withDatabase(retire));
 }

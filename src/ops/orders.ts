@@ -12,10 +12,10 @@ import { platformNamed } from './platforms.ts';
 import { actOf, type Decided, decisionOf, operatorOf, type Said, type Tools, withDatabase } from './tools.ts';
 
 export function addOrders(program: Program): void {
-  const order = program.command('order').description('orders to rails without an outcome');
+  const order = program.command('order').description('orders to rails that have no outcome yet');
   order
     .command('list')
-    .description('list the orders that have waited longest')
+    .description('list the orders that have been waiting longest')
     .option('--platform <name>', 'of this platform')
     .addOption(
       new Option('--status <status>', 'whose payments have this status').choices(Object.values(TransactionStatus)),
@@ -23,7 +23,7 @@ export function addOrders(program: Program): void {
     .option('--limit <count>', 'the maximum number to list', counted(1, 10_000), 100)
     .action(withDatabase(list));
   actOf(order.command('retry'))
-    .description('ask the rail again now about the orders of a payment, except those that have their outcome')
+    .description('query the rail now about the orders of a payment that have no outcome yet')
     .argument('<transaction>', 'the id of the payment: Transaction:…')
     .action(withDatabase(retry));
   decisionOf(order.command('fail'), 'how you know that the money has not arrived; platforms do not see it')
@@ -31,7 +31,7 @@ export function addOrders(program: Program): void {
       'end an order by hand if its rail can no longer report the outcome: the payment becomes FAILED, and its money returns to its source. Asks the rail once more first, and is refused if the order has settled',
     )
     .argument('<transaction>', 'the id of the payment: Transaction:…')
-    .option('--without-asking', 'do not ask the rail first, because it no longer exists or does not answer')
+    .option('--without-asking', 'do not ask the rail first, because it no longer exists or does not respond')
     .action(withDatabase(fail));
 }
 

@@ -74,7 +74,7 @@ async function create({ payments }: Tools, name: string, { sandbox, ...said }: S
   return secretOnce({ id, name, environment }, `Platform ${name} (${environment}), ${id}`, { clientId, secret });
 }
 
-/** Returns a newly created token's credentials. */
+/** Returns the credentials of a newly created token. */
 export function secretOnce(about: object, head: string, credentials: { clientId: string; secret: string }): Answer {
   const authorization = basicAuthorization(credentials);
   const { clientId, secret } = credentials;

@@ -13,12 +13,12 @@ export function addPolicies(program: Program): void {
   const platform = ['<platform>', 'the name of the platform'] as const;
   policy
     .command('list')
-    .description('list the policies of a platform, with what is left of their limits')
+    .description('list the policies of a platform, and how much is left of their limits')
     .argument(...platform)
     .action(withDatabase(list));
   policy
     .command('held')
-    .description('list the payments of a platform that wait for the approval of a second person, oldest first')
+    .description('list the payments of a platform that await approval by a second person, oldest first')
     .argument(...platform)
     .action(withDatabase(held));
 }

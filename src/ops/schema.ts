@@ -13,7 +13,7 @@ import { settings } from '../server/settings.ts';
 import { accountsPage } from './accounts-page.ts';
 import { lasting, undatedDeprecations } from './deprecations.ts';
 
-/** The output of `npm run schema`, keyed by path in the project. */
+/** The files that `npm run schema` writes, by path in the project. */
 const printed = { 'schema.graphql': printedSchema, 'docs/settings.md': settingsPage, 'docs/accounts.md': accountsPage };
 
 export function addSchema(program: Program): void {
@@ -86,7 +86,7 @@ ${rows.join('\n')}
 `;
 }
 
-/** Returns the human-readable default of a setting. A default that depends on other settings is described there. */
+/** Returns a setting's default for readers. If it depends on other settings, the declaration describes it. */
 function shownDefault(setting: z.ZodType): string {
   const { shownDefault } = setting.meta() ?? {};
   if (typeof shownDefault === 'string') return shownDefault;

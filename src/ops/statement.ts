@@ -15,7 +15,7 @@ import { periodOf, type Tools, withDatabase } from './tools.ts';
 
 export function addStatement(program: Program): void {
   periodOf(program.command('statement'))
-    .description('write the entries of an internal account in a period, with the balances, to standard output')
+    .description('write the entries of an internal account for a period, with balances, to standard output')
     .argument('<account>', 'its id: InternalAccount:…')
     .addOption(new Option('--format <format>', 'CSV, or ISO 20022').choices(['csv', 'camt.053']).default('csv'))
     .action(withDatabase(write));

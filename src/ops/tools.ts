@@ -74,7 +74,7 @@ export function withDatabase<Args extends unknown[]>(work: Work<Tools, Args>) {
   });
 }
 
-/** Reads a time with a time zone. @throws InvalidArgumentError for any other text */
+/** Parses a time with a time zone. @throws InvalidArgumentError for any other string */
 export function momentIn(text: string): Date {
   const moment = parseTimestamp(text);
   if (!moment) throw new InvalidArgumentError(`${text} is not a time with a time zone.`);
@@ -95,21 +95,21 @@ export interface Said {
 
 export type Decided = Required<Said>;
 
-/** Adds the options for a command that changes something: its operator and reason, which the act records (`acts`). */
+/** Adds the options of a command that changes something: operator and reason, as recorded in the act (`acts`). */
 export function actOf(command: Program): Program {
   return command
     .option('--by <name>', 'who does it (default: your login on this machine)', textIn(200))
     .option('--reason <text>', 'why', textIn(1_000));
 }
 
-/** Adds the options for a command for which a person is responsible: who decides, and why. */
+/** Adds the options of a command for which a person is responsible: who decides, and why. */
 export function decisionOf(command: Program, why = 'why'): Program {
   return command
     .requiredOption('--by <name>', 'who decides it', textIn(200))
     .requiredOption('--reason <text>', why, textIn(1_000));
 }
 
-/** Returns the operator for an act: `act` is the command as typed. */
+/** Returns the operator for an act. `act` is the command as typed. */
 export function operatorOf(act: string, said: Decided): Operator & Decided;
 export function operatorOf(act: string, said: Said): Operator;
 export function operatorOf(act: string, { by, reason }: Said): Operator {

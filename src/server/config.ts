@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { settings, type Unsafe, unsafeThings } from './settings.ts';
 
-/** Reports invalid settings. The message names each setting and says what it should be. */
+/** Reports invalid settings. The message names each of them and says what its value should be. */
 export class ConfigError extends Error {
   constructor(faults: readonly string[]) {
     super(`Invalid settings:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`);
@@ -27,7 +27,7 @@ export const secretSettings = [
 
 export type Config = Readonly<ReturnType<typeof readConfig>>;
 
-/** An instance's settings once its database is prepared. */
+/** An instance's settings once its database has been prepared. */
 export type GatewaySettings = Omit<
   Config,
   'DATABASE_URL' | 'DATABASE_DIRECT_URL' | 'DATABASE_OWNER_URL' | 'MIGRATE' | 'DATA_DIR' | 'LOG_LEVEL'
@@ -35,7 +35,7 @@ export type GatewaySettings = Omit<
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Reads the settings and the secret files. Empty values count as unset. @throws ConfigError that lists all faults */
+/** Reads the settings and the secret files. Empty values count as unset. @throws ConfigError that lists all errors */
 export function readConfig(environment: Environment) {
   const variables = {
     ...Object.fromEntries(Object.keys(settings).map((name) => [name, environment[name] || undefined])),
@@ -68,7 +68,7 @@ export function readConfig(environment: Environment) {
   return {
     ...config,
     SHUTDOWN_DELAY_MS: config.SHUTDOWN_DELAY_MS ?? (production ? 2_000 : 0),
-    // With DATABASE_URL the service is not a local sandbox, and anyone who can reach the port could open the page.
+    // With DATABASE_URL, the service is not a local sandbox, and anyone who can reach the port could open the page.
     GRAPHIQL: config.GRAPHIQL ?? (!production && isEmbedded),
     PUBLIC_CONTRACT: config.PUBLIC_CONTRACT ?? !production,
     AUTOMATIC_PERSISTED_QUERIES: config.AUTOMATIC_PERSISTED_QUERIES ?? !production,

@@ -24,21 +24,21 @@ import { stopInOrder } from './stop.ts';
 import { startWorkers } from './workers/workers.ts';
 
 export interface Gateway {
-  /** The base URL of the instance's APIs; undefined if it only works in the background. */
+  /** The base URL of the instance's APIs; undefined if the instance only does background work. */
   readonly url: string | undefined;
-  /** The domain as background work sees it, with all platforms. */
+  /** The domain as background work sees it: all platforms. */
   readonly payments: Payments;
   readonly metricsUrl: string | undefined;
-  /** The database as the APIs see it, one platform at a time. */
+  /** The database as the APIs see it: one platform at a time. */
   readonly serving: Database;
-  /** The standbys that serve reads, if the settings name any. */
+  /** The standbys used for reads, if the settings name any. */
   readonly replicas: Replicas | undefined;
   readonly feed: Feed;
   readonly sessions: Sessions;
   stop(): Promise<void>;
 }
 
-/** Opens the domain with the configured rails, but no API or worker. Throws ConfigError for an invalid rail. */
+/** Opens the domain with the configured rails, but without APIs or workers. Throws ConfigError for an invalid rail. */
 export async function openPayments(database: Database, config: GatewaySettings, log: Logger): Promise<Payments> {
   return {
     database,
@@ -50,7 +50,7 @@ export async function openPayments(database: Database, config: GatewaySettings, 
   };
 }
 
-/** Opens the store of platforms' provider connections, which are encrypted with SECRET_KEY. */
+/** Opens the store of the platforms' provider connections, which are encrypted with SECRET_KEY. */
 export function openConnections(
   database: Database,
   { SECRET_KEY: key, SECRET_KEY_FALLBACKS: fallbacks }: Pick<GatewaySettings, 'SECRET_KEY' | 'SECRET_KEY_FALLBACKS'>,
@@ -58,7 +58,7 @@ export function openConnections(
   return new StoredConnections(database, key && new SecretBox(key, fallbacks));
 }
 
-/** Opens the rails in the setting RAILS. By default, SANDBOX platforms get the sandbox rail. */
+/** Opens the rails in the RAILS setting. By default, SANDBOX platforms get the sandbox rail. */
 async function openRails(database: Database, config: GatewaySettings, log: Logger): Promise<LoadedRails> {
   const sandbox = sandboxModule(config.SANDBOX_PACE_MS);
   const settings = {
@@ -80,11 +80,11 @@ interface GatewayOptions extends ServingOptions {
   readonly databaseUrl: string;
   readonly pooler?: Pooler | undefined;
   readonly config: GatewaySettings;
-  /** Resolves the host names of webhooks; by default with DNS queries. */
+  /** Resolves the host names of webhook endpoints; uses DNS by default. */
   readonly webhooks?: { readonly resolve?: Resolver | undefined };
 }
 
-/** Starts one instance on a migrated database, in its ROLE. @throws ConfigError for a wrong HOST, PORT or SECRET_KEY */
+/** Starts an instance in its ROLE on a migrated database. @throws ConfigError for a bad HOST, PORT or SECRET_KEY */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { config, log } = options;
   if (config.ROLE !== 'work' && !config.SECRET_KEY) {
@@ -139,7 +139,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   return { ...instance, url: apis.http.url, stop: () => stopInOrder({ ...parts, serving: apis }) };
 }
 
-/** Opens the database for requests and, with half as many connections, for background work, which any commit wakes. */
+/** Opens the database for requests and, with half as many connections, for background work, which commits wake. */
 function openDatabases({ databaseUrl: url, pooler, config, log, pace }: GatewayOptions) {
   const limits = {
     ...(pace?.statementMs !== undefined && { statementMs: pace.statementMs }),
@@ -159,7 +159,7 @@ function openDatabases({ databaseUrl: url, pooler, config, log, pace }: GatewayO
   return { serving, working, replicas, close };
 }
 
-/** Stops the parts that had already been started when the start failed, and then throws the error. */
+/** After a failed start, stops the parts that were already running, and then throws the error. */
 async function abandon(error: unknown, steps: readonly (() => unknown)[]): Promise<never> {
   for (const step of steps) await step();
   throw error;

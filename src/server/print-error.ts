@@ -6,20 +6,20 @@ import { PoolerError } from '../infra/database/pooler.ts';
 import { ConfigError } from './config.ts';
 import { DatabaseUnreachable } from './start/reach-database.ts';
 
-/** Prints why a program ends: only the message of an error that is meant for its user, otherwise the whole error. */
+/** Prints why a program exits: just the message if the error is meant for the user, otherwise the whole error. */
 export function printError(error: unknown): void {
   console.error(messageForUser(error) ?? error);
 }
 
 const forUsers = [ConfigError, DatabaseUnreachable, EmbeddedPostgresError, MigrationError, OwnerError, PoolerError];
 
-/** Returns the message of an error that is meant for the user of the program; undefined for any other error. */
+/** Returns the message of an error that is meant for the program's user; undefined for any other error. */
 export function messageForUser(error: unknown): string | undefined {
   if (error instanceof Error && forUsers.some((kind) => error instanceof kind)) return error.message;
   return wrongLogin(error) ?? (isDatabaseFault(error) ? `The database cannot be used: ${wordsOf(error)}.` : undefined);
 }
 
-/** Returns the message for a login that is not a member of the role it connects in, such as the tables' owner. */
+/** Returns the message for a login that is not a member of the role it should assume, such as the tables' owner. */
 function wrongLogin(error: unknown): string | undefined {
   const role = error instanceof Error ? /denied to set role \W+(gateway_\w+)/.exec(error.message)?.[1] : undefined;
   return (
@@ -28,7 +28,7 @@ function wrongLogin(error: unknown): string | undefined {
   );
 }
 
-/** Returns an error's message. Node may try several addresses of a host, and then reports a reason for each. */
+/** Returns an error's message. If Node has tried several addresses of a host, it reports a reason for each of them. */
 export function wordsOf(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(wordsOf).join('; ');
   return error instanceof Error ? error.message : String(error);

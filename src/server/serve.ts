@@ -39,7 +39,7 @@ export interface ServingOptions {
   readonly log: Logger;
   /** The platform with publicly known credentials, which exists only in the local sandbox. */
   readonly sandbox?: LocalSandbox | undefined;
-  /** Intervals and limits that replace the usual ones, in milliseconds. For tests only. */
+  /** Intervals and limits, in milliseconds, that override the usual ones. For tests only. */
   readonly pace?: {
     readonly keepAliveMs?: number;
     readonly operationMs?: number;
@@ -49,7 +49,7 @@ export interface ServingOptions {
     readonly idleMs?: number;
     /** Whether Yoga handles every GraphQL request, even those that could bypass it. */
     readonly throughYoga?: boolean;
-    /** How long a client may take to send a request's headers. */
+    /** How long a client may take to send the headers of a request. */
     readonly headersMs?: number;
     readonly connections?: number;
     /** The delay before a provider's webhook is refused. */
@@ -115,14 +115,14 @@ export async function startServing(
     }),
     providers: new ProviderWebhooks({
       ...{ ...callers, payments, log, refusalMs: pace?.webhookRefusalMs },
-      // Provider webhooks have their own brake, because a webhook with a wrong signature belongs to no platform.
+      // Provider webhooks are slowed down separately: one with an invalid signature belongs to no platform.
       brake: brakeOf(config, log, callers.now),
     }),
     pages: await openPages({
       sandbox: sandbox && { ...sandbox, payer: () => sandbox.payer(payments) },
       lab: config.GRAPHIQL,
       documents: config.PUBLIC_CONTRACT,
-      // The metrics address is shown only on a developer's machine. Elsewhere, whoever needs it knows it.
+      // The metrics address is shown only on a developer's machine. Elsewhere, those who need it know it.
       metricsUrl: sandbox && metricsUrl,
       securityContact: config.SECURITY_CONTACT,
     }),
@@ -210,11 +210,11 @@ function capsOf(config: GatewaySettings) {
   };
 }
 
-/** The time limit for a request or, on a socket, for an operation, in milliseconds, whatever it waits for. */
+/** The time limit for a request or, on a socket, for an operation, in milliseconds, including all waits. */
 const operationMs = 10_000;
-/** The average time of a request, in milliseconds, above which the instance counts as overloaded. */
+/** The average request time, in milliseconds, above which the instance counts as overloaded. */
 const slowMs = 200;
-/** How many database connections one platform's requests leave free for other platforms, if there are any. */
+/** How many database connections one platform's requests leave free for other active platforms, if there are any. */
 const connectionsForOthers = 2;
 /** How long a connection may be idle while the instance stops, in ms. Active clients send a request earlier. */
 const idleMs = 50;

@@ -4,7 +4,7 @@ import { parseRate, type Rate } from '../domain/access/rates.ts';
 import { faultOfAddress, serversOf } from '../infra/database/connections/address.ts';
 import { parseRailSettings } from '../rails/rail-settings.ts';
 
-/** The kinds of settings: parsers that report what is wrong with the given text. */
+/** The kinds of settings: parsers that report what is wrong with a given value. */
 
 const wholeNumber = (min: number, max: number) =>
   z
@@ -61,7 +61,7 @@ const rate = z.string().transform((text, context): Rate | null => {
   return z.NEVER;
 });
 
-/** The settings that production refuses unless the operator allows them. */
+/** Unsafe settings, which production refuses unless the operator allows them. */
 export const unsafeThings = ['any-origin', 'loopback-webhooks', 'owner-login', 'unverified-tls', 'weak-keys'] as const;
 export type Unsafe = (typeof unsafeThings)[number];
 
@@ -78,7 +78,7 @@ const addressRanges = parts(',').transform((list, context) => {
   }
 });
 
-/** Declares every setting: form, default and description. `npm run schema` prints docs/settings.md from it. */
+/** Declares every setting, with format, default and description. `npm run schema` prints docs/settings.md from it. */
 export const settings = {
   NODE_ENV: z
     .enum(['development', 'production', 'test'], { error: 'must be development, production or test' })
@@ -93,14 +93,14 @@ export const settings = {
     .meta({ description: 'the port to listen on, 0 to 65535; 0 picks a free one' }),
   METRICS_PORT: wholeNumber(0, 65_535)
     .optional()
-    .meta({ description: 'the port of `/metrics` for Prometheus, 0 to 65535. Without it there are no metrics' }),
+    .meta({ description: 'the port of `/metrics` for Prometheus, 0 to 65535. If unset, there are no metrics' }),
   METRICS_HOST: z.string().min(1).default('127.0.0.1').meta({
     description:
       'the interface that the metrics port listens on. Metrics need no credentials, so restrict access to Prometheus',
   }),
   DATABASE_URL: address.optional().meta({
     description:
-      "the address of a Postgres 15 or newer; without it the service uses the embedded one. It may name several hosts, separated by commas; the service uses the primary. `options` in the address (`?options=-c%20work_mem%3D8MB`) are added to the service's session settings, but override none of them. `application_name` in the address replaces `payments-gateway` at the start of the names of connections",
+      "the address of a Postgres server, version 15 or newer; if unset, the service uses the embedded one. It may name several hosts, separated by commas; the service uses the primary. `options` in the address (`?options=-c%20work_mem%3D8MB`) are added to the service's session settings, but override none of them. `application_name` in the address replaces `payments-gateway` at the start of the names of connections",
   }),
   DATABASE_DIRECT_URL: address.optional().meta({
     description:
@@ -112,7 +112,7 @@ export const settings = {
     .default([])
     .meta({
       description:
-        'standbys that answer reads of nodes and lists, separated by semicolons, with the same login. A read always includes everything written before it ([docs/operating.md](operating.md#read-replicas))',
+        'standbys that serve reads of nodes and lists, separated by semicolons, with the same login. A read always includes everything written before it ([docs/operating.md](operating.md#read-replicas))',
     }),
   DATABASE_READ_LAG_MS: wholeNumber(100, 3_600_000)
     .default(10_000)
@@ -140,11 +140,11 @@ export const settings = {
   }),
   MAX_IN_FLIGHT: wholeNumber(1, 100_000).default(256).meta({
     description:
-      'how many requests are processed at the same time, 1 to 100000. A request counts from the arrival of its whole body until its answer is ready, except while it waits for an external service, such as the receiver of a webhook test. A request beyond the limit gets 503 with Retry-After, unless its platform uses less than its share: no platform is refused because another one sends too much. While answers take longer than 200 ms on average, the limit is an eighth of this value',
+      'how many requests are processed at the same time, 1 to 100000. A request counts from the arrival of its whole body until its response is ready, except while it waits for an external service, such as the receiver of a webhook test. A request beyond the limit gets 503 with Retry-After, unless its platform uses less than its share: no platform is refused because another one sends too much. While answers take longer than 200 ms on average, the limit is an eighth of this value',
   }),
   MAX_ANSWER_BYTES: wholeNumber(1_024, 100_000_000).default(8_388_608).meta({
     description:
-      'how many bytes one read of a GraphQL operation may return, 1024 to 100000000. A larger answer is refused with COST_LIMIT_EXCEEDED and never leaves the database',
+      'how many bytes one read of a GraphQL operation may return, 1024 to 100000000. A larger response is refused with COST_LIMIT_EXCEEDED and never leaves the database',
   }),
   RATE_LIMIT_PLATFORM: rate.default({ perSecond: 20_000, burst: 40_000 }).meta({
     description:
@@ -182,17 +182,17 @@ export const settings = {
   }),
   KEEP_ALIVE_MS: wholeNumber(1_000, 120_000).default(12_000).meta({
     description:
-      'the interval of pings on sockets and of keep-alives on event streams, 1000 to 120000. A socket that does not answer before the next ping is closed. Longer intervals save battery on phones ([docs/mobile.md](mobile.md))',
+      'the interval of pings on sockets and of keep-alives on event streams, 1000 to 120000. A socket that does not respond before the next ping is closed. Longer intervals save battery on phones ([docs/mobile.md](mobile.md))',
   }),
   SHUTDOWN_DELAY_MS: wholeNumber(0, 60_000).optional().meta({
     description:
-      'how long the service accepts requests after SIGTERM, while readiness already answers 503: 0 to 60000. It should be longer than your load balancer takes to notice',
+      'how long the service accepts requests after SIGTERM, while readiness already responds with 503: 0 to 60000. It should be longer than your load balancer takes to notice',
     shownDefault: '`0`, in production `2000`',
   }),
   ROLE: z
     .enum(['all', 'serve', 'work'], { error: 'must be all, serve or work' })
     .default('all')
-    .meta({ description: '`serve` only answers requests, `work` only does background work, `all` does both' }),
+    .meta({ description: '`serve` only handles requests, `work` only does background work, `all` does both' }),
   LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'silent'], {
       error: 'must be fatal, error, warn, info, debug or silent',
@@ -201,14 +201,14 @@ export const settings = {
     .meta({ description: '`fatal`, `error`, `warn`, `info`, `debug` or `silent`' }),
   ACCESS_LOG: onOff.default(false).meta({
     description:
-      '`on` or `off`: whether each request gets a log line with its id, method, path, operation, status, time, platform, token, address and the rows that it created or changed, and each attempt to deliver a webhook gets one, too',
+      '`on` or `off`: whether each request gets a log line with its id, method, path, operation, status, time, platform, token, address and the rows that it created or changed, and so does each attempt to deliver a webhook',
   }),
   OTEL_EXPORTER_OTLP_ENDPOINT: z
     .url({ protocol: /^https?$/, error: 'must be an http or https address' })
     .optional()
     .meta({
       description:
-        "the address of an OpenTelemetry collector (OTLP over HTTP), such as `http://127.0.0.1:4318`. Without it there are no traces ([docs/operating.md](operating.md#traces)). OpenTelemetry's other exporter settings apply as well",
+        "the address of an OpenTelemetry collector (OTLP over HTTP), such as `http://127.0.0.1:4318`. If unset, there are no traces ([docs/operating.md](operating.md#traces)). OpenTelemetry's other exporter settings apply as well",
     }),
   OTEL_EXPORTER_OTLP_HEADERS: headers.optional().meta({
     description: 'the headers that the collector requires, such as `authorization=Bearer%20…`, separated by commas',
@@ -227,7 +227,7 @@ export const settings = {
     .optional()
     .meta({
       description:
-        'where to report a vulnerability of this deployment, such as `mailto:security@example.com`; it is served at `/.well-known/security.txt` (RFC 9116), which is absent without it',
+        'where to report a vulnerability of this deployment, such as `mailto:security@example.com`; it is served at `/.well-known/security.txt` (RFC 9116), which does not exist if this is unset',
     }),
   GRAPHIQL: onOff.optional().meta({
     description: '`on` or `off`: whether `/lab` shows GraphiQL, and `/graphql` redirects browsers to it',
@@ -262,7 +262,7 @@ export const settings = {
   }),
   STOCK_READS: onOff.default(false).meta({
     description:
-      '`on` or `off`: whether graphql-js and Prisma answer GraphQL queries instead of the reader that compiles a query to one SQL statement. Only for debugging and comparison, because it sends a statement for each parent; refused in production',
+      '`on` or `off`: whether graphql-js and Prisma execute GraphQL queries instead of the reader that compiles a query to one SQL statement. Only for debugging and comparison, because it sends a statement for each parent; refused in production',
   }),
   AUTOMATIC_PERSISTED_QUERIES: onOff.optional().meta({
     description:

@@ -16,14 +16,14 @@ export interface Serving {
   readonly http: HttpServer;
   readonly sockets: ReturnType<typeof serveWebSockets>;
   readonly pace: Pick<RefusalPace, 'end'>;
-  /** How long requests are still accepted while readiness fails, in milliseconds, so that load balancers notice. */
+  /** How long requests are still accepted after readiness starts to fail, in ms, so that load balancers notice. */
   readonly delayMs: number;
-  /** The longest idle time of a connection after that, in milliseconds. Its client may already have sent a request. */
+  /** How long a connection may be idle after that, in ms. Its client may already have sent another request. */
   readonly idleMs: number;
 }
 
 export interface Running {
-  /** Undefined for an instance that only works in the background. */
+  /** Undefined for an instance that only does background work. */
   readonly serving?: Serving;
   readonly sessions: Sessions;
   readonly workers: ReturnType<typeof startWorkers> | undefined;
@@ -34,12 +34,12 @@ export interface Running {
   readonly log: Logger;
 }
 
-/** The deadline of each step, in ms after the port begins to close. Docker kills the process after 10 s in all. */
+/** The deadline of each step, in ms after the port begins to close. Docker kills the process after 10 s in total. */
 const deadlinesMs = { requests: 5_000, workers: 6_000, database: 6_500 } as const;
-/** The period over which open streams end, so that their clients do not all connect to the other instances at once. */
+/** The period over which open streams are ended, so that their clients do not all reconnect elsewhere at once. */
 const spread = { mostMs: 3_000, eachMs: 5 } as const;
 
-/** Stops an instance: first readiness; after a delay, the port and streams; then workers, feed and database. */
+/** Stops an instance: first its readiness; after a delay, the port and streams; then the workers, feed and database. */
 export async function stopInOrder(running: Running): Promise<void> {
   const { serving, sessions, workers, feed, readiness, metrics, database, log } = running;
   readiness.end();
@@ -72,7 +72,7 @@ export async function stopInOrder(running: Running): Promise<void> {
   );
 }
 
-/** Closes the port, then ends the streams and, at the same time, lets requests finish. */
+/** Closes the port, and then ends the streams while requests finish. */
 async function stopServing({ http, sockets, pace, idleMs }: Serving, sessions: Sessions) {
   await http.close();
   pace.end();

@@ -10,7 +10,7 @@ import type { Connections } from './connections.ts';
 import type { InFlight, WatchedResponse } from './in-flight.ts';
 import { type Api, answer, busy, type EarlyRefusal, formBody, refuse, unavailable } from './refusals.ts';
 
-/** The parts that admit a request. */
+/** The components that decide whether a request is admitted. */
 export interface Admission {
   readonly bodies: BodyReader;
   readonly inFlight: InFlight;
@@ -22,9 +22,9 @@ export interface Admission {
 
 export interface Service {
   readonly api: Api;
-  /** Whether the API handles requests that lack this service's credentials. If not, it refuses them after a delay. */
+  /** Whether the API handles requests without this service's credentials. If not, they are refused after a delay. */
   readonly servesStrangers?: boolean;
-  /** Whether bodies are JSON, as in our own APIs. Providers that send signed webhooks choose their own content type. */
+  /** Whether bodies must be JSON, as in our own APIs. Providers choose the content type of their signed webhooks. */
   readonly takesJson: boolean;
   /** Refuses a request without valid credentials; by default `work` does so. */
   readonly refuseStranger?: (() => void) | undefined;
@@ -33,7 +33,7 @@ export interface Service {
 }
 
 /**
- * Checks a request's form, its credentials and the limits, in the order of docs/limits.md, and passes it to its API or
+ * Checks a request's form, credentials and limits, in the order given in docs/limits.md, and passes it to its API or
  * refuses it. A known caller's request is refused before its body is read; an unknown caller's request is counted once
  * there is capacity to look the caller up.
  */
@@ -60,7 +60,7 @@ export async function admit(admission: Admission, response: WatchedResponse, ser
   if (body === 'EVICTED') return refuseLate(busy);
   const tenant = callers.tenantOf(request, caller);
   const slot = inFlight.admit(response, tenant);
-  // If a platform is alone, delaying refusals would only occupy its own connections.
+  // If no other platform is active, delaying refusals would only tie up this platform's own connections.
   if (!slot) return inFlight.turns.isAlone(tenant) ? refuse(response, api, busy) : refuseLate(busy);
   beginDeadline(requestMs);
   let step: 'waiting' | 'working' | 'refusing' = 'waiting';
@@ -88,7 +88,7 @@ export async function admit(admission: Admission, response: WatchedResponse, ser
   });
 }
 
-/** How long after its deadline a request still waits for its API's own response, in milliseconds. */
+/** How long a request that is past its deadline still waits for its API's own response, in milliseconds. */
 const graceMs = 250;
 
 /** Responds to a request whose API missed the deadline. Its changes may have been made nevertheless. */
@@ -100,7 +100,7 @@ function answerLate(response: ServerResponse, api: Api): void {
   else answer(response, 504, { status: 504, code, message, details: { reason: message } });
 }
 
-/** Refuses a request because of its form, slowly if its client sends many of them. Rate limits do not count it. */
+/** Refuses a malformed request, after a delay if its client sends many of them. Rate limits do not count it. */
 export async function refuseForm({ callers }: Admission, response: ServerResponse, status: number, body: object) {
   holdBody(response);
   await callers.waitToRefuse(response.req, callers.find(response.req));
@@ -114,12 +114,12 @@ interface WrongForm {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Returns why a body is refused: any web page can send forms and plain text. */
+/** Returns why a body is refused. Forms and plain text are, because any web page can send them. */
 function wrongFormOf(request: IncomingMessage, { api, takesJson }: Service): WrongForm | undefined {
   const { method, headers } = request;
   if (takesJson && (hasBody(request) || (api === 'GRAPHQL' && (method === 'POST' || method === 'QUERY')))) {
     const unsupported = unsupportedBody(headers);
-    // RFC 10008, 2: a QUERY declares the type of its content.
+    // RFC 10008, 2: a QUERY request must have a Content-Type.
     if (unsupported) return { status: method === 'QUERY' && !headers['content-type'] ? 400 : 415, ...unsupported };
   }
   return isTooLong(request) ? { status: 413, message: tooLong } : undefined;

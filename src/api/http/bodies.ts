@@ -3,17 +3,17 @@ import { BoundedWaits } from './bounded-waits.ts';
 import type { Callers } from './callers.ts';
 import { endGently, lingerMs } from './connections.ts';
 
-/** The maximum size of a request's body, in bytes. */
+/** The maximum size of a request body, in bytes. */
 export const bodyBytes = 100 * 1024;
 
-/** The maximum numbers of bodies read at once, for platforms and for strangers: at most 100 MB together. */
+/** The maximum numbers of bodies read at once, for platforms and for strangers: together at most 100 MB. */
 export const maxReads = 900;
 export const maxStrangers = 100;
 
-/** The number of chunks that are joined, because small chunks take far more memory than the bytes they contain. */
+/** How many chunks are joined at a time, because small chunks take far more memory than the bytes they contain. */
 const maxChunks = 64;
 
-/** A request's whole body, or why it is missing: it is too long, or its read was evicted in favor of other reads. */
+/** A request's whole body, or why it is missing: it is too long, or reading it was abandoned in favor of others. */
 export type Body = Buffer | 'TOO_LONG' | 'EVICTED';
 
 const empty = Buffer.alloc(0);
@@ -24,7 +24,7 @@ export function isTooLong({ headers }: IncomingMessage): boolean {
 
 /**
  * Leaves the body of a refused request unread until `discardRest`, unless a read has begun. A body whose declared
- * length is too large is not read to its end, so the response ends the connection.
+ * length is too large is not read to its end, so the connection ends after the response.
  */
 export function holdBody(response: ServerResponse): void {
   const { req: request } = response;
@@ -33,8 +33,8 @@ export function holdBody(response: ServerResponse): void {
 }
 
 /**
- * Reads and discards the rest of a body, so that the response arrives and the connection can serve the next request. If
- * the rest exceeds the body limit, the connection is cut soon after the response.
+ * Reads and discards the rest of a body, so that the client receives the response and can send the next request over
+ * the connection. If the rest exceeds the body limit, the connection is cut soon after the response.
  */
 export function discardRest(response: ServerResponse): void {
   const { socket } = response.req;
@@ -46,22 +46,22 @@ export function discardRest(response: ServerResponse): void {
     bytes += chunk.length;
     if (isOver || bytes <= bodyBytes) return;
     isOver = true;
-    // Not immediately, because the stream requests more data when this returns.
+    // Not immediately, because the stream resumes reading when this function returns.
     setImmediate(() => socket.pause());
     if (response.writableFinished) cut();
     else response.once('finish', cut);
   });
 }
 
-/** Makes the response to a body that is too long end the connection, because the rest of the body is on its way. */
+/** Ends the connection after the response to a body that is too long, because the rest of the body is on its way. */
 function endWithResponse(response: ServerResponse): void {
   response.setHeader('connection', 'close');
   endGently(response.req.socket);
 }
 
 /**
- * Reads whole request bodies. Slow bodies delay no others: if there are too many reads for strangers, the oldest of
- * them is evicted; if there are too many for platforms, the oldest read of the platform with the most reads is.
+ * Reads whole request bodies. Slow bodies do not delay others: if there are too many reads for strangers, the oldest of
+ * them is evicted; if there are too many for platforms, the oldest read of the platform with the most reads is evicted.
  */
 export class BodyReader {
   readonly #reads = new BoundedWaits(maxReads);

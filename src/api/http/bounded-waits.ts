@@ -1,31 +1,27 @@
-/**
- * Limits the number of concurrent waits for clients. A wait beyond the limit evicts the oldest wait of the largest
- * group.
- */
+/** Limits the concurrent waits for clients. A wait beyond the limit evicts the oldest one in the largest group. */
 export class BoundedWaits {
   readonly #max: number;
   readonly #maxOfGroup: number;
   #size = 0;
-  /** The eviction callbacks by group, oldest first. */
+  /** The eviction callbacks of each group, oldest first. */
   readonly #groups = new Map<string, Set<() => void>>();
 
-  /** @param maxOfGroup the maximum for one group, enforced by `tryBegin` */
+  /** @param maxOfGroup the maximum number of waits in a group, enforced by `tryBegin` */
   constructor(max: number, maxOfGroup = max) {
     this.#max = max;
     this.#maxOfGroup = maxOfGroup;
   }
 
-  /** Begins a wait, or returns undefined if its group already has the maximum. */
+  /** Begins a wait, or returns undefined if the group is full. */
   tryBegin(onEvict: () => void, group: string): (() => void) | undefined {
     return (this.#groups.get(group)?.size ?? 0) >= this.#maxOfGroup ? undefined : this.begin(onEvict, group);
   }
 
   /**
-   * Begins a wait, which belongs to a group if one is given. `onEvict` is called to end it early. Returns the
-   * function that ends it.
+   * Begins a wait, optionally in a group. `onEvict` is called if it must end early. Returns the function that ends it.
    */
   begin(onEvict: () => void, group = ''): () => void {
-    // A new function, because two waits may have the same callback.
+    // Wrapped in a new function, because two waits may have the same callback.
     const evict = () => onEvict();
     const waits = this.#groups.get(group) ?? new Set();
     this.#groups.set(group, waits.add(evict));

@@ -13,13 +13,13 @@ import type { Tenant } from './turns.ts';
 
 /** The default time limit for looking up credentials, in milliseconds. */
 const lookUpMs = 10_000;
-/** How long a connection's credentials count as valid, in ms. Only for limits: the APIs authenticate each request. */
+/** How long a connection's credentials count as valid for limits, in ms. The APIs authenticate every request. */
 const knownMs = 1_000;
 
 interface Known {
   readonly authorization: string;
   readonly viewer: Viewer;
-  /** When the credentials were last verified, by the limits' clock. */
+  /** When the credentials were last verified, according to the clock of the limits. */
   readonly at: number;
 }
 
@@ -40,7 +40,7 @@ export class Callers {
     this.#options = options;
   }
 
-  /** Returns a request's caller if its credentials were valid a moment ago. Does not query the database. */
+  /** Returns a request's caller if its credentials were recently found valid. Does not query the database. */
   find(request: IncomingMessage): Viewer | undefined {
     const { headers, socket } = request;
     const { authorization } = headers;
@@ -58,7 +58,7 @@ export class Callers {
 
   /**
    * Returns the tenant whose share of the capacity a request uses: its platform, if the credentials were found valid
-   * recently or earlier on the same connection, and otherwise its address, whatever credentials it sends.
+   * recently or earlier on the same connection, and otherwise its address, regardless of the credentials it sends.
    */
   tenantOf(request: IncomingMessage, caller: Viewer | undefined): Tenant {
     if (caller) return { key: caller.platformId, isPlatform: true };
@@ -69,14 +69,14 @@ export class Callers {
     return { key: `address ${this.#options.addressOf(request)}`, isPlatform: false };
   }
 
-  /** Returns a request's platform if its credentials were found valid recently, or earlier on the same connection. */
+  /** Returns a request's platform if its credentials were found valid recently or earlier on the same connection. */
   known(request: IncomingMessage): string | undefined {
     const { key, isPlatform } = this.tenantOf(request, this.find(request));
     return isPlatform ? key : undefined;
   }
 
   /**
-   * Looks up a request's platform in the database; undefined if its credentials are wrong. Wrong credentials are then
+   * Looks up a request's platform in the database; undefined if its credentials are wrong. Wrong credentials are
    * removed from the request, as in `identify`.
    * @throws RateLimited for an address with too many wrong credentials
    */
@@ -91,7 +91,7 @@ export class Callers {
     return viewer;
   }
 
-  /** Counts a caller's request, and sets the header fields that tell the caller how many more it may send. */
+  /** Counts a caller's request, and sets the header fields that say how many more requests the caller may send. */
   count(caller: Viewer, response: ServerResponse): EarlyRefusal | undefined {
     const { refusal, quotas } = this.#options.limits.count(caller);
     const fields = rateLimitFields(quotas);
@@ -108,7 +108,7 @@ export class Callers {
 
   /**
    * Authenticates and counts a request whose caller is unknown to `find`. Wrong credentials are removed from the
-   * request, so that its API refuses it like a request without credentials and does not look them up again.
+   * request, so that the API treats it like a request without credentials and does not look them up again.
    * @returns the refusal of a request beyond the limit; STRANGER for a request without valid credentials
    */
   async identify(response: ServerResponse): Promise<EarlyRefusal | 'STRANGER' | undefined> {
@@ -120,7 +120,7 @@ export class Callers {
     } catch (error) {
       if (error instanceof RateLimited) return tooMany(error);
       const refusal = refusalIn(error);
-      // The service has failed. The request's API encounters the failure again and reports it.
+      // The service has failed. The request's API will encounter the same failure and report it.
       return refusal && unavailable(refusal.message);
     }
   }

@@ -7,9 +7,10 @@ import { type Address, isWithin, type Range } from '../../core/address-ranges.ts
 export type AddressOf = (request: IncomingMessage) => string;
 
 /**
- * Returns the function that finds a client's address. Behind trusted proxies it is the last address in X-Forwarded-For
- * that is not a trusted proxy's: each proxy appends its client's address, and anything before that may be forged.
- * @param trusted the ranges of the proxies; if empty, the header is not read
+ * Returns the function that finds a client's address. Behind trusted proxies, that is the last address in
+ * X-Forwarded-For that is not a trusted proxy's: each proxy appends its client's address, and anything before it may be
+ * forged.
+ * @param trusted the proxies' address ranges; if empty, the header is ignored
  */
 export function addressFinder(trusted: readonly Range[]): AddressOf {
   const isTrusted = isWithin(trusted);
@@ -27,7 +28,7 @@ export function addressFinder(trusted: readonly Range[]): AddressOf {
   };
 }
 
-/** Finds the address of a connection's client; undefined for a trusted proxy. */
+/** Finds the address of a connection's client; returns undefined for a trusted proxy. */
 export function directAddressFinder(trusted: readonly Range[]): (socket: Socket) => string | undefined {
   const isTrusted = isWithin(trusted);
   return ({ remoteAddress = '' }) => {
@@ -37,7 +38,7 @@ export function directAddressFinder(trusted: readonly Range[]): (socket: Socket)
   };
 }
 
-/** Each IPv6 client has a whole /64 network, too many addresses to count one by one. */
+/** An IPv6 client usually has a whole /64 network: too many addresses to count individually. */
 function networkOf(address: Address): string {
   if (address instanceof ipaddr.IPv4) return address.toString();
   return `${new ipaddr.IPv6([...address.parts.slice(0, 4), 0, 0, 0, 0])}/64`;

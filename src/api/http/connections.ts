@@ -4,8 +4,8 @@ import { BoundedWaits } from './bounded-waits.ts';
 
 export interface ConnectionLimits {
   /**
-   * The maximum number of connections per instance. Strangers (clients without valid credentials) can have half of
-   * them, and a single address a quarter.
+   * The maximum number of connections per instance. Strangers (clients without valid credentials) can use at most half
+   * of them, and a single address a quarter.
    */
   readonly most: number;
   /** Returns a client's address; undefined for a trusted proxy, which connects on behalf of many clients. */
@@ -20,7 +20,7 @@ interface Connection {
   latest: ServerResponse | undefined;
   /** When the connection was accepted or its last response was completed, in milliseconds. */
   usedAt: number;
-  /** The response to send with `Connection: close`, once it is known which response that is. */
+  /** The response that carries `Connection: close`, once it has been chosen. */
   last: ServerResponse | undefined;
   upgraded: boolean;
   /** Ends the wait of a stranger's connection. */
@@ -30,10 +30,10 @@ interface Connection {
 /** How long the service waits for the client to close an ended connection, in milliseconds. */
 export const lingerMs = 500;
 
-/** Tracks the connections of a server, limits them, and ends them when it stops. */
+/** Tracks and limits a server's connections, and ends them when the server stops. */
 export class Connections {
   readonly #limits: ConnectionLimits;
-  /** Above the limit, the oldest connection of the address with the most connections is closed. */
+  /** Strangers' connections. Above the limit, the address with the most connections loses its oldest one. */
   readonly #strangers: BoundedWaits;
   readonly #all = new Map<Socket, Connection>();
   #announcing = false;
@@ -49,17 +49,16 @@ export class Connections {
       const connection = this.#all.get(socket);
       if (connection) connection.upgraded = true;
     });
-    // Node closes idle connections when the port closes. A request on its way over one of them would be lost, so `end`
-    // closes them instead.
+    // Node would close idle connections with the port. `end` does so later, because requests may be on their way.
     server.closeIdleConnections = () => undefined;
   }
 
-  /** Whether responses announce the end of their connections. */
+  /** Whether responses announce that their connection will end. */
   get announcing(): boolean {
     return this.#announcing;
   }
 
-  /** Counts a response as open. Returns false for a request after the connection's last one (RFC 9112, 9.6). */
+  /** Counts a response as open. Returns false for a request that follows the connection's last one (RFC 9112, 9.6). */
   begin(response: ServerResponse): boolean {
     const connection = this.#all.get(response.req.socket);
     if (!connection || connection.last) {
@@ -82,7 +81,7 @@ export class Connections {
     this.#all.get(socket)?.endStranger?.();
   }
 
-  /** From now on, makes responses whose headers are not sent yet say `Connection: close` and end their connections. */
+  /** From now on, responses whose headers have not been sent say `Connection: close` and end their connections. */
   announceEnd(): void {
     this.#announcing = true;
     for (const connection of this.#all.values()) {
@@ -91,8 +90,8 @@ export class Connections {
   }
 
   /**
-   * Closes connections that have been idle for `idleMs`, now and from now on. A request that arrives just after that is
-   * not processed, so the client may send it again elsewhere. Resolves when no connection is left.
+   * Closes connections once they have been idle for `idleMs`. A request that arrives just after that is not processed,
+   * so the client may send it again elsewhere. Resolves when no connection is left.
    */
   end(idleMs: number): Promise<void> {
     this.#idleMs = idleMs;
@@ -140,7 +139,8 @@ export class Connections {
     if (open.size > 0 || last || upgraded || socket.destroyed) return;
     const wait = usedAt + idleMs - performance.now();
     if (wait <= 0) socket.destroySoon();
-    // The event loop runs timers, then reads sockets, then runs setImmediate: a request that has arrived is seen first.
+    // The event loop runs timers, then reads sockets, then runs setImmediate: so a request that has arrived is seen
+    // first.
     else setTimeout(() => setImmediate(() => this.#endIdle(connection, idleMs)), wait);
   }
 }
@@ -150,8 +150,7 @@ function announceEnd(connection: Connection, response: ServerResponse): void {
   // Passes all arguments on: one signature cannot express the overloads of writeHead.
   const writeHead = response.writeHead.bind(response) as (...args: unknown[]) => ServerResponse;
   response.writeHead = ((...args: unknown[]) => {
-    // A response whose headers have been sent cannot announce the end: a later request or the idle limit ends the
-    // connection.
+    // Headers that have been sent cannot announce the end: a later response or the idle limit ends the connection.
     if (!connection.latest?.headersSent) connection.last ??= connection.latest;
     if (connection.last !== response || response.headersSent) return writeHead(...args);
     response.setHeader('Connection', 'close');
@@ -161,8 +160,7 @@ function announceEnd(connection: Connection, response: ServerResponse): void {
 }
 
 /**
- * Makes a connection wait until its client has ended it (RFC 9112, 9.6): data that arrives at a closed socket would
- * reset it.
+ * Keeps a connection open until its client closes it (RFC 9112, 9.6): data arriving at a closed socket would reset it.
  */
 export function endGently(socket: Socket): void {
   // Called by Node after a response with `Connection: close`.
@@ -172,7 +170,7 @@ export function endGently(socket: Socket): void {
   };
 }
 
-/** Removes `Connection`, which event streams set to keep-alive, from an argument of writeHead. */
+/** Removes the `Connection` header, which event streams set to keep-alive, from an argument of writeHead. */
 function withoutConnection(argument: unknown): unknown {
   if (typeof argument !== 'object' || argument === null || Array.isArray(argument)) return argument;
   return Object.fromEntries(Object.entries(argument).filter(([name]) => name.toLowerCase() !== 'connection'));

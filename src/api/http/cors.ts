@@ -4,16 +4,16 @@ import type { Logger } from 'pino';
 import { boundedCache } from '../../core/bounded-cache.ts';
 import { TokenBucket } from '../../domain/access/limits/rate-limits.ts';
 
-/** Which pages of other origins may call this server. Credentials are never cookies. */
+/** Which pages from other origins may call this server. Credentials are never cookies. */
 interface OriginOptions {
-  /** The origins of the setting CORS_ORIGINS, or `*` for all. */
+  /** The origins in the CORS_ORIGINS setting, or `*` for all. */
   readonly origins: readonly string[];
   /** Whether pages served by this machine on any port may call the server, such as apps developed with the sandbox. */
   readonly loopback: boolean;
   readonly log: Logger;
 }
 
-/** The response to a preflight. All requested headers are allowed, because only origins are restricted. */
+/** The response to a preflight. All requested headers are allowed; only origins are restricted. */
 const allowed = {
   'access-control-allow-methods': 'GET, POST, QUERY, PATCH, DELETE, OPTIONS',
   'access-control-max-age': '600',
@@ -22,7 +22,7 @@ const allowed = {
 /** Each refused origin is logged at most once per `ttl` milliseconds, and at most `perMinute` are logged in all. */
 const logging = { max: 1_000, ttl: 600_000, perMinute: 20 } as const;
 
-/** Decides whether the page that sends a request may read the response, and logs origins whose pages may not. */
+/** Decides whether the page that sends a request may read the response, and logs refused origins. */
 export class Origins {
   readonly #options: OriginOptions;
   readonly #logged = boundedCache<true>(logging.max, logging.ttl);
@@ -33,7 +33,7 @@ export class Origins {
     this.#options = options;
   }
 
-  /** Returns whether a request comes from one of our pages, a page of an allowed origin, or no page at all. */
+  /** Returns whether a request comes from one of our pages, a page with an allowed origin, or no page at all. */
   accepts({ headers: { origin, host } }: IncomingMessage): boolean {
     if (origin === undefined) return true;
     const { origins, loopback } = this.#options;
@@ -44,7 +44,7 @@ export class Origins {
     return false;
   }
 
-  /** Sets the headers for pages of other origins. Answers a preflight request, and returns whether it was one. */
+  /** Sets the headers for pages from other origins. Responds to a preflight request, and returns whether it was one. */
   answer(response: ServerResponse): boolean {
     const { req: request } = response;
     const { origin } = request.headers;
@@ -90,13 +90,13 @@ export function protectResponse(response: ServerResponse): void {
 
 /**
  * Returns whether a request names this machine in its Host header. A foreign page can make its own host name resolve to
- * this machine (DNS rebinding), and then has the same origin as the service, but its requests carry that host name.
+ * this machine (DNS rebinding). It then has the same origin as the service, but its requests carry that host name.
  */
 export function namesThisMachine({ headers: { host = '' } }: IncomingMessage): boolean {
   return isThisMachine(URL.canParse(`http://${host}`) ? new URL(`http://${host}`).hostname : '');
 }
 
-/** Returns whether a host name, as in a URL, always refers to the machine on which it is used. */
+/** Returns whether a host name, in the form used in URLs, always refers to the local machine. */
 function isThisMachine(name: string): boolean {
   if (isIPv4(name)) return name.startsWith('127.');
   return name === '[::1]' || name === 'localhost' || name.endsWith('.localhost');

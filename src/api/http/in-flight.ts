@@ -15,18 +15,19 @@ export interface AdmissionLimits {
 const slowDivisor = 8;
 /** The approximate number of requests over which the processing time is averaged. */
 const averageWindow = 32;
-/** The maximum number of complete responses that wait in memory for their clients to read them. */
+/** The maximum number of complete responses held in memory until their clients have read them. */
 const maxUnread = 256;
 
 /**
- * Limits the requests in flight. A request beyond the limit is refused immediately: in a queue, all requests would be
- * late. While the average processing time is above `slowMs`, only an eighth of `maxInFlight` is admitted. A request
- * counts from the end of its body to the end of its response, a stream until it begins. Waits for an external service
- * (core/outside-wait.ts) do not count. At the limit, a tenant below its share is admitted anyway, up to twice
- * `maxInFlight` in all: one tenant's load does not cause another's refusals.
+ * Limits the requests in flight. A request beyond the limit is refused immediately, because a queue would make all
+ * requests late. While the average processing time is above `slowMs`, only an eighth of `maxInFlight` is admitted. A
+ * request counts from the end of its body to the end of its response; a stream counts until it begins. Waits for an
+ * external service (core/outside-wait.ts) do not count. At the limit, requests of a tenant below its share are still
+ * admitted, up to twice `maxInFlight` in total, so that one tenant's load does not cause another's requests to be
+ * refused.
  */
 export class InFlight {
-  /** The requests in flight, in all and by tenant, and the moving average of their processing time in milliseconds. */
+  /** The requests in flight, in total and by tenant, and the moving average of their processing time in ms. */
   readonly load = { count: 0, byTenant: new Map<string, number>(), averageMs: 0 };
   readonly unread = new BoundedWaits(maxUnread);
   readonly turns: Turns;
@@ -85,7 +86,7 @@ class AdmittedRequest implements ResponseWatcher, RequestSlot {
     if (response.closed) this.#close();
   }
 
-  /** Waits for its turn among its tenant's requests; undefined if it need not. Waiting does not count as processing. */
+  /** Waits for its turn among its tenant's requests; undefined if not needed. Waiting does not count as processing. */
   turn(): Promise<void> | undefined {
     const begin = () => {
       if (this.#isFinished) this.#shared.turns.end(this.#tenant);
@@ -137,7 +138,7 @@ class AdmittedRequest implements ResponseWatcher, RequestSlot {
   }
 
   #close(): void {
-    // The time until a client aborts says nothing about the processing time.
+    // The duration of an aborted request says nothing about the processing time.
     this.#isFinished = true;
     this.#uncount();
     this.#endWait?.();
@@ -180,15 +181,15 @@ class AdmittedRequest implements ResponseWatcher, RequestSlot {
 }
 
 interface ResponseWatcher {
-  /** Called when the headers are written, with the media type or 'undefined'. */
+  /** Called when the headers are written, with the media type, or 'undefined' if there is none. */
   onHeaders(contentType: string): void;
   /** Called when the response is complete, before the client has read it. */
   onEnd(): void;
 }
 
 /**
- * A response that reports when its headers are written and when it is complete. Node's event 'finish' also waits for
- * earlier responses on the connection and for the client to read.
+ * A response that reports when its headers are written and when it is complete. Node's 'finish' event comes later:
+ * after earlier responses on the connection, and after the client has read the response.
  */
 export class WatchedResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
   /**
@@ -197,7 +198,7 @@ export class WatchedResponse<Request extends IncomingMessage = IncomingMessage> 
    */
   watcher: ResponseWatcher | undefined;
 
-  // Both overrides pass on all arguments: one signature cannot express the overloads of Node's methods.
+  // Both overrides pass on all arguments, because no single signature can express the overloads of Node's methods.
   override writeHead(...args: unknown[]): this {
     const result = (super.writeHead as (...args: unknown[]) => this).apply(this, args);
     this.watcher?.onHeaders(this.#contentType(args.at(-1)));
@@ -209,7 +210,7 @@ export class WatchedResponse<Request extends IncomingMessage = IncomingMessage> 
     return (super.end as (...args: unknown[]) => this).apply(this, args);
   }
 
-  /** Returns the Content-Type, even one that was passed to writeHead, which getHeader does not return. */
+  /** Returns the Content-Type, even if it was passed to writeHead, in which case getHeader does not return it. */
   #contentType(headers: unknown): string {
     for (const name in Object(headers)) {
       if (name.toLowerCase() === 'content-type') return String((headers as Record<string, unknown>)[name]);

@@ -5,27 +5,27 @@ import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises'
 
 /** The number of sockets that listen on the address: each accepts one connection per turn of the event loop. */
 const sockets = process.platform === 'linux' ? 8 : 1;
-/** The maximum number of connections that wait to be accepted at each socket. The system may allow fewer. */
+/** The maximum number of connections waiting to be accepted by each socket. The system may allow fewer. */
 const backlog = 1024;
 
 /**
  * Listens on a host and port: on Linux with several sockets, over which the system spreads connections. A socket
- * accepts one connection per turn of the event loop. Under load a turn takes tens of milliseconds: with one socket the
- * last of a thousand simultaneous clients would wait for over ten seconds, unseen by the admission control.
+ * accepts one connection per turn of the event loop, which takes tens of milliseconds under load: with a single socket,
+ * the last of a thousand simultaneous clients would wait for over ten seconds, unseen by the admission control.
  * @param port 0 for any free port
- * @throws Error EADDRINUSE and similar system errors
+ * @throws Error for EADDRINUSE and similar system errors
  */
 export async function listen(server: Server, host: string, port: number) {
   if (sockets === 1) {
     await listenAt(server, { host, port, backlog });
     return { port: portOf(server), close: () => closePort(server, [server]) };
   }
-  // A port that the system chooses is not in use by another process.
+  // A port chosen by the system is not used by another process.
   if (port === 0) return listenOnAll(server, host, port);
   const lock = await lockPort(port, performance.now() + lockMs.max);
   try {
-    // Sockets that share a port would also share it with another process of this user. An exclusive socket first checks
-    // whether the port is in use.
+    // Sockets that share a port would also share it with another process of the same user, so an exclusive socket first
+    // checks whether the port is in use.
     const exclusive = net.createServer();
     await listenAt(exclusive, { host, port });
     await closed(exclusive);
@@ -52,8 +52,8 @@ async function listenOnAll(server: Server, host: string, port: number) {
 const closingMs = { max: 100, quiet: 0.5 } as const;
 
 /**
- * Closes listening sockets. The system resets connections that wait there to be accepted, so they are closed after a
- * turn of the event loop that accepted none and was so short that none is likely to have arrived during it.
+ * Closes listening sockets. The system resets connections that are still waiting to be accepted, so the sockets are
+ * closed after a turn of the event loop that accepted no connection and was too short for one to have arrived.
  */
 async function closePort(server: Server, listeners: readonly net.Server[]): Promise<void> {
   const deadline = performance.now() + closingMs.max;
@@ -73,13 +73,13 @@ async function closePort(server: Server, listeners: readonly net.Server[]): Prom
   for (const listener of listeners) listener.close();
 }
 
-/** The pause between two attempts to get the lock, and the time limit for all of them, in milliseconds. */
+/** The pause between attempts to get the lock, and the time limit for all attempts together, in milliseconds. */
 const lockMs = { retry: 10, max: 5_000 } as const;
 
 /**
- * Locks a port for one process at a time: if several started simultaneously, none would be listening yet when the
- * others check the port. The lock is an abstract Unix socket, which the system frees when its process ends. Its name
- * lacks the host, because different hosts can be, or include, the same address.
+ * Locks a port for one process at a time: if several processes started simultaneously, none would be listening yet when
+ * the others check the port. The lock is an abstract Unix socket, which the system frees when its process ends. Its
+ * name omits the host, because different hosts can be, or include, the same address.
  * @throws Error EADDRINUSE if the lock is not free in time
  */
 async function lockPort(port: number, deadline: number): Promise<net.Server> {
@@ -105,7 +105,7 @@ async function listenAt(server: net.Server, options: ListenOptions): Promise<voi
 }
 
 function portOf(server: net.Server): number {
-  // A server that listens at a host and port has an AddressInfo as its address.
+  // The address of a server that listens on a host and port is an AddressInfo.
   return (server.address() as AddressInfo).port;
 }
 

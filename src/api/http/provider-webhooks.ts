@@ -15,7 +15,7 @@ import { answer, refuse, tooMany, unavailable } from './refusals.ts';
 /** The paths for webhooks from rail providers: `/rails/Platform:…/webhooks`. */
 const addressForm = /^\/rails\/([^/]{1,100})\/webhooks$/;
 
-/** The number of senders whose valid signatures are remembered, and for how many milliseconds. */
+/** How many senders of valid signatures are remembered, and for how many milliseconds. */
 const proven = { max: 10_000, ttlMs: 3_600_000 } as const;
 
 /** How long each refusal takes, in ms: longer than finding the reason, so that its timing reveals nothing. */
@@ -25,19 +25,19 @@ interface ProviderWebhookOptions extends Pick<CallerOptions, 'pace' | 'addressOf
   readonly payments: Payments;
   /** For tests only. */
   readonly refusalMs?: number | undefined;
-  /** Slows down senders of wrong signatures. */
+  /** Slows down senders of invalid signatures. */
   readonly brake: CredentialBrake;
   readonly log: Logger;
 }
 
 /**
- * Handles webhooks from rail providers. Returns 200 once a message is stored, and 401 if it has no valid signature. The
- * 401 response and its timing are the same for known and unknown platforms. Wrong signatures are counted against the
- * sender's address.
+ * Handles webhooks from rail providers. Responds with 200 once a message is stored, and with 401 if it has no valid
+ * signature. The 401 response and its timing are the same for known and unknown platforms. Invalid signatures are
+ * counted against the sender's address.
  */
 export class ProviderWebhooks {
   readonly #options: ProviderWebhookOptions;
-  /** Addresses that have sent a platform valid signatures. They are not slowed down, whoever else sends from there. */
+  /** Addresses that have sent a platform valid signatures. They are not slowed down, even if others share them. */
   readonly #proven = boundedCache<true>(proven.max, proven.ttlMs);
 
   constructor(options: ProviderWebhookOptions) {

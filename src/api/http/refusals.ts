@@ -4,7 +4,7 @@ import { earlyRefusals } from '../../infra/instruments/instruments.ts';
 
 export type Api = 'GRAPHQL' | 'REST';
 
-/** Why a request is refused before it reaches its API. The same request may succeed after `retryAfter` seconds. */
+/** Why a request is refused before it reaches its API. A retry may succeed after `retryAfter` seconds. */
 export interface EarlyRefusal {
   readonly status: 429 | 503;
   readonly code: 'RATE_LIMITED' | 'SERVICE_UNAVAILABLE';
@@ -19,7 +19,7 @@ export function unavailable(message: string): EarlyRefusal {
   return { status: 503, code: 'SERVICE_UNAVAILABLE', message, retryAfter: 1 };
 }
 
-/** Creates the refusal for a request over its rate limit. `retryAfter` is in seconds. */
+/** Creates the refusal for a request that exceeds a rate limit. `retryAfter` is in seconds. */
 export function tooMany({ message, retryAfter }: RateLimited): EarlyRefusal {
   return { status: 429, code: 'RATE_LIMITED', message, retryAfter };
 }
@@ -27,14 +27,14 @@ export function tooMany({ message, retryAfter }: RateLimited): EarlyRefusal {
 /** The maximum extra wait, in seconds, for refused streams, so that they do not all reconnect together. */
 const streamSpreadSeconds = 5;
 
-/** The codes of malformed requests by status, for both APIs. */
+/** The error codes for malformed requests by HTTP status, for both APIs. */
 const formCodes = {
   400: { REST: 'INVALID_REQUEST_FORMAT', GRAPHQL: 'BAD_REQUEST' },
   413: { REST: 'PAYLOAD_TOO_LARGE', GRAPHQL: 'PAYLOAD_TOO_LARGE' },
   415: { REST: 'INVALID_REQUEST_FORMAT', GRAPHQL: 'UNSUPPORTED_MEDIA_TYPE' },
 } as const;
 
-/** Creates the response body that refuses a malformed request, in the form of the API that it was sent to. */
+/** Creates the response body for a malformed request, in the error format of the API that it was sent to. */
 export function formBody(
   api: Api,
   { status, message }: { readonly status: keyof typeof formCodes; readonly message: string },

@@ -32,7 +32,7 @@ import type { ProviderWebhooks } from './provider-webhooks.ts';
 import { answer, formBody, refuse, unavailable } from './refusals.ts';
 
 interface HttpOptions {
-  /** The time limit of a request, in milliseconds, from the arrival of its body until its response begins. */
+  /** The time limit for a request, in milliseconds, from the arrival of its body until its response begins. */
   readonly requestMs: number;
   readonly host: string;
   readonly port: number;
@@ -46,9 +46,9 @@ interface HttpOptions {
   readonly pages: Pages;
   readonly readiness: ReadinessWatch;
   readonly requestLog: RequestLogOptions;
-  /** Whether a platform's credentials are publicly known. If so, requests must name this machine as their host. */
+  /** Whether a platform's credentials are publicly known. If so, a request's Host must be this machine. */
   readonly isSandbox: boolean;
-  /** The limits on requests in flight. A request beyond them gets 503 and may be sent again. */
+  /** The limits on requests in flight. A request beyond them gets a 503 response and may be sent again. */
   readonly admission: AdmissionLimits;
   readonly connections: ConnectionLimits;
   /** For tests only: whether Yoga handles every request, even those that could bypass it. */
@@ -66,15 +66,16 @@ const connectionLimits = {
 } as const;
 
 /**
- * How long an idle connection stays open, in milliseconds: longer than load balancers keep theirs (60 s for AWS and
- * nginx, 75 s for others), so that none sends a request on a closing connection, and longer than the interval of stream
- * heartbeats. Keep-Alive tells clients a few seconds less, so that they drop a connection first.
+ * How long an idle connection stays open, in milliseconds: longer than load balancers keep idle connections (60 s for
+ * AWS and nginx, 75 s for others), so that none of them sends a request on a closing connection, and longer than the
+ * interval between stream heartbeats. The Keep-Alive header announces a few seconds less, so that clients close
+ * connections first.
  */
 const idleLimits = { keepAliveTimeout: 80_000, keepAliveTimeoutBuffer: 5_000 } as const;
 
 export type HttpServer = Awaited<ReturnType<typeof startHttpServer>>;
 
-/** Starts the HTTP server of an instance: GraphQL, REST, health, and the limits on requests. */
+/** Starts an instance's HTTP server: GraphQL, REST, health checks, and the limits on requests. */
 export async function startHttpServer(options: HttpOptions) {
   const { headersMs = connectionLimits.headersTimeout } = options;
   const server = createServer({
@@ -94,7 +95,7 @@ export async function startHttpServer(options: HttpOptions) {
     callers,
     requestMs: options.requestMs,
   };
-  /** The requests that arrived while the port was closing. */
+  /** Requests that arrived while the port was closing. */
   let waiting: (() => void)[] | undefined;
   server.on('request', (request, response) => {
     if (!connections.begin(response)) return;
@@ -104,8 +105,7 @@ export async function startHttpServer(options: HttpOptions) {
         (error: unknown) => response.destroy(error instanceof Error ? error : undefined),
       );
     if (waiting) waiting.push(answer);
-    // When requests arrive together, the last one must end the connection, so all are read before the first is
-    // answered.
+    // When several requests arrive together, the last one must end the connection, so read all before handling any.
     else if (connections.announcing) setImmediate(answer);
     else answer();
   });
@@ -121,7 +121,7 @@ export async function startHttpServer(options: HttpOptions) {
     url: `http://${host}:${listening.port}`,
     connections,
     async close(): Promise<void> {
-      // A client that received its response now would reconnect to a port that is closing.
+      // A client that received its response now would reconnect to the closing port.
       waiting = [];
       await listening.close();
       for (const answer of waiting) setImmediate(answer);
@@ -130,7 +130,7 @@ export async function startHttpServer(options: HttpOptions) {
   };
 }
 
-/** An alias of /graphql that event stream libraries expect. */
+/** An alias for /graphql, which event stream libraries expect. */
 const streamPath = '/graphql/stream';
 const graphqlPaths: ReadonlySet<string> = new Set(['/graphql', streamPath]);
 
@@ -170,7 +170,7 @@ function refuseHost(response: ServerResponse): void {
   answer(response, 421, { status: 421, code: 'MISDIRECTED_REQUEST', message, errors: [{ message }] });
 }
 
-/** The methods that the GraphQL path supports (RFC 9110, 10.2.1). */
+/** The HTTP methods that the GraphQL path supports (RFC 9110, 10.2.1). */
 const allow = [...graphqlMethods, 'OPTIONS'].join(', ');
 
 /** Sets the response headers that list the methods and media types that GraphQL accepts (RFC 10008, 3). */
@@ -199,7 +199,7 @@ async function answerGraphql(options: HttpOptions, response: ServerResponse, bod
   if (request.url?.startsWith(streamPath)) request.url = `/graphql${request.url.slice(streamPath.length)}`;
   const types = acceptedTypes(request);
   if (types.includes(eventStream)) {
-    // Once a stream has begun, its status is 200: refuse wrong credentials first.
+    // Reject wrong credentials first: once a stream has begun, its status is 200.
     const viewer = await options.callers.credentials
       .authenticate(request.headers.authorization)
       .catch(() => 'UNAVAILABLE' as const);
@@ -231,14 +231,14 @@ async function serveReadiness({ readiness }: HttpOptions, response: ServerRespon
 }
 
 interface RequestLogOptions {
-  /** Where each request is logged when its response ends; undefined to log none. */
+  /** The log that gets a line about each request when its response ends; undefined to log none. */
   readonly log: Logger | undefined;
   readonly addressOf: AddressOf;
 }
 
 /**
- * Runs a request's work under its id (`X-Request-Id`, or a new one), which the response and all log lines include. Logs
- * the request, if enabled: its path without the query, which may contain a document.
+ * Handles a request under its id (`X-Request-Id`, or a new one), which the response and all log lines include. Logs the
+ * request, if enabled, with its path but not its query string, which may contain a document.
  */
 function asLoggedRequest<T>(response: ServerResponse, { log, addressOf }: RequestLogOptions, work: () => T): T {
   const { req: request } = response;

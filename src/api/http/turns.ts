@@ -3,46 +3,46 @@ import type { WorkTurn } from '../../core/outside-wait.ts';
 /** The tenant whose share of the capacity a request uses. */
 export interface Tenant {
   readonly key: string;
-  /** False for the senders at one address whose credentials are unknown. */
+  /** False for senders with unknown credentials, who are grouped by address. */
   readonly isPlatform: boolean;
 }
 
 interface AtWork {
   count: number;
-  /** The requests that wait for their turn, in order. */
+  /** The requests waiting for their turn, in order. */
   readonly waiting: (() => void)[];
 }
 
 /** The fraction of a platform's turns that may be used for expensive work. */
 const expensivePart = 1 / 4;
 
-/** How long after another platform's request a platform does not count as alone, in milliseconds. */
+/** How long a platform counts as active after a request, in milliseconds. */
 const sharedMs = 1_000;
 
 /**
  * Lets the requests of several tenants take turns. While other platforms send requests, only a few requests of a tenant
- * are processed at a time, so that the event loop soon sees the others' requests, and database connections are left for
- * them. A platform that is alone waits only beyond a much higher limit.
+ * are processed at a time, so that the event loop soon gets to the others' requests, and database connections remain
+ * free for them. The only active platform has a much higher limit.
  */
 export class Turns {
   readonly #most: number;
   readonly #mostAlone: number;
   readonly #atWork = new Map<string, AtWork>();
-  /** The expensive work in progress and waiting, by platform. */
+  /** Expensive work, in progress and waiting, by platform. */
   readonly #atExpensiveWork = new Map<string, AtWork>();
-  /** The work that was waiting and whose turn has now come. */
+  /** Work that was waiting and whose turn has come. */
   readonly #beginning: (() => void)[] = [];
   #lastPlatform: string | undefined;
   #lastAt = Number.NEGATIVE_INFINITY;
   #sharedUntil = 0;
 
-  /** Processes up to `most` requests of one tenant at a time, or `mostAlone` of a platform that is alone. */
+  /** Processes up to `most` requests of one tenant at a time, or `mostAlone` of the only active platform. */
   constructor(most: number, mostAlone: number) {
     this.#most = most;
     this.#mostAlone = mostAlone;
   }
 
-  /** Waits for a platform's turn, for one of several operations on a connection or for a message of a stream. */
+  /** Waits for a turn of the platform, for one of several operations on a connection or for a message of a stream. */
   async takeTurn(platformId: string): Promise<WorkTurn> {
     const tenant = { key: platformId, isPlatform: true };
     await this.begin(tenant);
@@ -56,8 +56,8 @@ export class Turns {
   }
 
   /**
-   * Begins the expensive work of a request that has its turn, a statement that occupies one of the database's
-   * processors; `endExpensive` must follow. Returns the wait for it, if there is one.
+   * Begins expensive work within a request's turn: a statement that occupies one of the database's cores.
+   * `endExpensive` must follow. Returns the wait for it, if there is one.
    */
   beginExpensive(platformId: string): Promise<void> | undefined {
     return this.#beginIn(this.#atExpensiveWork, platformId, this.#mostExpensive());
@@ -67,13 +67,13 @@ export class Turns {
     this.#endIn(this.#atExpensiveWork, platformId, this.#mostExpensive());
   }
 
-  /** Returns whether a platform is alone: no request from another platform was admitted in the last second. */
+  /** Returns whether this is the only active platform: no other platform's request was admitted in the last second. */
   isAlone({ key, isPlatform }: Tenant): boolean {
     if (!isPlatform) return false;
     return key === this.#lastPlatform ? !this.#isShared : performance.now() >= this.#lastAt + sharedMs;
   }
 
-  /** Whether several platforms send requests, and take turns. */
+  /** Whether several platforms are active and must take turns. */
   get #isShared(): boolean {
     return performance.now() < this.#sharedUntil;
   }
@@ -82,12 +82,12 @@ export class Turns {
     return this.#isShared ? Math.max(1, Math.floor(this.#most * expensivePart)) : this.#mostAlone;
   }
 
-  /** Resumes, without a wait, the work on a request that gave up its turn; `end` must follow. */
+  /** Resumes, without waiting, work on a request that gave up its turn; `end` must follow. */
   resume(tenant: Tenant): void {
     of(this.#atWork, tenant.key).count += 1;
   }
 
-  /** Ends a turn, and begins the turns of waiting requests. */
+  /** Ends a turn, and starts waiting requests if there is room. */
   end(tenant: Tenant): void {
     this.#endIn(this.#atWork, tenant.key, this.#mostOf(tenant));
   }

@@ -5,7 +5,7 @@ import type { ExternalAccountType } from '../../infra/database/generated/client/
 import { type Account, trustedJson } from '../../infra/database/rows.ts';
 import { amountRecord, frozenRecord, metadataRecord } from './fields.ts';
 
-/** The type of an account, its details under their names and, for bank accounts, their owner. */
+/** An account's type, its details by name and, for bank accounts, the owner. */
 export interface AccountInfoRecord {
   readonly accountType: NonNullable<Account['accountType']>;
   readonly beneficiary?: ReturnType<typeof withoutNulls<Beneficiary>>;
@@ -27,8 +27,8 @@ export function internalAccountRecord(row: Account) {
 }
 
 /**
- * Converts a row to an external account's record (specification 2.9). The table's constraints guarantee that its parts
- * exist.
+ * Converts a row to an external account's record (specification 2.9). The table's constraints guarantee the required
+ * columns.
  */
 export function externalAccountRecord(row: Account) {
   if (row.status === null || row.accountType === null) throw new Error(`account ${row.id} is not an external account`);
@@ -69,13 +69,13 @@ interface InstructionRecord {
   readonly accountOrWalletInfo: { readonly accountType: ExternalAccountType; readonly [field: string]: string };
 }
 
-/** The instruction types that have a flat form in the specification, with the fields of that form. */
+/** The instruction types for which the specification has a flat form, with the fields of that form. */
 const flat: Readonly<Record<string, readonly string[]>> = {
   US_ACCOUNT: ['accountNumber', 'routingNumber', 'bankName'],
   LAYER2_WALLET: ['address', 'invoice'],
 };
 
-/** Converts the rail's instructions, as stored in the tables, to records. */
+/** Converts a rail's payment instructions, as stored in the tables, to records. */
 export function instructionRecords(column: unknown): InstructionRecord[] {
   const instructions =
     trustedJson<readonly { readonly accountType: ExternalAccountType; readonly [field: string]: string }[]>(column);

@@ -53,6 +53,6 @@ export function customerRecord(row: Customer) {
 }
 
 function ownerRecord(owner: BeneficialOwner) {
-  // Its type is text in the domain; both APIs accept only these values.
+  // The domain's type is string, but both APIs accept only these values.
   return { ...withoutNulls(owner), individualType: owner.individualType as (typeof individualTypes)[number] };
 }

@@ -4,19 +4,19 @@ import { trustedJson } from '../../infra/database/rows.ts';
 
 /** Defines the fields that several records have in common. Values that are null are omitted (decision 13). */
 
-/** Returns when a customer or an account was frozen; nothing if it is not frozen (decision 78). */
+/** Returns when a customer or account was frozen; no field if it is not frozen (decision 78). */
 export function frozenRecord({ frozenAt }: { readonly frozenAt: Date | null }): { readonly frozenAt?: string } {
   return frozenAt === null ? {} : { frozenAt: frozenAt.toISOString() };
 }
 
-/** Returns the metadata of a row; nothing if it has none. */
+/** Returns a row's metadata; no field if it has none. */
 export function metadataRecord({ metadata }: { readonly metadata: unknown }): { readonly metadata?: Metadata } {
-  // checkMetadata has checked its form.
+  // checkMetadata has validated it.
   const noted = trustedJson<Metadata | null>(metadata);
   return noted ? { metadata: noted } : {};
 }
 
-/** Thrown for an amount that a JSON number cannot represent exactly: amounts are never rounded. */
+/** Thrown for an amount that a JSON number cannot represent exactly, because amounts are never rounded. */
 export class UnrepresentableAmount extends RangeError {
   /** The public id of the record with this amount, if known. */
   readonly of: string | undefined;
@@ -40,12 +40,12 @@ export function isJsonInteger(amount: bigint): boolean {
   return Number.isSafeInteger(Number(amount));
 }
 
-/** Converts a decimal of at most 15 significant digits to a JSON number, which represents it exactly (decision 1). */
+/** Converts a decimal with at most 15 significant digits to a JSON number, which represents it exactly (decision 1). */
 export function jsonNumber(decimal: string): number {
   return Number(decimal);
 }
 
-/** Returns a stored code's currency with all four fields (specification 2.1, decision 14). Stored codes are known. */
+/** Returns a stored code's currency, which is always known, with all four fields (specification 2.1, decision 14). */
 export function currencyRecord(code: string) {
   return { ...requiredCurrency(code) };
 }

@@ -7,8 +7,8 @@ import { instructionRecords } from './account-record.ts';
 import { amountRecord, currencyRecord, jsonInteger, jsonNumber, metadataRecord } from './fields.ts';
 
 /**
- * The fields of a payment's record that come from other rows. All of them are fixed when their rows are created, so a
- * record that is built later from an earlier state of the payment equals the original, byte for byte.
+ * The fields of a payment's record that come from other rows. They never change once their rows are created, so a
+ * record built later from an earlier state of the payment is byte-for-byte identical to the original.
  */
 export interface PaymentParties {
   readonly customer: { readonly platformCustomerId: string } | null;
@@ -35,7 +35,7 @@ const partiesStatement = statement<PaymentParties>(
 
 type PartyColumns = Pick<Quote, 'platformId' | 'customerId' | 'sourceAccountId' | 'destinationAccountId'>;
 
-/** Reads the parties to a payment whose row is already available, for example from a command or an event. */
+/** Reads the parties to a payment whose row has already been read, for example by a command or for an event. */
 export async function readPaymentParties(on: Queryable, payment: PartyColumns): Promise<PaymentParties> {
   const { platformId, customerId, sourceAccountId, destinationAccountId } = payment;
   const [row] = await partiesStatement(on, platformId, customerId, sourceAccountId, destinationAccountId);
@@ -63,8 +63,8 @@ function sourceRecord(
         sourceType: 'ACCOUNT' as const,
         accountId: accountPublicId(parties.sourceAccount.kind, payment.sourceAccountId),
         ...(options.withCustomer && customer),
-        // The account's own currency: the payment may deliver in another currency, and only the sender's payment has
-        // the sent amount.
+        // The account's own currency: the payment may deliver in another currency, and only the sender's transaction
+        // has the sent amount.
         currency: parties.sourceAccount.currency,
       };
     case 'REALTIME_FUNDING':
@@ -78,7 +78,7 @@ function sourceRecord(
 
 type DestinationColumns = Pick<Quote | Transaction, 'destinationAccountId' | 'destinationUmaAddress'>;
 
-/** Returns a payment's destination (specification 2.7), which the tables' constraints guarantee. */
+/** Returns a payment's destination (specification 2.7); the tables' constraints guarantee that there is one. */
 function destinationRecord(payment: DestinationColumns, parties: PaymentParties, currency: string) {
   const { destinationUmaAddress: umaAddress, destinationAccountId } = payment;
   if (umaAddress !== null) return { destinationType: 'UMA_ADDRESS' as const, umaAddress, currency };

@@ -26,16 +26,16 @@ export interface RestEnvironment {
     viewer: Viewer;
     cursors: Cursors;
     replicas: Replicas | undefined;
-    /** Whether the endpoint only reads. If so, its response has no token for later reads. */
+    /** Whether the endpoint only reads, in which case the response carries no token for later reads. */
     onlyReads?: true;
-    /** Whether the request's command has taken effect. A later error is not an error of the command. */
+    /** Whether the request's command has taken effect. If so, a later error does not mean that the command failed. */
     tookEffect?: true;
   };
 }
 
 // Implements entity tags (RFC 9110, 8.8.3) for records with versions, and If-Match (13.1.1).
 
-/** The header with the entity tag of the record to change, spelled as in errors. */
+/** The header with the entity tag of the record to change, spelled as in error messages. */
 export const ifMatch = 'If-Match';
 
 /** Sets the response's strong entity tag. */
@@ -43,7 +43,7 @@ export function setTag(context: Context<RestEnvironment>, tag: string | number):
   context.header('ETag', `"${tag}"`);
 }
 
-/** Returns the entity tag in If-Match; undefined if there is none or it is `*`, '' for a weak tag, which never matches. */
+/** Returns the entity tag in If-Match: undefined if missing or `*`, and '' for a weak tag, which never matches. */
 export function demandedTag(context: Context<RestEnvironment>): string | undefined {
   const field = context.req.header(ifMatch)?.trim();
   if (field === undefined || field === '*') return undefined;
@@ -53,10 +53,10 @@ export function demandedTag(context: Context<RestEnvironment>): string | undefin
   throw invalid('expected a single entity tag, as returned in ETag, or *', [ifMatch]);
 }
 
-/** Returns the version in an entity tag; 0, which no record has, if it contains none. */
+/** Returns the version in an entity tag, or 0, which no record has, if the tag contains none. */
 export const versionIn = (tag: string) => (/^[1-9]\d{0,8}$/.test(tag) ? Number(tag) : 0);
 
-/** The header that determines which writes the reads must include, spelled as in errors. */
+/** The header that determines which writes the reads must include, spelled as in error messages. */
 const field = 'Payments-Read-After';
 
 /** Lets a read-only endpoint read from replicas, if there are any. */
@@ -67,7 +67,7 @@ export const onReplicas: MiddlewareHandler<RestEnvironment> = async (context, ne
   const replicas = context.get('replicas');
   if (!replicas) return next();
   context.set('onlyReads', true);
-  // A later page must include all earlier writes, so the client's read token is ignored (decision 82).
+  // Later pages must include all earlier writes, so the client's read token is ignored (decision 82).
   const isPage = context.req.query('cursor') !== undefined;
   return replicas.reading(platformId, isPage ? undefined : token, () => next());
 };

@@ -24,7 +24,7 @@ const tags = {
   Sandbox: 'Simulated deposits, incoming payments and identity checks.',
 } as const;
 
-/** Builds the OpenAPI 3.1 document from the definitions that validate requests. Call it after all have been added. */
+/** Builds the OpenAPI 3.1 document from the definitions that validate requests. Call it after adding all endpoints. */
 export function restDocument(app: RestApp): Document {
   const registry = app.openAPIRegistry;
   registry.registerComponent('securitySchemes', 'token', {
@@ -38,7 +38,7 @@ export function restDocument(app: RestApp): Document {
     required: false,
     schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x21-\\x7e]{1,255}$' },
     description:
-      'Makes retries safe: requests with the same key and the same input have one effect and one response, whether they are sent to this API or to GraphQL. 1 to 255 printable ASCII characters without spaces.',
+      'Makes retries safe: requests with the same key and the same input, to this API or to GraphQL, take effect once and get the same response. 1 to 255 printable ASCII characters without spaces.',
   });
   registry.registerComponent('parameters', 'IfMatch', {
     name: 'If-Match',
@@ -59,7 +59,7 @@ export function restDocument(app: RestApp): Document {
           'Quotes, transfers, accounts and customers. Amounts are integers in the smallest unit of their currency. In requests, null is equivalent to omitting the field; in a PATCH it clears the field. The GraphQL API serves the same data, with the same ids, cursors and idempotency keys.',
         license: { name: 'MIT', url: 'https://opensource.org/license/mit' },
       },
-      // Relative to the document, so that it is also correct behind a proxy that serves the API under a prefix.
+      // Relative to the document, so that the URL is also correct behind a proxy that serves the API under a prefix.
       servers: [{ url: `..${restPrefix}`, description: 'This server.' }],
       security: [{ token: [] }],
       tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
@@ -69,13 +69,13 @@ export function restDocument(app: RestApp): Document {
   const paths = Object.entries(document.paths ?? {}).map(
     ([path, item]) => [path.slice(restPrefix.length), withExamples(item)] as const,
   );
-  // The console replaces the ids in the examples with ids of the platform.
+  // The console replaces the ids in the examples with the platform's own.
   return { ...document, paths: Object.fromEntries(paths), 'x-example-guide': exampleGuide };
 }
 
 /**
- * Writes references as OpenAPI 3.1 allows, with the description and null next to the reference. Code generators would
- * turn an `allOf` into `A & unknown`.
+ * Writes references in the form that OpenAPI 3.1 allows, with the description and null next to the reference, because
+ * code generators would turn an `allOf` into `A & unknown`.
  */
 function plain<Part>(part: Part): Part {
   if (typeof part !== 'object' || part === null) return part;
@@ -111,14 +111,14 @@ interface Operation {
   readonly requestBody?: { readonly content: Readonly<Record<string, object>> };
 }
 
-// Defines the bodies that the service posts to a platform (specification 6), as webhooks of the OpenAPI document.
+// Defines the bodies that the service posts to a platform (specification 6) as webhooks in the OpenAPI document.
 
 const customer = {
   customerId: id('Customer', 'The customer who owns the account; absent if the platform itself does.').optional(),
   platformCustomerId: string("The platform's own id for the customer.").optional(),
 };
 
-/** For each type of webhook, its description and its fields in addition to the common ones. */
+/** For each webhook type: its description, and the fields that it has in addition to the common ones. */
 const webhooks = {
   OUTGOING_PAYMENT: {
     name: 'OutgoingPaymentNotification',
@@ -130,7 +130,7 @@ const webhooks = {
     name: 'IncomingPaymentNotification',
     summary: 'An incoming payment has progressed or is waiting for approval',
     description:
-      'Sent when an incoming payment gets a new status. While the payment is PENDING, the response decides: 200 approves it, 403 rejects it, 422 names information that is missing about the sender, and 202 defers the decision to the endpoints that approve and reject.',
+      'Sent when an incoming payment gets a new status. While the payment is PENDING, the response decides: 200 approves it, 403 rejects it, 422 names the information about the sender that is missing, and 202 defers the decision to the endpoints that approve and reject.',
     fields: {
       transaction: TransactionSchema,
       requestedReceiverCustomerInfoFields: listOf(

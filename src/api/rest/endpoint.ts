@@ -18,7 +18,7 @@ import { ErrorBody } from './errors.ts';
 type RestContext = Context<RestEnvironment>;
 type ErrorStatus = 404 | 409 | 410 | 412 | 413 | 415 | 501 | 504;
 
-/** For every command: the input fields that are sent as headers. */
+/** The input fields that are sent as headers, for every command. */
 const headerPaths: PathTable = [
   [['idempotencyKey'], ['Idempotency-Key']],
   [['expectedVersion'], [ifMatch]],
@@ -30,12 +30,12 @@ interface Endpoint<Params, Query, Body> {
   /** The method (GET by default) and the path. */
   readonly at: string;
   readonly params?: z.ZodType<Params>;
-  /** The query parameters; any other is refused as unknown (decision 17). */
+  /** The query parameters. Any other parameter is refused as unknown (decision 17). */
   readonly query?: z.ZodType<Query>;
   readonly body?: z.ZodType<Body>;
-  /** Whether a request without a body is equivalent to `{}`. */
+  /** Whether a missing body is equivalent to `{}`. */
   readonly isBodyOptional?: true;
-  /** The possible errors, in addition to the errors of every endpoint. */
+  /** The possible errors, in addition to those of every endpoint. */
   readonly errors?: readonly ErrorStatus[];
 }
 
@@ -58,21 +58,21 @@ interface RecordEndpoint<Row extends { readonly version: number }, Item>
   readonly type: IdType;
   /** Reads the row with this uuid, if the caller may see it. */
   readonly find: (viewer: Viewer, id: string) => Promise<Row | null>;
-  /** The refusal if there is no such row. */
+  /** The error code and message if there is no such row. */
   readonly missing: readonly [RefusalCode, string];
   readonly record: (row: Row) => Item;
 }
 
 interface CommandEndpoint<Params, Query, Body, Row, Item> extends Endpoint<Params, Query, Body> {
-  /** The endpoint's id in the document; the command's name by default. */
+  /** The operation id in the document; the command's name by default. */
   readonly operationId?: string;
   /** The status, the schema and the description of the successful response; `null` stands for no body. */
   readonly answer: readonly [200 | 201, z.ZodType<Item>, string] | readonly [204, null, string];
-  /** Whether the response contains a secret and is therefore never repeated. */
+  /** Whether the response contains a secret and therefore cannot be replayed. */
   readonly isSecret?: true;
-  /** Paths in the command's input that differ from those in the request, each pair with the command's path first. */
+  /** Pairs of paths that differ between the command's input and the request, the command's path first. */
   readonly paths?: PathTable;
-  /** The errors in addition to those of every command; 404 by default, because most inputs name an object. */
+  /** The errors in addition to those of every command; 404 by default, because most inputs refer to an object. */
   readonly errors?: readonly ErrorStatus[];
   /** Runs the command. `given` contains the expected version if the command changes a record. */
   readonly run: (
@@ -98,7 +98,7 @@ export const accesses = {
 
 export const ifMatchParameter = { $ref: '#/components/parameters/IfMatch' };
 
-/** Adds endpoints under one tag, each with its schemas, its documentation and its handler. */
+/** Adds endpoints under one tag, each with its schemas, documentation and handler. */
 export class Endpoints {
   readonly #app: RestApp;
   readonly #tags: string[];
@@ -189,7 +189,7 @@ export class Endpoints {
       ...{ operationId, tags: this.#tags, summary, description, responses },
       ...(parameters && { parameters }),
       middleware: isBodyOptional ? [...middleware, acceptNoBody] : middleware,
-      // The compiler cannot infer hono's types from the method and schemas of an arbitrary endpoint.
+      // The compiler cannot infer Hono's types from the method and schemas of an arbitrary endpoint.
       method: method as 'get',
       path,
       request: {
@@ -206,7 +206,7 @@ export class Endpoints {
   }
 }
 
-/** Checks a viewer before the request is validated: only permitted callers learn what is wrong with their request. */
+/** Checks permissions before validation, so that only permitted callers learn what is wrong with a request. */
 function allow(check: (viewer: Viewer) => void): MiddlewareHandler<RestEnvironment> {
   return async (context, next) => {
     check(context.get('viewer'));
@@ -222,7 +222,7 @@ export function mayRun(operation: Operation): MiddlewareHandler<RestEnvironment>
   });
 }
 
-/** Accepts an empty body with any content type: there is no JSON to parse, and many clients send such requests. */
+/** Accepts an empty body with any content type, because many clients send one and there is no JSON to parse. */
 const acceptNoBody: MiddlewareHandler<RestEnvironment> = async (context, next) => {
   if (!context.req.raw.body) context.req.raw.headers.delete('content-type');
   await next();
@@ -272,7 +272,7 @@ const reasons: Readonly<Record<number, string>> = {
 const commonErrors = [400, 401, 403, 429, 500, 503];
 const commandErrors = [409, 413, 415, 422, 504];
 
-/** Defines error responses, including the common ones. Handlers throw them, so that no result type contains them. */
+/** Defines error responses, including the common ones. Handlers throw these errors, so no result type contains them. */
 export function errorResponses(...statuses: readonly number[]): Record<never, never> {
   return Object.fromEntries(
     [...new Set([...commonErrors, ...statuses])]
@@ -281,13 +281,13 @@ export function errorResponses(...statuses: readonly number[]): Record<never, ne
   );
 }
 
-/** Converts the result of a command without a row: the result itself takes the place of the row. */
+/** Converts the result of a command that returns no row: the result itself takes the place of the row. */
 export async function asRow<Result extends { readonly replayed: boolean }>(result: Promise<Result>) {
   const row = await result;
   return { row, replayed: row.replayed };
 }
 
-/** Awaits a domain result. If it is a refusal, converts its path to the path of the field in the request. */
+/** Awaits a domain result. If it is a refusal, translates its path to that of the field in the request. */
 export async function withRequestPaths<Result>(paths: PathTable, result: Promise<Result>): Promise<Result> {
   return result.catch((error: unknown) => {
     const path = error instanceof Refusal ? error.details.path : undefined;

@@ -82,7 +82,7 @@ export class RestError extends Error {
 }
 
 interface RestErrorOptions {
-  /** By default, the status of the code. */
+  /** Defaults to the status of the code. */
   readonly status?: number;
   readonly errors?: readonly FieldError[];
   readonly headers?: Record<string, string>;
@@ -97,7 +97,7 @@ const amountFields: ReadonlySet<unknown> = new Set([
   'receivingCurrencyAmount',
 ]);
 
-/** Creates the error for invalid parameters or an invalid body, naming a body's fields by path, parameters by name. */
+/** Creates the error for invalid parameters or an invalid body, naming body fields by path and parameters by name. */
 export function invalidRequest(issues: readonly core.$ZodIssue[], data: unknown, isBody: boolean): RestError {
   const all = issues.flatMap((issue) => describe(isBody ? issue : { ...issue, path: issue.path.slice(0, 1) }, data));
   const distinct = all.filter(
@@ -111,7 +111,7 @@ export function invalidRequest(issues: readonly core.$ZodIssue[], data: unknown,
   return new RestError(codes.size === 1 && firstCode ? firstCode : 'INVALID_INPUT', message, { errors });
 }
 
-/** Creates the error for a body with a JSON value that cannot be represented exactly as written. */
+/** Creates the error for a body that contains a JSON value that cannot be represented exactly as written. */
 export function inexactBody({ path, reason, isTooLarge }: InexactJson): RestError {
   const field = dotted(path) || 'body';
   const code = codeOf({ code: isTooLarge ? 'too_big' : 'custom' }, path.map(String), false);
@@ -131,7 +131,7 @@ const typeWords: Readonly<Record<string, string>> = {
 
 const sizeWords: Readonly<Record<string, string>> = { string: 'characters', array: 'values', record: 'members' };
 
-/** Words for zod's own messages; a schema's own message takes precedence. */
+/** Our wording of zod's default messages. A message set in a schema takes precedence. */
 z.config({
   customError: (issue) => {
     if (issue.code === 'invalid_type') {
@@ -180,7 +180,7 @@ function codeOf(issue: Pick<core.$ZodIssue, 'code'>, path: readonly string[], is
     : 'INVALID_INPUT';
 }
 
-/** The OpenAPI document's names of the rules, by zod's codes. */
+/** The names of the constraints in OpenAPI, by zod's issue codes. */
 const constraints: Readonly<Record<string, string>> = {
   too_small: 'minimum',
   too_big: 'maximum',
@@ -191,18 +191,18 @@ const constraints: Readonly<Record<string, string>> = {
   invalid_union: 'enum',
 };
 
-/** Creates the response for a thrown error. The details of a bug are only logged. */
+/** Creates the response for a thrown error. The details of unexpected errors are only logged. */
 export function presentError(thrown: unknown, context: Context<RestEnvironment>, log: Logger): Response {
   const refusal = refusalIn(thrown);
   const error = refusal ?? asRestError(thrown, log);
-  // The command has taken effect and only its response failed, so the error must not say that nothing has changed.
+  // The command took effect and only its response failed, so the error must not say that nothing has changed.
   const isUnknown = error.code === 'INTERNAL_ERROR' || error.code === 'SERVICE_UNAVAILABLE';
   if (isUnknown && context.get('tookEffect')) return presentRefusal(outcomeUnknown(), context);
   if (error instanceof Refusal) return presentRefusal(error, context);
   const { code, message, options } = error;
   const { errors, headers, facts, status = { ...ownCodes, ...refusals }[code] } = options;
   const details = errors?.[0] ? { field: errors[0].field, reason: message, errors } : { reason: message, ...facts };
-  // Hono expects a status that allows a body, as the status of every refusal does.
+  // Hono's type requires a status that allows a body; every refusal has such a status.
   return context.json({ status, code, message, details }, { status: status as 400, headers });
 }
 
@@ -211,7 +211,7 @@ function asRestError(thrown: unknown, log: Logger): RestError {
   if (thrown instanceof HTTPException && thrown.status === 400) {
     return new RestError('INVALID_REQUEST_FORMAT', 'the body is not well-formed JSON');
   }
-  // An empty body with a content type other than JSON. A non-empty one was refused earlier (src/api/http/admission.ts).
+  // An empty body whose content type is not JSON. A non-empty one was refused earlier (src/api/http/admission.ts).
   if (thrown instanceof HTTPException && thrown.status === 415) {
     return new RestError('INVALID_REQUEST_FORMAT', 'a request body must be application/json', { status: 415 });
   }
@@ -227,7 +227,7 @@ function asRestError(thrown: unknown, log: Logger): RestError {
 
 const inJson = (digits: string) => (isJsonInteger(BigInt(digits)) ? Number(digits) : digits);
 
-/** Returns a refusal's details with amounts in REST form. Amounts that a JSON number cannot represent become text. */
+/** Returns a refusal's details with amounts in REST form. Amounts that JSON numbers cannot represent become strings. */
 function inRestTerms({ code, details }: Refusal): RefusalDetails {
   // planRefusal creates them with these types.
   const { balances, limit } = details as Partial<CustomerUse & ExceededLimit>;
@@ -253,7 +253,7 @@ function inRestTerms({ code, details }: Refusal): RefusalDetails {
   };
 }
 
-/** Creates the response for a refusal of the domain. A header marks refusals repeated from storage (decision 6). */
+/** Creates the response for a refusal of the domain. A header marks refusals that are replayed (decision 6). */
 function presentRefusal(refusal: Refusal, context: Context): Response {
   const { path, retryAfter, errors: _errors, ...facts } = inRestTerms(refusal);
   const field = path && dotted(path);

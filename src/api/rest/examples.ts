@@ -6,11 +6,11 @@ interface Example {
   readonly value: object;
 }
 
-/** Returns an id of this type that differs from the one `exampleId` returns. */
+/** Returns an id of this type that differs from the one that `exampleId` returns. */
 const another = (type: string) => exampleId(type).replace(/.$/, '3');
 
 const [customer, account, payee] = ['Customer', 'InternalAccount', 'ExternalAccount'].map(exampleId);
-/** A bank account in the payer's currency, and the platform's account. */
+/** A bank account in the payer's currency, and the platform's own account. */
 const [ownBank, platformAccount] = [another('ExternalAccount'), another('InternalAccount')];
 
 const person = { fullName: 'Grace Hopper', birthDate: '1990-12-10', nationality: 'US' };
@@ -179,8 +179,8 @@ export const examples: Readonly<Record<string, Readonly<Record<string, Example>>
 
 /**
  * The requests that find a platform's real ids. `at` is the path of the id in the response or, with `most`, in the item
- * with the largest value at the path `most`. `payer` names the ids of the local sandbox's customer who can pay, whom the
- * console uses instead.
+ * with the largest value at the path `most`. `payer` maps ids to those of the local sandbox's paying customer, which
+ * the console uses instead.
  */
 export const exampleGuide = {
   unique: '1001',

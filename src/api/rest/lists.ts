@@ -38,7 +38,7 @@ const pageParameters = {
   cursor: z.string().optional().describe('The `nextCursor` of the previous page.'),
 };
 
-/** Defines a required parameter that is a time with a time zone. */
+/** Defines a required timestamp parameter, with a time zone. */
 export const requiredMoment = (description: string) =>
   z
     .string()
@@ -50,22 +50,22 @@ export const requiredMoment = (description: string) =>
     })
     .openapi({ type: 'string', format: 'date-time', description });
 
-/** Defines an optional parameter of the same kind. */
+/** Defines an optional timestamp parameter. */
 export const moment = (description: string) => requiredMoment(description).optional();
 
-/** The list parameters for a record's creation time. */
+/** The list parameters that filter by creation time. */
 export const createdParameters = {
   createdAfter: moment('Created at this time or later.'),
   createdBefore: moment('Created at this time or earlier.'),
 };
 
-/** The list parameters for the time when a record last changed. */
+/** The list parameters that filter by the time of the last change. */
 export const updatedParameters = {
   updatedAfter: moment('Last changed at this time or later.'),
   updatedBefore: moment('Last changed at this time or earlier.'),
 };
 
-/** Defines a parameter that may be repeated: a list of at most `maxListLength` values. */
+/** Defines a parameter that may be repeated, up to `maxListLength` times. */
 export function repeatable<Item extends z.ZodType<string>>(item: Item, description: string) {
   const list = listOf(item).optional();
   const values = item instanceof z.ZodEnum ? { enum: item.options } : {};
@@ -74,7 +74,7 @@ export function repeatable<Item extends z.ZodType<string>>(item: Item, descripti
     .openapi({ type: 'array', items: { type: 'string', ...values }, maxItems: maxListLength, description });
 }
 
-/** Defines an enum parameter. If it is repeated, any of its values matches. */
+/** Defines an enum parameter. If it is repeated, a record matches if it has any of the values. */
 export function anyOf<const Values extends Readonly<Record<string, string>>>(values: Values, description: string) {
   return repeatable(z.enum(values), description);
 }
@@ -84,7 +84,7 @@ const boolean = z.enum(['true', 'false']).transform((text) => text === 'true');
 /** Defines a boolean parameter without a default. */
 export const choice = (description: string) => boolean.optional().openapi({ type: 'boolean', description });
 
-/** Defines a boolean parameter, false by default. */
+/** Defines a boolean parameter, which is false by default. */
 export const flag = (description: string, isDefault = false) =>
   boolean.default(isDefault).openapi({ type: 'boolean', default: isDefault, description });
 
@@ -99,7 +99,7 @@ export function amountParameter(description: string) {
     .openapi({ type: 'integer', format: 'int64', minimum: 0, maximum: Number(maxAmount), description });
 }
 
-/** The parameters of lists that can be ordered by creation or by last change. */
+/** The parameters of lists that can be sorted by creation or by last change. */
 export const orderParameters = {
   orderBy: z
     .enum(['created', 'updated'])
@@ -121,19 +121,20 @@ interface ListEndpoint<Filters extends z.ZodRawShape, Item> {
   readonly access?: 'MANAGE';
   readonly filters: Filters;
   readonly item: z.ZodType<Item>;
-  /** The name of the response's component in the document. */
+  /** The component name of the response in the document. */
   readonly name: string;
 }
 
 /**
  * The maximum number of rows that are counted. A longer list has no `totalCount`, which is optional (specification
- * 4.0): counting a million rows takes a hundred times as long as reading a page. GraphQL returns the number on request.
+ * 4.0), because counting a million rows takes a hundred times as long as reading a page. GraphQL returns the number on
+ * request.
  */
 const maxCount = 10_000;
 
 /**
  * The lists that exceeded `maxCount`, by name and conditions. They are not counted again for a minute, because counting
- * takes more than half the time of a response. A list that has since become shorter has no total for up to a minute.
+ * takes more than half of the response time. So a list that becomes shorter may have no total for up to a minute.
  */
 const longLists = new LRUCache<string, true>({
   maxSize: 1_000_000,
@@ -174,7 +175,7 @@ export function addPagedList<Filters extends z.ZodRawShape, Item, Where, Row ext
   });
 }
 
-/** Adds a list that returns all records at once, for records of the platform itself (specification 4.10). */
+/** Adds a list that returns all records at once, for the platform's own records (specification 4.10). */
 export function addWholeList<Filters extends z.ZodRawShape, Item>(
   endpoints: Endpoints,
   operationId: string,
@@ -206,7 +207,7 @@ interface ListQuery {
 type PageQuery<Where> = ReturnType<typeof pageQuery<Where, unknown>>;
 
 interface ListOf<Filter, Where, Row, Item> {
-  /** The name in its cursors. The GraphQL list with this name accepts them, too. */
+  /** The list's name in cursors, which the GraphQL list with this name accepts, too. */
   readonly name: string;
   readonly where: (viewer: Viewer, filter: Filter) => Where | Promise<Where>;
   readonly rows: (page: PageQuery<Where>) => Promise<Row[]>;
@@ -214,7 +215,7 @@ interface ListOf<Filter, Where, Row, Item> {
   readonly record: (row: Row) => Item;
 }
 
-/** Defines the list of a noun's rows, with the additional fields that their records need. */
+/** Defines the list of one kind of rows, with the additional fields that their records need. */
 export function rowList<N extends Noun, Filter, More extends object, Item>(
   database: Database,
   noun: N,

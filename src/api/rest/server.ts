@@ -34,7 +34,7 @@ interface RestOptions extends RestModules, DocumentModules {
   readonly credentials: Credentials;
   readonly replicas: Replicas | undefined;
   readonly bodyBytes: number;
-  /** Whether the OpenAPI document and its page are public. */
+  /** Whether the OpenAPI document and its console are public. */
   readonly openapi: boolean;
   readonly log: Logger;
 }
@@ -42,14 +42,14 @@ interface RestOptions extends RestModules, DocumentModules {
 export type RestServer = ReturnType<typeof createRestServer>;
 
 /**
- * Creates the REST server (specification 4), which responds to requests whose body has been read. The body is undefined
- * if it was too long.
+ * Creates the REST server (specification 4), which handles requests whose body has already been read. The body is
+ * undefined if it was too long.
  */
 export function createRestServer(options: RestOptions) {
   const { payments, webhooks, credentials, replicas, bodyBytes, openapi, log } = options;
   const root = rootApp(log);
   root.use('*', async (context, next) => {
-    // The path as defined, with parameter names instead of values, so that metrics have few labels.
+    // The route's pattern instead of the path, so that metrics have few labels.
     const path = matchedRoutes(context).findLast((route) => !route.path.endsWith('*'))?.path ?? 'none';
     const operation = `${context.req.method} ${path}`;
     noteOperation(operation);
@@ -58,8 +58,8 @@ export function createRestServer(options: RestOptions) {
     end({ code: String(context.res.status) });
   });
   const app = root.basePath(restPrefix);
-  // The document needs no credentials, because it contains nothing about any platform. It is built at the first
-  // request, when all endpoints are defined: building it takes as long as the rest of startup.
+  // The document needs no credentials, because it contains no platform's data. It is built on the first request,
+  // because building it takes as long as the rest of startup.
   let document: ReturnType<typeof restDocument> | undefined;
   if (openapi) {
     app.get('/openapi.json', (context) => {
@@ -96,7 +96,7 @@ export function createRestServer(options: RestOptions) {
     if (context.req.raw.body) checkStorable(await readJson(context.req));
     await next();
   });
-  // Fixed paths come before those with a parameter in the same segment.
+  // Fixed paths must precede those with a parameter in the same segment.
   internalAccountEndpoints(app, payments);
   externalAccountEndpoints(app, payments);
   statementEndpoints(app, payments);
@@ -120,7 +120,7 @@ export function createRestServer(options: RestOptions) {
   return (response: ServerResponse, body: Buffer | undefined) => answerByFetch(root.fetch, response, body);
 }
 
-/** Creates the router of all paths. It throws validation errors, so that one function presents all errors. */
+/** Creates the router of all paths. It throws validation errors, so that one function formats all errors. */
 function rootApp(log: Logger): RestApp {
   const root = new OpenAPIHono<RestEnvironment>({
     defaultHook: (result) => {
@@ -136,7 +136,7 @@ function rootApp(log: Logger): RestApp {
   return root;
 }
 
-/** Parses the body, and provides the result to later validation. */
+/** Parses the body, and makes the result available to validation. */
 async function readJson(request: HonoRequest): Promise<unknown> {
   const text = bodyText(new Uint8Array(await request.arrayBuffer()));
   if (text === undefined) throw new RestError('INVALID_REQUEST_FORMAT', 'the body is not valid UTF-8');
@@ -169,7 +169,7 @@ function refuseOtherMethods(app: RestApp): void {
   }
 }
 
-/** Refuses a body with NUL characters or unpaired surrogates: INVALID_INPUT names every such field. */
+/** Refuses a body with NUL characters or unpaired surrogates. The INVALID_INPUT error names every such field. */
 function checkStorable(value: unknown): void {
   refuse(unstorable(value, []).map((path) => path.join('.') || 'body'));
 }
@@ -204,17 +204,17 @@ function isStorable(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0');
 }
 
-/** Methods that a Request cannot have. They are handled as OPTIONS, which no path supports either. */
+/** Methods that the Request class does not allow. They are handled as OPTIONS, which no path supports either. */
 const forbiddenMethods: ReadonlySet<string> = new Set(['TRACE', 'TRACK', 'CONNECT']);
 
 /** Responds to a `node:http` request through a fetch handler. The body is undefined if it was too long. */
 async function answerByFetch(handle: RestApp['fetch'], response: ServerResponse, body: Buffer | undefined) {
   const { req: incoming } = response;
   const isHead = incoming.method === 'HEAD';
-  // Handled as GET, because Hono drops the body for HEAD, but Content-Length is that of GET (RFC 9110, 8.6).
+  // HEAD is handled as GET, because it must have GET's Content-Length (RFC 9110, 8.6) and Hono would drop the body.
   const method = isHead ? 'GET' : forbiddenMethods.has(incoming.method ?? '') ? 'OPTIONS' : incoming.method;
   const hasBody = body !== undefined && body.length > 0 && method !== 'GET';
-  // No handler uses the host, which a client could set to anything.
+  // No handler uses the host, which the client can set to anything.
   const request = new Request(`http://localhost${incoming.url}`, {
     method,
     headers: Object.entries(incoming.headers).map(([name, value]): [string, string] => [name, String(value)]),
@@ -223,7 +223,7 @@ async function answerByFetch(handle: RestApp['fetch'], response: ServerResponse,
   const answer = await handle(request, { bodyTooLarge: body === undefined });
   const headers = Object.fromEntries(answer.headers);
   if (answer.status === 204) {
-    // A 204 has no body, and so no Content-Length either (RFC 9110, 8.6).
+    // A 204 response has neither a body nor a Content-Length (RFC 9110, 8.6).
     response.writeHead(204, headers).end();
     return;
   }
@@ -243,7 +243,7 @@ const streamedTypes = /^(text\/csv|application\/xml)\b/;
 /** How long to wait for a client that reads nothing from a stream, in milliseconds. */
 const drainMs = 60_000;
 
-/** Sends a body as fast as it is read. If it fails or is not read for `drainMs`, the connection ends early. */
+/** Sends a body as fast as the client reads it. If it fails or is not read for `drainMs`, the connection ends early. */
 async function sendStream(body: ReadableStream<Uint8Array>, response: ServerResponse): Promise<void> {
   for await (const chunk of body) {
     if (response.destroyed) return;

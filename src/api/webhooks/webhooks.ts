@@ -14,20 +14,20 @@ export interface Webhooks {
   readonly payments: Payments;
   readonly pace: Pace;
   readonly resolve: Resolver;
-  /** Whether endpoints of sandbox platforms may be on this machine. */
+  /** Whether sandbox platforms may have endpoints on this machine. */
   readonly loopback: boolean;
   /** Encrypts the signing secrets; undefined if no key is set, in which case there can be no endpoints. */
   readonly box: SecretBox | undefined;
-  /** Where each attempt is logged; undefined to log none. */
+  /** The log for attempts; undefined to log none. */
   readonly attemptLog: Logger | undefined;
-  /** The number of webhook tests that wait for their receivers, by platform (test-event.ts). */
+  /** The number of webhook tests that await responses, by platform (test-event.ts). */
   readonly waitingTests: Map<string, number>;
 }
 
 interface WebhookSettings {
   /** 32 bytes in base64 or hex. */
   readonly SECRET_KEY?: Buffer | undefined;
-  /** Other keys with which stored secrets may be encrypted. */
+  /** Other keys with which stored secrets may have been encrypted. */
   readonly SECRET_KEY_FALLBACKS?: readonly Buffer[];
   /** The factor by which retries and other intervals are shortened: 1 outside development. */
   readonly WEBHOOK_TIME_SCALE: number;
@@ -52,7 +52,7 @@ export function openWebhooks(
   };
 }
 
-/** Works like `recordCommand`, for commands that need the service's webhooks. */
+/** Like `recordCommand`, but for commands that need the service's webhooks. */
 export function webhookCommand<Input extends object, Answer>(
   declare: (webhooks: Webhooks, caller: Caller, input: Input) => Declared<Answer>,
 ) {
@@ -60,7 +60,7 @@ export function webhookCommand<Input extends object, Answer>(
     runIdempotent(webhooks.payments.database, caller, { ...declare(webhooks, caller, input), input, idempotencyKey });
 }
 
-/** Returns whether endpoints of platforms in this environment may be on this machine. */
+/** Returns whether platforms in this environment may have endpoints on this machine. */
 export const loopbackAllowed = (webhooks: Webhooks, environment: Tenant['environment']) =>
   webhooks.loopback && environment === 'SANDBOX';
 
@@ -71,12 +71,12 @@ export function requireBox(webhooks: Webhooks): SecretBox {
   return webhooks.box;
 }
 
-/** Returns the text that the encryption of an endpoint's secrets is bound to. */
+/** Returns the string to which the encryption of an endpoint's secrets is bound. */
 export const secretOwner = (platformId: string, endpointId: string) => `webhook_endpoint:${platformId}:${endpointId}`;
 
 /**
- * The event types for which webhooks are sent; all other types are in the feed only. A webhook about a delivery would
- * cause another delivery.
+ * The event types for which webhooks are sent; all others are in the feed only. A webhook about a delivery would cause
+ * another delivery.
  */
 export const webhookTypes = [
   'OUTGOING_PAYMENT',
@@ -88,7 +88,6 @@ export const webhookTypes = [
 ] as const satisfies readonly EventType[];
 
 /**
- * The same types as a list in SQL. Events about deliveries are excluded, because each delivery would create another
- * one.
+ * The same types as a list in SQL. Events about deliveries are excluded, because each would create another delivery.
  */
 export const webhookTypesSql = webhookTypes.map((type) => `'${type}'`).join(', ');

@@ -3,16 +3,16 @@ import { DatabaseClient } from '../../infra/database/connections/hosts.ts';
 import type { Database } from '../../infra/database/database.ts';
 import { firstDue } from '../../infra/database/leases.ts';
 
-/** The time limit for reading the figures, in milliseconds. The scrape omits figures that arrive later. */
+/** The time limit for reading the figures, in milliseconds. Figures that arrive later are omitted from the scrape. */
 const limitMs = 2_000;
-/** The maximum number of rows counted, which is enough for an alert. A larger backlog must not slow down the scrape. */
+/** The maximum number of rows counted: enough for an alert. A larger backlog must not slow down the scrape. */
 const maxCount = 100_000;
 
 const countOf = (rows: string) => `(select count(*)::int from (select ${rows} limit ${maxCount}) as counted)`;
 const ageOf = (time: string) => `coalesce(greatest(0, extract(epoch from clock_timestamp() - (${time}))), 0)::float8`;
 const lastAudit = '(select finished_at, broken from audit_run order by id desc limit 1) as last_audit';
 
-/** Figures about the server, read first, so that a locked table cannot hide the sessions that wait for it. */
+/** Figures about the server. They are read first, so that a locked table cannot hide the sessions that wait for it. */
 const serverFigures = `select
   case when pg_has_role('pg_read_all_stats', 'usage') then
     (select coalesce(max(extract(epoch from clock_timestamp() - since)), 0)::float8 from (
@@ -55,7 +55,7 @@ const tableFigures = `select
              where j.platform_id = t.platform_id and j.transaction_id = t.id and j.kind = 'suspension')
          group by t.sent_currency) as suspended) as suspense`;
 
-/** The descriptions of the figures. A metric is named `payments_database_` followed by the column. */
+/** The descriptions of the figures. A metric's name is `payments_database_` followed by the column. */
 const meanings = {
   outbox_events: 'Events in the outbox that are not in the feed yet.',
   outbox_oldest_seconds: 'How long the oldest event has waited in the outbox.',

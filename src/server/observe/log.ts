@@ -4,7 +4,7 @@ import { withoutNulls } from '../../core/json.ts';
 import { currentPlatform, noPlatform } from '../../infra/database/connections/platform-scope.ts';
 import { currentRequest } from '../../infra/instruments/request-facts.ts';
 
-/** The names of fields with secrets or personal data. Their values are redacted, also one level deeper. */
+/** The names of fields with secrets or personal data. Their values are redacted, also one level down. */
 const hiddenNames = [
   ...['authorization', 'password', 'secret', 'clientSecret', 'token', 'cookie', 'body', 'variables'],
   ...['email', 'phone', 'fullName', 'legalName', 'birthDate', 'address1', 'taxId', 'umaAddress'],
@@ -18,7 +18,7 @@ const options: LoggerOptions = {
   mixin: () => ({ ...factsOfWork() }),
 };
 
-/** Opens an instance's log: JSON lines on standard error. */
+/** Opens an instance's log, which is written to standard error as JSON lines. */
 export function openLog(level: string, stream: DestinationStream = pino.destination({ dest: 2, sync: false })): Logger {
   return pino({ ...options, level }, stream);
 }
@@ -38,7 +38,7 @@ function errorFacts(error: unknown): object {
     type: error.constructor.name,
     message: safeMessage(error),
     ...withoutNulls({ code, severity, constraint, table, column, routine }),
-    // The first lines of a stack repeat the message.
+    // The first lines of a stack trace repeat the message.
     stack: error.stack
       ?.split('\n')
       .filter((line) => /^\s+at /.test(line))

@@ -18,7 +18,7 @@ interface Observed {
   readonly readiness: ReadinessWatch;
 }
 
-/** Whether the process's own metrics (event loop, heap, CPU, file descriptors) are registered. Once is enough. */
+/** Whether the process metrics (event loop, heap, CPU, file descriptors) have been registered: once is enough. */
 let hasDefaults = false;
 
 function gaugesOf({ serving, working, replicas, feed, sessions, readiness }: Observed, registers: Registry[]) {
@@ -52,7 +52,7 @@ function gaugesOf({ serving, working, replicas, feed, sessions, readiness }: Obs
     subscriptions.set(feed.subscriptions);
     listening.set(feed.listening ? 1 : 0);
     lag.set(feed.lag);
-    // The feed keeps its own counts, so that it does not depend on a registry.
+    // The feed keeps its own counts, so that it does not depend on a metrics registry.
     read.reset();
     for (const [purpose, count] of Object.entries(feed.eventsRead)) read.inc({ for: purpose }, count);
     for (const [check, holds] of Object.entries(readiness.last)) ready.set({ check }, holds ? 1 : 0);

@@ -4,12 +4,12 @@ import path from 'node:path';
 import { makeFolder, unusableDataDirectory } from '../../infra/database/embedded/embedded-location.ts';
 import { type Config, ConfigError } from '../config.ts';
 
-/** A file in the data directory with a key that is generated at the first start. */
+/** A file in the data directory that holds a key generated at the first start. */
 interface KeyFile {
   readonly name: string;
   readonly encoding: 'base64' | 'base64url';
   readonly setting: 'SECRET_KEY' | 'CLIENT_TOKEN_KEY';
-  /** What a newly generated key would make unusable, for error messages. */
+  /** What becomes unusable if a new key is generated, for error messages. */
   readonly loss: string;
 }
 
@@ -33,8 +33,8 @@ type Settings = Pick<Config, 'SECRET_KEY' | 'CLIENT_TOKEN_KEY' | 'NODE_ENV' | 'D
 
 /**
  * Finds the keys that encrypt stored secrets and sign client tokens: the keys in the settings or, outside production,
- * keys that are generated at the first start and stored in the data directory. In production every instance must have
- * the same keys, so unset keys are not generated.
+ * keys that are generated at the first start and stored in the data directory. In production, all instances must have
+ * the same keys, so missing keys are not generated.
  * @throws ConfigError if a file contains no key, or the data directory cannot be used
  */
 export async function findKeys({ SECRET_KEY, CLIENT_TOKEN_KEY, NODE_ENV, DATA_DIR }: Settings) {
@@ -46,7 +46,7 @@ export async function findKeys({ SECRET_KEY, CLIENT_TOKEN_KEY, NODE_ENV, DATA_DI
   };
 }
 
-/** Reads the key, generating it first if there is none. Processes that start together all read the same key. */
+/** Reads the key, generating it first if there is none. Processes that start at the same time all read the same key. */
 async function readOrMakeKey(dataDirectory: string, kind: KeyFile): Promise<string> {
   const file = path.join(dataDirectory, kind.name);
   try {
@@ -72,20 +72,20 @@ async function readKey(file: string): Promise<string | undefined> {
     return await readFile(file, 'utf8');
   } catch (error) {
     if (hasCode(error, 'ENOENT')) return undefined;
-    // A folder with that name is as invalid as an empty file.
+    // A folder of that name is as invalid as an empty file.
     if (hasCode(error, 'EISDIR')) return '';
     throw error;
   }
 }
 
-/** Stores a new key that only this user can read. The file appears whole or not at all, even if the process dies. */
+/** Stores a new key, readable only by this user. The file is created atomically, even if the process dies. */
 async function makeKey(file: string, { encoding }: KeyFile): Promise<string> {
   await makeFolder(path.dirname(file));
   const draft = `${file}.${randomUUID()}`;
   try {
     await writeFile(draft, `${randomBytes(keyBytes).toString(encoding)}\n`, { mode: 0o600, flush: true });
     await link(draft, file).catch((error: unknown) => {
-      // Another process has stored its key first. All processes use that key.
+      // Another process has stored a key first. All processes use that one.
       if (!hasCode(error, 'EEXIST')) throw error;
     });
   } finally {

@@ -10,7 +10,7 @@ type KeySetting = (typeof keySettings)[number];
 
 type Keys = Pick<Config, KeySetting | `${KeySetting}_FALLBACKS`>;
 
-/** The lock that makes instances that start together check their keys one at a time ("keys" in ASCII). */
+/** The lock under which instances that start at the same time check their keys one by one ("keys" in ASCII). */
 const lockStatement = statement<object>('lock_keys_in_use', 'select pg_advisory_xact_lock(1801812339)');
 
 /** Returns the ids of the keys that the settings name. The first one signs or encrypts. */
@@ -24,7 +24,7 @@ export function listKeysInUse({ prisma }: Pick<Transaction, 'prisma'>): Promise<
   return prisma.keyInUse.findMany({ orderBy: [{ setting: 'asc' }, { since: 'asc' }, { keyId: 'asc' }] });
 }
 
-/** Checks that this instance has all keys in use, and stores its own. Returns faults, or throws them in production. */
+/** Checks that this instance has all keys in use, and records its own. Returns faults; in production, throws them. */
 export async function checkKeys(database: Database, config: Keys & Pick<Config, 'NODE_ENV'>): Promise<string[]> {
   return inTransaction(database, async ({ client, prisma }) => {
     await lockStatement(client);
@@ -40,7 +40,7 @@ export async function checkKeys(database: Database, config: Keys & Pick<Config, 
   });
 }
 
-/** Returns a warning if no instance uses this SECRET_KEY, so that none could read what is encrypted with it. */
+/** Returns a warning if no instance uses this SECRET_KEY: none could read what is encrypted with it. */
 export async function strangeKey(database: Pick<Database, 'prisma'>, config: Keys): Promise<string | undefined> {
   const inUse = (await listKeysInUse(database)).filter(({ setting }) => setting === 'SECRET_KEY');
   const [id] = idsOfKeys(config, 'SECRET_KEY');
@@ -49,7 +49,9 @@ export async function strangeKey(database: Pick<Database, 'prisma'>, config: Key
   return `SECRET_KEY has the id ${id}, but instances on this database use the key with the id ${ids} and could not read what is encrypted with this one. Set the key of the instances.`;
 }
 
-/** Returns a sentence about each key in use that the settings lack. Settings without a key of a kind need none. */
+/**
+ * Returns a sentence about each key in use that the settings lack. Kinds of keys that are not set at all are ignored.
+ */
 export function missingKeys(inUse: readonly KeyInUse[], config: Keys): string[] {
   return inUse.flatMap(({ setting, keyId: id }) => {
     const own = idsOfKeys(config, setting as KeySetting);

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { type Config, ConfigError, type GatewaySettings } from '../config.ts';
 
-/** Listens for a moment, so that a wrong HOST or PORT (a ConfigError) ends the start before the database is touched. */
+/** Binds the port briefly, so that a bad HOST or PORT (a ConfigError) aborts startup before the database is touched. */
 export async function checkListening(config: Config): Promise<void> {
   if (config.ROLE !== 'work') await tryPort(config);
   if (config.METRICS_PORT !== undefined) await tryPort(config, 'METRICS');
@@ -19,7 +19,7 @@ async function tryPort(config: Config, prefix?: 'METRICS'): Promise<void> {
   await once(server.close(), 'close');
 }
 
-/** Returns a ConfigError about HOST or PORT for an error of the operating system; any other error unchanged. */
+/** Converts an operating system error to a ConfigError about HOST or PORT; returns any other error unchanged. */
 export function listenError(error: unknown, config: GatewaySettings, prefix?: 'METRICS'): unknown {
   const name = prefix ? (`${prefix}_` as const) : '';
   const [HOST, PORT] = [config[`${name}HOST`], config[`${name}PORT`]];

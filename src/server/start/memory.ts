@@ -1,14 +1,15 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/** How much the heap may grow until its old generation is collected again, in percent. */
+/** How much the heap may grow before its old generation is collected again, in percent. */
 const growthPercent = 100;
 
 /**
  * Sets how V8 uses memory, before anything else is loaded.
  * - The heap may double before its old generation is collected. By default, the heap of a mostly idle process may grow
- *   only by a third. Then the buffers of large bodies trigger a collection every two seconds, and each delays all
- *   requests by about 20 ms (docs/limits.md). An idle service has a small heap, so this costs next to no memory.
+ *   only by a third. The buffers of large bodies would then trigger a collection every two seconds, each of which would
+ *   delay all requests by about 20 ms (docs/limits.md). An idle service has a small heap, so this costs hardly any
+ *   memory.
  * - Prisma's query compiler (WebAssembly) is compiled function by function, on the first call, because most are never
  *   called.
  */
@@ -17,10 +18,10 @@ export function setMemoryFlags(): void {
   setFlagsFromString('--wasm-lazy-compilation');
 }
 
-/** The delay before garbage from startup is collected, in milliseconds. By then, startup has ended. */
+/** The delay before garbage from startup is collected, in milliseconds. Startup is over by then. */
 const collectAfterMs = 5_000;
 
-/** Releases about 150 MB that only startup needed. V8 would keep this memory as long as there is little activity. */
+/** Releases about 150 MB that only startup needed. V8 would keep this memory as long as the process is mostly idle. */
 export function collectStart(): void {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc');

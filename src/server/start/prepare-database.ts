@@ -6,7 +6,7 @@ import { findPooler, prepareLogin } from '../../infra/database/pooler.ts';
 import { type Config, ConfigError } from '../config.ts';
 import { reachDatabase } from './reach-database.ts';
 
-/** Migrates or checks the settings' database, depending on MIGRATE. Returns its address, and the pooler of requests. */
+/** Migrates or checks the configured database, depending on MIGRATE. Returns its address and the requests' pooler. */
 export async function prepareDatabase(
   config: Config,
   embedded: EmbeddedPostgres | undefined,
@@ -26,24 +26,24 @@ export async function prepareDatabase(
   return { databaseUrl, pooler: await poolerOf(config) };
 }
 
-/** Returns the address for connections that need their own session. */
+/** Returns the address for connections that need a session of their own. */
 export function directUrl({ DATABASE_DIRECT_URL, DATABASE_URL }: Config): string {
   return DATABASE_DIRECT_URL ?? DATABASE_URL ?? '';
 }
 
-/** Detects the capabilities of the pooler named in the settings, if there is one. Throws PoolerError. */
+/** Detects the capabilities of the configured pooler, if there is one. Throws PoolerError. */
 export async function poolerOf({ DATABASE_DIRECT_URL, DATABASE_URL = '' }: Config): Promise<Pooler | undefined> {
   return DATABASE_DIRECT_URL === undefined ? undefined : findPooler(DATABASE_URL, DATABASE_DIRECT_URL);
 }
 
-/** Prepares the login of DATABASE_URL for a pooler. Returns whether the settings name a pooler. */
+/** Prepares DATABASE_URL's login for a pooler. Returns whether a pooler is configured. */
 export async function preparePooledLogin({ DATABASE_DIRECT_URL, DATABASE_URL = '' }: Config): Promise<boolean> {
   if (DATABASE_DIRECT_URL === undefined) return false;
   await prepareLogin(DATABASE_URL, DATABASE_DIRECT_URL);
   return true;
 }
 
-/** For commands, which never migrate: checks the schema, and returns the address to use. @throws MigrationError */
+/** Checks the schema and returns the address to use. For commands, which never migrate. @throws MigrationError */
 export async function verifiedDatabase(config: Config, embedded: EmbeddedPostgres | undefined): Promise<string> {
   if (embedded) {
     await verifyMigrations(embedded.url, { dataDirectory: embedded.dataDirectory });

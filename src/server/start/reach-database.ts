@@ -5,20 +5,20 @@ import { serversOf } from '../../infra/database/connections/address.ts';
 import { isDatabaseFault, sqlState } from '../../infra/database/faults.ts';
 import type { Config } from '../config.ts';
 
-/** Reports which setting leads to no database, and why, for the person who started the program. */
+/** Tells the person who started the program which setting's database is unreachable, and why. */
 export class DatabaseUnreachable extends Error {}
 
-/** How long a start waits for an unresponsive database, in ms. The database may be starting at the same time. */
+/** How long startup waits for an unresponsive database, in ms. The database may be starting at the same time. */
 const patienceMs = 10_000;
 
-/** The kinds of addresses to connect to. For each kind, the first listed setting that is set is used. */
+/** The kinds of addresses to connect to. For each kind, the first of the listed settings that is set is used. */
 const addresses = {
   owner: ['DATABASE_OWNER_URL', 'DATABASE_DIRECT_URL', 'DATABASE_URL'],
   direct: ['DATABASE_DIRECT_URL', 'DATABASE_URL'],
   pooled: ['DATABASE_URL'],
 } as const satisfies Record<string, readonly (keyof Config)[]>;
 
-/** Connects to each of these addresses, and retries for `waitMs` if there is a `log`. @throws DatabaseUnreachable */
+/** Connects to each of these addresses, retrying for `waitMs` if there is a `log`. @throws DatabaseUnreachable */
 export async function reachDatabase(
   config: Config,
   which: readonly (keyof typeof addresses)[],
@@ -41,7 +41,7 @@ export async function reachDatabase(
   }
 }
 
-/** Returns whether the error may pass by itself. A wrong login, database name or certificate does not. */
+/** Returns whether the error may be temporary, unlike a wrong login, database name or certificate. */
 function mayPass(error: unknown): boolean {
   return isDatabaseFault(error) && !/^(28|3D|42)/.test(sqlState(error) ?? '');
 }

@@ -11,12 +11,12 @@ import { fundAccount } from '../../domain/sandbox/sandbox.ts';
 import { withAdvisoryLock } from '../../infra/database/advisory-lock.ts';
 import { asPlatform } from '../../infra/database/connections/platform-scope.ts';
 
-/** The fixed credentials of the local sandbox, which exist only on the embedded database (loopback interface). */
+/** The local sandbox's fixed credentials, which exist only in the embedded database (loopback interface). */
 export const sandboxCredentials = { clientId: 'sandbox', secret: 'sandbox' } as const;
 
 const name = 'sandbox';
 
-/** The initial balance of each customer's account by currency, in smallest units. */
+/** The initial balances of each customer's accounts, by currency, in smallest units. */
 const balances: Readonly<Record<string, bigint>> = {
   USD: 25_000_00n,
   EUR: 10_000_00n,
@@ -27,7 +27,7 @@ const balances: Readonly<Record<string, bigint>> = {
   BTC: 50_000_000n,
 };
 
-/** The advisory lock held while a process prepares the sandbox, or adds a person to it ("sand" in ASCII). */
+/** The advisory lock under which a process prepares the sandbox or adds a person to it ("sand" in ASCII). */
 const PREPARATION_LOCK = 0x73616e64;
 
 export interface LocalSandbox {
@@ -35,7 +35,7 @@ export interface LocalSandbox {
   readonly payer: (payments: Payments) => Promise<SandboxPayer>;
 }
 
-/** Creates the local sandbox's platform, unless it exists: two customers with money, and accounts to pay to. */
+/** Creates the local sandbox's platform, unless it exists, with two funded customers and accounts to pay to. */
 export async function prepareSandboxPlatform(payments: Payments): Promise<LocalSandbox> {
   const caller = await withAdvisoryLock(payments.database.url, PREPARATION_LOCK, () => findOrCreate(payments));
   return {
@@ -44,10 +44,10 @@ export async function prepareSandboxPlatform(payments: Payments): Promise<LocalS
   };
 }
 
-/** Finds the first sample person who can pay. Creates a new one if users have spent everyone's money. */
+/** Finds the first sample person who can pay, or creates a new one if everyone's money has been spent. */
 async function findPayer(payments: Payments, caller: Caller): Promise<SandboxPayer> {
   const found = await findAblePerson(payments, caller);
-  // Under the lock, because another process may be creating one.
+  // Look again under the lock, because another process may be creating one.
   return found ?? withAdvisoryLock(payments.database.url, PREPARATION_LOCK, () => findOrAddPerson(payments, caller));
 }
 
@@ -66,7 +66,7 @@ async function findOrAddPerson(payments: Payments, caller: Caller): Promise<Sand
 
 const enough = 1_000_00n;
 
-/** What a limit must still allow for a user's first steps: an amount in the smallest unit, or a number of payments. */
+/** What must be left of a limit for a user's first steps: an amount in the smallest unit, or a number of payments. */
 const room = { amount: 100_00n, payments: 5 };
 
 async function limitedCustomers({ database }: Payments, platformId: string): Promise<string[]> {
@@ -128,7 +128,7 @@ async function findOrCreate(payments: Payments): Promise<Caller> {
 }
 
 const personPrefix = 'individual-';
-/** The external account that is registered last: once it exists, the sandbox is complete. */
+/** The external account that is registered last. Once it exists, the sandbox is complete. */
 const lastAccount = 'business-usd';
 
 async function seed(payments: Payments, caller: Caller): Promise<void> {
@@ -204,7 +204,7 @@ const inEur = (iban: string, swiftBic: string) => ({
   details: { iban, swiftBic },
 });
 
-/** The accounts of a sample person. The last one is the newest, which lists show first. */
+/** The accounts of a sample person. The last one is the newest and therefore appears first in lists. */
 const accountsOfPerson = [
   { ...inUsd('1234567890'), beneficiary: person },
   { currency: 'MXN', accountType: 'CLABE', details: { clabeNumber: '032180000118359719' }, beneficiary: person },

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { switchSpans } from '../../infra/instruments/spans.ts';
 import type { Config } from '../config.ts';
 
-/** How long a stop waits until the last spans are sent, in ms. The whole stop must take less than 10 s. */
+/** How long shutdown waits for the last spans to be sent, in ms. The whole shutdown must take less than 10 s. */
 const flushMs = 1_000;
 
 type TracingSettings = Pick<
@@ -30,7 +30,7 @@ export async function startTracing({
   });
   const provider = new sdk.TracerProvider({
     resource: resources.resourceFromAttributes({ 'service.name': service }),
-    // Follows the caller's decision whether to sample a trace, and samples a share of the traces that have no caller.
+    // Follows the caller's sampling decision, and samples a share of the traces that begin here.
     sampler: new sdk.ParentBasedSampler({ root: new sdk.TraceIdRatioBasedSampler(share) }),
     spanProcessors: [new sdk.BatchSpanProcessor({ exporter })],
   });
@@ -41,7 +41,7 @@ export async function startTracing({
   return {
     async stop() {
       switchSpans(false);
-      // An unavailable collector does not delay the service's stop.
+      // An unavailable collector must not delay shutdown.
       const late = delay(flushMs, undefined, { ref: false });
       await Promise.race([provider.shutdown().catch(() => undefined), late]);
       for (const one of [api.trace, api.context, api.propagation]) one.disable();

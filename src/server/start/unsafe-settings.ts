@@ -7,14 +7,14 @@ interface Finding {
   readonly fault: string;
 }
 
-/** Refuses unsafe settings that ALLOW_UNSAFE does not allow. @throws ConfigError that names each */
+/** Refuses unsafe settings that ALLOW_UNSAFE does not allow. @throws ConfigError that names all of them */
 export function refuseUnsafe(config: Config, tlsVerified = process.env.NODE_TLS_REJECT_UNAUTHORIZED !== '0'): void {
   const refused = findUnsafe(config, tlsVerified).filter(({ kind }) => !config.ALLOW_UNSAFE.includes(kind));
   if (refused.length === 0) return;
   throw new ConfigError(refused.map(({ kind, fault }) => `${fault}. ALLOW_UNSAFE=${kind} allows it`));
 }
 
-/** Finds the unsafe settings, whether they are allowed or not. */
+/** Finds the unsafe settings, whether or not they are allowed. */
 export function findUnsafe(config: Config, tlsVerified: boolean): Finding[] {
   const fault = 'CORS_ORIGINS is *, so web pages of every site may call this service: name the origins of your apps';
   const openings: Finding[] = config.CORS_ORIGINS.includes('*') ? [{ kind: 'any-origin', fault }] : [];
@@ -51,11 +51,11 @@ function findUnverified(config: Config, tlsVerified: boolean): Finding[] {
   return tlsVerified ? findings : [{ kind, fault }, ...findings];
 }
 
-/** The minimum number of different characters or bytes in a key. A random key of length 32 has more, even in hex. */
+/** The minimum number of distinct characters or bytes in a key. A random key of length 32 has more, even in hex. */
 const fewest = 9;
 const placeholder = /change.?me|example|password|secret|sample|your.?key/i;
 
-/** Returns whether a key is not random: few characters or bytes, a regular sequence, a repetition, or a placeholder. */
+/** Returns whether a key is not random: few distinct characters, a regular sequence, a repetition, or a placeholder. */
 export function isWeakKey(key: string | Uint8Array): boolean {
   if (typeof key === 'string' && placeholder.test(key)) return true;
   const text = Buffer.from(key).toString('latin1');

@@ -2,9 +2,9 @@ import { resumeKeyLife } from '../../domain/events/resume-points.ts';
 import type { Database } from '../../infra/database/database.ts';
 import { statement } from '../../infra/database/statement.ts';
 
-/** The maximum number of rows that one statement deletes, so that no other waits long for its locks. */
+/** The maximum number of rows that one statement deletes, so that other statements do not wait long for its locks. */
 const batchSize = 500;
-/** The SQL for the time before which expired rows are deleted (decision 6). */
+/** The SQL for the cutoff time: rows that expired earlier are deleted (decision 6). */
 const retentionStart = `clock_timestamp() - interval '30 days'`;
 
 const deletions = [
@@ -29,7 +29,7 @@ const deletions = [
      ) d limit $1
    ) returning id`,
   ),
-  // Deletes expired lookups without a quote; those without an idempotency key an hour after they expire.
+  // Deletes expired lookups without a quote. Those without an idempotency key are deleted an hour after they expire.
   statement<object>(
     'forget_lookups',
     `delete from lookup where (platform_id, id) in (
@@ -46,7 +46,7 @@ const deletions = [
      limit $1 for update skip locked
    ) returning subject`,
   ),
-  // Deletes client tokens and their policies long after the tokens' expiry. Revoked tokens are not deleted earlier.
+  // Deletes client tokens and their policies long after the tokens' expiry. Revoked tokens are deleted no earlier.
   statement<object>(
     'forget_client_tokens',
     `with token as (delete from client_token where (platform_id, id) in (
@@ -57,7 +57,7 @@ const deletions = [
    uses as (delete from policy_use u using gone g where u.platform_id = g.platform_id and u.policy_id = g.id)
    select id from token`,
   ),
-  // Deletes counted payments that are too old for any policy's time window.
+  // Deletes records of payments that counted toward a policy, once they are too old for any time window.
   statement<object>(
     'forget_policy_uses',
     `delete from policy_use where (platform_id, transaction_id, policy_id) in (
@@ -76,7 +76,7 @@ const deletions = [
   ),
 ];
 
-/** Deletes a batch of rows past their retention, in any number of processes. Returns whether there may be more. */
+/** Deletes a batch of expired rows. Several processes may run it at once. Returns whether there may be more. */
 export async function deleteExpired({ pool }: Database): Promise<boolean> {
   let mayBeMore = false;
   for (const deletion of deletions) {

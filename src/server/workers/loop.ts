@@ -3,21 +3,22 @@ import { FaultStates } from '../../core/fault-states.ts';
 import { loopFailures, loopSuccess } from '../../infra/instruments/instruments.ts';
 
 export interface Loop {
-  /** Ends the current pause, though not before its first `restMs` have passed. */
+  /** Ends the current pause, but not before its first `restMs` have passed. */
   wake(): void;
   /** Ends the loop after the current round. */
   stop(): Promise<void>;
 }
 
 /**
- * Runs `round` again and again until stopped. A round returns how many milliseconds to pause; if one throws, the reason
- * is logged once (FaultStates), and the next follows after a second. `wake` ends the pause, but not its first `restMs`,
- * so that one round does all the work that has arrived in that time. After a `wake` during a round, no work is missed.
+ * Runs `round` repeatedly until stopped. A round returns how many milliseconds to pause afterwards. If it throws, the
+ * reason is logged once (FaultStates), and the next round follows after a second. `wake` ends the pause, but not its
+ * first `restMs`, so that one round handles all the work that arrives in that time. A `wake` during a round is not
+ * lost.
  */
 export function startLoop(name: string, log: Logger, round: () => Promise<number>, restMs = 0): Loop {
   const succeeded = loopSuccess.labels(name);
   const failed = loopFailures.labels(name);
-  // Prometheus sees the first failure as an increase only if there is an earlier value.
+  // Prometheus counts the first failure as an increase only if there is an earlier value.
   failed.inc(0);
   succeeded.setToCurrentTime();
   const states = FaultStates.of(log);

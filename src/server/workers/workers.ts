@@ -22,28 +22,28 @@ import { type Loop, startLoop } from './loop.ts';
 const batchSize = 100;
 /** The pause of a loop when nothing is due. Another process may add work in the meantime. */
 const idleMs = 250;
-/** The pause between rounds of work on deposits and identity checks. A processed webhook ends the pause. */
+/** The pause between rounds of work on deposits and identity checks. Processing a provider's webhook ends it. */
 const reportedIdleMs = 1_000;
-/** How long due orders are collected before a settlement round, which itself costs as much as a few settlements. */
+/** How long due orders are collected before a settlement round, whose overhead equals the cost of a few settlements. */
 const settlementRestMs = 20;
 /**
- * The pauses of a sequencer: short after a step with work, and twice as long after each step without work, up to a
- * maximum, so that an idle instance costs the database half as much. A commit of this process wakes an idle sequencer,
- * so only the first change of a process without a sequencer waits for the end of a pause. A commit does not shorten the
- * pause of a busy sequencer: under load, each change would be a step of its own.
+ * The pauses of a sequencer: short after a step with work, and doubled after each step without work, up to a maximum,
+ * so that an idle instance costs the database half as much. A commit in this process wakes an idle sequencer, so only
+ * the first change made by a process without a sequencer waits for a pause to end. A commit does not shorten the pause
+ * of a busy sequencer; otherwise each change would be a separate step under load.
  */
 const busySequencerMs = 4;
 const longestIdleSequencerMs = 80;
 const clockMs = 1_000;
 const locksMs = 2_000;
 const reconciliationMs = 300_000;
-/** The interval between deletions of rows past their retention, and the pause between batches for other work. */
+/** The interval between deletions of expired rows, and the pause between batches, which leaves time for other work. */
 const housekeepingMs = 3_600_000;
 const betweenBatchesMs = 100;
-/** The pause if another process was sequencing. That process did the work, and later changes wait for the next step. */
+/** The pause if another process was sequencing. That process did the work; later changes wait for the next step. */
 const contendedSequencerMs = 10;
 
-/** Creates the function that returns a sequencer's pause in ms. Without a count, another process was sequencing. */
+/** Creates the function that returns a sequencer's pause in ms. No count means that another process was sequencing. */
 export function sequencerPauses(): (count: number | undefined) => number {
   let latest = busySequencerMs;
   return (count) => {
@@ -54,14 +54,14 @@ export function sequencerPauses(): (count: number | undefined) => number {
 }
 
 interface WorkerOptions {
-  /** Ends with the workers. */
+  /** Closed when the workers stop. */
   readonly sequencer: Sequencer;
-  /** The hour of the day, in UTC, from which the previous day is compared with the rails' providers. */
+  /** The hour, in UTC, after which the previous day is reconciled with the rails' providers. */
   readonly reconcileHour: number;
   readonly log: Logger;
 }
 
-/** Starts the background work of a process. Any number of processes may do it side by side. */
+/** Starts a process's background work, which any number of processes may do at the same time. */
 export function startWorkers(payments: Payments, webhooks: Webhooks, { sequencer, reconcileHour, log }: WorkerOptions) {
   const { database } = payments;
   const watchLocks = lockWatch(database, log);
@@ -112,7 +112,7 @@ export function startWorkers(payments: Payments, webhooks: Webhooks, { sequencer
   database.commits.on('committed', wake).on('received', wakeReceived);
 
   return {
-    /** Starts no further webhook attempts, and ends those in progress, which take longest. `stop` does this, too. */
+    /** Stops webhook attempts, which take the longest to end. `stop` does this, too. */
     stopDelivering: () => delivery.stop(),
     async stop(): Promise<void> {
       database.commits.off('committed', wake).off('received', wakeReceived);
@@ -122,7 +122,7 @@ export function startWorkers(payments: Payments, webhooks: Webhooks, { sequencer
   };
 }
 
-/** Starts the webhook attempts. A second `stop` waits for the first. */
+/** Starts the webhook delivery loop. A second call of `stop` waits for the first. */
 function startDelivery(webhooks: Webhooks, log: Logger): Loop {
   const deliverer = new Deliverer(webhooks);
   const loop = startLoop('webhook delivery', log, () => deliverer.step());
@@ -145,7 +145,7 @@ function startFanOut(webhooks: Webhooks, log: Logger, onDeliveries: () => void):
   });
 }
 
-/** Starts sequencing the feed; `onEvents` is called when a step sequenced some. Its stop closes the sequencer. */
+/** Starts sequencing the feed. `onEvents` is called after a step that sequenced events. `stop` closes the sequencer. */
 function startSequencing(sequencer: Sequencer, log: Logger, onEvents: () => void): Loop {
   const pauseAfter = sequencerPauses();
   const step = async () => {
@@ -191,7 +191,7 @@ function startDeposits(payments: Payments, log: Logger): Loop {
 function startExpiry(payments: Payments, log: Logger): Loop {
   return startLoop('expiry', log, async () => {
     const { found, done } = await expireQuotes(payments, batchSize);
-    // Quotes that could not be expired are still due. Without a pause, the next round would find them again at once.
+    // Quotes that could not be expired are still due. Without a pause, the next round would find them at once.
     if (found > 0 && done === 0) return idleMs;
     return found === batchSize ? 0 : Math.min(idleMs, (await nextQuoteExpiry(payments)) ?? idleMs);
   });
@@ -206,17 +206,17 @@ function startAccountChecks(payments: Payments, log: Logger): Loop {
 
 const followStatement = statement<{ backMs: number | null }>('follow_clock', 'select follow_clock() as back_ms');
 
-/** If the database's clock was set back, moves due times back with it, and logs a warning. Quotes then live longer. */
+/** If the database's clock was set back, moves due times back with it and logs a warning. Quotes then last longer. */
 async function followClock(database: Database, log: Logger): Promise<void> {
   const [row] = await followStatement(database.pool);
   if (typeof row?.backMs !== 'number') return;
   log.warn({ backMs: Math.round(row.backMs) }, "the database's clock was set back; due times were moved accordingly");
 }
 
-/** How long a session may block others before this is logged, in seconds: as long as a request waits for a lock. */
+/** How long a session may block others before it is logged, in seconds: as long as a request waits for a lock. */
 const patienceSeconds = 2;
 
-/** Creates the check that logs which sessions block others, whenever that begins, changes or ends. */
+/** Creates the check that logs which sessions block others, whenever the set of these sessions changes. */
 export function lockWatch({ pool }: Database, log: Logger, seconds = patienceSeconds): () => Promise<void> {
   let said = '';
   return async () => {

@@ -11,14 +11,14 @@ export interface Answer {
 
 /** The minimum size of a compressed response, in bytes: a shorter response fits into one packet anyway. */
 const compressedFrom = 1_400;
-/** The maximum number of bytes compressed synchronously, in less time than another thread would cost (bench/LOG.md). */
+/** The maximum size of a response compressed synchronously, since another thread would take longer (bench/LOG.md). */
 const compressedAtOnce = 16 * 1024;
 
 /** The fastest level compresses JSON nearly as well as the slower ones (bench/LOG.md). */
 const options = { level: constants.Z_BEST_SPEED };
 const compress = promisify(gzip) as (body: string | Buffer, settings: typeof options) => Promise<Buffer>;
 
-/** Sends a response as a whole, compressed if its client accepts that and it is long enough. */
+/** Sends a whole response, compressed if it is long enough and the client accepts compression. */
 export async function sendAnswer(response: ServerResponse, { status, headers, body }: Answer): Promise<void> {
   const length = Buffer.byteLength(body);
   if (length < compressedFrom || !acceptsGzip(response.req)) {

@@ -18,17 +18,17 @@ export function unsupportedBody({
   if (type.trim() !== 'application/json') return { message: 'a request body must be application/json' };
   if (!parameters.every(allowsUtf8)) return { message: 'a request body must be application/json in UTF-8' };
   if (['', 'identity'].includes(encoding.trim().toLowerCase())) return undefined;
-  // RFC 9110, 15.5.16: the header lists what would be accepted.
+  // RFC 9110, 15.5.16: the header lists the accepted types or encodings.
   return { message: 'a request body must not have a Content-Encoding', headers: { 'Accept-Encoding': 'identity' } };
 }
 
-/** Returns whether a media type's parameter is the charset UTF-8, or no charset. */
+/** Returns whether a media type's parameter is `charset=utf-8` or not a charset at all. */
 function allowsUtf8(parameter: string): boolean {
   const [name = '', value = ''] = parameter.split('=', 2);
   return name.trim() !== 'charset' || /^("?)utf-?8\1$/.test(value.trim());
 }
 
-/** Decodes a body as UTF-8. If it is malformed, returns undefined rather than text with replacement characters. */
+/** Decodes a body as UTF-8. Returns undefined for malformed UTF-8, rather than text with replacement characters. */
 export function bodyText(bytes: Uint8Array): string | undefined {
   return isUtf8(bytes) ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8') : undefined;
 }

@@ -72,7 +72,7 @@ export function internalAccountEndpoints(app: RestApp, { database }: Payments): 
 }
 
 interface AccountLists<Item> {
-  /** The descriptions of the two lists. */
+  /** The texts that describe the two lists. */
   readonly ofCustomers: string;
   readonly ofPlatform: string;
   /** Parameters of AccountFilter. */
@@ -81,7 +81,7 @@ interface AccountLists<Item> {
   readonly record: (row: Account) => Item;
 }
 
-/** Adds two lists of accounts of one kind: the customers' accounts, in pages, and all of the platform's own. */
+/** Adds two lists of one kind of accounts: the customers' accounts, paginated, and all of the platform's own. */
 function addAccountLists<Item>(
   endpoints: Endpoints,
   database: Database,
@@ -260,7 +260,7 @@ function changeEndpoints(endpoints: Endpoints, payments: Payments): void {
   });
 }
 
-/** Registers an account. Adds the warnings about it to its row. */
+/** Registers an account, and adds the warnings about it to the row. */
 async function createAccount(
   payments: Payments,
   viewer: Viewer,
@@ -272,7 +272,7 @@ async function createAccount(
   if (platformAccountId !== undefined && nestedId !== undefined && platformAccountId !== nestedId) {
     throw invalid('this field is given twice, with different values', ['platformAccountId']);
   }
-  // The schema of the type allows only text.
+  // The type's schema allows only strings.
   const account = { accountType, details: info as AccountDetails, beneficiary };
   const input = { ...rest, defaultUmaDepositAccount, ...account, platformAccountId: platformAccountId ?? nestedId };
   const { row, replayed } = await createExternalAccount(payments, viewer, input, key);
@@ -288,8 +288,8 @@ function createdRecord({ warnings: found, ...row }: Awaited<ReturnType<typeof cr
 }
 
 /**
- * Checks the currency and owner that a request gives next to an account's id: callers may send accounts back exactly as
- * responses return them. An unknown account is ignored here, because the command refuses it.
+ * Checks the currency and owner that a request gives along with an account's id, because callers may send accounts back
+ * exactly as they received them. An unknown account is ignored here, because the command will refuse it.
  * @throws Refusal INVALID_CURRENCY, INVALID_INPUT
  */
 export async function checkNamedAccount(

@@ -39,7 +39,7 @@ import {
   whole,
 } from '../schemas/fields.ts';
 
-/** The settings of every currency, in their JSON form. */
+/** The settings of each currency, as JSON. */
 const settings = {
   ...currencySettings,
   minAmount: Number(currencySettings.minAmount),
@@ -52,7 +52,7 @@ const settings = {
 
 const currencyCode = string('The currency code.', 'USD');
 
-/** The terms of a currency that a request may repeat as GET returns them. */
+/** The currency settings that a request may contain only unchanged, as GET returned them. */
 const terms = {
   requiredCounterpartyFields: listOf(
     z.object({
@@ -135,7 +135,7 @@ const UpdateConfigBody = requestObject('UpdatePlatformConfig', {
 
 type CurrencySetting = NonNullable<z.infer<typeof UpdateConfigBody>['supportedCurrencies']>[number];
 
-/** Refuses currency settings that differ from those returned by GET. */
+/** Refuses currency settings that differ from those that GET returns. */
 function checkOffered({ currencyCode: _code, ...given }: CurrencySetting, position: number): void {
   for (const [name, value] of Object.entries(given)) {
     const offered = settings[name as keyof typeof settings];
@@ -173,7 +173,7 @@ const platformPaths: PathTable<PlatformSettings & { readonly url: string }> = [
   [['url'], ['webhookEndpoint']],
 ];
 
-/** Adds the endpoints for the platform's settings (decision 56). */
+/** Adds the endpoints for platform settings (decision 56). */
 export function configEndpoints(app: RestApp, modules: RestModules): void {
   const { payments, webhooks } = modules;
   const endpoints = new Endpoints(app, 'Platform');

@@ -48,7 +48,7 @@ export function quoteEndpoints(app: RestApp, payments: Payments): void {
     body: CreateQuoteBody,
     answer: [201, QuoteSchema, 'The new quote.'],
     run: async (body, { viewer, key }) => {
-      // Refusals from this conversion already name the request's fields.
+      // Refusals from this conversion already use the request's field names.
       const input = await toQuoteInput(payments, viewer, body);
       return withRequestPaths(quotePaths(body), createQuote(payments, viewer, input, key));
     },
@@ -125,19 +125,19 @@ const SourceInput = variants('PaymentSourceInput', 'sourceType', [
 const DestinationInput = variants('PaymentDestinationInput', 'destinationType', [
   requestObject('AccountDestinationInput', {
     destinationType: z.literal('ACCOUNT').describe('Pay to an account.'),
-    accountId: id('ExternalAccount', 'The account that receives.'),
+    accountId: id('ExternalAccount', 'The account that receives the money.'),
     currency: string("The account's currency; optional, and checked if given.").optional(),
   }),
   requestObject('UmaDestinationInput', {
     destinationType: z.literal('UMA_ADDRESS').describe('Pay to a UMA address; requires lookupId.'),
     umaAddress: string('The UMA address that was looked up: $name@domain.'),
-    currency: string("The currency that arrives; the receiver's preferred one if omitted.").optional(),
+    currency: string("The currency that the receiver gets; the receiver's preferred one if omitted.").optional(),
   }),
 ]);
 
 const information = facts();
 
-/** The error for a field that only some forms of the body require. It is reported together with all other errors. */
+/** The error for a field that only some forms of the body require, reported along with all other errors. */
 function requiredIn(field: string) {
   return {
     path: [field],
@@ -146,7 +146,7 @@ function requiredIn(field: string) {
   };
 }
 
-/** The body of POST /quotes: the form of specification 4.1, and its UMA form, which can take parties from a lookup. */
+/** The body of POST /quotes: the form in specification 4.1, or the UMA form, which can take parties from a lookup. */
 const CreateQuoteBody = z
   .strictObject({
     source: SourceInput.optional(),
@@ -155,11 +155,11 @@ const CreateQuoteBody = z
     lockedCurrencyAmount: amountInput("The fixed amount, in its currency's smallest unit."),
     lookupId: id('Lookup', 'The lookup of the receiver; required for a UMA address.').optional(),
     sendingCurrencyCode: string(
-      "Without a source: the currency that selects which account of the lookup's sender pays. With a source, it must be the source's currency.",
+      "If the source is omitted, this currency selects the account of the lookup's sender that pays. Otherwise it must be the source's currency.",
       'USD',
     ).optional(),
     receivingCurrencyCode: string(
-      "The currency that arrives; the receiver's preferred one if omitted.",
+      "The currency that the receiver gets; the receiver's preferred one if omitted.",
       'EUR',
     ).optional(),
     senderCustomerInfo: information
@@ -197,7 +197,7 @@ function quotePaths(body: Body): PathTable<CreateQuote> {
     table.push([['destination', 'currency'], ['receivingCurrencyCode']]);
   const field = !senderCustomerInfo && senderUserInfo ? 'senderUserInfo' : 'senderCustomerInfo';
   table.push([['senderCustomerInfo'], [field]]);
-  // The request identifies a fact by its name in an object, the command by its position in a list.
+  // The request identifies a fact by its key in an object, the command by its position in a list.
   for (const [position, name] of Object.keys(senderCustomerInfo ?? senderUserInfo ?? {}).entries()) {
     table.push([
       ['senderCustomerInfo', position],
@@ -208,8 +208,8 @@ function quotePaths(body: Body): PathTable<CreateQuote> {
 }
 
 /**
- * Converts a body to the command's input. Parties that the body omits are taken from its lookup, and values that appear
- * twice must agree (decision 24).
+ * Converts a body to the command's input. Parties omitted from the body are taken from its lookup, and values that
+ * appear twice must match (decision 24).
  * @throws Refusal INVALID_INPUT, INVALID_CURRENCY, LOOKUP_REQUEST_NOT_FOUND
  */
 async function toQuoteInput(payments: Payments, viewer: Viewer, body: Body): Promise<CreateQuote> {
@@ -281,7 +281,7 @@ async function destinationOf(
   return { kind: 'ACCOUNT', accountId };
 }
 
-/** Returns a value that may appear in two fields, refusing two different values. `field` is the path of `second`. */
+/** Returns a value that may appear in two fields; throws if the two differ. `field` is the path of `second`. */
 function sameValue(first: string | undefined, second: string | undefined, field: string): string | undefined {
   if (first !== undefined && second !== undefined && first !== second) {
     throw invalid(`${second} conflicts with ${first} in another field`, { path: [field], value: second });

@@ -84,7 +84,7 @@ const query = z.strictObject({
 
 const paths: PathTable<LookUpReceiver> = [[['umaAddress'], ['receiverUmaAddress']]];
 
-/** Adds the receiver lookup on two paths, one of them for older clients (specification 4.14, decision 11). */
+/** Adds the receiver lookup under two paths, one of them for older clients (specification 4.14, decision 11). */
 export function receiverEndpoints(app: RestApp, payments: Payments): void {
   const endpoints = new Endpoints(app, 'Receivers');
   const shared = {

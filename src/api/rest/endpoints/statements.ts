@@ -49,12 +49,12 @@ export function statementEndpoints(app: RestApp, { database }: Payments): void {
       const head = await readStatementHead(database, viewer, accountId, period);
       if (format === 'camt.053') checkCamtCurrency(head.currency);
       const write = format === 'csv' ? statementCsv : statementCamt;
-      // The platform is set here, because the lines are read after this handler has returned.
+      // Sets the platform, because the lines are read after this handler has returned.
       const lines = asPlatform(viewer.platformId, () =>
         iterateHere(write(head, period, statementEntries(database, viewer, head))),
       );
-      // The lines are read as fast as the client takes them. Node and the DOM declare different types for the same
-      // stream.
+      // The lines are read only as fast as the client consumes them. Node and the DOM declare different types for the
+      // same stream.
       const body = NodeStream.from(lines).pipeThrough(new TextEncoderStream());
       return context.body(body as ReadableStream<Uint8Array<ArrayBuffer>>, 200, {
         'content-type': format === 'csv' ? csvType : camtType,

@@ -43,7 +43,7 @@ const payer: Party = ['InternalAccount', 'The internal account that pays.'];
 const receiver: Party = ['InternalAccount', 'The internal account that receives.'];
 const otherOwner: Party = [
   'InternalAccount',
-  'The internal account that receives, which must belong to another owner.',
+  'The internal account that receives the money, which must belong to another owner.',
 ];
 
 const outside: Party = ['ExternalAccount', 'The external account that receives.'];

@@ -11,7 +11,7 @@ import { responseObject, string, time } from '../schemas/fields.ts';
 
 export interface DocumentModules {
   readonly trusted: TrustedDocuments;
-  /** Returns why the GraphQL API could never execute a document; undefined if it could. */
+  /** Returns why the GraphQL API can never execute a document; undefined if it can. */
   readonly problemIn: (text: string) => string | undefined;
 }
 

@@ -34,7 +34,7 @@ export function webhookEndpoints(app: RestApp, webhooks: Webhooks): void {
       ).optional(),
     }),
     isBodyOptional: true,
-    answer: [200, TestSchema, 'The receiver answered.'],
+    answer: [200, TestSchema, 'The receiver responded.'],
     errors: [],
     run: (input, { viewer, key }) => testConfigEndpoint(webhooks, viewer, input, key),
     record: ({ url, responseStatus }) => ({ response_status: responseStatus, url }),
@@ -88,7 +88,7 @@ export function webhookDeliveryEndpoints(app: RestApp, webhooks: Webhooks): void
     list: {
       name: 'WebhookDelivery',
       where: async (viewer, { endpointId, ...filter }: Filter): Promise<Prisma.WebhookDeliveryWhereInput> => {
-        // Without an endpoint there is nothing to list: every delivery belongs to one.
+        // If there is no endpoint, there is nothing to list, because every delivery belongs to one.
         const ofEndpoint =
           endpointId === undefined
             ? { endpointId: { in: [(await findConfigEndpoint(prisma, viewer))?.id ?? []].flat() } }
@@ -108,7 +108,7 @@ export function webhookDeliveryEndpoints(app: RestApp, webhooks: Webhooks): void
       'Resends a delivery, whatever its outcome was. The delivery keeps its id and its history of attempts. If the endpoint is disabled, the response is 409 CONFLICT.',
     at: 'post /webhooks/deliveries/{deliveryId}/resend',
     params: z.object({ deliveryId: id('WebhookDelivery', 'The id of the delivery.') }),
-    answer: [204, null, 'The delivery is sent again; the list shows its attempts.'],
+    answer: [204, null, 'The delivery will be resent; the list shows its attempts.'],
     run: (input, { viewer, key }) => asRow(resend(webhooks, viewer, input, key)),
   });
 }

@@ -6,7 +6,7 @@ import type { ExternalAccountType } from '../../../infra/database/generated/clie
 import type { AccountInfoRecord } from '../../records/account-record.ts';
 import { AddressSchema, companyFields, ownKey, personFields, requestObject, text, variants } from './fields.ts';
 
-// Builds the schemas of the external account types from the domain's table.
+// Builds the schemas of the external account types from the table in the domain.
 
 const BeneficiarySchema = variants('Beneficiary', 'beneficiaryType', [
   requestObject('IndividualBeneficiary', {
@@ -21,7 +21,7 @@ const BeneficiarySchema = variants('Beneficiary', 'beneficiaryType', [
   }),
 ]).describe('The owner of a bank account.');
 
-/** The details of an account in a request: its type, the fields of that type, and the owner of a bank account. */
+/** An account's details in a request: its type, the fields of that type, and the owner of a bank account. */
 interface AccountInfoInput {
   readonly accountType: ExternalAccountType;
   readonly beneficiary?: z.infer<typeof BeneficiarySchema>;
@@ -29,7 +29,7 @@ interface AccountInfoInput {
   readonly [detail: string]: unknown;
 }
 
-/** Creates the schema of a detail. The domain's rule checks its values and explains refusals. */
+/** Creates the schema of a detail. The domain's rule validates values and explains refusals. */
 function detail(field: AccountField): z.ZodType {
   const schema = field.values ? z.enum(field.values) : formSchema(field);
   const documented = schema.describe(field.description);
@@ -57,14 +57,14 @@ function accountInfo(suffix: 'Input' | '', more: z.ZodRawShape): unknown {
       ...more,
     }).describe(type.description),
   );
-  // zod's union type requires at least one member; the table has several.
+  // zod's type for unions requires at least one member; the table has several.
   return variants(`ExternalAccountInfo${suffix}`, 'accountType', types as [(typeof types)[0]]).describe(
     'The details of an account, which depend on its type.',
   );
 }
 
 export const AccountInfoInputSchema = accountInfo('Input', {
-  // Requests can send this field here or next to accountInfo (decision 25).
+  // Requests may contain this field here or next to accountInfo (decision 25).
   platformAccountId: ownKey().optional().describe("The platform's own id for the account."),
 }) as z.ZodType<AccountInfoInput>;
 

@@ -20,11 +20,11 @@ export const oneOf = <const Values extends Readonly<Record<string, string>>>(val
 export const responseObject = <Fields extends z.ZodRawShape>(name: string, fields: Fields) =>
   z.object(fields).openapi(name);
 
-/** Defines an object in a request. It refuses unknown fields. */
+/** Defines an object in a request, in which unknown fields are refused. */
 export const requestObject = <Fields extends z.ZodRawShape>(name: string, fields: Fields) =>
   z.strictObject(fields).openapi(name);
 
-/** Defines an object whose fields depend on one of them. */
+/** Defines an object whose other fields depend on the value of one field. */
 export const variants = <
   const Variants extends readonly [z.core.$ZodTypeDiscriminable, ...z.core.$ZodTypeDiscriminable[]],
 >(
@@ -44,10 +44,10 @@ export const CurrencySchema = responseObject('Currency', {
   }),
 }).describe('A currency or asset.');
 
-/** No amount in a response exceeds the largest integer that JSON carries exactly. */
+/** No amount in a response exceeds the largest integer that a JSON number can represent exactly. */
 const { MAX_SAFE_INTEGER: maximum } = Number;
 
-/** Defines an amount in a response: an integer of smallest units. */
+/** Defines an amount in a response: an integer, in smallest units. */
 export function amount(description: string, minimum = 0) {
   return z.int().openapi({ type: 'integer', format: 'int64', minimum, maximum, description, example: 12550 });
 }
@@ -92,7 +92,7 @@ export function day(description: string) {
     .openapi({ type: 'string', format: 'date', description, example: '1990-12-10' });
 }
 
-/** Defines a list with the maximum length of lists in every API. */
+/** Defines a list, limited to the maximum length that applies in every API. */
 export function listOf<Item extends z.ZodType>(item: Item) {
   return z.array(item).max(maxListLength, `must have at most ${maxListLength} values`);
 }
@@ -102,7 +102,7 @@ export function changed<Schema extends z.ZodType>(schema: Schema) {
   return z.preprocess(withoutNulls, schema).nullish();
 }
 
-/** A key that zod drops from every map, because it has a special meaning in JavaScript. */
+/** The key that zod drops from every map, because it has a special meaning in JavaScript. */
 const hidden = '__proto__';
 
 const map = z
@@ -127,7 +127,7 @@ export const changedMetadata = changed(sentMap).describe(
   `Your own key-value pairs, which replace all that are stored with the object; {} or null removes them. ${bounds}`,
 );
 
-/** Defines free text, such as a name, which the domain's rule validates. The bounds count characters. */
+/** Defines free text, such as a name, which the domain validates. The bounds are in characters. */
 export const text = (maxLength: number, isKey = false) =>
   z
     .string()
@@ -167,7 +167,7 @@ export const AddressSchema = requestObject('Address', {
   country: countryCode('The country, as an ISO 3166-1 alpha-2 code.'),
 }).describe('A postal address.');
 
-/** The details of people and companies that customers and the owners of bank accounts have in common. */
+/** The details of people and companies that customers and bank account owners have in common. */
 export const personFields = {
   birthDate: day('Date of birth.').optional(),
   nationality: countryCode('Nationality, as an ISO 3166-1 alpha-2 code.').optional(),

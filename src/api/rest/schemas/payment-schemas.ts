@@ -49,7 +49,7 @@ const SourceSchema = variants('PaymentSource', 'sourceType', [
 const DestinationSchema = variants('PaymentDestination', 'destinationType', [
   responseObject('AccountDestination', {
     destinationType: z.literal('ACCOUNT').describe('The destination type: an account.'),
-    accountId: id('ExternalAccount', 'The account that receives.'),
+    accountId: id('ExternalAccount', 'The account that receives the money.'),
     currency: currencyCode,
   }),
   responseObject('UmaDestination', {
@@ -59,7 +59,7 @@ const DestinationSchema = variants('PaymentDestination', 'destinationType', [
   }),
 ]).describe('Where the money goes.');
 
-/** A way to make a deposit, in both forms (decision 10). */
+/** A payment instruction for a deposit, in both forms (decision 10). */
 export const PaymentInstructionSchema = responseObject('PaymentInstruction', {
   accountType: oneOf(ExternalAccountType, 'The type of the account or wallet to pay to.'),
   accountNumber: string('The account number to pay to.').optional(),

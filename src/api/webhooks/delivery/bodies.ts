@@ -7,7 +7,7 @@ import { type Event, rowFromSnapshot, trustedJson } from '../../../infra/databas
 import { amountRecord, isJsonInteger } from '../../records/fields.ts';
 import { type PaymentParties, transactionRecord } from '../../records/payment-records.ts';
 
-/** The fields of related rows that an event's body contains. */
+/** The fields of related rows that the body of an event contains. */
 export interface RelatedFields {
   readonly platformCustomerId: string | null;
   readonly sourceKind: AccountKind | null;
@@ -25,12 +25,12 @@ const relatedSql = {
   accountCurrency: 'a.currency',
 } as const satisfies Record<keyof RelatedFields, string>;
 
-/** The related fields of the rows that `relatedRows` joins, as a list in SQL. */
+/** The fields of the rows that `relatedRows` joins, as an SQL list. */
 export const relatedFields = Object.entries(relatedSql)
   .map(([field, column]) => `${column} as "${field}"`)
   .join(', ');
 
-/** Returns the joins for the rows whose fields are in the body of an event's webhook. */
+/** Returns the SQL joins for the rows whose fields are in the body of an event's webhook. */
 export const relatedRows = (event: string) =>
   `left join customer c on c.platform_id = ${event}.platform_id and c.id = ${event}.customer_id
    left join account a on a.platform_id = ${event}.platform_id and a.id = ${event}.account_id
@@ -41,8 +41,8 @@ export const relatedRows = (event: string) =>
 export const webhookId = (event: Pick<Event, 'id'>) => publicId('Webhook', event.id);
 
 /**
- * Returns the body of an event's webhook as the text that is signed and sent (specification 6, decision 18). Receivers
- * recognize stale events by the version of the changed object.
+ * Returns the body of an event's webhook as the string that is signed and sent (specification 6, decision 18).
+ * Receivers recognize stale events by the changed object's version.
  */
 export function webhookText(cursors: Cursors, event: Event, related: RelatedFields): string {
   return JSON.stringify({
@@ -64,7 +64,7 @@ function payload(event: Event, related: RelatedFields): Record<string, unknown> 
       const row = rowFromSnapshot('Transaction', snapshotOf(event));
       const requested = requestedFields(row).map(({ name, mandatory }) => ({ name, mandatory }));
       return {
-        // The same record as in REST, as of the event (decision 18).
+        // The same record as in REST, in its state at the time of the event (decision 18).
         transaction: transactionRecord(row, partiesOf(related)),
         // The information about the receiver that an approval must or may contain.
         ...(event.status === 'PENDING' && requested.length > 0 && { requestedReceiverCustomerInfoFields: requested }),
@@ -95,8 +95,8 @@ function payload(event: Event, related: RelatedFields): Record<string, unknown> 
 }
 
 /**
- * Returns a balance if a JSON number represents it exactly. The sum of many payments might not fit. The field, which is
- * optional in the specification, is then omitted: that is better than sending a wrong number or no body.
+ * Returns a balance if a JSON number can represent it exactly; the sum of many payments might be too large. The field,
+ * which is optional in the specification, is then omitted, which is better than a wrong number or no body.
  */
 function balance(field: string, amount: bigint | null, { accountCurrency }: RelatedFields) {
   if (amount === null || accountCurrency === null || !isJsonInteger(amount)) return {};

@@ -17,12 +17,12 @@ import { webhookId, webhookText } from './bodies.ts';
 import { type LeasedDelivery, leaseDeliveries, recordHealth, releaseDelivery, settleDelivery } from './deliveries.ts';
 import { isDelivered, isGone, type Outcome, Sender, signedHeaders } from './sender.ts';
 
-/** The maximum number of attempts that this process runs at once, and of deliveries that one step leases. */
+/** The maximum number of attempts that this process runs at once, and of deliveries leased per step. */
 const maxAttempts = 256;
 const batchSize = 64;
 /** The pause when nothing is due, in milliseconds. */
 const idleMs = 250;
-/** How long running attempts may take when the process stops, in milliseconds, before they are aborted. */
+/** How long running attempts may continue when the process stops, in milliseconds, before they are aborted. */
 const graceMs = 2_000;
 
 const unreadableSecret: Outcome = {
@@ -30,12 +30,12 @@ const unreadableSecret: Outcome = {
   error: 'not sent: the signing secret cannot be decrypted; rotate it',
 };
 
-/** Attempts deliveries, many at a time. A slow one delays only other deliveries to the same endpoint. */
+/** Attempts deliveries, many at a time. A slow delivery delays only others to the same endpoint. */
 export class Deliverer {
   readonly #webhooks: Webhooks;
   readonly #sender: Sender;
   readonly #attempts = new Set<Promise<void>>();
-  /** Called when an attempt has ended, so that the next one can start. */
+  /** Called when an attempt has ended and the next one can start. */
   onAttemptEnd: () => void = () => undefined;
 
   constructor(webhooks: Webhooks) {
@@ -43,7 +43,7 @@ export class Deliverer {
     this.#sender = new Sender(webhooks.pace, webhooks.resolve);
   }
 
-  /** Starts attempts of due deliveries. Returns the pause before the next step, in milliseconds. */
+  /** Starts attempts at due deliveries. Returns the pause before the next step, in milliseconds. */
   async step(): Promise<number> {
     if (!this.#webhooks.box) return idleMs;
     const capacity = Math.min(batchSize, maxAttempts - this.#attempts.size);
@@ -78,7 +78,7 @@ export class Deliverer {
   }
 
   async #attempt(delivery: LeasedDelivery): Promise<void> {
-    // An approval request is sent only once. The process that sent this one died, so the response is unknown.
+    // An approval request is sent only once. The process that sent this request died, so the response is unknown.
     if (delivery.question && delivery.begun > 1) {
       return settleDelivery(this.#webhooks, delivery, undefined, { status: 'FAILED' });
     }
@@ -108,7 +108,7 @@ export class Deliverer {
     });
   }
 
-  /** Logs an attempt, if enabled, with ids that lead to the log line of the request that created the payment. */
+  /** Logs an attempt, if enabled, with ids that are also in the log line of the request that created the payment. */
   #log({ platformId: platform, endpointId, event }: LeasedDelivery, outcome: Outcome): void {
     const { attemptLog } = this.#webhooks;
     if (!attemptLog) return;
@@ -117,7 +117,7 @@ export class Deliverer {
     attemptLog.info({ platform, ...about, ...subjectsOf(event), status, ms, error }, 'webhook');
   }
 
-  /** Decrypts the current secrets; undefined if they are encrypted with a key that this process lacks. */
+  /** Decrypts the current secrets; returns undefined if they are encrypted with a key that this process lacks. */
   #secretsOf(delivery: LeasedDelivery, box: SecretBox): string[] | undefined {
     const owner = secretOwner(delivery.platformId, delivery.endpointId);
     const sealed = delivery.previousSecret ? [delivery.secret, delivery.previousSecret] : [delivery.secret];
@@ -149,7 +149,7 @@ export class Deliverer {
   /**
    * Applies the response to the payment before the delivery is recorded: if the process dies in between, only that
    * record is missing. Does nothing if the payment has already been decided: by an operator, by its deadline, or by
-   * this same response, which is applied a second time if a process died after the first.
+   * this very response, which is applied again if a process died after applying it.
    */
   async #applyAnswer(delivery: LeasedDelivery, outcome: Outcome): Promise<void> {
     const { platformId, event } = delivery;
@@ -161,10 +161,10 @@ export class Deliverer {
   }
 }
 
-/** The minimum time that a receiver gets, in milliseconds. A response after the payment's deadline changes nothing. */
+/** The minimum time that a receiver has to respond, in ms. A response after the payment's deadline has no effect. */
 const leastQuestionMs = 1_000;
 
-/** Returns the milliseconds left for the response to an approval request: until the payment's own deadline. */
+/** Returns the milliseconds left for the response to an approval request, that is, until the payment's own deadline. */
 function questionMs({ event, now }: LeasedDelivery): number {
   const { approvalDueAt } = rowFromSnapshot('Transaction', trustedJson<Record<string, unknown>>(event.snapshot));
   if (!approvalDueAt) throw new Error('an approval request needs a payment that awaits approval');
@@ -176,8 +176,8 @@ function requestIdOf({ id, begun }: LeasedDelivery): string {
 }
 
 /**
- * Returns the public ids of an event's objects. A payment's quote is included, because the log line of its execution
- * has the quote's id.
+ * Returns the public ids of an event's objects. Includes a payment's quote, because the log line of its execution
+ * contains the quote's id.
  */
 function subjectsOf({ transactionId, snapshot, customerId }: LeasedDelivery['event']) {
   if (transactionId === null) return customerId === null ? {} : { customer: publicId('Customer', customerId) };
@@ -199,7 +199,7 @@ function attributesOf({ id, platformId, endpointId, begun, event }: LeasedDelive
 const deferring: ReadonlySet<number> = new Set([202, 409]);
 const answering: ReadonlySet<number> = new Set([200, 202, 403, 409, 422]);
 
-/** A reason for a rejection. Text that cannot be stored is dropped, so that the rejection still counts. */
+/** The reason for a rejection. A reason that cannot be stored is dropped, so that the rejection still counts. */
 const reason = z
   .string()
   .transform(canonicalText)
@@ -243,7 +243,7 @@ function questionAnswer(
   }
 }
 
-/** Reads an approval. Unreadable or unacceptable details count as an error: money must not move on a guess. */
+/** Reads an approval. Unreadable or unacceptable details are an error, because money must not move on a guess. */
 function approvalOf(body: unknown, now: Date): Decision {
   const parsed = approval.safeParse(body ?? {});
   if (!parsed.success) return webhookError;
@@ -262,7 +262,7 @@ const webhookError: Decision = {
   explanation: "the platform's answer to the approval request was an error",
 };
 
-/** Parses the body of a response. Text that is not exact JSON is returned unchanged, because it fits no schema. */
+/** Parses the body of a response. If it is not exact JSON, returns the string unchanged, which matches no schema. */
 function jsonOf(answer: string | undefined): unknown {
   if (answer === undefined || answer.trim() === '') return undefined;
   try {

@@ -9,7 +9,7 @@ import type { Webhooks } from '../webhooks.ts';
 import { type RelatedFields, relatedFields, relatedRows } from './bodies.ts';
 import type { Outcome } from './sender.ts';
 
-/** The maximum number of concurrent attempts to one endpoint; simultaneous leases can exceed it. */
+/** The maximum number of concurrent attempts per endpoint; simultaneous leases can exceed it. */
 const maxInFlight = 8;
 /** The same for an endpoint that is failing: enough to notice its recovery, too few to delay other endpoints. */
 const maxInFlightWhileFailing = 2;
@@ -19,21 +19,21 @@ const failingAfter = 3;
 export interface LeasedDelivery extends RelatedFields, Lease {
   readonly id: string;
   readonly endpointId: string;
-  /** The number of this attempt, from 1, including attempts that died with their process. */
+  /** The number of this attempt, starting at 1 and including attempts whose process died. */
   readonly begun: number;
   /** The number of failed attempts since the delivery began or was replayed. */
   readonly tries: number;
   readonly question: boolean;
   readonly url: string;
   readonly secret: Uint8Array;
-  /** The secret from before the last rotation, while it is still used to sign. */
+  /** The secret before the last rotation, while it is still used for signing. */
   readonly previousSecret: Uint8Array | null;
-  /** When the delivery was leased, by the database's clock. */
+  /** When the delivery was leased, according to the database's clock. */
   readonly now: Date;
   readonly event: Event;
 }
 
-/** A flat row with the columns of the event and of the delivery: only their ids have the same name. */
+/** A flat row with the columns of the event and of the delivery, which have only the name of the id in common. */
 type LeasedRow = Event & Omit<LeasedDelivery, 'id' | 'event'> & { readonly deliveryId: string };
 
 /**
@@ -89,14 +89,14 @@ const releaseStatement = statement<object>(
    where platform_id = $1 and id = $2 and begun = $3 and status = 'PENDING'`,
 );
 
-/** Releases a delivery whose attempt this process has aborted: another process attempts it immediately. */
+/** Releases a delivery whose attempt this process has aborted, so that another process can attempt it immediately. */
 export async function releaseDelivery({ payments }: Webhooks, delivery: LeasedDelivery): Promise<void> {
   await releaseStatement(payments.database.pool, delivery.platformId, delivery.id, delivery.begun);
 }
 
 const settleStatement = statement<object>(
   'settle_delivery',
-  // The clock is read once, so that the recorded pause is exactly the intended one.
+  // The clock is read once, so that the recorded pause is exact.
   `with ended as materialized (
      select clock_ms() as at
    ), attempt as (
@@ -111,7 +111,7 @@ const settleStatement = statement<object>(
 );
 
 /**
- * Records an attempt and the new state of its delivery, which only the attempt that began last changes.
+ * Records an attempt and the new state of its delivery. Only the attempt that began last changes that state.
  * @param attempt undefined for a decision without an attempt
  * @param state `nextInMs` is the time until the next attempt after a failure
  */
@@ -137,8 +137,8 @@ export async function settleDelivery(
 
 const healedStatement = statement<object>(
   'webhook_endpoint_healed',
-  // Every success writes this, so the write does not wait for the disk: if a crash loses it, the next success writes it
-  // again.
+  // This row is rewritten after every success, so its commit need not wait for the disk: if it is lost in a crash, the
+  // next success writes it again.
   `with relaxed as materialized (select set_config('synchronous_commit', 'off', true))
    update webhook_endpoint set failures = 0, failing_since = null, failures_after = greatest(failures_after, $3),
      status = case status when 'FAILING' then 'ENABLED' else status end
@@ -159,9 +159,9 @@ const failedStatement = statement<{ status: string }>(
 );
 
 /**
- * Updates an endpoint's health: a success clears its failures; days of failures, or the status 410, disable it. A
- * failure counts only if its attempt began after every successful one: an older attempt that fails late says nothing
- * about the endpoint's current state.
+ * Updates an endpoint's health: a success clears its failures; days of failures, or a 410 response, disable the
+ * endpoint. A failure counts only if its attempt began after every successful one, because the late failure of an older
+ * attempt says nothing about the endpoint's current state.
  */
 export async function recordHealth(
   { payments, pace }: Webhooks,
@@ -187,8 +187,7 @@ export function whereDeliveries(
   filter: Given<{ readonly status?: Given<readonly WebhookDeliveryStatus[]> }>,
 ): Prisma.WebhookDeliveryWhereInput {
   const status = filter?.status;
-  // Nearly all deliveries are DELIVERED. An index on all other deliveries, webhook_delivery_undelivered, has the same
-  // condition.
+  // Nearly all deliveries are DELIVERED. The index on all others has this condition.
   const isUndelivered = status && !status.includes('DELIVERED');
   return { ...anyOf('status', status), ...(isUndelivered && { AND: [{ status: { not: 'DELIVERED' } }] }) };
 }

@@ -7,8 +7,8 @@ const maxEvents = 500;
 
 /**
  * Inserts the deliveries. A TEST event goes only to the endpoint that it names. The event of a UMA payment that awaits
- * approval goes as an approval request to the platform's oldest endpoint for such events, and as a plain event to the
- * other endpoints. Bank-rail payments are never sent as approval requests.
+ * approval is sent as an approval request to the platform's oldest endpoint for such events, and as a plain event to
+ * the others. Bank-rail payments are never sent as approval requests.
  */
 const fanOutStatement = statement<{ count: number; moved: number }>(
   'fan_out_webhooks',
@@ -38,7 +38,7 @@ const fanOutStatement = statement<{ count: number; moved: number }>(
 
 /**
  * Creates the deliveries of new events: exactly one per event and endpoint, in the transaction that advances the
- * endpoint's position in the feed. Returns the `count` of deliveries, and how many positions were `moved`.
+ * endpoint's position in the feed. Returns the number of deliveries (`count`) and of positions advanced (`moved`).
  */
 export async function fanOut({ payments }: Webhooks): Promise<{ count: number; moved: number }> {
   const [row] = await fanOutStatement(payments.database.pool, maxEndpoints, maxEvents);

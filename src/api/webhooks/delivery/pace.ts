@@ -1,22 +1,22 @@
-/** The seconds between a failed attempt and the next: ten attempts over about three days. */
+/** The pauses between a failed attempt and the next, in seconds: ten attempts over about three days. */
 const schedule = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400] as const;
 /** The fraction by which a pause varies at random, so that deliveries that failed together are not retried together. */
 const jitter = 0.2;
-/** The maximum number of seconds that a receiver's Retry-After header can set. */
+/** The longest pause that a receiver's Retry-After header can set, in seconds. */
 const maxRetryAfter = 86_400;
 
 /** The intervals and time limits of webhooks, in milliseconds. */
 export interface Pace {
-  /** The time limit of one attempt, from the name lookup to the end of the response's headers. */
+  /** The time limit for one attempt, from the name lookup to the end of the response headers. */
   readonly attemptMs: number;
   readonly connectMs: number;
-  /** How long a process holds a delivery exclusively; then another process may attempt it. */
+  /** How long a process leases a delivery. After that, another process may attempt it. */
   readonly leaseMs: number;
-  /** How long an endpoint can fail, without any success, before it is disabled. */
+  /** How long an endpoint can fail, without a single success, before it is disabled. */
   readonly disableAfterMs: number;
-  /** How long the previous secret is still used to sign after a rotation. */
+  /** How long the previous secret is still used for signing after a rotation. */
   readonly rotationMs: number;
-  /** Returns the milliseconds until the next attempt; undefined if there is none. `retryAfter` is in seconds. */
+  /** Returns the milliseconds until the next attempt, or undefined if there is none. `retryAfter` is in seconds. */
   nextInMs(failures: number, retryAfter: number | undefined): number | undefined;
 }
 
@@ -42,7 +42,7 @@ export function paceOf(scale: number, random: () => number = Math.random): Pace 
   };
 }
 
-/** Reads a Retry-After header (RFC 9110, 10.2.3), a number or a date, as seconds; undefined if it is neither. */
+/** Converts a Retry-After header (RFC 9110, 10.2.3), a number or a date, to seconds; undefined if it is neither. */
 export function retryAfterSeconds(header: string | undefined, now: Date): number | undefined {
   if (header === undefined) return undefined;
   if (/^\s*\d{1,9}\s*$/.test(header)) return Number(header);

@@ -13,7 +13,7 @@ import { type Pace, retryAfterSeconds } from './pace.ts';
 
 /** The maximum number of bytes read from a response, so that an endless response is harmless. */
 const maxAnswerBytes = 16_384;
-/** How long a response body that is not needed may take, in milliseconds. */
+/** How long reading an unneeded response body may take, in milliseconds. */
 const bodyMs = 1_000;
 
 export interface Message {
@@ -21,18 +21,18 @@ export interface Message {
   readonly loopbackAllowed: boolean;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** The time limit of the whole attempt: name lookup, connection, request and the response's headers. */
+  /** The time limit for the whole attempt: name lookup, connection, request and response headers. */
   readonly timeoutMs: number;
-  /** Whether to return the response's body; otherwise it is discarded. */
+  /** Whether to return the response body; otherwise it is discarded. */
   readonly readAnswer: boolean;
 }
 
-/** The outcome of one attempt. `error` is shown to the platform and contains no text from the response. */
+/** The outcome of one attempt. `error` is shown to the platform and contains nothing from the response. */
 export interface Outcome {
   readonly durationMs: number;
   readonly responseStatus?: number;
   readonly error?: string | undefined;
-  /** The seconds of the receiver's Retry-After header. */
+  /** The receiver's Retry-After header, in seconds. */
   readonly retryAfter?: number | undefined;
   readonly timedOut?: boolean;
   readonly answer?: string;
@@ -45,8 +45,8 @@ export class Sender {
   readonly #stopping = new AbortController();
 
   constructor(pace: Pace, resolve: Resolver) {
-    // Separate agents for this machine and for public addresses, so that a connection to this machine is never used for
-    // a request to a public address. They ignore the environment's proxy settings, and `request` follows no redirects.
+    // Separate agents for this machine and for public addresses, so that a connection to this machine is never reused
+    // for a public address. They ignore the environment's proxy settings, and `request` follows no redirects.
     const agent = (allowed: (address: string) => boolean) =>
       new Agent({
         connect: { lookup: checkedLookup(resolve, allowed), timeout: pace.connectMs },
@@ -66,7 +66,7 @@ export class Sender {
       durationMs: Math.round(performance.now() - start),
     });
     try {
-      // Checked again at each attempt: the rules may have changed since the endpoint was created.
+      // Checked again at each attempt, because the rules may have changed since the endpoint was created.
       const url = parseEndpointUrl(message.url, message.loopbackAllowed);
       const { statusCode, headers, body } = await request(url, {
         dispatcher: isLoopbackHost(url) ? this.#loopback : this.#public,
@@ -105,7 +105,7 @@ export class Sender {
   }
 }
 
-/** Returns whether a status means delivered: 2xx, or 409, if the receiver already has the event (decision 23). */
+/** Returns whether a status means that the event was delivered: 2xx, or 409 for a duplicate (decision 23). */
 export const isDelivered = (status: number) => (status >= 200 && status < 300) || status === 409;
 
 /** Returns whether a status means that the receiver wants no further events. */
@@ -156,7 +156,7 @@ function describe(error: unknown, timeoutMs: number): string {
   return 'the request failed';
 }
 
-/** Generates a signing secret in the form of Standard Webhooks: `whsec_` and 32 random bytes in base64. */
+/** Generates a signing secret as defined by Standard Webhooks: `whsec_` and 32 random bytes in base64. */
 export const newSigningSecret = () => `whsec_${randomBytes(32).toString('base64')}`;
 
 /** Returns the headers that sign a body (standardwebhooks.com): id, time, and an HMAC-SHA256 per valid secret. */

@@ -15,8 +15,8 @@ import { findConfigEndpoint, findEndpointByUrl, lockEndpoint } from './endpoint-
 import { announceTest, sendTest } from './test-event.ts';
 
 // Creates, changes and removes endpoints in the caller's transaction. Revoking the token that created an endpoint, or
-// last changed its URL, enabled it or subscribed it to approvals, disables the endpoint; so the caller's token must be
-// valid. Locks are taken in the order platform, tokens, endpoint.
+// last changed its URL, enabled it or subscribed it to approvals, disables the endpoint, so the caller's token must
+// still be valid. Locks are taken in the order platform, tokens, endpoint.
 
 const maxEndpoints = 20;
 
@@ -63,8 +63,8 @@ export interface EndpointChange extends Expecting {
 const enabledState = { status: 'ENABLED', failures: 0, failingSince: null, disabledAt: null, notice: null } as const;
 
 /**
- * Changes an endpoint. A new URL starts with no failures, whatever happened at the old one, and gets a test event.
- * Enabling an endpoint does not send the events that it missed; a replay of the range does.
+ * Changes an endpoint. A new URL starts with no failures, regardless of the old one's, and gets a test event. Enabling
+ * an endpoint does not send the events that it missed; replaying the range does.
  * @throws Refusal FORBIDDEN (the caller's token is revoked or may not approve payments), WEBHOOK_ENDPOINT_NOT_FOUND
  */
 export async function changeEndpoint(transaction: Transaction, caller: Caller, id: string, change: EndpointChange) {
@@ -100,7 +100,7 @@ export async function changeEndpoint(transaction: Transaction, caller: Caller, i
 /** The type of event for which an endpoint's response decides on behalf of the platform (decision 33). */
 const approvalType = 'INCOMING_PAYMENT';
 
-/** Refuses an endpoint whose responses approve payments if the caller's token may not approve them itself. */
+/** Refuses an endpoint whose responses approve payments if the caller's own token may not approve them. */
 function requireMayApprove({ permissions }: Caller, eventTypes: readonly EventType[]): void {
   if (permissions.includes('TRANSACT') || !eventTypes.includes(approvalType)) return;
   const why = `which is required for an endpoint for ${approvalType}, because its answers approve payments`;
@@ -112,7 +112,7 @@ export async function removeEndpoint(prisma: Prisma.TransactionClient, caller: C
   await prisma.webhookEndpoint.deleteMany({ where: { AND: [visibleToPlatform(caller), { id }] } });
 }
 
-/** Generates a signing secret. Also returns it as it is stored. */
+/** Generates a signing secret. Returns it both in plain text and as stored. */
 export function sealedSecret(webhooks: Webhooks, platformId: string, id: string) {
   const secret = newSigningSecret();
   return { secret, sealed: new Uint8Array(requireBox(webhooks).seal(secret, secretOwner(platformId, id))) };
@@ -124,8 +124,8 @@ async function endOfFeed(prisma: Prisma.TransactionClient, { platformId }: Calle
 
 /**
  * Creates the endpoint of a platform's settings (decision 51), changes its URL or (with null) removes it, in the
- * caller's transaction, which has locked the platform's row. It is an endpoint for every type of event, marked
- * `ofConfig`. A new URL gets a test event. Setting the URL of a disabled endpoint, even the same one, enables it.
+ * caller's transaction, which has locked the platform's row. The endpoint, marked `ofConfig`, gets every type of event.
+ * A new URL gets a test event. Setting the URL of a disabled endpoint, even the same one, enables it.
  * @returns the signing secret of a new endpoint, which is shown only here; undefined if none was created
  * @throws Refusal FORBIDDEN, CONFLICT (the platform has the maximum number of endpoints)
  */
@@ -150,7 +150,7 @@ export async function setConfigEndpoint(
   return (await insertEndpoint(webhooks, transaction, caller, row)).secret;
 }
 
-/** Returns text that identifies the state of the settings' endpoint. */
+/** Returns a string that identifies the state of the settings' endpoint. */
 export function stateOf(endpoint: WebhookEndpoint | null): string {
   return endpoint ? `${endpoint.id.slice(-12)}.${endpoint.version}` : 'none';
 }

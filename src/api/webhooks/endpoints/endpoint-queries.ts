@@ -12,7 +12,7 @@ export async function readEndpoint(prisma: Prisma.TransactionClient, caller: Cal
   return (await prisma.webhookEndpoint.findFirst({ where })) ?? notFound();
 }
 
-/** Creates the refusal of operations that need an enabled endpoint. */
+/** Creates the refusal for operations that need an enabled endpoint. */
 export function endpointDisabled(id: string): Refusal {
   return new Refusal('CONFLICT', 'the endpoint is disabled: enable it first', {
     existingId: publicId('WebhookEndpoint', id),
@@ -44,7 +44,7 @@ export function findConfigEndpoint(prisma: Prisma.TransactionClient, caller: Cal
   return prisma.webhookEndpoint.findFirst({ where: { AND: [visibleToPlatform(caller), { ofConfig: true }] } });
 }
 
-/** Finds the endpoint at this URL: among several, the settings' endpoint or else the oldest. */
+/** Finds the endpoint at this URL. If there are several, prefers the settings' endpoint, then the oldest. */
 export function findEndpointByUrl(prisma: Prisma.TransactionClient, caller: Caller, url: string) {
   return prisma.webhookEndpoint.findFirst({
     where: { AND: [visibleToPlatform(caller), { url }] },

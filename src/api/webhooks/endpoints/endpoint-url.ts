@@ -13,7 +13,7 @@ export function isLoopbackHost(url: URL): boolean {
 
 /**
  * Parses the URL of an endpoint: https to a public host name, or, with `loopbackAllowed`, http or https to this
- * machine. Checks the parsed URL, because the parser normalizes all spellings.
+ * machine. Checks the URL after parsing, which normalizes alternative spellings.
  * @throws Refusal INVALID_INPUT with the reason
  */
 export function parseEndpointUrl(text: string, loopbackAllowed: boolean): URL {
@@ -30,7 +30,7 @@ export function parseEndpointUrl(text: string, loopbackAllowed: boolean): URL {
   if (url.protocol !== 'https:') refuse('must begin with https://');
   const host = bareHost(url);
   if (isIP(host) !== 0) refuse('must have a host name, not an IP address');
-  // Names without a dot and local names can only be internal. The addresses of other names are checked at each attempt.
+  // Names without a dot and local names can only be internal. Other names' addresses are checked at each attempt.
   if (!/^[a-z0-9_-]+(\.[a-z0-9_-]+)+$/.test(host) || /(^|\.)(localhost|local|internal)$/.test(host))
     refuse('must have a public host name');
   if (!ports.has(url.port)) refuse('must use port 443 or 8443');

@@ -21,7 +21,7 @@ type NamedEndpoint = Expecting & { readonly endpointId: string };
 
 /**
  * Creates an endpoint, which gets all new events, and sends it a test event.
- * @returns the endpoint and its signing secret, which is not shown again; a repeat of the call is refused with CONFLICT
+ * @returns the endpoint and its signing secret, which is not shown again: a repeated call is refused with CONFLICT
  */
 export const createEndpoint = webhookCommand((webhooks, caller, input: NewEndpoint) => {
   checkUrl(webhooks, caller, input.url);
@@ -38,7 +38,7 @@ export const createEndpoint = webhookCommand((webhooks, caller, input: NewEndpoi
   };
 });
 
-/** Checks a new endpoint's URL. Throws INVALID_INPUT, or SERVICE_UNAVAILABLE without a key for signing secrets. */
+/** Checks a new endpoint's URL. Throws INVALID_INPUT, or SERVICE_UNAVAILABLE if there is no key for signing secrets. */
 export function checkUrl(webhooks: Webhooks, caller: Caller, url: string): void {
   requireBox(webhooks);
   parseEndpointUrl(url, loopbackAllowed(webhooks, caller.environment));
@@ -80,7 +80,8 @@ export const deleteEndpoint = webhookCommand((_webhooks, caller, input: NamedEnd
 });
 
 /**
- * Replaces an endpoint's signing secret. For a day, both secrets are used, so that a receiver can switch without a gap.
+ * Replaces an endpoint's signing secret. For a day, webhooks are signed with both secrets, so that receivers can switch
+ * without a gap.
  */
 export const rotateSecret = webhookCommand((webhooks, caller, input: NamedEndpoint) => {
   requireBox(webhooks);

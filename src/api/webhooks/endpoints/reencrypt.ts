@@ -30,7 +30,7 @@ export async function reencryptSecrets(webhooks: Webhooks, keyId: string): Promi
   }
 }
 
-/** Re-encrypts the secrets of one endpoint. If they change in the meantime, it reads them again. */
+/** Re-encrypts the secrets of one endpoint. If they change in the meantime, reads them again. */
 async function reencrypt(
   prisma: Database['prisma'],
   box: SecretBox,

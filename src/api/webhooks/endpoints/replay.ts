@@ -13,7 +13,7 @@ import { webhookCommand, webhookTypesSql } from '../webhooks.ts';
 import { endpointDisabled, endpointUuid, lockEndpoint } from './endpoint-queries.ts';
 
 /**
- * Makes a delivery due now, with a full schedule of attempts. A pending approval request remains an approval request.
+ * Makes a delivery due now, with the full number of attempts. A pending approval request remains an approval request.
  */
 const restart = `status = 'PENDING', tries = 0, next_attempt_at = clock_ms(), question = d.question and d.status = 'PENDING'`;
 
@@ -23,7 +23,7 @@ const lastSequence = 2n ** 62n;
 export interface Replay {
   readonly endpointId: string;
   readonly eventId?: Given<string>;
-  /** The cursors before and after a range of the feed, both exclusive; one of them may be omitted. */
+  /** The cursors around a range of the feed, both exclusive. One of them may be omitted. */
   readonly after?: Given<string>;
   readonly before?: Given<string>;
 }
@@ -37,8 +37,8 @@ const inRange = `from event v join webhook_endpoint e on e.platform_id = v.platf
        else $5::boolean or v.type = any(e.event_types) end`;
 
 /**
- * Resends existing deliveries and creates missing ones: at most one more than allowed. The caller holds the endpoint's
- * lock, so that no other process does the same.
+ * Resends existing deliveries and creates missing ones, at most one more than is allowed. The caller holds the
+ * endpoint's lock, so that no other process does the same.
  */
 const replayStatement = statement<object>(
   'replay_deliveries',
@@ -61,7 +61,7 @@ const replayStatement = statement<object>(
 
 /**
  * Resends one event, or a range of the feed, to an endpoint, with the same webhook ids. An event of a type that the
- * endpoint does not receive is sent only if it is named by its own id.
+ * endpoint does not receive is sent only if it is requested by id.
  * @returns the number of events
  */
 export const replay = webhookCommand((webhooks, caller, input: Replay) => {
@@ -119,7 +119,7 @@ const resendStatement = statement<object>(
 );
 
 /**
- * Resends one delivery, in any status, under its original webhook id. New attempts are added to its earlier ones.
+ * Resends one delivery, whatever its status, under its original webhook id. New attempts are added to its earlier ones.
  * @throws Refusal WEBHOOK_DELIVERY_NOT_FOUND, CONFLICT (its endpoint is disabled), IDEMPOTENCY_MISMATCH
  */
 export const resend = webhookCommand((webhooks, caller, input: { readonly deliveryId: string }) => {
@@ -129,7 +129,7 @@ export const resend = webhookCommand((webhooks, caller, input: { readonly delive
     effect: async (transaction) => {
       const { client, prisma } = transaction;
       const { endpointId } = await readDelivery(prisma, caller, id);
-      // Locked, because disabling the endpoint ends its pending deliveries. This must not happen just before this one
+      // Lock the endpoint, because disabling it ends its pending deliveries, which must not happen just before this one
       // becomes pending.
       const endpoint = await lockEndpoint(transaction, caller, endpointId);
       if (endpoint.status === 'DISABLED') throw endpointDisabled(endpointId);

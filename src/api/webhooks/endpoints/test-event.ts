@@ -9,9 +9,9 @@ import { statement } from '../../../infra/database/statement.ts';
 import { type Webhooks, webhookCommand } from '../webhooks.ts';
 import { endpointDisabled, endpointUuid, readEndpoint } from './endpoint-queries.ts';
 
-/** How long a caller waits for the outcome of its test, in milliseconds. The delivery continues like any other. */
+/** How long a caller waits for the outcome of its test, in ms. After that, the delivery goes on like any other. */
 const waitMs = 8_000;
-/** The maximum number of a platform's tests that may wait for their receivers at a time, in one process. */
+/** The maximum number of a platform's tests that may await responses at the same time, per process. */
 const maxWaiting = 16;
 /** The pause before the outcome is checked again, in milliseconds. It doubles each time, up to `maxPollMs`. */
 const pollMs = 50;
@@ -23,7 +23,7 @@ const announceStatement = statement<{ eventId: string }>(
    values ($1, uuid_v7(), 'TEST', clock_ms(), 1, jsonb_build_object('endpoint_id', $2::uuid)) returning event_id`,
 );
 
-/** Adds a test event for one endpoint to the outbox, from which it is delivered like any event. Returns its id. */
+/** Adds a test event for one endpoint to the outbox, to be delivered like any other event. Returns its id. */
 export async function announceTest(client: pg.PoolClient, platformId: string, endpointId: string): Promise<string> {
   const [row] = await announceStatement(client, platformId, endpointId);
   if (!row) throw new Error('announce_test returned no row');
@@ -88,7 +88,7 @@ async function firstOutcome(webhooks: Webhooks, caller: Caller, id: string, even
   const deadline = Date.now() + waitMs;
   let pauseMs = pollMs;
   for (;;) {
-    // The event is sequenced after the command, and its delivery is created after that.
+    // The event is sequenced after the command has committed, and the delivery is created after that.
     const event = await prisma.event.findFirst({
       where: { platformId: caller.platformId, id: eventId },
       select: {
