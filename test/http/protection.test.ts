@@ -139,6 +139,28 @@ test('the documentation can be searched, and each result links to its section', 
   expect(await search('"><script>')).not.toContain('<script>');
 });
 
+test.each([
+  ['add a customer', 'Create a customer, with money and a payee'],
+  ['webhook retry', 'Webhooks › Retries'],
+  ['how do I refund a payment', 'Concepts › Refunds'],
+  ['api token', 'Create the API token'],
+  ['how long does a payment take', 'Duration of a payment'],
+  ['timeout', 'Errors › Retries and timeouts'],
+  ['retries', 'Webhooks › Retries'],
+  ['refunded', 'Concepts › Refunds'],
+  ['customers', 'Create a customer'],
+  ['stream', 'Streams'],
+])('a search for “%s” leads users to their pages first', async (words, expected) => {
+  const page = await (await get(`/docs?q=${encodeURIComponent(words)}`, { accept: 'text/html' })).text();
+  const hits = [...page.matchAll(/<li><a[^>]*>([^<]*)<\/a> <span class="quiet">([^<]*)/g)];
+  expect(
+    hits
+      .slice(0, 2)
+      .map(([, section, title]) => `${title} › ${section}`)
+      .join('\n'),
+  ).toContain(expected);
+});
+
 test('production hides GraphiQL and the OpenAPI document from unauthenticated visitors', async () => {
   const database = { DATABASE_URL: 'postgres://somebody@database/payments' };
   expect(readConfig({}).GRAPHIQL).toBe(true);
