@@ -40,6 +40,18 @@ test('an event stream forbids caching', async () => {
   await stream.body?.cancel();
 });
 
+test.each([
+  ['/lab/', '/lab'],
+  ['/docs/', '/docs'],
+  ['/2025-10-13', '/2025-10-13/docs'],
+  ['/2025-10-13/docs/?q=1', '/2025-10-13/docs?q=1'],
+])('a browser at %s is led to %s', async (path, page) => {
+  const shown = await ownGateway({ ROLE: 'serve', GRAPHIQL: true }, t.databaseUrl);
+  const answer = await get(path, { accept: 'text/html' }, shown);
+  expect([answer.status, answer.url]).toEqual([200, `${shown.url}${page}`]);
+  expect(await answer.text()).toContain('Payments');
+});
+
 test('the pages run only their own scripts', async () => {
   const shown = await ownGateway({ ROLE: 'serve', GRAPHIQL: true }, t.databaseUrl);
   const lab = await get('/graphql?query={viewer{kind}}', { accept: 'text/html' }, shown);

@@ -166,7 +166,7 @@ function filePage(file: string, text: string, { files, ordered, titles }: Shelf)
       sections.length > 2 &&
       html`<details class="contents"><summary>On this page</summary><ul>${sections.map(({ title, anchor }) => html`<li><a href="#${anchor}">${title}</a></li>`)}</ul></details>`
     }<main>${raw(contents)}</main><nav class="beside" aria-label="Pages beside this one"><span>${before && html`← ${linkTo(before, titles)}`}</span><span>${after && html`${linkTo(after, titles)} →`}</span></nav>`,
-    file,
+    titleOf(text, file),
   );
 }
 
@@ -241,6 +241,7 @@ function listText(groups: Groups, titles: Titles): string {
 }
 
 function titleOf(text: string, file: string): string {
+  if (file === 'README.md') return 'Overview';
   return /^# +(.+)$/m.exec(text)?.[1] ?? file;
 }
 
