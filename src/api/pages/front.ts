@@ -27,9 +27,7 @@ export function frontLinks({ sandbox, lab, documents, metricsUrl }: Shown): read
   return [
     ...(lab ? [page('lab', '/lab', 'Lab', 'Make a payment step by step in GraphiQL.')] : []),
     ...(sandbox ? [page('wallet', '/wallet', 'Wallet', 'Pay like a customer, in an example app.')] : []),
-    ...(documents
-      ? [page('rest_console', consolePath, 'REST console', 'Explore and try every REST endpoint.')]
-      : []),
+    ...(documents ? [page('rest_console', consolePath, 'REST console', 'Explore and try every REST endpoint.')] : []),
     ...(documents ? [page('docs', docsPath, 'Docs', 'How to start, and how everything works.')] : []),
     api('graphql', '/graphql', 'GraphQL', 'Queries, mutations and streams, over HTTP and WebSocket.'),
     api('rest', restPath, 'REST', 'The same domain, for servers.'),

@@ -80,7 +80,8 @@ export async function openPages(shown: Shown) {
       const ofApi = { '/graphql': shown.lab && '/lab', [restPath]: shown.documents && consolePath }[path];
       if (ofApi && wantsPage(request)) return redirect(response, path, ofApi);
       const bare = path.replace(/\/$/, '');
-      if (bare !== path && (bundled[bare] || (shown.documents && bare === docsPath))) return redirect(response, path, bare);
+      if (bare !== path && (bundled[bare] || (shown.documents && bare === docsPath)))
+        return redirect(response, path, bare);
       const isList = path === listPath;
       if (shown.documents && (isList || path === docsPath || path.startsWith(`${docsPath}/`))) {
         docs ??= openDocs();

@@ -69,13 +69,13 @@ export const examples: Readonly<Record<string, Readonly<Record<string, Example>>
       },
     },
     realTimeFunding: {
-      summary: 'With real-time funding: paid by a deposit, which sandboxSend simulates',
+      summary: 'With real-time funding: paid by a deposit, which POST /sandbox/send simulates',
       value: { ...quote, source: { sourceType: 'REALTIME_FUNDING', customerId: customer, currency: 'USD' } },
     },
   },
   sandboxSend: {
     deposit: {
-      summary: 'The deposit for a quote with real-time funding: first create one, with that example of createQuote',
+      summary: 'The deposit for a quote: first create one with POST /quotes, example “With real-time funding”',
       value: { quoteId: unfunded, currencyCode: 'USD' },
     },
   },
