@@ -47,7 +47,7 @@ export function formFault(field: AccountField, value: string, details: AccountDe
   const { pattern, form, explain } = formOf(field, details);
   const reason = explain?.(value);
   if (pattern.test(value) && reason === undefined) return undefined;
-  return `the value must be ${form}${reason === undefined ? '' : `: ${reason}`}`;
+  return `the value must be ${form}${reason === undefined ? '' : `; ${reason}`}`;
 }
 
 /** Separators in printed numbers: spaces of every width, and dashes. For use in a pattern's character class. */
@@ -120,7 +120,9 @@ function misfit(characters: readonly string[], runs: readonly Run[]): string | u
   }
   const least = runs.reduce((sum, [, count]) => sum + count, 0);
   const count = characters.length;
-  return count < least || count > places.length ? `it has ${count}` : undefined;
+  return count < least || count > places.length
+    ? `it has ${count} ${count === 1 ? 'character' : 'characters'}`
+    : undefined;
 }
 
 /** If exactly one substitution of similar characters would correct a value, suggests it as a question. */
@@ -150,7 +152,7 @@ export function checkDigits(
   return (value, details) => {
     if (isRight(value, details)) return undefined;
     const hint = exchanged(value, (other) => isRight(other, details));
-    return `${which} not match the rest: a character is wrong or two are swapped${hint === undefined ? '' : `; ${hint}`}`;
+    return `${which} not match the rest, because a character is wrong or two are swapped${hint === undefined ? '' : `; ${hint}`}`;
   };
 }
 
@@ -231,7 +233,7 @@ export const lettersOrDigits = numberField(
   },
 );
 
-const bareIban = written('an IBAN: a country code, 2 digits and 11 to 30 letters or digits', {
+const bareIban = written('an IBAN of 15 to 34 characters such as DE89370400440532013000', {
   runs: [
     ['[A-Za-z]', 2],
     [digit, 2],

@@ -70,7 +70,7 @@ export const tronAddress = address(
         ? nobody(bytes.subarray(1))
         : 'it is the address of another chain';
     } catch {
-      return 'its last characters, the checksum, do not match the rest: a character is wrong or two are swapped';
+      return 'its last characters, the checksum, do not match the rest, because a character is wrong or two are swapped';
     }
   }),
 );
@@ -110,14 +110,14 @@ export const evmAddress = numberField(
       const isPlain = digits === digits.toLowerCase() || digits === digits.toUpperCase();
       return isPlain || `0x${digits}` === value
         ? undefined
-        : 'its capitals, the checksum, do not match the rest: a character is wrong or two are swapped';
+        : 'its capitals, the checksum, do not match the rest, because a character is wrong or two are swapped';
     },
   },
 );
 
 const isCapital = (value: string) => value === value.toUpperCase();
 const wrongChecksum =
-  'its last 6 characters, the checksum, do not match the rest: a character is wrong or two are swapped';
+  'its last 6 characters, the checksum, do not match the rest, because a character is wrong or two are swapped';
 
 /** A wallet address on the second-layer Bitcoin network: bech32m, all upper case or all lower case. */
 export const layer2Address = address(

@@ -558,7 +558,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
   test('on a phone, a new payee’s refused detail gets the focus, and the outcome comes into view', async () => {
     const { page } = await openWallet({ viewport: phone });
     const form = await fillPayee(page, 'Ada Short', '12');
-    await form.getByText('the value must be 4 to 17 digits: it has 2.').waitFor();
+    await form.getByText('the value must be 4 to 17 digits; it has 2 characters.').waitFor();
     expect(await form.getByLabel('Account number').evaluate(isFocused)).toBe(true);
     // The form has its button at the edge of the screen.
     await form.getByLabel('Account number').fill('000456000');

@@ -40,6 +40,18 @@ test('an event stream forbids caching', async () => {
   await stream.body?.cancel();
 });
 
+test.each([
+  ['/lab/', '/lab'],
+  ['/docs/', '/docs'],
+  ['/2025-10-13', '/2025-10-13/docs'],
+  ['/2025-10-13/docs/?q=1', '/2025-10-13/docs?q=1'],
+])('a browser at %s is led to %s', async (path, page) => {
+  const shown = await ownGateway({ ROLE: 'serve', GRAPHIQL: true }, t.databaseUrl);
+  const answer = await get(path, { accept: 'text/html' }, shown);
+  expect([answer.status, answer.url]).toEqual([200, `${shown.url}${page}`]);
+  expect(await answer.text()).toContain('Payments');
+});
+
 test('the pages run only their own scripts', async () => {
   const shown = await ownGateway({ ROLE: 'serve', GRAPHIQL: true }, t.databaseUrl);
   const lab = await get('/graphql?query={viewer{kind}}', { accept: 'text/html' }, shown);
@@ -137,6 +149,28 @@ test('the documentation can be searched, and each result links to its section', 
   expect(await search('sandboxScenario')).toContain('>By sandboxScenario</a>');
   expect(await search('no-such-word-anywhere')).toMatch(/No page contains all of these words.*<a href=".\/docs">/);
   expect(await search('"><script>')).not.toContain('<script>');
+});
+
+test.each([
+  ['add a customer', 'Create a customer, with money and a payee'],
+  ['webhook retry', 'Webhooks › Retries'],
+  ['how do I refund a payment', 'Concepts › Refunds'],
+  ['api token', 'Create the API token'],
+  ['how long does a payment take', 'Duration of a payment'],
+  ['timeout', 'Errors › Retries and timeouts'],
+  ['retries', 'Webhooks › Retries'],
+  ['refunded', 'Concepts › Refunds'],
+  ['customers', 'Create a customer'],
+  ['stream', 'Streams'],
+])('a search for “%s” leads users to their pages first', async (words, expected) => {
+  const page = await (await get(`/docs?q=${encodeURIComponent(words)}`, { accept: 'text/html' })).text();
+  const hits = [...page.matchAll(/<li><a[^>]*>([^<]*)<\/a> <span class="quiet">([^<]*)/g)];
+  expect(
+    hits
+      .slice(0, 2)
+      .map(([, section, title]) => `${title} › ${section}`)
+      .join('\n'),
+  ).toContain(expected);
 });
 
 test('production hides GraphiQL and the OpenAPI document from unauthenticated visitors', async () => {

@@ -48,7 +48,11 @@ const getAs =
 
 /** Creates what must exist before an operation, so that it is the newest of its kind. */
 const before: Readonly<Record<string, () => Promise<unknown>>> = {
-  sandboxSend: () => send(find('createQuote', 'realTimeFunding')),
+  sandboxSend: async () => {
+    await send(find('createQuote', 'realTimeFunding'));
+    // A newer quote that waits for no deposit.
+    await send(find('createQuote', 'fromAccount'));
+  },
   approveTransaction: () => send(find('sandboxReceiveUma', 'announce')),
   rotateToken: () => send(find('createToken', 'view')),
   rejectTransaction: () => send(find('sandboxReceiveUma', 'announce')),

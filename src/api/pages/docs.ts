@@ -31,12 +31,12 @@ Build a server
   src/rails/sandbox/README.md docs/command-line.md docs/interface-specification.md docs/compatibility.md
 Operate the service
   docs/operating.md docs/settings.md docs/production.md docs/night.md docs/growing.md docs/database-roles.md
-  docs/faults.md SECURITY.md
+  SECURITY.md
 Connect a bank or a provider
   docs/rails.md src/rails/README.md
 Change the code
   ARCHITECTURE.md CONTRIBUTING.md docs/decisions.md docs/prisma.md docs/database-functions.md docs/proofs.md
-  docs/attacks.md docs/coverage.md bench/RESULTS.md CHANGELOG.md`
+  docs/faults.md docs/attacks.md docs/coverage.md bench/RESULTS.md CHANGELOG.md`
   .split(/\n(?=\S)/)
   .slice(1)
   .map((part): readonly [reader: string, files: readonly string[]] => {
@@ -44,8 +44,20 @@ Change the code
     return [reader, lines.flatMap((line) => line.split(' '))];
   });
 
-/** The pages for which a reader is named: a search shows them first. */
 const listed = new Set(readers.flatMap(([, files]) => files));
+
+/** The pages in the order of a search, by audience: users of the APIs, operators, contributors, nobody in particular. */
+const audiences = [
+  ['Try it', 'Build an app', 'Build a server'],
+  ['Operate the service', 'Connect a bank or a provider'],
+  ['Change the code'],
+].map((names) => new Set(readers.flatMap(([reader, files]) => (names.includes(reader) ? files : []))));
+
+/** Returns the position of a page's audience in that order. */
+function audienceOf(file: string): number {
+  const found = audiences.findIndex((files) => files.has(file));
+  return found < 0 ? audiences.length : found;
+}
 
 const isPicture = (file: string) => file.endsWith('.png');
 const isPage = (file: string) => file.endsWith('.md');
@@ -154,7 +166,7 @@ function filePage(file: string, text: string, { files, ordered, titles }: Shelf)
       sections.length > 2 &&
       html`<details class="contents"><summary>On this page</summary><ul>${sections.map(({ title, anchor }) => html`<li><a href="#${anchor}">${title}</a></li>`)}</ul></details>`
     }<main>${raw(contents)}</main><nav class="beside" aria-label="Pages beside this one"><span>${before && html`← ${linkTo(before, titles)}`}</span><span>${after && html`${linkTo(after, titles)} →`}</span></nav>`,
-    file,
+    titleOf(text, file),
   );
 }
 
@@ -186,16 +198,32 @@ const common = new Set(
   'a an and are at by can do does for from how i if in is it my of on or the to what when with'.split(' '),
 );
 
+/** Words that newcomers use for the words of these pages. */
+const synonyms: Readonly<Record<string, string>> = { add: 'create', change: 'update' };
+
 /** Returns the words to search for, as patterns: without the common ones, unless there are no others. */
 function patternsOf(words: string): readonly string[] {
   const all = words.toLowerCase().match(/[^\s?!,;]+/g) ?? [];
   const rare = all.filter((word) => !common.has(word));
-  // A short word counts only at the beginning of a word.
   return (rare.length > 0 ? rare : all).slice(0, 10).map((word) => {
-    const escaped = word.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&');
-    return word.length < 4 ? `(?<![\\p{L}\\p{N}])${escaped}` : escaped;
+    const synonym = synonyms[word];
+    return synonym === undefined ? patternOf(word) : `(?:${patternOf(word)}|${patternOf(synonym)})`;
   });
 }
+
+/** Returns the pattern of a word in all its endings: "retries", "retried" and "retrying" are the word "retry". */
+function patternOf(word: string): string {
+  const stem = word
+    .replace(/(?<=[a-z]{3}(?:ss|sh|ch|x))es$|(?<=[a-z]{2}[^sui])s$/, '')
+    .replace(/(?<=[a-z]{4})ed$|(?<=[a-z]{5})ing$/, '')
+    .replace(/(?<=[a-z]{3})(?:ie|i|y)$/, '');
+  const ending = /(?:y|ies|ied|ying)$/.test(word) && stem.length > 3 ? '(?:y|i)' : '';
+  const pattern = stem.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&') + ending;
+  // A short word counts only at the beginning of a word.
+  return word.length < 4 ? `${wordStart}${pattern}` : pattern;
+}
+
+const wordStart = '(?<![\\p{L}\\p{N}])';
 
 function marked(excerpt: string, words: string) {
   // Every second part is one of the words.
@@ -213,6 +241,7 @@ function listText(groups: Groups, titles: Titles): string {
 }
 
 function titleOf(text: string, file: string): string {
+  if (file === 'README.md') return 'Overview';
   return /^# +(.+)$/m.exec(text)?.[1] ?? file;
 }
 
@@ -225,27 +254,44 @@ interface Found extends Section {
 
 const mostFound = 20;
 
-/** Finds the sections of pages (Markdown by path) that contain all these words, listed ones and those with a word in the heading first. */
+/**
+ * Finds the sections of pages (Markdown by path) that contain these words, some of them possibly in the page's title.
+ * Sections with the words in their headings come first, the rarest word counting most, then those of pages for users.
+ * Pages for contributors come last in any case.
+ */
 function search(pages: ReadonlyMap<string, string>, words: string): readonly Found[] {
   const patterns = patternsOf(words).map((pattern) => new RegExp(pattern, 'giu'));
   const [firstPattern] = patterns;
   if (!firstPattern) return [];
-  const found = [...pages].flatMap(([file, text]) =>
-    sectionsOf(text).flatMap(({ title, body }) => {
-      const all = `${title}\n${body}`;
-      const times = patterns.map((pattern) => all.match(pattern)?.length ?? 0);
-      if (times.includes(0)) return [];
-      const inHeading = patterns.filter((pattern) => title.match(pattern)).length;
-      const rank = (listed.has(file) ? 10_000 : 0) + 100 * inHeading + times.reduce((sum, each) => sum + each, 0);
+  // A heading about upstreams is not about streams.
+  const headings = patterns.map(({ source }) => new RegExp(`${wordStart}${source}`, 'iu'));
+  const sections = [...pages].flatMap(([file, text]) => {
+    const isOfPage = headings.map((pattern) => titleOf(text, file).search(pattern) >= 0);
+    return sectionsOf(text).map(({ title, body }) => {
+      const isHeading = headings.map((pattern) => title.search(pattern) >= 0);
+      const times = patterns.map((pattern) => `${title}\n${body}`.match(pattern)?.length ?? 0);
+      return { file, title, body, times, isHeading, isOfPage };
+    });
+  });
+  const weights = patterns.map((_, word) => 1 / (1 + sections.filter(({ times }) => times[word]).length));
+  const weightOf = (places: readonly boolean[]) =>
+    weights.reduce((sum, weight, word) => sum + (places[word] ? weight : 0), 0) /
+    weights.reduce((sum, each) => sum + each);
+  const found = sections
+    .filter(({ times }) => times.some((count) => count > 0))
+    .filter(({ times, isOfPage }) => times.every((count, word) => count > 0 || isOfPage[word]))
+    .map(({ file, title, body, times, isHeading, isOfPage }) => {
+      const placed = 100 * weightOf(isHeading) + 50 * weightOf(isOfPage.map((is, word) => is && !isHeading[word]));
+      const frequency = times.reduce((sum, count) => sum + Math.min(count, 9), 0) / times.length;
+      const rank = placed + frequency - ([0, 40][audienceOf(file)] ?? 200 * audienceOf(file));
       const first = body.search(firstPattern);
       const [from, to] = [Math.max(0, first - 80), Math.max(0, first) + 160];
       // Whole words, without Markdown markup.
       const around = body.slice(from, to).replaceAll(/^```\w*|^ *- |[`*|#]|-{3,}|\]\([^)]*\)|\[/gm, '');
       const begun = from > 0 ? around.replace(/^\S*\s+/, '… ') : around;
       const excerpt = (to < body.length ? begun.replace(/\s+\S*$/, ' …') : begun).trim();
-      return [{ file, title: title.replaceAll('`', ''), anchor: anchorOf(title), excerpt, rank }];
-    }),
-  );
+      return { file, title: title.replaceAll('`', ''), anchor: anchorOf(title), excerpt, rank };
+    });
   return found.toSorted((one, other) => other.rank - one.rank).slice(0, mostFound);
 }
 

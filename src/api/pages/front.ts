@@ -3,7 +3,9 @@ import type { Assets } from './assets.ts';
 import { docsPath } from './docs.ts';
 import { type Page, plainPage, type Shown } from './layout.ts';
 
-export const consolePath = '/2025-10-13/docs';
+/** The root of the REST API. */
+export const restPath = '/2025-10-13';
+export const consolePath = `${restPath}/docs`;
 
 /** A link from the front page to something that runs here. */
 interface Link {
@@ -24,22 +26,18 @@ export function frontLinks({ sandbox, lab, documents, metricsUrl }: Shown): read
   const [page, data, api] = [link('PAGE'), link('DATA'), link('API')];
   return [
     ...(lab ? [page('lab', '/lab', 'Lab', 'Make a payment step by step in GraphiQL.')] : []),
-    ...(sandbox ? [page('wallet', '/wallet', 'Wallet', 'Pay as a customer would, in an app to copy.')] : []),
-    ...(documents
-      ? [page('rest_console', consolePath, 'REST console', 'Read about each endpoint of REST, and try it.')]
-      : []),
+    ...(sandbox ? [page('wallet', '/wallet', 'Wallet', 'Pay like a customer, in an example app.')] : []),
+    ...(documents ? [page('rest_console', consolePath, 'REST console', 'Explore and try every REST endpoint.')] : []),
     ...(documents ? [page('docs', docsPath, 'Docs', 'How to start, and how everything works.')] : []),
     api('graphql', '/graphql', 'GraphQL', 'Queries, mutations and streams, over HTTP and WebSocket.'),
-    api('rest', rest, 'REST', 'The same domain, for servers.'),
-    ...(documents ? [data('openapi', `${rest}/openapi.json`, 'OpenAPI', 'The REST API, for programs.')] : []),
+    api('rest', restPath, 'REST', 'The same domain, for servers.'),
+    ...(documents ? [data('openapi', `${restPath}/openapi.json`, 'OpenAPI', 'The REST API, for programs.')] : []),
     data('health', '/health/ready', 'Health', 'Whether this instance can do its work.'),
     ...(metricsUrl !== undefined
       ? [data('metrics', `${metricsUrl}/metrics`, 'Metrics', 'Figures for Prometheus.')]
       : []),
   ];
 }
-
-const rest = '/2025-10-13';
 
 /** The statuses of payments, in the order of a payment's life. */
 const statuses = ['CREATED', 'PENDING', 'PROCESSING', 'COMPLETED', 'REFUNDED', 'FAILED', 'REJECTED', 'EXPIRED'];
@@ -89,7 +87,7 @@ const starts: Readonly<Record<string, readonly [about: string, pages: Readonly<R
     {
       Guide: 'docs/guides/web.md',
       'Client package': 'src/apps/client/README.md',
-      'App to copy': 'src/apps/wallet/README.md',
+      'Example app': 'src/apps/wallet/README.md',
     },
   ],
   Mobile: [

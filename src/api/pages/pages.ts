@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { html, raw } from 'hono/html';
 import { type Assets, assetPath, openAssets } from './assets.ts';
 import { type Docs, docsPath, openDocs } from './docs.ts';
-import { consolePath, frontLinks, frontPage } from './front.ts';
+import { consolePath, frontLinks, frontPage, restPath } from './front.ts';
 import { bundledPage, type Page, plainPage, type SandboxPlatform, type Shown, sendPage } from './layout.ts';
 
 function notFoundPage(path: string, shown: Shown): Page {
@@ -36,12 +36,12 @@ const openApiPath = '/2025-10-13/openapi.json';
 async function consolePage(assets: Assets, { sandbox }: Shown): Promise<Page> {
   return bundledPage(assets, {
     name: 'console',
-    title: 'REST',
+    title: 'REST console',
     settings: {
       document: openApiPath,
       ...(sandbox && { credentials: sandbox.credentials, payer: await sandbox.payer() }),
     },
-    before: html`<nav class="back"><a href="/">Payments</a></nav>`,
+    before: html`<nav class="crumbs" aria-label="Path"><a href="/">Payments</a> / REST console</nav>`,
     otherwise: html`The document of the API is at <a href="${openApiPath}">${openApiPath}</a>.`,
   });
 }
@@ -76,11 +76,12 @@ export async function openPages(shown: Shown) {
       if (path === '/') return answerFront(response, assets, shown);
       const build = bundled[path];
       if (build) return sendPage(response, 200, await build());
-      // The path at which users look for GraphiQL.
-      if (path === '/graphql' && shown.lab && wantsPage(request)) {
-        response.writeHead(302, { location: `lab${new URL(request.url ?? '/', 'http://localhost').search}` }).end();
-        return true;
-      }
+      // The paths of the APIs, at which users look for GraphiQL and the console.
+      const ofApi = { '/graphql': shown.lab && '/lab', [restPath]: shown.documents && consolePath }[path];
+      if (ofApi && wantsPage(request)) return redirect(response, path, ofApi);
+      const bare = path.replace(/\/$/, '');
+      if (bare !== path && (bundled[bare] || (shown.documents && bare === docsPath)))
+        return redirect(response, path, bare);
       const isList = path === listPath;
       if (shown.documents && (isList || path === docsPath || path.startsWith(`${docsPath}/`))) {
         docs ??= openDocs();
@@ -102,6 +103,14 @@ export async function openPages(shown: Shown) {
       return wantsPage(response.req) && sendPage(response, 404, notFoundPage(path, shown));
     },
   };
+}
+
+/** Redirects from a path to another, relative to it, so that it also works behind a proxy that adds a prefix. */
+function redirect(response: ServerResponse, from: string, to: string): true {
+  const { search } = new URL(response.req.url ?? '/', 'http://localhost');
+  const upwards = '../'.repeat(from.split('/').length - 2);
+  response.writeHead(302, { location: `${upwards}${to.slice(1)}${search}` }).end();
+  return true;
 }
 
 const securityPath = '/.well-known/security.txt';

@@ -57,7 +57,7 @@ export function restDocument(app: RestApp): Document {
         version: restVersion,
         description:
           'Quotes, transfers, accounts and customers. Amounts are integers in the smallest unit of their currency. In requests, null is equivalent to omitting the field; in a PATCH it clears the field. The GraphQL API serves the same data, with the same ids, cursors and idempotency keys.',
-        license: { name: 'MIT', url: 'https://opensource.org/license/mit' },
+        license: { name: 'MIT License', url: 'https://opensource.org/license/mit' },
       },
       // Relative to the document, so that the URL is also correct behind a proxy that serves the API under a prefix.
       servers: [{ url: `..${restPrefix}`, description: 'This server.' }],

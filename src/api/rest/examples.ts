@@ -12,6 +12,8 @@ const another = (type: string) => exampleId(type).replace(/.$/, '3');
 const [customer, account, payee] = ['Customer', 'InternalAccount', 'ExternalAccount'].map(exampleId);
 /** A bank account in the payer's currency, and the platform's own account. */
 const [ownBank, platformAccount] = [another('ExternalAccount'), another('InternalAccount')];
+/** A quote that waits for a deposit. */
+const unfunded = another('Quote');
 
 const person = { fullName: 'Grace Hopper', birthDate: '1990-12-10', nationality: 'US' };
 const address = { line1: '1 Main Street', city: 'Springfield', state: 'IL', postalCode: '62701', country: 'US' };
@@ -67,14 +69,14 @@ export const examples: Readonly<Record<string, Readonly<Record<string, Example>>
       },
     },
     realTimeFunding: {
-      summary: 'Paid by a deposit, which sandboxSend simulates',
+      summary: 'With real-time funding: paid by a deposit, which POST /sandbox/send simulates',
       value: { ...quote, source: { sourceType: 'REALTIME_FUNDING', customerId: customer, currency: 'USD' } },
     },
   },
   sandboxSend: {
     deposit: {
-      summary: 'The deposit that a quote with real-time funding waits for',
-      value: { quoteId: exampleId('Quote'), currencyCode: 'USD' },
+      summary: 'The deposit for a quote: first create one with POST /quotes, example “With real-time funding”',
+      value: { quoteId: unfunded, currencyCode: 'USD' },
     },
   },
   transferOut: {
@@ -179,8 +181,8 @@ export const examples: Readonly<Record<string, Readonly<Record<string, Example>>
 
 /**
  * The requests that find a platform's real ids. `at` is the path of the id in the response or, with `most`, in the item
- * with the largest value at the path `most`. `payer` maps ids to those of the local sandbox's paying customer, which
- * the console uses instead.
+ * with the largest value at the path `most`, or in the first item with the values of `with`. `payer` maps ids to those
+ * of the local sandbox's paying customer, which the console uses instead.
  */
 export const exampleGuide = {
   unique: '1001',
@@ -207,6 +209,11 @@ export const exampleGuide = {
     // Any quote can be read, but only a pending one can be executed.
     { find: '/quotes?limit=1', at: { [exampleId('Quote')]: '/data/0/quoteId' } },
     { find: '/quotes?status=PENDING&limit=1', at: { [exampleId('Quote')]: '/data/0/quoteId' } },
+    {
+      find: '/quotes?status=PENDING&limit=100',
+      with: { '/source/sourceType': 'REALTIME_FUNDING' },
+      at: { [unfunded]: '/quoteId' },
+    },
     { find: '/transactions?limit=1', at: { [exampleId('Transaction')]: '/data/0/id' } },
     { find: '/tokens?limit=1', at: { [exampleId('ApiToken')]: '/data/0/id' } },
     { find: '/webhooks/deliveries?limit=1', at: { [exampleId('WebhookDelivery')]: '/data/0/id' } },

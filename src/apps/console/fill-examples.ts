@@ -7,6 +7,8 @@ interface Guide {
     readonly find: string;
     /** For a list: the path of a number in an item. The item with the largest number is used. */
     readonly most?: string;
+    /** For a list: values in an item, by path. The first item that has them is used. */
+    readonly with?: Readonly<Record<string, string>>;
     readonly at: Readonly<Record<string, string>>;
   }[];
 }
@@ -27,9 +29,10 @@ export async function findIds(
 ): Promise<Map<string, string>> {
   const known = new Map(Object.entries(guide.payer).flatMap(([id, name]) => (payer[name] ? [[id, payer[name]]] : [])));
   const found = new Map(known);
-  for (const { find, most, at } of guide.ids) {
+  for (const { find, most, with: values, at } of guide.ids) {
     const whole = await get(replaceAll(find, found));
-    const answer = most === undefined ? whole : greatest(memberAt(whole, '/data'), most);
+    const items = memberAt(whole, '/data');
+    const answer = most !== undefined ? greatest(items, most) : values ? firstWith(items, values) : whole;
     for (const [id, pointer] of Object.entries(at)) {
       const own = memberAt(answer, pointer);
       if (typeof own === 'string' && !known.has(id)) found.set(id, own);
@@ -56,6 +59,11 @@ function greatest(items: unknown, pointer: string): unknown {
   if (!Array.isArray(items)) return undefined;
   const at = (item: unknown) => Number(memberAt(item, pointer) ?? 0);
   return items.reduce((best: unknown, item: unknown) => (at(item) > at(best) ? item : best), items[0]);
+}
+
+function firstWith(items: unknown, values: Readonly<Record<string, string>>): unknown {
+  if (!Array.isArray(items)) return undefined;
+  return items.find((item) => Object.entries(values).every(([pointer, value]) => memberAt(item, pointer) === value));
 }
 
 function replaceAll(text: string, ids: ReadonlyMap<string, string>): string {

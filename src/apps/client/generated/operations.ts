@@ -73,7 +73,7 @@ export type BeneficiaryInput =
 
 /** Whether a bank account's owner matches the beneficiary named by the platform. */
 export type BeneficiaryVerificationStatus =
-  /** The receiving institution verifies the name when it is paid. */
+  /** The receiving institution verifies the name when a payment arrives. */
   | 'CHECKED_BY_RECEIVING_FI'
   /** The names match. */
   | 'MATCHED'
@@ -114,7 +114,7 @@ export type CadAccountInput = {
 export type CancelQuoteInput = {
   /** The record's version when you last read it. If the record has changed since, the mutation is refused with a ConflictError, whose `existing` is the current record. */
   expectedVersion?: number | null | undefined;
-  /** Makes retries safe: however often the same key is sent with the same input, it has one effect and one answer. 1 to 255 printable ASCII characters without spaces. */
+  /** Makes retries safe: however often the same key is sent with the same input, the mutation takes effect once and returns the same response. 1 to 255 printable ASCII characters without spaces. */
   idempotencyKey?: string | null | undefined;
   /** The quote to cancel: Quote:… */
   quoteId: string;
@@ -147,7 +147,7 @@ export type CreateExternalAccountInput = {
   customerId?: string | null | undefined;
   /** Whether incoming UMA payments to the customer go to this account. It replaces an earlier default. */
   defaultUmaDepositAccount?: boolean | null | undefined;
-  /** Makes retries safe: however often the same key is sent with the same input, it has one effect and one answer. 1 to 255 printable ASCII characters without spaces. */
+  /** Makes retries safe: however often the same key is sent with the same input, the mutation takes effect once and returns the same response. 1 to 255 printable ASCII characters without spaces. */
   idempotencyKey?: string | null | undefined;
   /** Your own key-value pairs to store with the object, visible to apps and in webhooks. At most 20. FORBIDDEN for client tokens. */
   metadata?: Array<MetadataInput> | null | undefined;
@@ -161,7 +161,7 @@ export type CreateQuoteInput = {
   description?: string | null | undefined;
   /** Where the money goes: set exactly one field. */
   destination: PaymentDestinationInput;
-  /** Makes retries safe: however often the same key is sent with the same input, it has one effect and one answer. 1 to 255 printable ASCII characters without spaces. */
+  /** Makes retries safe: however often the same key is sent with the same input, the mutation takes effect once and returns the same response. 1 to 255 printable ASCII characters without spaces. */
   idempotencyKey?: string | null | undefined;
   /** Whether to execute the quote immediately, at the current rate. */
   immediatelyExecute?: boolean | null | undefined;
@@ -250,7 +250,7 @@ export type EventType =
   | 'EXTERNAL_ACCOUNT_STATUS'
   /** An incoming transaction was created or its status changed. */
   | 'INCOMING_PAYMENT'
-  /** A customer's identity check was decided. */
+  /** A customer's identity check has a new result. */
   | 'KYC_STATUS'
   /** An outgoing transaction was created or its status changed. */
   | 'OUTGOING_PAYMENT'
@@ -265,7 +265,7 @@ export type EventType =
 export type ExecuteQuoteInput = {
   /** The record's version when you last read it. If the record has changed since, the mutation is refused with a ConflictError, whose `existing` is the current record. */
   expectedVersion?: number | null | undefined;
-  /** Makes retries safe: however often the same key is sent with the same input, it has one effect and one answer. 1 to 255 printable ASCII characters without spaces. */
+  /** Makes retries safe: however often the same key is sent with the same input, the mutation takes effect once and returns the same response. 1 to 255 printable ASCII characters without spaces. */
   idempotencyKey?: string | null | undefined;
   /** The quote to execute: Quote:… */
   quoteId: string;
@@ -316,7 +316,7 @@ export type ExternalAccountStatus =
   | 'INACTIVE'
   /** The account is being verified. */
   | 'PENDING'
-  /** The account is being reviewed again and cannot be used until then. */
+  /** The account is being reviewed again and cannot be used in the meantime. */
   | 'UNDER_REVIEW';
 
 /** The type of an external account: a kind of bank account or wallet. */
@@ -530,7 +530,7 @@ export type LockedCurrencySide =
 
 /** The input of lookUpReceiver. */
 export type LookUpReceiverInput = {
-  /** Makes retries safe: however often the same key is sent with the same input, it has one effect and one answer. 1 to 255 printable ASCII characters without spaces. */
+  /** Makes retries safe: however often the same key is sent with the same input, the mutation takes effect once and returns the same response. 1 to 255 printable ASCII characters without spaces. */
   idempotencyKey?: string | null | undefined;
   /** The customer who would send the money; by default the customer that a client token is bound to. */
   sender?: CustomerReferenceInput | null | undefined;
@@ -782,7 +782,7 @@ export type SandboxReceiveUmaInput = {
   amount: AmountInput;
   /** The currency that arrives. */
   currency: string;
-  /** Makes retries safe: however often the same key is sent with the same input, it has one effect and one answer. 1 to 255 printable ASCII characters without spaces. */
+  /** Makes retries safe: however often the same key is sent with the same input, the mutation takes effect once and returns the same response. 1 to 255 printable ASCII characters without spaces. */
   idempotencyKey?: string | null | undefined;
   /** The customer who receives the payment. */
   receiver: CustomerReferenceInput;
@@ -916,7 +916,7 @@ export type TransferInInput = {
   description?: string | null | undefined;
   /** The account to credit: InternalAccount:… */
   destinationAccountId: string;
-  /** Makes retries safe: however often the same key is sent with the same input, it has one effect and one answer. 1 to 255 printable ASCII characters without spaces. */
+  /** Makes retries safe: however often the same key is sent with the same input, the mutation takes effect once and returns the same response. 1 to 255 printable ASCII characters without spaces. */
   idempotencyKey: string;
   /** Your own key-value pairs to store with the object, visible to apps and in webhooks. At most 20. FORBIDDEN for client tokens. */
   metadata?: Array<MetadataInput> | null | undefined;
@@ -934,7 +934,7 @@ export type TransferOutInput = {
   description?: string | null | undefined;
   /** The account to pay: ExternalAccount:… */
   destinationAccountId: string;
-  /** Makes retries safe: however often the same key is sent with the same input, it has one effect and one answer. 1 to 255 printable ASCII characters without spaces. */
+  /** Makes retries safe: however often the same key is sent with the same input, the mutation takes effect once and returns the same response. 1 to 255 printable ASCII characters without spaces. */
   idempotencyKey: string;
   /** Your own key-value pairs to store with the object, visible to apps and in webhooks. At most 20. FORBIDDEN for client tokens. */
   metadata?: Array<MetadataInput> | null | undefined;
@@ -991,7 +991,7 @@ export type WebhookDeliveryFilter = {
 
 /** The status of an event's delivery to a webhook endpoint. */
 export type WebhookDeliveryStatus =
-  /** The receiver accepted the event: it answered 2xx or 409. */
+  /** The receiver accepted the event: it responded with 2xx or 409. */
   | 'DELIVERED'
   /** No further attempt will be made unless the delivery is resent or its event replayed. */
   | 'FAILED'
