@@ -78,6 +78,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await page.getByRole('button', { name: 'Restore the network' }).click();
     await pay.getByRole('status').filter({ hasText: 'COMPLETED' }).waitFor();
     await page.getByText('live', { exact: true }).waitFor();
+    await expect.poll(() => pay.getByText('COMPLETED').last().evaluate(isInView)).toBe(true);
     await history.getByText('COMPLETED').first().waitFor();
     await pay.getByRole('figure', { name: 'The payment' }).getByText('Clearing → Outside').waitFor();
 
@@ -252,7 +253,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await page.route('**/graphql', (route) => route.abort());
     await amount.fill('1.00');
     await amount.press('Enter');
-    await pay.getByText('There is no connection. Please try again.').waitFor();
+    await pay.getByText('There is no connection.').waitFor();
     await page.unroute('**/graphql');
     await page.route('**/graphql', (route) => route.fulfill({ status: 503 }));
     await amount.press('Enter');
@@ -477,6 +478,8 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     const accountId = accounts.edges[0].node.id;
     await succeed(sandbox, 'sandboxSetExternalAccountStatus', { accountId, status: 'ACTIVE' });
     await options.filter({ hasText: 'Ada Waiting' }).waitFor({ state: 'attached' });
+    await page.getByText('Its bank is still checking').waitFor({ state: 'detached' });
+    expect(await page.getByLabel('To').locator('option:checked').textContent()).toMatch(/^Ada Waiting/);
   });
 
   test.each([
@@ -540,7 +543,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
       return route.abort();
     });
     await more.scrollIntoViewIfNeeded();
-    await history.getByRole('alert').filter({ hasText: 'There is no connection. Please try again.' }).waitFor();
+    await history.getByRole('alert').filter({ hasText: 'There is no connection.' }).waitFor();
     await more.press('Enter');
     await expect.poll(() => asked).toBe(2);
     await page.unroute('**/graphql');

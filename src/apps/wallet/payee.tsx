@@ -62,6 +62,18 @@ interface Outcome {
   readonly faults?: Readonly<Record<string, string>>;
   readonly refusal?: string;
   readonly notes?: readonly string[];
+  /** The new payee, as it was when it was added. */
+  readonly payee?: Payee;
+}
+
+interface NewPayeeProps {
+  readonly customerId: string;
+  /** The payees in their current states. */
+  readonly listed: readonly Payee[];
+  /** Called with a new payee that can be paid. */
+  readonly onAdded: (payee: Payee) => void;
+  /** Called with a new payee that can be paid since the check of its account has ended. */
+  readonly onChecked: (payee: Payee) => void;
 }
 
 /**
@@ -69,7 +81,7 @@ interface Outcome {
  * also accepts numbers as printed on an invoice, with spaces, dashes and lower-case letters, and points out a wrong
  * character.
  */
-export function NewPayee({ customerId, onAdded }: { customerId: string; onAdded: (payee: Payee) => void }) {
+export function NewPayee({ customerId, listed, onAdded, onChecked }: NewPayeeProps) {
   const { data } = useQuery(PayeeForm);
   const [addPayee, { loading }] = useMutation(AddPayee, { update: (cache, { data }) => insert(cache, data) });
   const [kind, setKind] = useState<string>();
@@ -79,7 +91,14 @@ export function NewPayee({ customerId, onAdded }: { customerId: string; onAdded:
   // The refused detail may be above the edge of the screen.
   // biome-ignore lint/correctness/useExhaustiveDependencies: an outcome is shown once
   useEffect(() => shown.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus(), [outcome]);
-  useReconnected(() => setOutcome((now) => (now.refusal === noConnection ? {} : now)));
+  useReconnected(() => setOutcome((now) => (now.refusal?.startsWith(noConnection) ? {} : now)));
+  const payee = listed.find(({ id }) => id === outcome.payee?.id) ?? outcome.payee;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a payee becomes the chosen one once, when its state changes
+  useEffect(() => {
+    if (payee?.status === 'ACTIVE' && outcome.payee?.status !== 'ACTIVE') onChecked(payee);
+  }, [payee?.id, payee?.status]);
+  const about = payee && [statusNotes[payee.status], nameWarning(payee)];
+  const notes = [...(outcome.notes ?? []), ...(about ?? [])].filter((note) => note !== undefined);
   const forms = data?.externalAccountForms ?? [];
   const form = forms.find(({ accountType }) => accountType === kind) ?? forms[0];
 
@@ -93,10 +112,9 @@ export function NewPayee({ customerId, onAdded }: { customerId: string; onAdded:
     try {
       const result = (await addPayee({ variables: { input: inputOf(form, given, customerId) } })).data
         ?.createExternalAccount;
-      /** Says what happened and what to know about the payee, and chooses it if it can be paid. */
+      /** Says what happened, and chooses the payee if it can be paid. */
       const show = (payee: Payee, ...notes: readonly string[]) => {
-        const about = [statusNotes[payee.status], nameWarning(payee)];
-        setOutcome({ notes: [...notes, ...about.filter((note) => note !== undefined)] });
+        setOutcome({ notes, payee });
         if (payee.status === 'ACTIVE') onAdded(payee);
       };
       if (result?.__typename === 'CreateExternalAccountSuccess' && 'status' in result.accountEdge.node) {
@@ -141,12 +159,12 @@ export function NewPayee({ customerId, onAdded }: { customerId: string; onAdded:
           {outcome.refusal}
         </p>
       )}
-      {outcome.notes && (
-        <ul role="status" ref={inView}>
-          {outcome.notes.map((note) => (
-            <li key={note}>{note}</li>
+      {notes.length > 0 && (
+        <div role="status" ref={inView}>
+          {notes.map((note) => (
+            <p key={note}>{note}</p>
           ))}
-        </ul>
+        </div>
       )}
     </form>
   );
