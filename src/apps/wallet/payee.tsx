@@ -11,6 +11,7 @@ import {
   PayeePicker,
   type PayeePickerQuery,
 } from '../client/generated/documents.ts';
+import { wordOf } from './payment.tsx';
 import { locale, messageText, noConnection, reasonOf, useReconnected } from './service.ts';
 
 /** The kinds of payees in words. */
@@ -118,7 +119,7 @@ export function NewPayee({ customerId, listed, onAdded, onChecked }: NewPayeePro
         if (payee.status === 'ACTIVE') onAdded(payee);
       };
       if (result?.__typename === 'CreateExternalAccountSuccess' && 'status' in result.accountEdge.node) {
-        const warnings = result.warnings.map(({ path, message }) => `${labelAt(form, path)}: ${messageText(message)}`);
+        const warnings = result.warnings.map(({ path, message }) => `${labelAt(form, path)}: ${warningText(message)}`);
         setAdded(added + 1);
         show(result.accountEdge.node, 'The payee is added.', ...warnings);
       } else if (result?.__typename === 'ConflictError' && result.existing && 'status' in result.existing) {
@@ -201,6 +202,7 @@ function Details({ form, faults }: { form: Form; faults: Readonly<Record<string,
             name={field.name}
             {...labelOf(field)}
             isRequired={field.required}
+            isOneOf={form.exactlyOneOf.includes(field.name)}
             format={formatOf(field, form, values)}
             fault={faults[field.name]}
           />
@@ -220,16 +222,18 @@ interface TextProps {
   readonly name: string;
   readonly label: string;
   readonly isRequired: boolean;
+  /** Whether exactly one of several fields must be filled, this one among them. */
+  readonly isOneOf?: boolean;
   readonly about?: string;
   readonly format?: string | null;
   readonly fault?: string | undefined;
 }
 
 /** Renders a text input with its format below it, or its error. */
-function Text({ name, label, isRequired, about, format, fault }: TextProps) {
+function Text({ name, label, isRequired, isOneOf, about, format, fault }: TextProps) {
   const hint = useId();
   const isSame = format?.includes(about?.replace(/ characters$/, '') ?? '');
-  const hints = [isRequired ? '' : 'optional', isSame ? '' : about, format];
+  const hints = [isRequired || isOneOf ? '' : 'optional', isSame ? '' : about, format];
   return (
     <label>
       {label}
@@ -261,13 +265,16 @@ function Choice({ name, label, values, onChange }: ChoiceProps) {
       <select name={name} onChange={({ target }) => onChange?.(target.value)}>
         {values.map((value) => (
           <option key={value} value={value}>
-            {value.replaceAll('_', ' ')}
+            {choiceText(value)}
           </option>
         ))}
       </select>
     </label>
   );
 }
+
+/** Writes an enum's value as people read it: "Goods or services". Short ones, such as USD, CPF and EVP, are names. */
+const choiceText = (value: string) => (/^[A-Z_]{5,}$/.test(value) ? wordOf(value) : value);
 
 /** Returns the format of a text, which the value of another field may determine. */
 function formatOf(field: Field, form: Form, values: Readonly<Record<string, string>>): string | null | undefined {
@@ -341,5 +348,14 @@ function refused(form: Form, { message, fields }: Refused): Outcome {
     ? { faults }
     : { faults, refusal: messageText(message) };
 }
+
+/** Writes a warning that only the sandbox gives for the customer, who does not know the name of an environment. */
+const warningText = (message: string) =>
+  messageText(
+    message.replace(
+      /^PRODUCTION would refuse it: (?:the value is invalid: )?/,
+      'Outside the sandbox this account would be refused: ',
+    ),
+  );
 
 const sentence = (text: string) => text.replace(/\.$/, '');
