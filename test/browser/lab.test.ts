@@ -269,7 +269,8 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await page.getByRole('tab', { name: 'Mine', selected: true }).waitFor();
     await page.locator('.graphiql-execute-button').waitFor();
     const editor = page.locator('.lab-query .view-lines');
-    await page.getByRole('button', { name: /^Prettify/ }).click();
+    await page.locator('.lab-query').click();
+    await page.keyboard.press('Control+Shift+P');
     await editor.getByText('# kept').waitFor();
     await editor.getByText('filter: { customerId: $id }').waitFor();
     await expect.poll(() => editor.locator('.view-line').count()).toBe(9);
@@ -351,6 +352,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await completed.waitFor();
     // The next tab begins with what it is about, not where this one is scrolled to.
     const about = page.locator('.lab-about');
+    expect(await about.evaluate(({ scrollHeight, clientHeight }) => scrollHeight - clientHeight)).toBe(0);
     expect(await about.evaluate(isInSight)).toBe(false);
     await page.getByRole('button', { name: 'Next: ' }).tap();
     await expect.poll(() => about.evaluate(isInSight)).toBe(true);

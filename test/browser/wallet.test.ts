@@ -198,11 +198,11 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
         const words = (await said.allTextContents()).join(' ');
         if (isTaken)
           expect(words, JSON.stringify(details)).toMatch(
-            /^(?:The payee is added\.|You have this payee already\.)(?!.*PRODUCTION)/,
+            /^(?:The payee is added\.|You have this payee already\.)(?!.*Outside the sandbox)/,
           );
         // Some addresses with wrong capitals are refused only in PRODUCTION.
         else if (words.startsWith('The payee is added.'))
-          expect(words, JSON.stringify(details)).toMatch(/[\w)]: PRODUCTION would refuse it: /);
+          expect(words, JSON.stringify(details)).toMatch(/[\w)]: Outside the sandbox this account would be refused: /);
         else expect(words, JSON.stringify(details)).toMatch(/the value|needs|already/);
       }
     }
@@ -252,7 +252,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await page.route('**/graphql', (route) => route.abort());
     await amount.fill('1.00');
     await amount.press('Enter');
-    await pay.getByText('There is no connection. Please try again.').waitFor();
+    await pay.getByText('There is no connection.').waitFor();
     await page.unroute('**/graphql');
     await page.route('**/graphql', (route) => route.fulfill({ status: 503 }));
     await amount.press('Enter');
@@ -334,6 +334,8 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await button.click();
     const movements = pay.getByRole('list', { name: 'Movements in the ledger' });
     expect(await movements.getByRole('listitem').first().textContent()).toMatch(/,\d\d\u00a0\$$/);
+    const outcome = pay.getByRole('figure', { name: 'The payment' }).locator('[data-status=COMPLETED]');
+    await expect.poll(() => outcome.evaluate(isInView)).toBe(true);
   });
 
   test('a wallet without payees or without a token says so', async () => {
@@ -477,6 +479,8 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     const accountId = accounts.edges[0].node.id;
     await succeed(sandbox, 'sandboxSetExternalAccountStatus', { accountId, status: 'ACTIVE' });
     await options.filter({ hasText: 'Ada Waiting' }).waitFor({ state: 'attached' });
+    await page.getByText('Its bank is still checking').waitFor({ state: 'detached' });
+    expect(await page.getByLabel('To').locator('option:checked').textContent()).toMatch(/^Ada Waiting/);
   });
 
   test.each([
@@ -540,7 +544,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
       return route.abort();
     });
     await more.scrollIntoViewIfNeeded();
-    await history.getByRole('alert').filter({ hasText: 'There is no connection. Please try again.' }).waitFor();
+    await history.getByRole('alert').filter({ hasText: 'There is no connection.' }).waitFor();
     await more.press('Enter');
     await expect.poll(() => asked).toBe(2);
     await page.unroute('**/graphql');
@@ -618,13 +622,14 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     };
     expect(await hints('GBP_ACCOUNT')).toContain('6 digits such as 20-00-00');
     expect(await hints('US_ACCOUNT')).toEqual(expect.arrayContaining(['4 to 17 digits', '9 digits']));
+    expect(await form.getByLabel('Account category').locator('option').allTextContents()).toContain('Checking');
     // The button is below the last field, not beside its label.
     const boxOf = (part: Locator) => part.evaluate((element) => element.getBoundingClientRect());
     const [last, button] = [await boxOf(form.getByRole('textbox').last()), await boxOf(form.getByRole('button'))];
     expect(button.top).toBeGreaterThan(last.bottom);
     expect(await hints('LAYER2_WALLET')).toEqual(['20 to 120 letters or digits']);
     expect(await hints('NGN_ACCOUNT')).toContain('part of what identifies the account; 1 to 140 characters');
-    expect(await hints('LIGHTNING')).toContain('optional; can be paid once; a BOLT 11 invoice starting with ln');
+    expect(await hints('LIGHTNING')).toContain('can be paid once; a BOLT 11 invoice starting with ln');
   });
 });
 

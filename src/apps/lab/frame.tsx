@@ -28,9 +28,14 @@ export function Frame({ settings, tools, children, ...bar }: FrameProps) {
       </header>
       <TabBar {...bar} />
       <p className="lab-about">
-        {step
-          ? step.about
-          : 'An operation of your own. Ctrl-Space completes what you type; Schema shows what there is.'}{' '}
+        {step ? (
+          step.about
+        ) : (
+          <>
+            An operation of your own. <span className="lab-keys">Ctrl-Space completes what you type.</span> Schema shows
+            what there is.
+          </>
+        )}{' '}
         {settings.docs && step?.docs && <a href={`${settings.docs}/${step.docs}`}>Read more</a>}
       </p>
       <div className="lab-work" role="tabpanel" aria-label={step?.title ?? open?.title ?? ''}>

@@ -13,19 +13,34 @@ import { Fragment, useEffect } from 'react';
 
 /** The buttons that act on the document. */
 export function DocumentTools() {
-  const { prettifyEditors, mergeQuery, copyQuery } = useGraphiQLActions();
+  const { prettifyEditors, mergeQuery, copyQuery, introspect } = useGraphiQLActions();
+  const merge = () => {
+    mergeQuery();
+    void prettifyEditors();
+  };
+  useEffect(() => {
+    // GraphiQL gives its editors these shortcuts with Monaco's WinCtrl, which is the Windows key except on macOS.
+    const acts: Readonly<Record<string, () => unknown>> = {
+      ...{ KeyP: prettifyEditors, KeyM: merge, KeyC: copyQuery },
+      KeyR: introspect,
+    };
+    const press = (event: KeyboardEvent) => {
+      const act = acts[event.code];
+      if (!act || !event.ctrlKey || !event.shiftKey || event.altKey || event.metaKey || event.defaultPrevented) return;
+      event.preventDefault();
+      // Monaco's own Ctrl-Shift-M would also change what Tab does.
+      event.stopPropagation();
+      act();
+    };
+    document.addEventListener('keydown', press, { capture: true });
+    return () => document.removeEventListener('keydown', press, { capture: true });
+  });
   return (
     <>
       <ToolbarButton label={`Prettify (${KEY_MAP.prettify.key})`} onClick={prettifyEditors}>
         <PrettifyIcon className="graphiql-toolbar-icon" aria-hidden="true" />
       </ToolbarButton>
-      <ToolbarButton
-        label={`Merge fragments (${KEY_MAP.mergeFragments.key})`}
-        onClick={() => {
-          mergeQuery();
-          void prettifyEditors();
-        }}
-      >
+      <ToolbarButton label={`Merge fragments (${KEY_MAP.mergeFragments.key})`} onClick={merge}>
         <MergeIcon className="graphiql-toolbar-icon" aria-hidden="true" />
       </ToolbarButton>
       <ToolbarButton label={`Copy the document (${KEY_MAP.copyQuery.key})`} onClick={copyQuery}>

@@ -59,7 +59,7 @@ export function Pay() {
     setRefusal(undefined);
   };
 
-  useReconnected(() => setRefusal((now) => (now?.message === noConnection ? undefined : now)));
+  useReconnected(() => setRefusal((now) => (now?.message.startsWith(noConnection) ? undefined : now)));
 
   /** Returns what the execution of a quote would answer; undefined if that cannot be found out. */
   async function tryOut(quoteId: string) {
@@ -196,10 +196,13 @@ export function Pay() {
           {isAdding && (
             <NewPayee
               customerId={customer.id}
+              listed={listed}
               onAdded={(payee) => {
                 drop();
                 setChosen(payee);
               }}
+              // A quote or payment that has been made in the meantime stays.
+              onChecked={(payee) => quoted || setChosen(payee)}
             />
           )}
         </details>
@@ -279,6 +282,15 @@ interface QuoteCardProps {
 /** Moves the focus to the element that replaces a button, so that the keyboard continues from there. */
 export const focused = (element: HTMLElement | null) => element?.focus({ preventScroll: true });
 
+/** Moves the focus to a payment, and keeps its end in view as it grows: on a phone, that is below the quote. */
+function followed(element: HTMLElement | null) {
+  if (!element) return undefined;
+  focused(element);
+  const observer = new ResizeObserver(() => inView(element));
+  observer.observe(element);
+  return () => observer.disconnect();
+}
+
 /** Shows a quote with the remaining time to execute it, and then its payment. */
 function QuoteCard({ quoted, available, limits, payee, onRefusal, onCancelled }: QuoteCardProps) {
   const { quote, serverTime, waits } = quoted;
@@ -332,7 +344,7 @@ function QuoteCard({ quoted, available, limits, payee, onRefusal, onCancelled }:
         </dd>
       </dl>
       {isExecuted ? (
-        <div tabIndex={-1} ref={focused}>
+        <div tabIndex={-1} ref={followed}>
           <PaymentStatus id={quote.transaction.id} />
         </div>
       ) : (
@@ -365,7 +377,7 @@ const minutesText = (seconds = 0) => `${Math.floor(seconds / 60)}:${String(secon
 /** Shows a payment in full, and follows it. */
 export function PaymentStatus({ id }: { id: string }) {
   const { value, error } = useTransaction(id, locale);
-  const waiting = useConnectionState() === 'OPEN' ? 'loading …' : 'There is no connection.';
+  const waiting = useConnectionState() === 'OPEN' ? 'loading …' : noConnection;
   return (
     <div>
       <p role="status" className={value && !error ? 'hidden' : undefined}>

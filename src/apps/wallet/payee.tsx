@@ -11,6 +11,7 @@ import {
   PayeePicker,
   type PayeePickerQuery,
 } from '../client/generated/documents.ts';
+import { wordOf } from './payment.tsx';
 import { locale, messageText, noConnection, reasonOf, useReconnected } from './service.ts';
 
 /** The kinds of payees in words. */
@@ -62,6 +63,18 @@ interface Outcome {
   readonly faults?: Readonly<Record<string, string>>;
   readonly refusal?: string;
   readonly notes?: readonly string[];
+  /** The new payee, as it was when it was added. */
+  readonly payee?: Payee;
+}
+
+interface NewPayeeProps {
+  readonly customerId: string;
+  /** The payees in their current states. */
+  readonly listed: readonly Payee[];
+  /** Called with a new payee that can be paid. */
+  readonly onAdded: (payee: Payee) => void;
+  /** Called with a new payee that can be paid since the check of its account has ended. */
+  readonly onChecked: (payee: Payee) => void;
 }
 
 /**
@@ -69,7 +82,7 @@ interface Outcome {
  * also accepts numbers as printed on an invoice, with spaces, dashes and lower-case letters, and points out a wrong
  * character.
  */
-export function NewPayee({ customerId, onAdded }: { customerId: string; onAdded: (payee: Payee) => void }) {
+export function NewPayee({ customerId, listed, onAdded, onChecked }: NewPayeeProps) {
   const { data } = useQuery(PayeeForm);
   const [addPayee, { loading }] = useMutation(AddPayee, { update: (cache, { data }) => insert(cache, data) });
   const [kind, setKind] = useState<string>();
@@ -79,7 +92,14 @@ export function NewPayee({ customerId, onAdded }: { customerId: string; onAdded:
   // The refused detail may be above the edge of the screen.
   // biome-ignore lint/correctness/useExhaustiveDependencies: an outcome is shown once
   useEffect(() => shown.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus(), [outcome]);
-  useReconnected(() => setOutcome((now) => (now.refusal === noConnection ? {} : now)));
+  useReconnected(() => setOutcome((now) => (now.refusal?.startsWith(noConnection) ? {} : now)));
+  const payee = listed.find(({ id }) => id === outcome.payee?.id) ?? outcome.payee;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a payee becomes the chosen one once, when its state changes
+  useEffect(() => {
+    if (payee?.status === 'ACTIVE' && outcome.payee?.status !== 'ACTIVE') onChecked(payee);
+  }, [payee?.id, payee?.status]);
+  const about = payee && [statusNotes[payee.status], nameWarning(payee)];
+  const notes = [...(outcome.notes ?? []), ...(about ?? [])].filter((note) => note !== undefined);
   const forms = data?.externalAccountForms ?? [];
   const form = forms.find(({ accountType }) => accountType === kind) ?? forms[0];
 
@@ -93,14 +113,13 @@ export function NewPayee({ customerId, onAdded }: { customerId: string; onAdded:
     try {
       const result = (await addPayee({ variables: { input: inputOf(form, given, customerId) } })).data
         ?.createExternalAccount;
-      /** Says what happened and what to know about the payee, and chooses it if it can be paid. */
+      /** Says what happened, and chooses the payee if it can be paid. */
       const show = (payee: Payee, ...notes: readonly string[]) => {
-        const about = [statusNotes[payee.status], nameWarning(payee)];
-        setOutcome({ notes: [...notes, ...about.filter((note) => note !== undefined)] });
+        setOutcome({ notes, payee });
         if (payee.status === 'ACTIVE') onAdded(payee);
       };
       if (result?.__typename === 'CreateExternalAccountSuccess' && 'status' in result.accountEdge.node) {
-        const warnings = result.warnings.map(({ path, message }) => `${labelAt(form, path)}: ${messageText(message)}`);
+        const warnings = result.warnings.map(({ path, message }) => `${labelAt(form, path)}: ${warningText(message)}`);
         setAdded(added + 1);
         show(result.accountEdge.node, 'The payee is added.', ...warnings);
       } else if (result?.__typename === 'ConflictError' && result.existing && 'status' in result.existing) {
@@ -141,12 +160,12 @@ export function NewPayee({ customerId, onAdded }: { customerId: string; onAdded:
           {outcome.refusal}
         </p>
       )}
-      {outcome.notes && (
-        <ul role="status" ref={inView}>
-          {outcome.notes.map((note) => (
-            <li key={note}>{note}</li>
+      {notes.length > 0 && (
+        <div role="status" ref={inView}>
+          {notes.map((note) => (
+            <p key={note}>{note}</p>
           ))}
-        </ul>
+        </div>
       )}
     </form>
   );
@@ -183,6 +202,7 @@ function Details({ form, faults }: { form: Form; faults: Readonly<Record<string,
             name={field.name}
             {...labelOf(field)}
             isRequired={field.required}
+            isOneOf={form.exactlyOneOf.includes(field.name)}
             format={formatOf(field, form, values)}
             fault={faults[field.name]}
           />
@@ -202,16 +222,18 @@ interface TextProps {
   readonly name: string;
   readonly label: string;
   readonly isRequired: boolean;
+  /** Whether exactly one of several fields must be filled, this one among them. */
+  readonly isOneOf?: boolean;
   readonly about?: string;
   readonly format?: string | null;
   readonly fault?: string | undefined;
 }
 
 /** Renders a text input with its format below it, or its error. */
-function Text({ name, label, isRequired, about, format, fault }: TextProps) {
+function Text({ name, label, isRequired, isOneOf, about, format, fault }: TextProps) {
   const hint = useId();
   const isSame = format?.includes(about?.replace(/ characters$/, '') ?? '');
-  const hints = [isRequired ? '' : 'optional', isSame ? '' : about, format];
+  const hints = [isRequired || isOneOf ? '' : 'optional', isSame ? '' : about, format];
   return (
     <label>
       {label}
@@ -243,13 +265,16 @@ function Choice({ name, label, values, onChange }: ChoiceProps) {
       <select name={name} onChange={({ target }) => onChange?.(target.value)}>
         {values.map((value) => (
           <option key={value} value={value}>
-            {value.replaceAll('_', ' ')}
+            {choiceText(value)}
           </option>
         ))}
       </select>
     </label>
   );
 }
+
+/** Writes an enum's value as people read it: "Goods or services". Short ones, such as USD, CPF and EVP, are names. */
+const choiceText = (value: string) => (/^[A-Z_]{5,}$/.test(value) ? wordOf(value) : value);
 
 /** Returns the format of a text, which the value of another field may determine. */
 function formatOf(field: Field, form: Form, values: Readonly<Record<string, string>>): string | null | undefined {
@@ -323,5 +348,14 @@ function refused(form: Form, { message, fields }: Refused): Outcome {
     ? { faults }
     : { faults, refusal: messageText(message) };
 }
+
+/** Writes a warning that only the sandbox gives for the customer, who does not know the name of an environment. */
+const warningText = (message: string) =>
+  messageText(
+    message.replace(
+      /^PRODUCTION would refuse it: (?:the value is invalid: )?/,
+      'Outside the sandbox this account would be refused: ',
+    ),
+  );
 
 const sentence = (text: string) => text.replace(/\.$/, '');

@@ -53,12 +53,13 @@ export function statusText({ status, approvalDueAt }: { status: string; approval
 
 /** Returns why a request failed. `fetch` throws a TypeError without a connection; each browser words it differently. */
 export function reasonOf(error: unknown): string {
+  if (error instanceof NetworkCut) return `${noConnection} Restore the network to continue.`;
   if (error instanceof TypeError) return noConnection;
   if (ServerError.is(error)) return 'The service is busy. Please try again.';
   return messageText(error instanceof Error ? error.message : String(error));
 }
 
-export const noConnection = 'There is no connection. Please try again.';
+export const noConnection = 'There is no connection.';
 
 /** Calls `act` whenever a connection is established, for example to remove messages that there is none. */
 export function useReconnected(act: () => void): void {
@@ -88,12 +89,15 @@ export function timeText(time: string): string {
   return times.format(new Date(time));
 }
 
+/** The failure of a request while the wallet's own switch has cut the network. */
+class NetworkCut extends TypeError {}
+
 /** Cuts and restores the wallet's network, to show what happens when a phone is in a tunnel. */
 export class Network {
   isCut = false;
 
   readonly fetch: typeof fetch = (input, init) =>
-    this.isCut ? Promise.reject(new TypeError('the network is cut')) : fetch(input, init);
+    this.isCut ? Promise.reject(new NetworkCut('the network is cut')) : fetch(input, init);
 
   /** Opens a socket, as WebSocket does; while the network is cut, returns a socket that closes at once. */
   readonly WebSocket = Object.assign(

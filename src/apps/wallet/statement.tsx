@@ -48,18 +48,24 @@ export function Statement({ accountId, onClose }: { accountId: string; onClose: 
           <BalanceLine edges={account.ledgerEntries.edges} />
           {account.ledgerEntries.edges.length === 0 && <p>Nothing in these 30 days.</p>}
           <ul className="rows">
-            {account.ledgerEntries.edges.map(({ node }) => (
-              <li key={node.id}>
-                <span>
-                  {node.transaction ? partyText(node.transaction) : wordOf(node.kind)}
-                  <small>
-                    {node.transaction && `${wordOf(node.kind)} · `}
-                    {timeText(node.occurredAt)}
-                  </small>
-                </span>
-                <strong>{breakable(node.amount.formatted)}</strong>
-              </li>
-            ))}
+            {account.ledgerEntries.edges.map(({ node }) => {
+              // What comes in for an outgoing payment, such as its refund, comes from nobody at its other end.
+              const isIn = !node.amount.amount.startsWith('-');
+              const isToOther = node.transaction && isIn === (node.transaction.type === 'INCOMING');
+              const party = isToOther && node.transaction ? partyText(node.transaction) : undefined;
+              return (
+                <li key={node.id}>
+                  <span>
+                    {party ?? wordOf(node.kind)}
+                    <small>
+                      {party && `${wordOf(node.kind)} · `}
+                      {timeText(node.occurredAt)}
+                    </small>
+                  </span>
+                  <strong>{breakable(node.amount.formatted)}</strong>
+                </li>
+              );
+            })}
           </ul>
           <More page={account.ledgerEntries.pageInfo} {...{ loading, fetchMore }} />
         </>
