@@ -327,7 +327,7 @@ const fixedText = transferText
     `{ sourceAccountId: "${scene.usd}", destinationAccountId: "${payees[0]}", amount: $amount, idempotencyKey: "one", validateOnly: false }`,
   );
 test.each([
-  ['a subscription', [subscriptionText], 'Follow cannot be a tool: a tool has one answer'],
+  ['a subscription', [subscriptionText], 'Follow cannot be a tool: a tool returns one result'],
   ['a document without a name', ['{ viewer { kind } }'], 'an operation without a name cannot be a tool'],
   ['a mutation without a dry run', [cancelText], 'Cancel cannot be a tool: cancelQuote cannot be validated first'],
   [
