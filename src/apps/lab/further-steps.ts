@@ -326,7 +326,7 @@ const furtherSteps: readonly WrittenStep[] = [
   {
     title: 'Remove the endpoint',
     about:
-      'Deletes the endpoint in the variables, and ends its deliveries: the one that the tab Webhooks registered, or the newest in the tab Deliveries, even if somebody else registered it. This was the last step: Schema shows every operation, and Docs has the guides to build with.',
+      'Deletes the endpoint that the tab Webhooks registered, or the newest in the tab Deliveries, whoever registered it. This is the last step. Docs explains the rest.',
     query: `mutation RemoveWebhook($endpoint: ID!) {
   deleteWebhookEndpoint(input: { endpointId: $endpoint }) {
     ... on DeleteWebhookEndpointSuccess {
