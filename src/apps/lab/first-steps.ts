@@ -177,7 +177,7 @@ export const firstSteps: readonly WrittenStep[] = [
   {
     title: 'Add a beneficiary',
     about:
-      'Registers a bank account to pay to, which the next quote uses. The last three characters of its number decide how payments end. If somebody has registered it before, the answer is CONFLICT with the existing account, which the next quote uses as well.',
+      'Registers the account that the next quote pays to. The last three characters of its number decide how payments end. CONFLICT means that it is registered already, which is fine.',
     docs: 'src/rails/sandbox/README.md',
     query: `mutation AddBeneficiary($customer: ID!, $iban: String!) {
   createExternalAccount(
