@@ -80,7 +80,7 @@ describe.skipIf(browserPath === undefined)('on a sandbox that others have used',
       const answer = await lab.run(text);
       if (status) await lab.eventOf(answer, status).waitFor();
     }
-    await page.getByText('even if somebody else registered it').waitFor();
+    await page.getByText('whoever registered it').waitFor();
     // The tabs still pay as the sample customer, although Look around has shown another one with money.
     await lab.open('Limit payments');
     const { customerId } = await payerOf(started.gateway.url);
