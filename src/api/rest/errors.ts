@@ -135,8 +135,9 @@ const sizeWords: Readonly<Record<string, string>> = { string: 'characters', arra
 z.config({
   customError: (issue) => {
     if (issue.code === 'invalid_type') {
-      const isRepeated = Array.isArray(issue.input) && issue.expected !== 'array';
-      return `must be ${typeWords[issue.expected] ?? issue.expected}${isRepeated ? ', and only one' : ''}`;
+      // A repeated parameter is a list, too.
+      if (Array.isArray(issue.input) && issue.expected !== 'array') return 'must be a single value, not a list';
+      return `must be ${typeWords[issue.expected] ?? issue.expected}`;
     }
     const values = issue.code === 'invalid_value' ? issue.values : issue.options;
     if (Array.isArray(values))
