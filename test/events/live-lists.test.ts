@@ -90,7 +90,19 @@ test('changes within `waitMs` arrive in one message, with each row once and in i
   expect(counts.length).toBeLessThan(20);
 });
 
-test('a row that enters and leaves within `waitMs` is not sent; one that enters and changes is sent in its current state', async () => {
+test('a row that enters and leaves within `waitMs` is sent as LEAVE, because the page may contain it', async () => {
+  const { viewer } = await t.platform.ask('{ viewer { feedCursor } }');
+  const customerId = await newCustomer(t.platform, 'Grace Hopper');
+  await succeed(t.platform, 'deleteCustomer', { customerId });
+  const query = `subscription ($after: String) {
+    customerChanges(filter: {}, waitMs: 1000, after: $after) { changes { op node { id } } } }`;
+  for await (const { changes } of messagesOf('customerChanges', query, { after: viewer.feedCursor })) {
+    expect(changes).toContainEqual({ op: 'LEAVE', node: { id: customerId } });
+    break;
+  }
+});
+
+test('a row that enters and changes within `waitMs` is sent once, in its current state', async () => {
   const scene = await makeScene(t.platform);
   const follow = async (status: readonly string[]) => {
     const query = `subscription ($status: [TransactionStatus!]) {

@@ -181,7 +181,7 @@ class AdmittedRequest implements ResponseWatcher, RequestSlot {
 }
 
 interface ResponseWatcher {
-  /** Called when the headers are written, with the media type, or 'undefined' if there is none. */
+  /** Called when the headers are written, with the media type of the response, which is the string `undefined` if it has no body. */
   onHeaders(contentType: string): void;
   /** Called when the response is complete, before the client has read it. */
   onEnd(): void;

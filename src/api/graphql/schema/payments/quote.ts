@@ -75,7 +75,7 @@ builder.prismaObjectFields(Quote, (t) => ({
   }),
 
   description: t.optional('description', 'String', {
-    description: "The sender's note for the payment; null if there is none.",
+    description: "The sender's note for the payment, or null.",
   }),
   metadata: t.entries('metadata', MetadataEntry, ['key', 'value'], noted),
 }));

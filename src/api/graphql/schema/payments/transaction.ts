@@ -119,7 +119,7 @@ builder.prismaObjectFields(Transaction, (t) => ({
     description: 'What is known about the other party, for payments to or from UMA addresses.',
   }),
   description: t.optional('description', 'String', {
-    description: "The sender's note for the payment; null if there is none.",
+    description: "The sender's note for the payment, or null.",
   }),
   metadata: t.entries('metadata', MetadataEntry, ['key', 'value'], noted),
 }));

@@ -147,25 +147,26 @@ function listStream(
 
 /**
  * Merges the changes to each row into one, at the position of the last one, because clients store a message's rows by
- * id and would keep an arbitrary one of several. A row that entered and then left is omitted.
+ * id and would keep an arbitrary one of several.
  */
 function eachRowOnce(changes: readonly ListChange[]): ListChange[] {
-  const rows = new Map<unknown, ListChange | undefined>();
+  const rows = new Map<unknown, ListChange>();
   for (const change of changes) {
     const { id } = change.node;
     const first = rows.get(id);
     rows.delete(id);
     rows.set(id, first ? merged(first, change) : change);
   }
-  return [...rows.values()].flatMap((change) => change ?? []);
+  return [...rows.values()];
 }
 
-/** Combines two changes into one; undefined if the row was listed neither before the first nor after the second. */
-function merged(first: ListChange, second: ListChange): ListChange | undefined {
-  const was = first.op !== 'ENTER';
-  const is = second.op !== 'LEAVE';
-  if (!was && !is) return undefined;
-  return { ...second, before: first.before, op: is ? (was ? 'UPDATE' : 'ENTER') : 'LEAVE' };
+/**
+ * Combines two changes into one. A row that entered and then left has left: the page, which is read after the stream's
+ * first position, may contain it.
+ */
+function merged(first: ListChange, second: ListChange): ListChange {
+  const op = second.op === 'LEAVE' ? 'LEAVE' : first.op === 'ENTER' ? 'ENTER' : 'UPDATE';
+  return { ...second, before: first.before, op };
 }
 
 /** Returns an event's row, the same object for all subscribers. The database writes the snapshot in this form. */
