@@ -101,8 +101,9 @@ function waysTo(schema: GraphQLSchema): ReadonlyMap<GraphQLObjectType, readonly 
 const isMany = ({ name, args }: Field) => name === 'nodes' || args.some((arg) => arg.name === 'first');
 
 /**
- * Writes documents that select the missing fields, along each path to their types: first without optional arguments,
- * later with any of them. Between documents, the caller can remove the fields that it has seen from `missing`.
+ * Writes documents that select one of the missing fields each, along each path to its type: first without optional
+ * arguments, later with any of them. Between documents, the caller can remove the fields that it has seen from
+ * `missing`. A second field could raise the cost above the limit, and both would remain unseen.
  */
 export function* directedDocuments(
   schema: GraphQLSchema,
@@ -110,15 +111,17 @@ export function* directedDocuments(
   choices: Choices,
   material: Material,
 ): Generator<DrawnDocument & { readonly isPlain: boolean }> {
+  const waysByType = [...waysTo(schema)];
   let turn = 0;
   for (const isPlain of [true, ...Array.from({ length: 9 }, () => false)]) {
-    for (const [type, ways] of waysTo(schema)) {
-      for (let attempt = 0; attempt < (isPlain ? ways.length : mostWays); attempt++) {
-        const way = ways[attempt % ways.length] ?? [];
-        const fields = Object.values(type.getFields()).filter(({ name }) => missing.has(`${type.name}.${name}`));
-        if (fields.length === 0) break;
-        turn += 1;
-        yield { ...directedDocument(way, type, fields, { choices, material, isPlain, turn }), isPlain };
+    for (const [type, ways] of waysByType) {
+      for (const field of Object.values(type.getFields())) {
+        for (let attempt = 0; attempt < (isPlain ? ways.length : mostWays); attempt++) {
+          if (!missing.has(`${type.name}.${field.name}`)) break;
+          const way = ways[attempt % ways.length] ?? [];
+          turn += 1;
+          yield { ...directedDocument(way, type, field, { choices, material, isPlain, turn }), isPlain };
+        }
       }
     }
   }
@@ -127,7 +130,7 @@ export function* directedDocuments(
 function directedDocument(
   way: Way,
   target: GraphQLObjectType,
-  fields: readonly Field[],
+  wanted: Field,
   { choices, material, isPlain, turn }: { choices: Choices; material: Material; isPlain: boolean; turn: number },
 ): DrawnDocument {
   const variables: Record<string, unknown> = {};
@@ -160,9 +163,7 @@ function directedDocument(
     return written.length > 0 ? `${field.name}(${written.join(', ')})` : field.name;
   };
 
-  let selection = fields
-    .map((field) => `${call(field, target)}${isCompositeType(getNamedType(field.type)) ? ' { __typename }' : ''}`)
-    .join(' ');
+  let selection = `${call(wanted, target)}${isCompositeType(getNamedType(wanted.type)) ? ' { __typename }' : ''}`;
   let below = target;
   for (const { field, on } of way.toReversed()) {
     const isFragment = isAbstractType(getNamedType(field.type));
