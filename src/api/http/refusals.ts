@@ -34,15 +34,15 @@ const formCodes = {
   415: { REST: 'INVALID_REQUEST_FORMAT', GRAPHQL: 'UNSUPPORTED_MEDIA_TYPE' },
 } as const;
 
-/** Creates the response body for a malformed request, in the error format of the API that it was sent to. */
-export function formBody(
-  api: Api,
-  { status, message }: { readonly status: keyof typeof formCodes; readonly message: string },
-) {
-  const code = formCodes[status][api];
-  return api === 'REST'
-    ? { status, code, message, details: { reason: message } }
-    : { errors: [{ message, extensions: { code } }] };
+/** Creates the response body for a malformed request. */
+export function formBody(api: Api, status: keyof typeof formCodes, message: string): object {
+  return errorBody(api, status, message, { code: formCodes[status][api] });
+}
+
+/** Creates an error body in the format of the API that the request was sent to. */
+export function errorBody(api: Api, status: number, message: string, extensions: { readonly code: string }): object {
+  if (api === 'GRAPHQL') return { errors: [{ message, extensions }] };
+  return { status, code: extensions.code, message, details: { reason: message } };
 }
 
 /** Responds to a request that was not processed: the client may send it again. */
@@ -53,11 +53,7 @@ export function refuse(response: ServerResponse, api: Api, refusal: EarlyRefusal
   const spread = isStream && status === 503 ? Math.floor(Math.random() * streamSpreadSeconds) : 0;
   const retryAfter = refusal.retryAfter + spread;
   response.setHeader('retry-after', String(retryAfter));
-  const body =
-    api === 'REST'
-      ? { status, code, message, details: { reason: message } }
-      : { errors: [{ message, extensions: { code, retryAfter } }] };
-  answer(response, status, body);
+  answer(response, status, errorBody(api, status, message, { code, retryAfter }));
 }
 
 export function answer(response: ServerResponse, status: number, body: object, type = 'application/json'): void {
