@@ -40,7 +40,12 @@ export function formBody(api: Api, status: keyof typeof formCodes, message: stri
 }
 
 /** Creates an error body in the format of the API that the request was sent to. */
-export function errorBody(api: Api, status: number, message: string, extensions: { readonly code: string }): object {
+export function errorBody(
+  api: Api,
+  status: number,
+  message: string,
+  extensions: { readonly code: string; readonly retryAfter?: number },
+): object {
   if (api === 'GRAPHQL') return { errors: [{ message, extensions }] };
   return { status, code: extensions.code, message, details: { reason: message } };
 }

@@ -226,31 +226,26 @@ function asRestError(thrown: unknown, log: Logger): RestError {
   return new RestError('INTERNAL_ERROR', 'Internal error. It has been logged.');
 }
 
-const inJson = (digits: string) => (isJsonInteger(BigInt(digits)) ? Number(digits) : digits);
+const inJson = (digits: string | null) => digits && (isJsonInteger(BigInt(digits)) ? Number(digits) : digits);
 
 /** Returns a refusal's details with amounts in REST form. Amounts that JSON numbers cannot represent become strings. */
-function inRestTerms({ code, details }: Refusal): RefusalDetails {
+function inRestTerms({ details }: Refusal): RefusalDetails {
   // planRefusal creates them with these types.
   const { balances, limit } = details as Partial<CustomerUse & ExceededLimit>;
-  if (code === 'LIMIT_EXCEEDED' && limit) {
-    const { amount, usedAmount, leftAmount, currency, ...rest } = limit;
-    const amounts = Object.entries({ amount, usedAmount, leftAmount }).map(([name, digits]) => [
-      name,
-      digits === null ? null : inJson(digits),
-    ]);
-    return {
-      ...details,
-      limit: { ...rest, ...Object.fromEntries(amounts), currency: currency === null ? null : currencyRecord(currency) },
-    };
-  }
-  if (code !== 'CUSTOMER_IN_USE' || balances === undefined) return details;
   return {
     ...details,
-    balances: balances.map(({ accountId, amount, currency }) => ({
-      accountId,
-      amount: inJson(amount),
-      currency: currencyRecord(currency),
+    balances: balances?.map((held) => ({
+      ...held,
+      amount: inJson(held.amount),
+      currency: currencyRecord(held.currency),
     })),
+    limit: limit && {
+      ...limit,
+      amount: inJson(limit.amount),
+      usedAmount: inJson(limit.usedAmount),
+      leftAmount: inJson(limit.leftAmount),
+      currency: limit.currency && currencyRecord(limit.currency),
+    },
   };
 }
 

@@ -13,7 +13,8 @@ import { requestSeconds } from '../../infra/instruments/instruments.ts';
 import { noteOperation } from '../../infra/instruments/request-facts.ts';
 import { acceptsGzip, sendAnswer } from '../http/bodies/answer.ts';
 import { bodyText } from '../http/bodies/body.ts';
-import { type RestApp, type RestEnvironment, type RestModules, restPrefix, withReadToken } from './context.ts';
+import type { Webhooks } from '../webhooks/webhooks.ts';
+import { type RestApp, type RestEnvironment, restPrefix, withReadToken } from './context.ts';
 import { restDocument } from './document.ts';
 import { externalAccountEndpoints, internalAccountEndpoints } from './endpoints/accounts.ts';
 import { configEndpoints } from './endpoints/config.ts';
@@ -30,13 +31,13 @@ import { type DocumentModules, trustedDocumentEndpoints } from './endpoints/trus
 import { webhookDeliveryEndpoints, webhookEndpoints } from './endpoints/webhooks.ts';
 import { inexactBody, invalidRequest, presentError, RestError } from './errors.ts';
 
-interface RestOptions extends RestModules, DocumentModules {
+interface RestOptions extends DocumentModules {
+  readonly webhooks: Webhooks;
   readonly credentials: Credentials;
   readonly replicas: Replicas | undefined;
   readonly bodyBytes: number;
   /** Whether the OpenAPI document and its console are public. */
   readonly openapi: boolean;
-  readonly log: Logger;
 }
 
 export type RestServer = ReturnType<typeof createRestServer>;
@@ -46,8 +47,9 @@ export type RestServer = ReturnType<typeof createRestServer>;
  * undefined if it was too long.
  */
 export function createRestServer(options: RestOptions) {
-  const { payments, webhooks, credentials, replicas, bodyBytes, openapi, log } = options;
-  const root = rootApp(log);
+  const { webhooks, credentials, replicas, bodyBytes, openapi } = options;
+  const { payments } = webhooks;
+  const root = rootApp(payments.log);
   root.use('*', async (context, next) => {
     // The route's pattern instead of the path, so that metrics have few labels.
     const path = matchedRoutes(context).findLast((route) => !route.path.endsWith('*'))?.path ?? 'none';
@@ -109,7 +111,7 @@ export function createRestServer(options: RestOptions) {
   transferEndpoints(app, payments);
   exchangeRateEndpoints(app, payments);
   receiverEndpoints(app, payments);
-  configEndpoints(app, { payments, webhooks });
+  configEndpoints(app, webhooks);
   webhookEndpoints(app, webhooks);
   webhookDeliveryEndpoints(app, webhooks);
   tokenEndpoints(app, payments);
