@@ -11,6 +11,7 @@ import { asPlatform } from '../../infra/database/connections/platform-scope.ts';
 import type { Replicas } from '../../infra/database/replicas/replicas.ts';
 import { requestSeconds } from '../../infra/instruments/instruments.ts';
 import { noteOperation } from '../../infra/instruments/request-facts.ts';
+import { within } from '../../infra/instruments/within.ts';
 import { acceptsGzip, sendAnswer } from '../http/bodies/answer.ts';
 import { bodyText } from '../http/bodies/body.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
@@ -256,11 +257,7 @@ async function sendStream(body: ReadableStream<Uint8Array>, response: ServerResp
 
 async function drained(response: ServerResponse): Promise<void> {
   const waiting = new AbortController();
-  const timer = setTimeout(() => response.destroy(), drainMs);
-  try {
-    await Promise.race(['drain', 'close'].map((event) => once(response, event, { signal: waiting.signal })));
-  } finally {
-    clearTimeout(timer);
-    waiting.abort();
-  }
+  const events = ['drain', 'close'].map((event) => once(response, event, { signal: waiting.signal }));
+  await within(drainMs, Promise.race(events)).catch(() => response.destroy());
+  waiting.abort();
 }
