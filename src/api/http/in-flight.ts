@@ -63,7 +63,7 @@ export class InFlight {
   }
 }
 
-class AdmittedRequest implements ResponseWatcher, RequestSlot {
+class AdmittedRequest implements RequestSlot {
   readonly #response: WatchedResponse;
   readonly #tenant: Tenant;
   readonly #shared: InFlight;
@@ -127,10 +127,12 @@ class AdmittedRequest implements ResponseWatcher, RequestSlot {
     this.#shared.turns.resume(this.#tenant);
   }
 
+  /** Called when an event stream begins. */
   onStream(): void {
     this.#finish();
   }
 
+  /** Called when the response is complete, before the client has read it. */
   onEnd(): void {
     this.#finish();
     const response = this.#response;
@@ -180,13 +182,6 @@ class AdmittedRequest implements ResponseWatcher, RequestSlot {
   }
 }
 
-interface ResponseWatcher {
-  /** Called when an event stream begins. */
-  onStream(): void;
-  /** Called when the response is complete, before the client has read it. */
-  onEnd(): void;
-}
-
 /**
  * A response that reports when it begins an event stream and when it is complete. Node's 'finish' event comes later:
  * after earlier responses on the connection, and after the client has read the response.
@@ -196,7 +191,7 @@ export class WatchedResponse<Request extends IncomingMessage = IncomingMessage> 
    * An object rather than functions: V8's young-generation collections retain functions in the fields of a response,
    * with everything that they reference (bench/LOG.md).
    */
-  watcher: ResponseWatcher | undefined;
+  watcher: AdmittedRequest | undefined;
 
   // Both overrides pass on all arguments, because no single signature can express the overloads of Node's methods.
   override writeHead(...args: unknown[]): this {

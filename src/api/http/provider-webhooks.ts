@@ -10,7 +10,7 @@ import type { Payments } from '../../domain/commands/command.ts';
 import { receiveWebhook } from '../../domain/providers/webhooks.ts';
 import { tooLong } from './admission.ts';
 import type { CallerOptions } from './callers.ts';
-import { answer, refuse, tooMany, unavailable } from './refusals.ts';
+import { answer, refuse, unavailable } from './refusals.ts';
 
 /** The paths for webhooks from rail providers: `/rails/Platform:…/webhooks`. */
 const addressForm = /^\/rails\/([^/]{1,100})\/webhooks$/;
@@ -67,7 +67,7 @@ export class ProviderWebhooks {
     } catch (error) {
       if (error instanceof RateLimited) {
         await outsideWait(pace.wait(`address ${addressOf(request)}`));
-        return refuse(response, 'REST', tooMany(error));
+        return refuse(response, 'REST', error);
       }
       if (error instanceof InexactJson) return fail(400, 'INVALID_INPUT', error.message);
       payments.log.error({ err: error, path }, "could not store a provider's webhook");

@@ -17,11 +17,13 @@ import type { CustomerUse, ExceededLimit } from '../../domain/commands/plan-refu
 import { currencyRecord, isJsonInteger, UnrepresentableAmount } from '../records/fields.ts';
 import { ifMatch, type RestEnvironment } from './context.ts';
 
-interface FieldError {
-  readonly field: string;
-  readonly constraint: string;
-  readonly message: string;
-}
+const FieldErrorSchema = z.object({
+  field: z.string().describe('The field, as a dot path.'),
+  constraint: z.string().describe('The violated constraint: required, type, format, minimum, …'),
+  message: z.string().describe('Which values are valid, or why this one was refused.'),
+});
+
+type FieldError = z.infer<typeof FieldErrorSchema>;
 
 /** The REST error codes with their HTTP status, in addition to the codes of the domain's refusals (decision 46). */
 const ownCodes = {
@@ -51,16 +53,7 @@ export const ErrorBody = z
       .looseObject({
         field: z.string().optional().describe('The field that caused the error, as a dot path.'),
         reason: z.string().describe('The human-readable reason for the refusal.'),
-        errors: z
-          .array(
-            z.object({
-              field: z.string().describe('The field, as a dot path.'),
-              constraint: z.string().describe('The violated constraint: required, type, format, minimum, …'),
-              message: z.string().describe('Which values are valid, or why this one was refused.'),
-            }),
-          )
-          .optional()
-          .describe('All invalid fields.'),
+        errors: z.array(FieldErrorSchema).optional().describe('All invalid fields.'),
       })
       .describe('Details of the error.'),
   })

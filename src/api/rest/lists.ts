@@ -197,12 +197,7 @@ export function addWholeList<Filters extends z.ZodRawShape, Item>(
   });
 }
 
-interface ListQuery {
-  readonly limit: number;
-  readonly cursor?: string | undefined;
-  readonly sortOrder?: 'asc' | 'desc' | undefined;
-  readonly orderBy?: ListOrder | undefined;
-}
+type ListQuery = z.output<z.ZodObject<typeof pageParameters>> & Partial<z.output<z.ZodObject<typeof orderParameters>>>;
 
 type PageQuery<Where> = ReturnType<typeof pageQuery<Where, unknown>>;
 

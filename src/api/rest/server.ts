@@ -158,14 +158,9 @@ async function readJson(request: HonoRequest): Promise<unknown> {
 
 /** Responds with 405 to other methods on the paths that have been added so far. */
 function refuseOtherMethods(app: RestApp): void {
-  const methods = new Map<string, Set<string>>();
-  for (const { path, method } of app.routes) {
-    if (method === 'ALL') continue;
-    const ofPath = methods.get(path) ?? new Set();
-    methods.set(path, ofPath.add(method));
-  }
-  for (const [path, ofPath] of methods) {
-    const allowed = [...ofPath].join(', ');
+  const routes = app.routes.filter(({ method }) => method !== 'ALL');
+  for (const [path, ofPath] of Map.groupBy(routes, (route) => route.path)) {
+    const allowed = [...new Set(ofPath.map(({ method }) => method))].join(', ');
     app.all(path.slice(restPrefix.length), () => {
       throw new RestError('METHOD_NOT_ALLOWED', `this path allows only ${allowed}`, { headers: { Allow: allowed } });
     });
