@@ -41,7 +41,7 @@ export const deep = [
   'examples/recipes',
   'faults/**/*',
   'graphql/{connections,oracle,plans,statement-texts}',
-  'http/{no-connection,outer-edge,overload,readiness,stopping}',
+  'http/{outer-edge,overload,readiness,stopping}',
   'key-files',
   'ledger/{audit*,commit-lanes,locks,together}',
   'observe/metrics',

@@ -110,11 +110,11 @@ export async function startServing(
     mcp: createMcpEndpoint({ operations, trusted, credentials, payments, log, schema, version: restVersion }),
     origins,
     rest: createRestServer({
-      ...{ payments, webhooks, credentials, trusted, replicas, problemIn },
-      ...{ bodyBytes, log, openapi: config.PUBLIC_CONTRACT },
+      ...{ webhooks, credentials, trusted, replicas, problemIn },
+      ...{ bodyBytes, openapi: config.PUBLIC_CONTRACT },
     }),
     providers: new ProviderWebhooks({
-      ...{ ...callers, payments, log, refusalMs: pace?.webhookRefusalMs },
+      ...{ ...callers, payments, refusalMs: pace?.webhookRefusalMs },
       // Provider webhooks are slowed down separately: one with an invalid signature belongs to no platform.
       brake: brakeOf(config, log, callers.now),
     }),

@@ -4,7 +4,7 @@ import { openAsOwner } from '../setup/database.ts';
 import { testGateway, uuidIn } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 
-// both-apis-lists.test.ts compares the rows of lists, by filter and order, with those of GraphQL.
+// both-apis.test.ts compares the rows of lists, by filter and order, with those of GraphQL.
 
 const t = await testGateway({ SANDBOX_PACE_MS: 600_000 });
 const { database } = t.gateway.payments;

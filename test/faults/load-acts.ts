@@ -2,24 +2,10 @@ import { usdToEur } from '../setup/acts.ts';
 import { timeZoneAtNoon } from '../setup/passing-time.ts';
 import type { Scene } from '../setup/scene.ts';
 import type { Command } from './history.ts';
-import type { Random } from './random.ts';
+import type { Client } from './load.ts';
 
-export type Act = (client: LoadClient) => Promise<unknown>;
-
-export interface LoadClient {
-  readonly scene: Scene;
-  readonly index: number;
-  readonly random: Random;
-  /** Makes a transfer. Returns the id of its transaction if it is acknowledged. */
-  transfer(operation: 'transferOut' | 'transferIn', input: object, expected: Expected): Promise<string | undefined>;
-  /**
-   * Creates a quote. If the quote is acknowledged and was not executed immediately, executes it. Returns the id of its
-   * transaction if the execution is acknowledged.
-   */
-  quote(input: object, expected: Expected): Promise<string | undefined>;
-  /** Decides, as a second person, on a transaction that is waiting for approval. */
-  decide(operation: 'approveTransaction' | 'rejectTransaction', transactionId: string): Promise<void>;
-}
+/** Something that a client of the load does. */
+export type Act = (client: Client) => Promise<unknown>;
 
 /** The expected result of a payment: the change of the client's account balance, and the final status. */
 export type Expected = Pick<Command, 'change' | 'ends'>;
@@ -55,7 +41,7 @@ const held: readonly Act[] = [
 
 const ofHeld = { change: -amount, ends: ['COMPLETED', 'REJECTED', 'EXPIRED'] };
 
-async function decide({ decide, random }: LoadClient, transactionId: string | undefined): Promise<void> {
+async function decide({ decide, random }: Client, transactionId: string | undefined): Promise<void> {
   if (transactionId === undefined || random.oneIn(10)) return;
   await decide(random.oneIn(4) ? 'rejectTransaction' : 'approveTransaction', transactionId);
 }
@@ -85,7 +71,7 @@ function outOf({ usd, outsideUsd }: Scene) {
 }
 
 function quoteOf(
-  { quote, scene }: LoadClient,
+  { quote, scene }: Client,
   ends: readonly string[] = ['COMPLETED'],
   rest: object = {},
 ): Promise<string | undefined> {

@@ -3,7 +3,7 @@ import { mutationDocument, mutationVariables } from '../setup/documents.ts';
 import type { Data } from '../setup/gateway.ts';
 import type { Scene } from '../setup/scene.ts';
 import type { Command, Outcome } from './history.ts';
-import { type Act, type Expected, type LoadClient, usualActs } from './load-acts.ts';
+import { type Act, type Expected, usualActs } from './load-acts.ts';
 import { Random } from './random.ts';
 
 type Attempt =
@@ -99,7 +99,7 @@ interface SentCommand {
 }
 
 /** A client that acts on one customer's accounts, one act at a time. */
-class Client implements LoadClient {
+export class Client {
   readonly history: Command[] = [];
   readonly internalErrors: string[] = [];
   readonly troubles: string[] = [];
@@ -131,16 +131,22 @@ class Client implements LoadClient {
     while (!this.#isStopping) await this.random.oneOf(acts)(this);
   }
 
-  readonly transfer: LoadClient['transfer'] = async (operation, input, expected) => {
+  /** Makes a transfer. Returns the id of its transaction if it is acknowledged. */
+  readonly transfer = async (operation: 'transferOut' | 'transferIn', input: object, expected: Expected) => {
     const made = await this.#run(operation, input, expected, 'transaction { id }', idIn);
     return made && idIn(made);
   };
 
-  readonly decide: LoadClient['decide'] = async (operation, transactionId) => {
+  /** Decides, as a second person, on a transaction that is waiting for approval. */
+  readonly decide = async (operation: 'approveTransaction' | 'rejectTransaction', transactionId: string) => {
     await this.#run(operation, { transactionId }, { change: 0n }, 'transaction { id }', idIn, transactionId);
   };
 
-  readonly quote: LoadClient['quote'] = async (input, expected) => {
+  /**
+   * Creates a quote. If the quote is acknowledged and was not executed immediately, executes it. Returns the id of its
+   * transaction if the execution is acknowledged.
+   */
+  readonly quote = async (input: object, expected: Expected): Promise<string | undefined> => {
     const selection = 'quote { id transaction { id } }';
     const transactionOf = (data: Data) => data.quote.transaction.id;
     const made = await this.#run('createQuote', input, expected, selection, transactionOf);

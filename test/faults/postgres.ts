@@ -1,5 +1,5 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { on, once } from 'node:events';
 import { readFileSync, statfsSync } from 'node:fs';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -87,6 +87,9 @@ function diskOf({ supervisor, lines, folder, url, pid, back }: Mounted) {
     const { bsize, blocks, bfree } = statfsSync(`/proc/${supervisor.pid}/root${folder}`);
     return bsize * (blocks - bfree);
   };
+  const lineWith = async (part: string) => {
+    for await (const [line] of on(lines, 'line')) if (line.includes(part)) return;
+  };
   return {
     /** Takes up most of the free space, and writes until no space is left for the database. */
     async fill() {
@@ -114,14 +117,7 @@ function diskOf({ supervisor, lines, folder, url, pid, back }: Mounted) {
         ))
       )
         await delay(10);
-      const tried = new Promise<void>((resolve) => {
-        const look = (line: string) => {
-          if (!line.includes('does not start')) return;
-          lines.off('line', look);
-          resolve();
-        };
-        lines.on('line', look);
-      });
+      const tried = lineWith('does not start');
       supervisor.kill('SIGCONT');
       await tried;
     },

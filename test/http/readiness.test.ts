@@ -1,8 +1,10 @@
 import { expect, test, vi } from 'vitest';
 import { stepLock } from '../../src/domain/events/sequencer.ts';
+import { act } from '../setup/acts.ts';
 import { testProxy } from '../setup/database-proxy.ts';
 import { freePort } from '../setup/free-port.ts';
 import { startTestGateway, testClient, testGateway } from '../setup/gateway.ts';
+import { newCustomer } from '../setup/scene.ts';
 
 const standstillMs = 200;
 
@@ -11,7 +13,7 @@ const server = await testClient({ databaseUrl: database.url });
 const t = await testGateway({ DATABASE_POOL: 2 }, proxy.url, {
   pace: { statementMs: 4_000, readiness: { standstillMs, sessionMs: 200, answerMs: 4_000 } },
 });
-await t.newPlatform('ready');
+const platform = await t.newPlatform('ready');
 
 const good = { status: 'ok', database: true, writable: true, schema: true, feed: true };
 
@@ -20,13 +22,35 @@ async function statusAndBody() {
   return [response.status, response.headers.get('retry-after'), await response.json()];
 }
 
+/** Takes every connection in the pool for requests. Returns a function that gives them back. */
+async function takeAllConnections(): Promise<() => void> {
+  const { pool } = t.gateway.serving;
+  const taken = [await pool.connect(), await pool.connect()];
+  return () => {
+    for (const client of taken) client.release();
+  };
+}
+
 const untilReady = () => vi.waitFor(async () => expect(await statusAndBody()).toEqual([200, null, good]), 60_000);
 
 test('a healthy instance is ready, even while every connection in its pool is taken', async () => {
-  const { pool } = t.gateway.serving;
-  const taken = [await pool.connect(), await pool.connect()];
+  const release = await takeAllConnections();
   expect(await statusAndBody()).toEqual([200, null, good]);
-  for (const client of taken) client.release();
+  release();
+});
+
+test('every API asks callers to retry while no connection to the database is free', async () => {
+  const customerId = await newCustomer(platform);
+  const release = await takeAllConnections();
+  const [list, refused, query] = await Promise.all([
+    fetch(`${t.url}/2025-10-13/customers`, { headers: { authorization: platform.authorization } }),
+    act(platform, 'createClientToken', { boundTo: { customerId }, permissions: ['VIEW'] }),
+    platform.send('{ customers { edges { node { id } } } }'),
+  ]);
+  expect(await list.json()).toMatchObject({ status: 503, code: 'SERVICE_UNAVAILABLE' });
+  expect(refused).toMatchObject({ __typename: 'UnavailableError', code: 'SERVICE_UNAVAILABLE' });
+  expect(query.errors?.[0]?.extensions).toEqual({ code: 'SERVICE_UNAVAILABLE', retryAfter: 1 });
+  release();
 });
 
 test('an instance is unready if the database does not respond in time', async () => {

@@ -1,7 +1,5 @@
 import fc from 'fast-check';
-import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
-import { startOperatorServer } from '../../src/infra/instruments/operator-server.ts';
 import { testGateway } from '../setup/gateway.ts';
 import { exchange } from '../setup/raw-http.ts';
 
@@ -190,15 +188,4 @@ describe('the target of a request', () => {
     expect(statusOf(await old([]))).toBe(200);
     expect(statusOf(await old(['Host: a/b']))).toBe(400);
   });
-});
-
-test("the operator's server refuses invalid hosts, too", async () => {
-  const server = await startOperatorServer(
-    { host: '127.0.0.1', port: 0 },
-    { '/metrics': async () => ({ type: 'text/plain', body: 'figures' }) },
-    pino({ level: 'silent' }),
-  );
-  expect(await send({ first: 'GET /metrics HTTP/1.1' }, ['a'], server.url)).toContain('figures');
-  expect(statusOf(await send({ first: 'GET /metrics HTTP/1.1' }, ['a@b'], server.url))).toBe(400);
-  server.close();
 });

@@ -16,10 +16,10 @@ describe('every command', () => {
     expect(known.sort()).toEqual([...commands].sort());
   });
 
-  test('refuses malformed JSON, other content types and bodies that are too large', async () => {
+  test('refuses malformed JSON, and JSON that is not an object', async () => {
     const { rest, good } = catalog;
     for (const { id, method, bodyIsOptional } of withBodies()) {
-      const { path, body } = await good(id);
+      const { path } = await good(id);
       for (const raw of ['{', ...(bodyIsOptional ? [] : ['']), '{"a":}', 'null x']) {
         const answer = await rest.call(method, path, { raw });
         expect({ id, raw, ...answer }).toMatchObject({ status: 400, body: { code: 'INVALID_REQUEST_FORMAT' } });
@@ -28,25 +28,10 @@ describe('every command', () => {
         const answer = await rest.call(method, path, { raw });
         expect({ id, raw, ...answer }).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT' } });
       }
-      for (const type of [
-        'text/plain',
-        'application/x-www-form-urlencoded',
-        'multipart/form-data',
-        'application/jsonx',
-      ]) {
-        const answer = await rest.call(method, path, { body, headers: { 'content-type': type } });
-        expect({ id, type, ...answer }).toMatchObject({ status: 415, body: { code: 'INVALID_REQUEST_FORMAT' } });
-      }
-      const empty = await rest.call(method, path, { raw: '', headers: { 'content-type': 'text/plain' } });
-      if (!bodyIsOptional) {
-        expect({ id, ...empty }).toMatchObject({ status: 415, body: { code: 'INVALID_REQUEST_FORMAT' } });
-      }
-      const large = await rest.call(method, path, { body: { ...body, description: 'x'.repeat(102_400) } });
-      expect({ id, ...large }).toMatchObject({ id, status: 413, body: { code: 'PAYLOAD_TOO_LARGE' } });
     }
   });
 
-  test('refuses a body in another encoding, and names the accepted ones', async () => {
+  test('refuses a body of another type or in another encoding, and names the accepted encoding', async () => {
     const { rest, good } = catalog;
     const { path, body } = await good('createCustomer');
     const plain = JSON.stringify(body);
@@ -55,9 +40,13 @@ describe('every command', () => {
       expect(answer).toMatchObject({ status: 415, body: { code: 'INVALID_REQUEST_FORMAT' } });
       expect(answer.headers.get('accept-encoding')).toBe('identity');
     }
-    for (const type of ['application/json; charset=iso-8859-1', 'application/json;charset="utf-16"']) {
-      const answer = await rest.call('POST', path, { raw: plain, headers: { 'content-type': type } });
-      expect(answer).toMatchObject({ status: 415, body: { code: 'INVALID_REQUEST_FORMAT' } });
+    const forms = ['application/x-www-form-urlencoded', 'multipart/form-data', 'text/plain'];
+    const charsets = ['application/json; charset=iso-8859-1', 'application/json;charset="utf-16"'];
+    for (const type of [...forms, 'application/jsonx', ...charsets]) {
+      for (const raw of type === 'text/plain' ? [plain, ''] : [plain]) {
+        const answer = await rest.call('POST', path, { raw, headers: { 'content-type': type } });
+        expect(answer).toMatchObject({ status: 415, body: { code: 'INVALID_REQUEST_FORMAT' } });
+      }
     }
     for (const [name, value] of [
       ['content-encoding', 'identity'],

@@ -40,7 +40,7 @@ test('operations and webhooks have an id, a summary, a description and a tag, an
     ]);
   }
   for (const { responses } of operations) {
-    expect(Object.keys(responses)).toEqual(expect.arrayContaining(['400', '401', '403', '500']));
+    expect(Object.keys(responses)).toEqual(expect.arrayContaining(['400', '401', '403', '429', '500', '503']));
   }
 });
 

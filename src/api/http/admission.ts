@@ -8,7 +8,7 @@ import { type BodyReader, bodyBytes, discardRest, holdBody, isTooLong } from './
 import type { Callers } from './callers.ts';
 import type { Connections } from './connections.ts';
 import type { InFlight, WatchedResponse } from './in-flight.ts';
-import { type Api, answer, busy, type EarlyRefusal, formBody, refuse, unavailable } from './refusals.ts';
+import { type Api, answer, busy, type EarlyRefusal, errorBody, formBody, refuse, unavailable } from './refusals.ts';
 
 /** The components that decide whether a request is admitted. */
 export interface Admission {
@@ -44,7 +44,7 @@ export async function admit(admission: Admission, response: WatchedResponse, ser
   const wrong = wrongFormOf(request, service);
   if (wrong) {
     response.setHeaders(new Map(Object.entries(wrong.headers ?? {})));
-    return refuseForm(admission, response, wrong.status, formBody(api, wrong));
+    return refuseForm(admission, response, wrong.status, formBody(api, wrong.status, wrong.message));
   }
   const caller = callers.find(request);
   if (caller) connections.noteKnown(request.socket);
@@ -95,9 +95,9 @@ const graceMs = 250;
 function answerLate(response: ServerResponse, api: Api): void {
   const { method } = response.req;
   const { message, code } = outcomeUnknown();
-  if (api === 'GRAPHQL') answer(response, 504, { errors: [{ message, extensions: { code: 'TIMEOUT' } }] });
-  else if (method === 'GET' || method === 'HEAD') refuse(response, api, unavailable(databaseAway));
-  else answer(response, 504, { status: 504, code, message, details: { reason: message } });
+  const isRead = api === 'REST' && (method === 'GET' || method === 'HEAD');
+  if (isRead) refuse(response, api, unavailable(databaseAway));
+  else answer(response, 504, errorBody(api, 504, message, { code: api === 'REST' ? code : 'TIMEOUT' }));
 }
 
 /** Refuses a malformed request, after a delay if its client sends many of them. Rate limits do not count it. */

@@ -8,7 +8,7 @@ import { isAcceptedFrom, type Viewer } from '../../domain/access/viewer.ts';
 import { msLeft, noteCaller } from '../../infra/instruments/request-facts.ts';
 import { within } from '../../infra/instruments/within.ts';
 import type { AddressOf } from './client-address.ts';
-import { type EarlyRefusal, tooMany, unavailable } from './refusals.ts';
+import { type EarlyRefusal, unavailable } from './refusals.ts';
 import type { Tenant } from './turns.ts';
 
 /** The default time limit for looking up credentials, in milliseconds. */
@@ -92,14 +92,14 @@ export class Callers {
   }
 
   /** Counts a caller's request, and sets the header fields that say how many more requests the caller may send. */
-  count(caller: Viewer, response: ServerResponse): EarlyRefusal | undefined {
+  count(caller: Viewer, response: ServerResponse): RateLimited | undefined {
     const { refusal, quotas } = this.#options.limits.count(caller);
     const fields = rateLimitFields(quotas);
     if (fields) {
       response.setHeader('ratelimit-policy', fields.policy);
       response.setHeader('ratelimit', fields.state);
     }
-    return refusal && tooMany(refusal);
+    return refusal;
   }
 
   waitToRefuse(request: IncomingMessage, caller: Viewer | undefined): Promise<void> {
@@ -118,7 +118,7 @@ export class Callers {
       noteCaller(viewer);
       return this.count(viewer, response);
     } catch (error) {
-      if (error instanceof RateLimited) return tooMany(error);
+      if (error instanceof RateLimited) return error;
       const refusal = refusalIn(error);
       // The service has failed. The request's API will encounter the same failure and report it.
       return refusal && unavailable(refusal.message);

@@ -152,10 +152,11 @@ function announceEnd(connection: Connection, response: ServerResponse): void {
   response.writeHead = ((...args: unknown[]) => {
     // Headers that have been sent cannot announce the end: a later response or the idle limit ends the connection.
     if (!connection.latest?.headersSent) connection.last ??= connection.latest;
-    if (connection.last !== response || response.headersSent) return writeHead(...args);
-    response.setHeader('Connection', 'close');
-    endGently(connection.socket);
-    return writeHead(...args.map(withoutConnection));
+    if (connection.last === response && !response.headersSent) {
+      response.setHeader('Connection', 'close');
+      endGently(connection.socket);
+    }
+    return writeHead(...args);
   }) as typeof response.writeHead;
 }
 
@@ -168,10 +169,4 @@ export function endGently(socket: Socket): void {
     socket.end();
     setTimeout(() => socket.destroy(), lingerMs).unref();
   };
-}
-
-/** Removes the `Connection` header, which event streams set to keep-alive, from an argument of writeHead. */
-function withoutConnection(argument: unknown): unknown {
-  if (typeof argument !== 'object' || argument === null || Array.isArray(argument)) return argument;
-  return Object.fromEntries(Object.entries(argument).filter(([name]) => name.toLowerCase() !== 'connection'));
 }

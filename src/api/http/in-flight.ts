@@ -63,7 +63,7 @@ export class InFlight {
   }
 }
 
-class AdmittedRequest implements ResponseWatcher, RequestSlot {
+class AdmittedRequest implements RequestSlot {
   readonly #response: WatchedResponse;
   readonly #tenant: Tenant;
   readonly #shared: InFlight;
@@ -127,10 +127,12 @@ class AdmittedRequest implements ResponseWatcher, RequestSlot {
     this.#shared.turns.resume(this.#tenant);
   }
 
-  onHeaders(contentType: string): void {
-    if (contentType.startsWith('text/event-stream')) this.#finish();
+  /** Called when an event stream begins. */
+  onStream(): void {
+    this.#finish();
   }
 
+  /** Called when the response is complete, before the client has read it. */
   onEnd(): void {
     this.#finish();
     const response = this.#response;
@@ -180,15 +182,8 @@ class AdmittedRequest implements ResponseWatcher, RequestSlot {
   }
 }
 
-interface ResponseWatcher {
-  /** Called when the headers are written, with the media type of the response, which is the string `undefined` if it has no body. */
-  onHeaders(contentType: string): void;
-  /** Called when the response is complete, before the client has read it. */
-  onEnd(): void;
-}
-
 /**
- * A response that reports when its headers are written and when it is complete. Node's 'finish' event comes later:
+ * A response that reports when it begins an event stream and when it is complete. Node's 'finish' event comes later:
  * after earlier responses on the connection, and after the client has read the response.
  */
 export class WatchedResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
@@ -196,25 +191,19 @@ export class WatchedResponse<Request extends IncomingMessage = IncomingMessage> 
    * An object rather than functions: V8's young-generation collections retain functions in the fields of a response,
    * with everything that they reference (bench/LOG.md).
    */
-  watcher: ResponseWatcher | undefined;
+  watcher: AdmittedRequest | undefined;
 
   // Both overrides pass on all arguments, because no single signature can express the overloads of Node's methods.
   override writeHead(...args: unknown[]): this {
     const result = (super.writeHead as (...args: unknown[]) => this).apply(this, args);
-    this.watcher?.onHeaders(this.#contentType(args.at(-1)));
+    // Event streams pass their media type to writeHead, so getHeader does not return it.
+    const { 'content-type': type } = Object(args.at(-1));
+    if (typeof type === 'string' && type.startsWith('text/event-stream')) this.watcher?.onStream();
     return result;
   }
 
   override end(...args: unknown[]): this {
     this.watcher?.onEnd();
     return (super.end as (...args: unknown[]) => this).apply(this, args);
-  }
-
-  /** Returns the Content-Type, even if it was passed to writeHead, in which case getHeader does not return it. */
-  #contentType(headers: unknown): string {
-    for (const name in Object(headers)) {
-      if (name.toLowerCase() === 'content-type') return String((headers as Record<string, unknown>)[name]);
-    }
-    return String(this.getHeader('content-type'));
   }
 }

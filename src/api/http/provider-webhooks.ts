@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import querystring from 'node:querystring';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Logger } from 'pino';
 import { boundedCache } from '../../core/bounded-cache.ts';
 import { InexactJson } from '../../core/json.ts';
 import { outsideWait } from '../../core/outside-wait.ts';
@@ -10,7 +10,7 @@ import type { Payments } from '../../domain/commands/command.ts';
 import { receiveWebhook } from '../../domain/providers/webhooks.ts';
 import { tooLong } from './admission.ts';
 import type { CallerOptions } from './callers.ts';
-import { answer, refuse, tooMany, unavailable } from './refusals.ts';
+import { answer, refuse, unavailable } from './refusals.ts';
 
 /** The paths for webhooks from rail providers: `/rails/Platform:…/webhooks`. */
 const addressForm = /^\/rails\/([^/]{1,100})\/webhooks$/;
@@ -27,7 +27,6 @@ interface ProviderWebhookOptions extends Pick<CallerOptions, 'pace' | 'addressOf
   readonly refusalMs?: number | undefined;
   /** Slows down senders of invalid signatures. */
   readonly brake: CredentialBrake;
-  readonly log: Logger;
 }
 
 /**
@@ -58,7 +57,7 @@ export class ProviderWebhooks {
       return fail(405, 'METHOD_NOT_ALLOWED', 'webhooks must be sent by POST');
     }
     if (!body) return fail(413, 'PAYLOAD_TOO_LARGE', tooLong);
-    const { log, pace, addressOf, refusalMs = defaultRefusalMs } = this.#options;
+    const { payments, pace, addressOf, refusalMs = defaultRefusalMs } = this.#options;
     const refusable = delay(refusalMs, undefined, { ref: false });
     try {
       const received = await this.#receive(request, path, body);
@@ -68,17 +67,18 @@ export class ProviderWebhooks {
     } catch (error) {
       if (error instanceof RateLimited) {
         await outsideWait(pace.wait(`address ${addressOf(request)}`));
-        return refuse(response, 'REST', tooMany(error));
+        return refuse(response, 'REST', error);
       }
       if (error instanceof InexactJson) return fail(400, 'INVALID_INPUT', error.message);
-      log.error({ err: error, path }, "could not store a provider's webhook");
+      payments.log.error({ err: error, path }, "could not store a provider's webhook");
       refuse(response, 'REST', unavailable('the webhook could not be stored; send it again'));
     }
   }
 
   async #receive(request: IncomingMessage, path: string, body: Buffer) {
     const { payments, brake, addressOf } = this.#options;
-    const platformId = decoded(addressForm.exec(path)?.[1] ?? '');
+    // Unlike decodeURIComponent, this accepts any text.
+    const platformId = querystring.unescape(addressForm.exec(path)?.[1] ?? '');
     const sender = `${addressOf(request)} ${platformId}`;
     const attempt = this.#proven.has(sender) ? undefined : brake.begin(addressOf(request));
     let isWrong = false;
@@ -92,13 +92,5 @@ export class ProviderWebhooks {
       if (!isWrong) attempt?.succeed();
       else if (!attempt) brake.fail(addressOf(request));
     }
-  }
-}
-
-function decoded(part: string): string {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return '';
   }
 }

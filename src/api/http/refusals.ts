@@ -1,27 +1,17 @@
 import type { ServerResponse } from 'node:http';
-import type { RateLimited } from '../../domain/access/limits/rate-limits.ts';
+import { RateLimited } from '../../domain/access/limits/rate-limits.ts';
 import { earlyRefusals } from '../../infra/instruments/instruments.ts';
 
 export type Api = 'GRAPHQL' | 'REST';
 
 /** Why a request is refused before it reaches its API. A retry may succeed after `retryAfter` seconds. */
-export interface EarlyRefusal {
-  readonly status: 429 | 503;
-  readonly code: 'RATE_LIMITED' | 'SERVICE_UNAVAILABLE';
-  readonly message: string;
-  readonly retryAfter: number;
-}
+export type EarlyRefusal = RateLimited | ReturnType<typeof unavailable>;
 
-export const busy: EarlyRefusal = unavailable('too many concurrent requests; try again');
+export const busy = unavailable('too many concurrent requests; try again');
 
 /** Creates the refusal for a request that could not be processed because of overload or a fault. */
-export function unavailable(message: string): EarlyRefusal {
-  return { status: 503, code: 'SERVICE_UNAVAILABLE', message, retryAfter: 1 };
-}
-
-/** Creates the refusal for a request that exceeds a rate limit. `retryAfter` is in seconds. */
-export function tooMany({ message, retryAfter }: RateLimited): EarlyRefusal {
-  return { status: 429, code: 'RATE_LIMITED', message, retryAfter };
+export function unavailable(message: string) {
+  return { message, retryAfter: 1 };
 }
 
 /** The maximum extra wait, in seconds, for refused streams, so that they do not all reconnect together. */
@@ -34,30 +24,32 @@ const formCodes = {
   415: { REST: 'INVALID_REQUEST_FORMAT', GRAPHQL: 'UNSUPPORTED_MEDIA_TYPE' },
 } as const;
 
-/** Creates the response body for a malformed request, in the error format of the API that it was sent to. */
-export function formBody(
+/** Creates the response body for a malformed request. */
+export function formBody(api: Api, status: keyof typeof formCodes, message: string): object {
+  return errorBody(api, status, message, { code: formCodes[status][api] });
+}
+
+/** Creates an error body in the format of the API that the request was sent to. */
+export function errorBody(
   api: Api,
-  { status, message }: { readonly status: keyof typeof formCodes; readonly message: string },
-) {
-  const code = formCodes[status][api];
-  return api === 'REST'
-    ? { status, code, message, details: { reason: message } }
-    : { errors: [{ message, extensions: { code } }] };
+  status: number,
+  message: string,
+  extensions: { readonly code: string; readonly retryAfter?: number },
+): object {
+  if (api === 'GRAPHQL') return { errors: [{ message, extensions }] };
+  return { status, code: extensions.code, message, details: { reason: message } };
 }
 
 /** Responds to a request that was not processed: the client may send it again. */
 export function refuse(response: ServerResponse, api: Api, refusal: EarlyRefusal): void {
-  const { status, code, message } = refusal;
+  const { message } = refusal;
+  const [status, code] = refusal instanceof RateLimited ? [429, 'RATE_LIMITED'] : [503, 'SERVICE_UNAVAILABLE'];
   earlyRefusals.inc({ code });
   const isStream = response.req.headers.accept?.includes('text/event-stream') ?? false;
   const spread = isStream && status === 503 ? Math.floor(Math.random() * streamSpreadSeconds) : 0;
   const retryAfter = refusal.retryAfter + spread;
   response.setHeader('retry-after', String(retryAfter));
-  const body =
-    api === 'REST'
-      ? { status, code, message, details: { reason: message } }
-      : { errors: [{ message, extensions: { code, retryAfter } }] };
-  answer(response, status, body);
+  answer(response, status, errorBody(api, status, message, { code, retryAfter }));
 }
 
 export function answer(response: ServerResponse, status: number, body: object, type = 'application/json'): void {

@@ -185,8 +185,7 @@ function serveGraphql(admission: Admission, response: WatchedResponse, work: (bo
     api: 'GRAPHQL',
     takesJson: true,
     refuseStranger: () => refuseStranger(response),
-    work: async (body) =>
-      body ? work(body) : answer(response, 413, formBody('GRAPHQL', { status: 413, message: tooLong })),
+    work: async (body) => (body ? work(body) : answer(response, 413, formBody('GRAPHQL', 413, tooLong))),
   });
 }
 

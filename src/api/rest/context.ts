@@ -3,19 +3,12 @@ import type { Context, MiddlewareHandler } from 'hono';
 import type { Cursors } from '../../core/cursors.ts';
 import { invalid, Refusal } from '../../core/refusal.ts';
 import type { Viewer } from '../../domain/access/viewer.ts';
-import type { Payments } from '../../domain/commands/command.ts';
 import { readAfterHeader, readAfterOf } from '../../domain/events/cursor.ts';
 import type { Replicas } from '../../infra/database/replicas/replicas.ts';
-import type { Webhooks } from '../webhooks/webhooks.ts';
 
 /** The version of the REST API: the last segment of its base URL (specification 9). */
 export const restVersion = '2025-10-13';
 export const restPrefix = `/${restVersion}`;
-
-export interface RestModules {
-  readonly payments: Payments;
-  readonly webhooks: Webhooks;
-}
 
 export type RestApp = OpenAPIHono<RestEnvironment>;
 

@@ -2,11 +2,9 @@ import { type OpenAPIHono, z } from '@hono/zod-openapi';
 import { KycStatus } from '../../infra/database/generated/client/client.ts';
 import type { webhookTypes } from '../webhooks/webhooks.ts';
 import { type RestApp, restPrefix, restVersion } from './context.ts';
-import { exampleGuide, examples } from './examples.ts';
+import { exampleGuide } from './examples.ts';
 import { AmountSchema, boolean, id, listOf, oneOf, responseObject, string, time, whole } from './schemas/fields.ts';
 import { TransactionSchema } from './schemas/payment-schemas.ts';
-
-type Document = ReturnType<RestApp['getOpenAPI31Document']>;
 
 const tags = {
   Quotes: 'A rate and fees, locked until the quote expires.',
@@ -25,7 +23,7 @@ const tags = {
 } as const;
 
 /** Builds the OpenAPI 3.1 document from the definitions that validate requests. Call it after adding all endpoints. */
-export function restDocument(app: RestApp): Document {
+export function restDocument(app: RestApp) {
   const registry = app.openAPIRegistry;
   registry.registerComponent('securitySchemes', 'token', {
     type: 'http',
@@ -67,7 +65,7 @@ export function restDocument(app: RestApp): Document {
   );
   // The version is part of the base URL: the paths do not contain it (specification 9).
   const paths = Object.entries(document.paths ?? {}).map(
-    ([path, item]) => [path.slice(restPrefix.length), withExamples(item)] as const,
+    ([path, item]) => [path.slice(restPrefix.length), item] as const,
   );
   // The console replaces the ids in the examples with the platform's own.
   return { ...document, paths: Object.fromEntries(paths), 'x-example-guide': exampleGuide };
@@ -91,24 +89,6 @@ function plain<Part>(part: Part): Part {
     return (Array.isArray(type) ? { anyOf: [reference, { type: 'null' }], ...own } : { ...reference, ...own }) as Part;
   }
   return Object.fromEntries(Object.entries(part).map(([name, value]) => [name, plain(value)])) as Part;
-}
-
-type Paths = NonNullable<Document['paths']>;
-
-function withExamples(item: Paths[string]): Paths[string] {
-  const operations = Object.entries(item as Record<string, Operation>).map(([method, operation]) => {
-    const body = operation.requestBody?.content['application/json'];
-    const ofBody = examples[operation.operationId];
-    if (!body) return [method, operation];
-    const content = { 'application/json': { ...body, examples: ofBody } };
-    return [method, { ...operation, requestBody: { ...operation.requestBody, content } }];
-  });
-  return Object.fromEntries(operations);
-}
-
-interface Operation {
-  readonly operationId: string;
-  readonly requestBody?: { readonly content: Readonly<Record<string, object>> };
 }
 
 // Defines the bodies that the service posts to a platform (specification 6) as webhooks in the OpenAPI document.

@@ -14,6 +14,7 @@ import type { Viewer } from '../../domain/access/viewer.ts';
 import type { CommandResult } from '../../domain/commands/command.ts';
 import { demandedTag, ifMatch, onReplicas, type RestApp, type RestEnvironment, setTag, versionIn } from './context.ts';
 import { ErrorBody } from './errors.ts';
+import { examples } from './examples.ts';
 
 type RestContext = Context<RestEnvironment>;
 type ErrorStatus = 404 | 409 | 410 | 412 | 413 | 415 | 501 | 504;
@@ -195,7 +196,12 @@ export class Endpoints {
       request: {
         ...(params && { params: params as z.ZodObject }),
         query: (query ?? noQuery) as z.ZodObject,
-        ...(body && { body: { required: !isBodyOptional, content: { 'application/json': { schema: body } } } }),
+        ...(body && {
+          body: {
+            required: !isBodyOptional,
+            content: { 'application/json': { schema: body, examples: examples[operationId] ?? {} } },
+          },
+        }),
       },
     });
     // The parts validated by the route above; the compiler cannot infer their types either.

@@ -17,11 +17,13 @@ import type { CustomerUse, ExceededLimit } from '../../domain/commands/plan-refu
 import { currencyRecord, isJsonInteger, UnrepresentableAmount } from '../records/fields.ts';
 import { ifMatch, type RestEnvironment } from './context.ts';
 
-interface FieldError {
-  readonly field: string;
-  readonly constraint: string;
-  readonly message: string;
-}
+const FieldErrorSchema = z.object({
+  field: z.string().describe('The field, as a dot path.'),
+  constraint: z.string().describe('The violated constraint: required, type, format, minimum, …'),
+  message: z.string().describe('Which values are valid, or why this one was refused.'),
+});
+
+type FieldError = z.infer<typeof FieldErrorSchema>;
 
 /** The REST error codes with their HTTP status, in addition to the codes of the domain's refusals (decision 46). */
 const ownCodes = {
@@ -51,16 +53,7 @@ export const ErrorBody = z
       .looseObject({
         field: z.string().optional().describe('The field that caused the error, as a dot path.'),
         reason: z.string().describe('The human-readable reason for the refusal.'),
-        errors: z
-          .array(
-            z.object({
-              field: z.string().describe('The field, as a dot path.'),
-              constraint: z.string().describe('The violated constraint: required, type, format, minimum, …'),
-              message: z.string().describe('Which values are valid, or why this one was refused.'),
-            }),
-          )
-          .optional()
-          .describe('All invalid fields.'),
+        errors: z.array(FieldErrorSchema).optional().describe('All invalid fields.'),
       })
       .describe('Details of the error.'),
   })
@@ -226,31 +219,26 @@ function asRestError(thrown: unknown, log: Logger): RestError {
   return new RestError('INTERNAL_ERROR', 'Internal error. It has been logged.');
 }
 
-const inJson = (digits: string) => (isJsonInteger(BigInt(digits)) ? Number(digits) : digits);
+const inJson = (digits: string | null) => digits && (isJsonInteger(BigInt(digits)) ? Number(digits) : digits);
 
 /** Returns a refusal's details with amounts in REST form. Amounts that JSON numbers cannot represent become strings. */
-function inRestTerms({ code, details }: Refusal): RefusalDetails {
+function inRestTerms({ details }: Refusal): RefusalDetails {
   // planRefusal creates them with these types.
   const { balances, limit } = details as Partial<CustomerUse & ExceededLimit>;
-  if (code === 'LIMIT_EXCEEDED' && limit) {
-    const { amount, usedAmount, leftAmount, currency, ...rest } = limit;
-    const amounts = Object.entries({ amount, usedAmount, leftAmount }).map(([name, digits]) => [
-      name,
-      digits === null ? null : inJson(digits),
-    ]);
-    return {
-      ...details,
-      limit: { ...rest, ...Object.fromEntries(amounts), currency: currency === null ? null : currencyRecord(currency) },
-    };
-  }
-  if (code !== 'CUSTOMER_IN_USE' || balances === undefined) return details;
   return {
     ...details,
-    balances: balances.map(({ accountId, amount, currency }) => ({
-      accountId,
-      amount: inJson(amount),
-      currency: currencyRecord(currency),
+    balances: balances?.map((held) => ({
+      ...held,
+      amount: inJson(held.amount),
+      currency: currencyRecord(held.currency),
     })),
+    limit: limit && {
+      ...limit,
+      amount: inJson(limit.amount),
+      usedAmount: inJson(limit.usedAmount),
+      leftAmount: inJson(limit.leftAmount),
+      currency: limit.currency && currencyRecord(limit.currency),
+    },
   };
 }
 

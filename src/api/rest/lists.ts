@@ -89,14 +89,14 @@ export const flag = (description: string, isDefault = false) =>
   boolean.default(isDefault).openapi({ type: 'boolean', default: isDefault, description });
 
 /** Defines an amount parameter, in smallest units. */
-export function amountParameter(description: string) {
+export function amountParameter(description: string, minimum = 0) {
   return z
     .string()
     .regex(/^\d+$/, 'must be an integer of smallest units')
     .transform(BigInt)
-    .pipe(z.bigint().max(maxAmount, `must be at most ${maxAmount}`))
+    .pipe(z.bigint().min(BigInt(minimum)).max(maxAmount))
     .optional()
-    .openapi({ type: 'integer', format: 'int64', minimum: 0, maximum: Number(maxAmount), description });
+    .openapi({ type: 'integer', format: 'int64', minimum, maximum: Number(maxAmount), description });
 }
 
 /** The parameters of lists that can be sorted by creation or by last change. */
@@ -197,12 +197,7 @@ export function addWholeList<Filters extends z.ZodRawShape, Item>(
   });
 }
 
-interface ListQuery {
-  readonly limit: number;
-  readonly cursor?: string | undefined;
-  readonly sortOrder?: 'asc' | 'desc' | undefined;
-  readonly orderBy?: ListOrder | undefined;
-}
+type ListQuery = z.output<z.ZodObject<typeof pageParameters>> & Partial<z.output<z.ZodObject<typeof orderParameters>>>;
 
 type PageQuery<Where> = ReturnType<typeof pageQuery<Where, unknown>>;
 

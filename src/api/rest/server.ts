@@ -11,9 +11,11 @@ import { asPlatform } from '../../infra/database/connections/platform-scope.ts';
 import type { Replicas } from '../../infra/database/replicas/replicas.ts';
 import { requestSeconds } from '../../infra/instruments/instruments.ts';
 import { noteOperation } from '../../infra/instruments/request-facts.ts';
+import { within } from '../../infra/instruments/within.ts';
 import { acceptsGzip, sendAnswer } from '../http/bodies/answer.ts';
 import { bodyText } from '../http/bodies/body.ts';
-import { type RestApp, type RestEnvironment, type RestModules, restPrefix, withReadToken } from './context.ts';
+import type { Webhooks } from '../webhooks/webhooks.ts';
+import { type RestApp, type RestEnvironment, restPrefix, withReadToken } from './context.ts';
 import { restDocument } from './document.ts';
 import { externalAccountEndpoints, internalAccountEndpoints } from './endpoints/accounts.ts';
 import { configEndpoints } from './endpoints/config.ts';
@@ -30,13 +32,13 @@ import { type DocumentModules, trustedDocumentEndpoints } from './endpoints/trus
 import { webhookDeliveryEndpoints, webhookEndpoints } from './endpoints/webhooks.ts';
 import { inexactBody, invalidRequest, presentError, RestError } from './errors.ts';
 
-interface RestOptions extends RestModules, DocumentModules {
+interface RestOptions extends DocumentModules {
+  readonly webhooks: Webhooks;
   readonly credentials: Credentials;
   readonly replicas: Replicas | undefined;
   readonly bodyBytes: number;
   /** Whether the OpenAPI document and its console are public. */
   readonly openapi: boolean;
-  readonly log: Logger;
 }
 
 export type RestServer = ReturnType<typeof createRestServer>;
@@ -46,8 +48,9 @@ export type RestServer = ReturnType<typeof createRestServer>;
  * undefined if it was too long.
  */
 export function createRestServer(options: RestOptions) {
-  const { payments, webhooks, credentials, replicas, bodyBytes, openapi, log } = options;
-  const root = rootApp(log);
+  const { webhooks, credentials, replicas, bodyBytes, openapi } = options;
+  const { payments } = webhooks;
+  const root = rootApp(payments.log);
   root.use('*', async (context, next) => {
     // The route's pattern instead of the path, so that metrics have few labels.
     const path = matchedRoutes(context).findLast((route) => !route.path.endsWith('*'))?.path ?? 'none';
@@ -109,7 +112,7 @@ export function createRestServer(options: RestOptions) {
   transferEndpoints(app, payments);
   exchangeRateEndpoints(app, payments);
   receiverEndpoints(app, payments);
-  configEndpoints(app, { payments, webhooks });
+  configEndpoints(app, webhooks);
   webhookEndpoints(app, webhooks);
   webhookDeliveryEndpoints(app, webhooks);
   tokenEndpoints(app, payments);
@@ -155,14 +158,9 @@ async function readJson(request: HonoRequest): Promise<unknown> {
 
 /** Responds with 405 to other methods on the paths that have been added so far. */
 function refuseOtherMethods(app: RestApp): void {
-  const methods = new Map<string, Set<string>>();
-  for (const { path, method } of app.routes) {
-    if (method === 'ALL') continue;
-    const ofPath = methods.get(path) ?? new Set();
-    methods.set(path, ofPath.add(method));
-  }
-  for (const [path, ofPath] of methods) {
-    const allowed = [...ofPath].join(', ');
+  const routes = app.routes.filter(({ method }) => method !== 'ALL');
+  for (const [path, ofPath] of Map.groupBy(routes, (route) => route.path)) {
+    const allowed = [...new Set(ofPath.map(({ method }) => method))].join(', ');
     app.all(path.slice(restPrefix.length), () => {
       throw new RestError('METHOD_NOT_ALLOWED', `this path allows only ${allowed}`, { headers: { Allow: allowed } });
     });
@@ -254,11 +252,7 @@ async function sendStream(body: ReadableStream<Uint8Array>, response: ServerResp
 
 async function drained(response: ServerResponse): Promise<void> {
   const waiting = new AbortController();
-  const timer = setTimeout(() => response.destroy(), drainMs);
-  try {
-    await Promise.race(['drain', 'close'].map((event) => once(response, event, { signal: waiting.signal })));
-  } finally {
-    clearTimeout(timer);
-    waiting.abort();
-  }
+  const events = ['drain', 'close'].map((event) => once(response, event, { signal: waiting.signal }));
+  await within(drainMs, Promise.race(events)).catch(() => response.destroy());
+  waiting.abort();
 }

@@ -4,7 +4,8 @@ import { returnedAmount, slowAmount } from '../../rails/returning-rail.ts';
 import { act, lookUp, sender, usdToEur } from '../../setup/acts.ts';
 import type { TestPlatform } from '../../setup/gateway.ts';
 import type { Scene } from '../../setup/scene.ts';
-import type { Act, Expected, LoadClient } from '../load-acts.ts';
+import type { Client } from '../load.ts';
+import type { Act, Expected } from '../load-acts.ts';
 
 /** What a client of the gateway has in addition to its scene. */
 export interface Payer {
@@ -30,19 +31,19 @@ const rejected = { change: 0n, ends: ['REJECTED'] };
 const returned = { change: 0n, ends: ['REFUNDED', 'FAILED'] };
 
 export function upstreamActs(payers: readonly Payer[], ways: Ways): readonly Act[] {
-  const payerOf = ({ index }: LoadClient): Payer => {
+  const payerOf = ({ index }: Client): Payer => {
     const payer = payers[index];
     if (!payer) throw new Error('there is no such payer');
     return payer;
   };
-  const amountOf = ({ random }: LoadClient) => BigInt(1_000 + random.below(3_000));
-  const out = (client: LoadClient, amount: bigint) => ({
+  const amountOf = ({ random }: Client) => BigInt(1_000 + random.below(3_000));
+  const out = (client: Client, amount: bigint) => ({
     ...{ sourceAccountId: client.scene.usd, destinationAccountId: client.scene.outsideUsd, amount },
   });
-  const into = (client: LoadClient, sourceAccountId: string) => ({
+  const into = (client: Client, sourceAccountId: string) => ({
     ...{ sourceAccountId, destinationAccountId: client.scene.usd, amount: amountOf(client) },
   });
-  const quoteOf = (client: LoadClient, rest: object = {}) =>
+  const quoteOf = (client: Client, rest: object = {}) =>
     usdToEur(client.scene, { lockedCurrencyAmount: amountOf(client), ...rest });
   const transferOut: Act = (client) => client.transfer('transferOut', out(client, amountOf(client)), completed);
   const transferIn: Act = (client) => client.transfer('transferIn', into(client, client.scene.outsideUsd), completed);
@@ -72,7 +73,7 @@ export function upstreamActs(payers: readonly Payer[], ways: Ways): readonly Act
 }
 
 /** Pays to a UMA address that upstream looks up, unless the lookup gets no response. */
-async function payUma({ platform }: Ways, client: LoadClient, umaAddress: string, expected: Expected): Promise<void> {
+async function payUma({ platform }: Ways, client: Client, umaAddress: string, expected: Expected): Promise<void> {
   const asking = platform();
   const lookup = asking && (await lookUp(asking, umaAddress).catch(() => undefined));
   if (!lookup?.id) return delay(20);

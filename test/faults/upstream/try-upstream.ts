@@ -9,30 +9,22 @@ import { present, readHeld } from './read-books.ts';
 import type { Trouble } from './troubled-proxy.ts';
 
 /** Kills instances of either side. An instance may be killed before the previously killed instance has restarted. */
-class Killer {
-  readonly kills = { here: 0, upstream: 0 };
-  readonly #sides: TwoSides;
-  readonly #random: Random;
-  readonly #coming: Promise<void>[] = [];
-
-  constructor(sides: TwoSides, random: Random) {
-    this.#sides = sides;
-    this.#random = random;
-  }
-
-  async kill(): Promise<void> {
-    const name = this.#random.oneOf(['here', 'upstream'] as const);
-    const side = this.#sides[name];
-    while (side.url === undefined) await delay(5);
-    const instance = this.#random.oneOf(side.instances.filter(({ isUp }) => isUp));
-    await instance.kill();
-    this.kills[name] += 1;
-    this.#coming.push(instance.start());
-  }
-
-  async healed(): Promise<void> {
-    await Promise.all(this.#coming.splice(0));
-  }
+function killerOf(sides: TwoSides, random: Random) {
+  const kills = { here: 0, upstream: 0 };
+  const coming: Promise<void>[] = [];
+  return {
+    kills,
+    async kill(): Promise<void> {
+      const name = random.oneOf(['here', 'upstream'] as const);
+      const side = sides[name];
+      while (side.url === undefined) await delay(5);
+      const instance = random.oneOf(side.instances.filter(({ isUp }) => isUp));
+      await instance.kill();
+      kills[name] += 1;
+      coming.push(instance.start());
+    },
+    healed: () => Promise.all(coming.splice(0)),
+  };
 }
 
 /** The size of a trial of a gateway and its upstream service. */
@@ -69,7 +61,7 @@ export async function tryUpstream(trial: Trial) {
   });
   try {
     const began = performance.now();
-    const killer = new Killer(sides, random);
+    const killer = killerOf(sides, random);
     const { before, repeated } = await disturb(trial, sides, load, killer, random);
     for (const way of sides.ways) way.pause();
     await load.stop();
@@ -92,7 +84,7 @@ async function disturb(
   { kills, payments, clients }: Trial,
   sides: TwoSides,
   load: Load,
-  killer: Killer,
+  killer: ReturnType<typeof killerOf>,
   random: Random,
 ): Promise<{ readonly before: Before; readonly repeated: number }> {
   const commandsBetween = Math.ceil((payments * commandsOfPayment) / kills);

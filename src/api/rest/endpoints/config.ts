@@ -14,7 +14,8 @@ import { TransactionType, TrustedDocumentPolicy } from '../../../infra/database/
 import { checkConfigEndpoint, setConfigEndpoint, stateOf } from '../../webhooks/endpoints/endpoint-changes.ts';
 import { findConfigEndpoint } from '../../webhooks/endpoints/endpoint-queries.ts';
 import { checkUrl } from '../../webhooks/endpoints/endpoints.ts';
-import { demandedTag, type RestApp, type RestEnvironment, type RestModules, setTag, versionIn } from '../context.ts';
+import type { Webhooks } from '../../webhooks/webhooks.ts';
+import { demandedTag, type RestApp, type RestEnvironment, setTag, versionIn } from '../context.ts';
 import {
   Endpoints,
   errorResponses,
@@ -149,10 +150,10 @@ function checkOffered({ currencyCode: _code, ...given }: CurrencySetting, positi
 }
 
 /** Reads the settings and their entity tag, which also covers the webhook endpoint. */
-async function readConfig({ payments, webhooks }: RestModules, caller: Caller) {
+async function readConfig({ payments }: Webhooks, caller: Caller) {
   const [platform, endpoint] = await Promise.all([
     readPlatform(payments, caller),
-    findConfigEndpoint(webhooks.payments.database.prisma, caller),
+    findConfigEndpoint(payments.database.prisma, caller),
   ]);
   const record = {
     id: publicId('PlatformConfig', platform.id),
@@ -174,12 +175,11 @@ const platformPaths: PathTable<PlatformSettings & { readonly url: string }> = [
 ];
 
 /** Adds the endpoints for platform settings (decision 56). */
-export function configEndpoints(app: RestApp, modules: RestModules): void {
-  const { payments, webhooks } = modules;
+export function configEndpoints(app: RestApp, webhooks: Webhooks): void {
   const endpoints = new Endpoints(app, 'Platform');
 
   const answer = async (context: Context<RestEnvironment>) => {
-    const { record, tag } = await readConfig(modules, context.get('viewer'));
+    const { record, tag } = await readConfig(webhooks, context.get('viewer'));
     setTag(context, tag);
     return record;
   };
@@ -220,11 +220,17 @@ export function configEndpoints(app: RestApp, modules: RestModules): void {
         const currencies = supportedCurrencies?.map((entry) => entry.currencyCode);
         const changes = { umaDomain, currencies, trustedDocuments };
         const expectedVersion = demanded === undefined ? undefined : versionIn(version);
-        await updatePlatform(payments, viewer, { ...changes, expectedVersion }, undefined, async (transaction) => {
-          if (demanded !== undefined) await checkConfigEndpoint(transaction, viewer, state);
-          if (url !== undefined) webhookSecret = await setConfigEndpoint(webhooks, transaction, viewer, url);
-          return url !== undefined;
-        });
+        await updatePlatform(
+          webhooks.payments,
+          viewer,
+          { ...changes, expectedVersion },
+          undefined,
+          async (transaction) => {
+            if (demanded !== undefined) await checkConfigEndpoint(transaction, viewer, state);
+            if (url !== undefined) webhookSecret = await setConfigEndpoint(webhooks, transaction, viewer, url);
+            return url !== undefined;
+          },
+        );
       };
       await withRequestPaths(platformPaths, change());
       return context.json({ ...(await answer(context)), ...(webhookSecret && { webhookSecret }) }, 200);

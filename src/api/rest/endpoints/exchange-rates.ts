@@ -1,12 +1,11 @@
 import { z } from '@hono/zod-openapi';
-import { maxAmount } from '../../../core/checks.ts';
 import type { PathTable } from '../../../core/refusal.ts';
 import type { Payments } from '../../../domain/commands/command.ts';
 import { type ExchangeRate, type RatesQuery, readExchangeRates } from '../../../domain/pricing/exchange-rates.ts';
 import { jsonInteger, jsonNumber } from '../../records/fields.ts';
 import type { RestApp } from '../context.ts';
 import { Endpoints, withRequestPaths } from '../endpoint.ts';
-import { addWholeList, repeatable } from '../lists.ts';
+import { addWholeList, amountParameter, repeatable } from '../lists.ts';
 import { amount, CurrencySchema, rate, responseObject, string, time } from '../schemas/fields.ts';
 
 const RateSchema = responseObject('ExchangeRate', {
@@ -64,18 +63,10 @@ export function exchangeRateEndpoints(app: RestApp, payments: Payments): void {
         z.string(),
         'The code of the currency to receive; all by default. Repeat the parameter for several.',
       ),
-      sendingAmount: z
-        .string()
-        .regex(/^[1-9]\d*$/, 'must be an integer of smallest units, at least 1')
-        .transform(BigInt)
-        .optional()
-        .openapi({
-          type: 'integer',
-          format: 'int64',
-          minimum: 1,
-          maximum: Number(maxAmount),
-          description: 'The amount to price, in the smallest unit of the source currency; 10000 by default.',
-        }),
+      sendingAmount: amountParameter(
+        'The amount to price, in the smallest unit of the source currency; 10000 by default.',
+        1,
+      ),
     },
     item: RateSchema,
     name: 'ExchangeRateList',

@@ -225,7 +225,7 @@ async function toQuoteInput(payments: Payments, viewer: Viewer, body: Body): Pro
       : undefined;
   return {
     lockedCurrencySide,
-    lockedCurrencyAmount: BigInt(body.lockedCurrencyAmount),
+    lockedCurrencyAmount: body.lockedCurrencyAmount,
     lookupId,
     immediatelyExecute,
     description,

@@ -35,10 +35,7 @@ export function sandboxEndpoints(app: RestApp, payments: Payments): void {
     }),
     answer: [200, TransactionSchema, 'The payment that the deposit funds.'],
     errors: [404, 410],
-    run: ({ currencyAmount: amount, ...given }, { viewer, key }) => {
-      const input = { ...given, currencyAmount: amount === undefined ? undefined : BigInt(amount) };
-      return sandboxSend(payments, viewer, input, key);
-    },
+    run: (input, { viewer, key }) => sandboxSend(payments, viewer, input, key),
     record: async (row) => {
       const { platformId, quoteId } = row;
       const [payment, quote] = await Promise.all([
@@ -59,8 +56,7 @@ export function sandboxEndpoints(app: RestApp, payments: Payments): void {
     }),
     answer: [200, InternalAccountSchema, 'The account with its new balance.'],
     errors: [404, 410],
-    run: ({ accountId, amount }, { viewer, key }) =>
-      fundAccount(payments, viewer, { accountId, amount: BigInt(amount) }, key),
+    run: (input, { viewer, key }) => fundAccount(payments, viewer, input, key),
     record: internalAccountRecord,
   });
 
@@ -76,8 +72,7 @@ export function sandboxEndpoints(app: RestApp, payments: Payments): void {
       customerId: id('Customer', 'The receiving customer. Set this or receiverUmaAddress.').optional(),
     }),
     answer: [200, TransactionSchema, 'The payment, which is PENDING.'],
-    run: ({ receivingCurrencyAmount: amount, ...given }, { viewer, key }) =>
-      sandboxReceiveUma(payments, viewer, { ...given, receivingCurrencyAmount: BigInt(amount) }, key),
+    run: (input, { viewer, key }) => sandboxReceiveUma(payments, viewer, input, key),
     record,
   });
 

@@ -51,12 +51,7 @@ const filters = {
   ...orderParameters,
 };
 
-type ListParameters = Omit<TransactionFilter, 'amount' | 'createdAfter' | 'createdBefore'> & {
-  readonly startDate?: Date | undefined;
-  readonly endDate?: Date | undefined;
-  readonly minAmount?: bigint | undefined;
-  readonly maxAmount?: bigint | undefined;
-};
+type ListParameters = z.output<z.ZodObject<typeof filters>>;
 
 /** Converts the list's parameters to the domain's filter. Throws INVALID_INPUT for amounts without a currency. */
 function filterOf({ startDate, endDate, minAmount: min, maxAmount: max, ...rest }: ListParameters): TransactionFilter {

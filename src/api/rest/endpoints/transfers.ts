@@ -75,7 +75,7 @@ export function transferEndpoints(app: RestApp, payments: Payments): void {
   } as const;
 
   /** Returns the input of a transfer, after checking the currencies that the request gives for its accounts. */
-  const inputOf = async (viewer: Viewer, { source, destination, ...rest }: Omit<TransferRequest, 'amount'>) => {
+  const inputOf = async <Given extends Parties>(viewer: Viewer, { source, destination, ...rest }: Given) => {
     await checkNamedAccount(database, viewer, { currency: ['source', 'currency'] }, source);
     await checkNamedAccount(database, viewer, { currency: ['destination', 'currency'] }, destination);
     return { sourceAccountId: source.accountId, destinationAccountId: destination.accountId, ...rest };
@@ -88,8 +88,7 @@ export function transferEndpoints(app: RestApp, payments: Payments): void {
     at: 'post /transfer-out',
     body: TransferOutBody,
     answer: [201, TransactionSchema, 'The payment, which is PENDING.'],
-    run: async ({ amount, ...given }, { viewer, key }) =>
-      transferOut(payments, viewer, { ...(await inputOf(viewer, given)), amount: BigInt(amount) }, key),
+    run: async (given, { viewer, key }) => transferOut(payments, viewer, await inputOf(viewer, given), key),
     ...shared,
   });
 
@@ -99,10 +98,7 @@ export function transferEndpoints(app: RestApp, payments: Payments): void {
     at: 'post /transfer-in',
     body: TransferInBody,
     answer: [201, TransactionSchema, 'The payment, which is PENDING.'],
-    run: async ({ amount, ...given }, { viewer, key }) => {
-      const input = { ...(await inputOf(viewer, given)), amount: amount === undefined ? undefined : BigInt(amount) };
-      return transferIn(payments, viewer, input, key);
-    },
+    run: async (given, { viewer, key }) => transferIn(payments, viewer, await inputOf(viewer, given), key),
     ...shared,
   });
 
@@ -113,10 +109,9 @@ export function transferEndpoints(app: RestApp, payments: Payments): void {
     at: 'post /transfer-internal',
     body: TransferInternalBody,
     answer: [201, TransactionSchema, "The source's OUTGOING payment, which is COMPLETED."],
-    run: async ({ amount, ...given }, { viewer, key }) =>
-      transferInternal(payments, viewer, { ...(await inputOf(viewer, given)), amount: BigInt(amount) }, key),
+    run: async (given, { viewer, key }) => transferInternal(payments, viewer, await inputOf(viewer, given), key),
     ...shared,
   });
 }
 
-type TransferRequest = z.infer<typeof TransferInBody>;
+type Parties = Pick<z.infer<typeof TransferInBody>, 'source' | 'destination'>;

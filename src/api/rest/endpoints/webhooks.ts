@@ -65,10 +65,10 @@ const DeliverySchema = responseObject('WebhookDelivery', {
   nextAttemptAt: time('When the next attempt is due; absent if there will be none.').optional(),
 }).describe('The delivery of a webhook to an endpoint.');
 
-interface Filter {
-  readonly endpointId?: string | undefined;
-  readonly status?: WebhookDeliveryStatus[] | undefined;
-}
+const filters = {
+  endpointId: string('The id of the endpoint; by default, the endpoint in the settings.').optional(),
+  status: anyOf(WebhookDeliveryStatus, 'Only deliveries with any of these statuses.'),
+};
 
 /** Adds the webhook delivery endpoints (decision 71). */
 export function webhookDeliveryEndpoints(app: RestApp, webhooks: Webhooks): void {
@@ -79,15 +79,15 @@ export function webhookDeliveryEndpoints(app: RestApp, webhooks: Webhooks): void
     summary: 'List webhook deliveries',
     description: 'Finished and pending deliveries to one endpoint.',
     at: '/webhooks/deliveries',
-    filters: {
-      endpointId: string('The id of the endpoint; by default, the endpoint in the settings.').optional(),
-      status: anyOf(WebhookDeliveryStatus, 'Only deliveries with any of these statuses.'),
-    },
+    filters,
     item: DeliverySchema,
     name: 'WebhookDeliveryPage',
     list: {
       name: 'WebhookDelivery',
-      where: async (viewer, { endpointId, ...filter }: Filter): Promise<Prisma.WebhookDeliveryWhereInput> => {
+      where: async (
+        viewer,
+        { endpointId, ...filter }: z.output<z.ZodObject<typeof filters>>,
+      ): Promise<Prisma.WebhookDeliveryWhereInput> => {
         // If there is no endpoint, there is nothing to list, because every delivery belongs to one.
         const ofEndpoint =
           endpointId === undefined

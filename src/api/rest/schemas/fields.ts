@@ -71,7 +71,8 @@ export function amountInput(description: string, max: bigint = maxAmount) {
     })
     .min(1, 'must be at least 1')
     .max(Number(max), `must be at most ${max}`)
-    .openapi({ type: 'integer', format: 'int64', minimum: 1, maximum: Number(max), description, example: 12550 });
+    .openapi({ type: 'integer', format: 'int64', minimum: 1, maximum: Number(max), description, example: 12550 })
+    .transform(BigInt);
 }
 
 /** Defines a time in a response: RFC 3339, in UTC, with milliseconds. */
@@ -102,28 +103,19 @@ export function changed<Schema extends z.ZodType>(schema: Schema) {
   return z.preprocess(withoutNulls, schema).nullish();
 }
 
-/** The key that zod drops from every map, because it has a special meaning in JavaScript. */
-const hidden = '__proto__';
-
 const map = z
   .record(z.string(), z.string().openapi({ maxLength: longest.memo }))
   .openapi({ maxProperties: maxEntries });
 
-const sentMap = z.preprocess((value, { addIssue }) => {
-  if (typeof value === 'object' && value !== null && Object.hasOwn(value, hidden)) {
-    addIssue({ code: 'custom', path: [hidden], message: 'a key must begin with a letter or digit' });
-  }
-  return value;
-}, map);
 const bounds = `At most ${maxEntries} keys of 1 to 40 letters, digits, dots, hyphens and underscores, each with at most ${longest.memo} characters.`;
 
 export const metadata = map.optional().describe("The platform's own key-value pairs; absent if there are none.");
 
-export const newMetadata = sentMap
+export const newMetadata = map
   .optional()
   .describe(`Your own key-value pairs to store with the object, visible to apps and in webhooks. ${bounds}`);
 
-export const changedMetadata = changed(sentMap).describe(
+export const changedMetadata = changed(map).describe(
   `Your own key-value pairs, which replace all that are stored with the object; {} or null removes them. ${bounds}`,
 );
 
