@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { freezeAccount, freezeCustomer } from '../../src/domain/commands/freezing.ts';
-import { act, actOn, ended, execute, feedEnd, lookUp, seen, succeed, umaAddressOf, umaQuote } from '../setup/acts.ts';
+import { act, actOn, ended, execute, lookUp, payByUma, succeed, umaAddressOf, umaQuote } from '../setup/acts.ts';
 import { type Data, tester, testGateway } from '../setup/gateway.ts';
 import { balanceOf, makeScene, type Scene } from '../setup/scene.ts';
 
@@ -86,10 +86,7 @@ describe('a payment whose receiver can no longer accept it when it is sent', () 
 test('a default deposit account in a different currency is skipped: the internal account gets the money', async () => {
   const payee = await makeScene(t.platform, 0n);
   await makeDefault(payee.outsideEur);
-  const after = await feedEnd(t.platform);
-  const made = await umaQuote(t.platform, payer.usd, await umaAddressOf(t.platform, payee.customerId));
-  await execute(t.platform, made.id);
-  const incoming = await seen(t.platform, after, ({ type, status }) => type === 'INCOMING' && status === 'PENDING');
+  const { incoming } = await payByUma(t.platform, payer.usd, payee.customerId);
   expect(incoming).toMatchObject({ destination: { accountId: payee.usd } });
   await actOn(t.platform, 'approveTransaction', { transactionId: incoming.id });
   const done = await ended(t.platform, incoming.id);

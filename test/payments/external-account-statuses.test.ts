@@ -10,12 +10,10 @@ import {
   fieldsOf,
   followed,
   moving,
+  payByUma,
   quote,
   refusal,
-  seen,
   transfer,
-  umaAddressOf,
-  umaQuote,
 } from '../setup/acts.ts';
 import { type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { balanceOf, externalAccount, makeScene, newCustomer, usAccount } from '../setup/scene.ts';
@@ -217,10 +215,7 @@ describe('the default deposit account', () => {
   test('2.9 that ceases to be ACTIVE before an internal payment is approved also leaves the money in the internal account', async () => {
     const from = await makeScene(t.platform, 50_000n);
     const { scene, account } = await receiver();
-    const after = await feedEnd(t.platform);
-    const made = await umaQuote(t.platform, from.usd, await umaAddressOf(t.platform, scene.customerId));
-    await execute(t.platform, made.id);
-    const incoming = await seen(t.platform, after, ({ type }) => type === 'INCOMING');
+    const { made, incoming } = await payByUma(t.platform, from.usd, scene.customerId);
     expect(incoming).toMatchObject({ destination: { accountId: account.id } });
     await set(account.id, { status: 'INACTIVE' });
     await actOn(t.platform, 'approveTransaction', { transactionId: incoming.id });
