@@ -374,11 +374,9 @@ describe('with the grant', () => {
   });
 });
 
-describe('the default grants of a token', () => {
-  test('are empty; a token for a payment cannot have any', async () => {
-    expect((await (await paying()).ask('{ viewer { grants } }')).viewer).toEqual({ grants: [] });
-    const made = await quote(t.platform, between(mine.usd, mine.outsideEur, 1_000));
-    const input = { boundTo: { quoteId: made.id }, grants: ['LOOK_UP_RECEIVERS'] };
-    expect(await act(t.platform, 'createClientToken', input)).toMatchObject(refusal('INVALID_INPUT', 'grants'));
-  });
+test('a token has no grants by default, and a token for a payment cannot have any', async () => {
+  expect((await (await paying()).ask('{ viewer { grants } }')).viewer).toEqual({ grants: [] });
+  const made = await quote(t.platform, between(mine.usd, mine.outsideEur, 1_000));
+  const input = { boundTo: { quoteId: made.id }, grants: ['LOOK_UP_RECEIVERS'] };
+  expect(await act(t.platform, 'createClientToken', input)).toMatchObject(refusal('INVALID_INPUT', 'grants'));
 });

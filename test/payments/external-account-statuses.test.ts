@@ -153,8 +153,9 @@ describe('on request', () => {
   });
 });
 
-describe.each(['PENDING', 'UNDER_REVIEW', 'INACTIVE'])('an account that is %s takes part in no payment', (status) => {
-  test('neither as a side of a transfer nor of a quote', async () => {
+test.each(['PENDING', 'UNDER_REVIEW', 'INACTIVE'])(
+  'an account that is %s is no side of a transfer or a quote',
+  async (status) => {
     const scene = await makeScene(t.platform, 50_000n);
     const { id } = await register(scene.customerId, '204');
     if (status !== 'PENDING') await set(id, { status });
@@ -167,8 +168,8 @@ describe.each(['PENDING', 'UNDER_REVIEW', 'INACTIVE'])('an account that is %s ta
     ])
       expect(answer).toMatchObject({ message, ...refusal('INVALID_BANK_ACCOUNT', ...path) });
     expect(await balanceOf(t.platform, scene.usd)).toBe(50_000n);
-  });
-});
+  },
+);
 
 describe('an account that is no longer ACTIVE', () => {
   test("blocks an earlier quote's execution on either side: nothing is debited, the quote stays PENDING", async () => {
