@@ -89,24 +89,14 @@ export function formatForeign(amount: bigint, code: string): string {
   return currency ? formatMajor(amount, currency) : `${amount} of the smallest unit of ${code}`;
 }
 
-/** The error for a locale that is not a BCP 47 language tag, or for which Intl has no number format. */
-export class UnknownLocale extends RangeError {
-  readonly locale: string;
-
-  constructor(locale: string) {
-    super(`unknown locale ${JSON.stringify(locale)}: use a BCP 47 language tag such as "en" or "de-DE"`);
-    this.name = 'UnknownLocale';
-    this.locale = locale;
-  }
-}
-
 /**
  * Formats an amount of smallest units in the style of the locale, with every decimal of the currency: "$125.50",
- * "USDC 1.000001". Exact at any size: Intl gets a decimal string, never a number. Never throws.
+ * "USDC 1.000001". Exact at any size: Intl gets a decimal string, never a number.
+ * @returns an error, which is not thrown, for a locale that is not a BCP 47 language tag or has no number format
  */
-export function formatMoney(amount: bigint, currency: Currency, locale: string): string | UnknownLocale {
+export function formatMoney(amount: bigint, currency: Currency, locale: string): string | RangeError {
   const format = moneyFormat(currency, locale);
-  if (format instanceof UnknownLocale) return format;
+  if (format instanceof RangeError) return format;
   // Intl's types accept only numeric strings, as formatDecimal returns them.
   const decimal = formatDecimal(amount, currency.decimals) as `${number}`;
   return format
@@ -124,11 +114,15 @@ const standIn = 'XTS';
 /** Bounded, because clients choose the locales. Creating a format costs about 50 times as much as using it. */
 const formats = boundedCache<Intl.NumberFormat>(256);
 
-function moneyFormat(currency: Currency, locale: string): Intl.NumberFormat | UnknownLocale {
+function moneyFormat(currency: Currency, locale: string): Intl.NumberFormat | RangeError {
   const key = `${currency.code} ${locale}`;
   const cached = formats.get(key);
   if (cached !== undefined) return cached;
-  if (!isKnownLocale(locale)) return new UnknownLocale(locale);
+  if (!isKnownLocale(locale)) {
+    return new RangeError(
+      `unknown locale ${JSON.stringify(locale)}: use a BCP 47 language tag such as "en" or "de-DE"`,
+    );
+  }
   const format = new Intl.NumberFormat(locale, {
     style: 'currency',
     currency: currency.code.length === 3 ? currency.code : standIn,

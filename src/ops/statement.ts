@@ -4,13 +4,7 @@ import type { Program } from '../apps/terminal/program.ts';
 import type { Period } from '../core/checks.ts';
 import { accountNameIn } from '../core/ids.ts';
 import { platformItself } from '../domain/access/platform-itself.ts';
-import {
-  checkCamtCurrency,
-  readStatementHead,
-  statementCamt,
-  statementCsv,
-  statementEntries,
-} from '../domain/statements/statement.ts';
+import { readStatementHead, statementEntries, statementWriter } from '../domain/statements/statement.ts';
 import { periodOf, type Tools, withDatabase } from './tools.ts';
 
 export function addStatement(program: Program): void {
@@ -38,8 +32,7 @@ async function write({ database, screen, json }: Tools, accountId: string, { fro
     for await (const chunk of chunks) entries.push(...chunk);
     return { data: { ...head, entries } };
   }
-  if (format === 'camt.053') checkCamtCurrency(head.currency);
-  const writer = format === 'csv' ? statementCsv : statementCamt;
-  for await (const text of writer(head, { from, to }, chunks)) await screen.write(text);
+  const write = statementWriter(format, head);
+  for await (const text of write(head, { from, to }, chunks)) await screen.write(text);
   return {};
 }

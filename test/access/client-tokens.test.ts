@@ -1,17 +1,22 @@
 import { hash } from 'node:crypto';
 import { SignJWT } from 'jose';
-import { afterAll, expect, test, vi } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import {
   act,
   announce,
+  between,
   execute,
   fieldsOf,
   idsIn,
   listed,
+  lookUp,
+  quote,
   receiptOf,
   refusal,
+  sender,
   succeed,
   tokenInput,
+  umaAddressOf,
   usdToEur,
 } from '../setup/acts.ts';
 import {
@@ -21,6 +26,7 @@ import {
   type TestGateway,
   type TestPlatform,
   testGateway,
+  untilRefused,
 } from '../setup/gateway.ts';
 import { expireToken } from '../setup/passing-time.ts';
 import { restClient } from '../setup/rest.ts';
@@ -38,11 +44,8 @@ const minted = (input: object, by: TestPlatform = t.platform): Promise<Data> =>
   act(by, 'createClientToken', tokenInput(input), 'token tokenId expiresAt');
 
 const phone = (input: object, url = t.url) => appOf({ ...t.platform, url }, input);
-const paying = (customerId = mine.customerId) => payingApp(t.platform, { customerId });
-
-/** Waits until a token is rejected, since credentials are cached for a second. */
-const ended = (by: TestPlatform) =>
-  vi.waitFor(async () => expect((await by.send(kind)).status).toBe(401), { timeout: 60_000 });
+const paying = (grants?: readonly string[], { customerId } = mine) =>
+  payingApp(t.platform, { customerId, ...(grants && { grants }) });
 
 const kind = '{ viewer { kind } }';
 const statusWith = async (token: string, url = t.url) => (await connect(url, '', `Bearer ${token}`).send(kind)).status;
@@ -103,7 +106,7 @@ test('a string that looks like the id of a hidden object is treated as plain tex
 });
 
 test("an app's idempotency keys are independent of those of other apps and of the platform", async () => {
-  const [a, b] = [await paying(), await paying(theirs.customerId)];
+  const [a, b] = [await paying(), await paying([], theirs)];
   const first = await quoted(a, mine, { idempotencyKey: 'one' });
   expect(await quoted(a, mine, { idempotencyKey: 'one' })).toEqual({ ...first, replayed: true });
   const other = await quoted(b, theirs, { idempotencyKey: 'one' });
@@ -218,7 +221,7 @@ test('a revoked or forged client token is treated like a missing one', async () 
   const revoke = (id: string) => act(t.platform, 'revokeClientToken', { tokenId: id }, 'revokedId');
   expect(await revoke(tokenId)).toMatchObject({ revokedId: tokenId });
   expect(await revoke(tokenId)).toMatchObject({ revokedId: tokenId });
-  await ended(app);
+  await untilRefused(app);
   expect(await revoke('ClientToken:nonsense')).toMatchObject({ code: 'TOKEN_NOT_FOUND' });
 });
 
@@ -290,6 +293,90 @@ test('callers with MANAGE create, list, use and revoke API tokens', async () => 
   await succeed(t.platform, 'revokeApiToken', { tokenId: apiToken.id });
   expect((await t.platform.ask(list)).apiTokens.totalCount).toBe(totalCount - 1);
   expect(await fieldsOf(t.platform, 'node', apiToken.id, 'id')).toBeNull();
-  await ended(reader);
+  await untilRefused(reader);
   expect(await create(t.platform, ' ')).toMatchObject({ code: 'INVALID_INPUT', path: ['input', 'name'] });
+});
+
+// Additional rights that a platform can grant to a customer's app when it creates the app's token.
+
+const receiver = '$success.usd@sandbox.uma.money';
+
+let accounts = 0;
+/** Adds a new account in Mexico. */
+function add(platform: TestPlatform, rest: object = {}): Promise<Data> {
+  accounts += 1;
+  const input = {
+    ...{ currency: 'MXN', beneficiary: { individual: { fullName: 'Ada Lovelace' } } },
+    ...{ accountInfo: { clabe: { clabeNumber: `64618011181234${5000 + accounts}` } }, ...rest },
+  };
+  return act(platform, 'createExternalAccount', input, 'account { id customer { id } displayName }');
+}
+
+describe('without the grant', () => {
+  const lookUpAny = (app: TestPlatform) => lookUp(app, receiver);
+  test.each([
+    ['look up receivers', lookUpAny, 'LOOK_UP_RECEIVERS', 'ADD_BENEFICIARIES'],
+    ['add an account', add, 'ADD_BENEFICIARIES', 'LOOK_UP_RECEIVERS'],
+  ] as const)('an app cannot %s, and the refusal names the missing grant', async (_act, attempt, missing, other) => {
+    const refused = { __typename: 'ForbiddenError', code: 'FORBIDDEN', message: expect.stringContaining(missing) };
+    for (const app of [await paying(), await paying([other])]) expect(await attempt(app)).toMatchObject(refused);
+  });
+
+  test("an app does not see the lookups of its customer's platform", async () => {
+    const { id } = await lookUp(t.platform, receiver, { sender: { customerId: mine.customerId } });
+    const app = await paying(['ADD_BENEFICIARIES']);
+    expect(await fieldsOf(app, 'node', id, 'id')).toBeNull();
+    expect(await payWith(id, app)).toMatchObject({ code: 'LOOKUP_REQUEST_NOT_FOUND' });
+  });
+});
+
+function payWith(lookupId: string, app: TestPlatform): Promise<Data> {
+  const destination = { uma: { umaAddress: receiver, currency: 'USD' } };
+  return quote(app, between(mine.usd, '', 10_000, { destination, lookupId, senderCustomerInfo: sender }));
+}
+
+describe('with the grant', () => {
+  test('an app looks up a receiver for its customer, and pays with the lookup', async () => {
+    const app = await paying(['LOOK_UP_RECEIVERS']);
+    expect((await app.ask('{ viewer { grants } }')).viewer).toEqual({ grants: ['LOOK_UP_RECEIVERS'] });
+    const made = await lookUp(app, receiver);
+    expect(made).toMatchObject({ umaAddress: receiver });
+    expect(await fieldsOf(app, 'node', made.id, 'id')).toEqual({ id: made.id });
+    expect(await payWith(made.id, app)).toMatchObject({ status: 'PENDING' });
+  });
+
+  test("an app cannot look up receivers for another customer, or see another's lookups", async () => {
+    const app = await paying(['LOOK_UP_RECEIVERS']);
+    const { customerId } = theirs;
+    for (const sender of [{ customerId }, { umaAddress: await umaAddressOf(t.platform, customerId) }])
+      expect(await lookUp(app, receiver, { sender })).toMatchObject({ code: 'USER_NOT_FOUND' });
+    for (const rest of [{ sender: { customerId } }, {}]) {
+      const { id } = await lookUp(t.platform, receiver, rest);
+      expect(await fieldsOf(app, 'node', id, 'id')).toBeNull();
+      expect(await payWith(id, app)).toMatchObject({ code: 'LOOKUP_REQUEST_NOT_FOUND' });
+    }
+  });
+
+  test("an app adds its customer's own account, and pays to it", async () => {
+    const app = await paying(['ADD_BENEFICIARIES']);
+    for (const rest of [{}, { customerId: mine.customerId }]) {
+      const { account } = await add(app, rest);
+      expect(account).toMatchObject({ customer: { id: mine.customerId }, displayName: 'Ada Lovelace' });
+      expect(await quote(app, between(mine.usd, account.id, 1_000))).toMatchObject({ status: 'PENDING' });
+    }
+  });
+
+  test('an app cannot add accounts to another customer, or accounts for incoming payments', async () => {
+    const app = await paying(['ADD_BENEFICIARIES']);
+    expect(await add(app, { customerId: theirs.customerId })).toMatchObject({ code: 'USER_NOT_FOUND' });
+    const refused = await add(app, { defaultUmaDepositAccount: true });
+    expect(refused).toMatchObject(refusal('FORBIDDEN', 'defaultUmaDepositAccount'));
+  });
+});
+
+test('a token has no grants by default, and a token for a payment cannot have any', async () => {
+  expect((await (await paying()).ask('{ viewer { grants } }')).viewer).toEqual({ grants: [] });
+  const made = await quote(t.platform, between(mine.usd, mine.outsideEur, 1_000));
+  const input = { boundTo: { quoteId: made.id }, grants: ['LOOK_UP_RECEIVERS'] };
+  expect(await act(t.platform, 'createClientToken', input)).toMatchObject(refusal('INVALID_INPUT', 'grants'));
 });

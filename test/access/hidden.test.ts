@@ -87,22 +87,20 @@ describe('a refusal sent to an app bound to a payment', () => {
   });
 });
 
-describe('the timeline shown to an app bound to a payment', () => {
-  test("reveals that the money goes elsewhere, but not the deposit account's status", async () => {
-    const { customerId, usd } = await makeScene(t.platform);
-    const rest = { defaultUmaDepositAccount: true };
-    const made = await externalAccount(t.platform, customerId, 'USD', usAccount('987654100'), rest);
-    const { id: transactionId } = await announce(t.platform, customerId, 100);
-    await move(made);
-    await act(t.platform, 'approveTransaction', { transactionId }, 'transaction { id }');
-    const app = await bearerOf(t.platform, { transactionId, permissions: ['VIEW'] });
-    const read = 'destination { ... on AccountDestination { accountId } } timeline { reason }';
-    const seen = await fieldsOf(app, 'transaction', transactionId, read);
-    expect(seen.destination.accountId).toBe(usd);
-    const reasons = seen.timeline.map(({ reason }: Data) => reason);
-    expect(reasons).toContain('approved by the platform; the money goes to the internal account');
-    expect(reasons.join()).not.toMatch(/UNDER_REVIEW|ACTIVE/);
-  });
+test("an app bound to a payment sees that the money goes elsewhere, but not the deposit account's status", async () => {
+  const { customerId, usd } = await makeScene(t.platform);
+  const rest = { defaultUmaDepositAccount: true };
+  const made = await externalAccount(t.platform, customerId, 'USD', usAccount('987654100'), rest);
+  const { id: transactionId } = await announce(t.platform, customerId, 100);
+  await move(made);
+  await act(t.platform, 'approveTransaction', { transactionId }, 'transaction { id }');
+  const app = await bearerOf(t.platform, { transactionId, permissions: ['VIEW'] });
+  const read = 'destination { ... on AccountDestination { accountId } } timeline { reason }';
+  const seen = await fieldsOf(app, 'transaction', transactionId, read);
+  expect(seen.destination.accountId).toBe(usd);
+  const reasons = seen.timeline.map(({ reason }: Data) => reason);
+  expect(reasons).toContain('approved by the platform; the money goes to the internal account');
+  expect(reasons.join()).not.toMatch(/UNDER_REVIEW|ACTIVE/);
 });
 
 describe('a filter used by an app bound to a payment', () => {

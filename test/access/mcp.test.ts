@@ -169,14 +169,6 @@ test("a tool's result is the text that the GraphQL API returns", async () => {
 });
 
 describe('an agent instructed to', () => {
-  test('pay what its policy refuses gets no confirmation', async () => {
-    const client = await clientOf(await payingAgent());
-    const { texts } = await call(client, 'PayBill', { payee: stranger, amount: '1.00', key: 'refused' });
-    expect(texts).toEqual([expect.stringContaining('LIMIT_EXCEEDED')]);
-    const wrong = await call(client, 'PayBill', { payee: payees[0], amount: '12,50', key: 'comma' });
-    expect(wrong).toMatchObject({ isError: true, data: { transferOut: { code: 'INVALID_AMOUNT' } } });
-  });
-
   const unchanged = async (attempt: () => Promise<void>) => {
     const before = await balanceOf(t.platform, scene.usd);
     await attempt();
@@ -196,11 +188,15 @@ describe('an agent instructed to', () => {
     expect(before - (await balanceOf(t.platform, scene.usd))).toBe(40_000n);
   });
 
-  test('pay a stranger pays no one', async () => {
+  test('pay a stranger, or a malformed amount, gets no confirmation and pays no one', async () => {
     const client = await clientOf(await payingAgent());
     await unchanged(async () => {
       const bill = { payee: stranger, amount: '1.00', key: 'stranger' };
+      const { texts } = await call(client, 'PayBill', bill);
+      expect(texts).toEqual([expect.stringContaining('LIMIT_EXCEEDED')]);
       expect(await payBill(client, bill)).toMatchObject({ code: 'LIMIT_EXCEEDED', rule: 'RECEIVER' });
+      const wrong = await call(client, 'PayBill', { payee: payees[0], amount: '12,50', key: 'comma' });
+      expect(wrong).toMatchObject({ isError: true, data: { transferOut: { code: 'INVALID_AMOUNT' } } });
     });
   });
 

@@ -60,34 +60,15 @@ async function pipelined(requests: readonly string[]): Promise<Exchange[]> {
   const last = requests.at(-1) ?? '';
   // After its response the server closes the connection.
   const all = [...requests.slice(0, -1), last.replace('HTTP/1.1\r\n', 'HTTP/1.1\r\nConnection: close\r\n')];
-  return answersIn(Buffer.from(await exchange(t.url, all.join(''), 'latin1'), 'latin1'));
+  return answersIn(await exchange(t.url, all.join('')));
 }
 
-/** Parses consecutive responses, which have a length or are sent in chunks. */
-function answersIn(bytes: Buffer): Exchange[] {
-  const answers: Exchange[] = [];
-  for (let rest = bytes; rest.length > 0; ) {
-    const headEnd = rest.indexOf('\r\n\r\n') + 4;
-    const head = rest.subarray(0, headEnd).toString('latin1');
-    rest = rest.subarray(headEnd);
-    const parts: Buffer[] = [];
-    const take = (length: number) => {
-      parts.push(rest.subarray(0, length));
-      rest = rest.subarray(length);
-    };
-    const length = /^content-length: (\d+)/im.exec(head)?.[1];
-    if (length !== undefined) take(Number(length));
-    while (length === undefined) {
-      const lineEnd = rest.indexOf('\r\n');
-      const size = Number.parseInt(rest.subarray(0, lineEnd).toString('latin1'), 16);
-      rest = rest.subarray(lineEnd + 2);
-      take(size);
-      rest = rest.subarray(2);
-      if (size === 0) break;
-    }
-    answers.push({ status: Number(head.slice(9, 12)), body: steady(Buffer.concat(parts).toString()) });
-  }
-  return answers;
+/** Splits consecutive responses, and removes the lengths of the chunks of those that are sent in chunks. */
+function answersIn(text: string): Exchange[] {
+  return text.split(/(?=HTTP\/1\.1 \d{3} )/).map((answer) => {
+    const content = answer.slice(answer.indexOf('\r\n\r\n') + 4);
+    return { status: Number(answer.slice(9, 12)), body: steady(content.replaceAll(/(^|\r\n)[0-9a-f]+\r\n/g, '')) };
+  });
 }
 
 /** Removes the parts of a response that differ each time: times, delivery attempts, and receiver lookups. */

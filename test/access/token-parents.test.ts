@@ -1,6 +1,14 @@
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { act, quote, refusal, succeed, usdToEur } from '../setup/acts.ts';
-import { connect, type Data, startTestGateway, type TestPlatform, testGateway, uuidIn } from '../setup/gateway.ts';
+import {
+  connect,
+  type Data,
+  startTestGateway,
+  type TestPlatform,
+  testGateway,
+  untilRefused,
+  uuidIn,
+} from '../setup/gateway.ts';
 import { restClient } from '../setup/rest.ts';
 import { appOf, type Bearer, makeScene, newCustomer, type Scene, serverOf } from '../setup/scene.ts';
 import { nextOf, openEventStream, openRawSocket, subscribed } from '../setup/streams.ts';
@@ -28,12 +36,6 @@ const endpoint = async (by: TestPlatform): Promise<string> =>
   (await succeed(by, 'createWebhookEndpoint', { url: hook }, 'endpoint { id }')).endpoint.id;
 
 const viewer = '{ viewer { kind } }';
-
-/** Waits until the tokens are rejected. A gateway caches them for at most two seconds. */
-async function refused(...tokens: readonly TestPlatform[]): Promise<void> {
-  for (const token of tokens)
-    await vi.waitFor(async () => expect((await token.send(viewer)).status).toBe(401), { timeout: 60_000 });
-}
 
 /** Expects a new gateway, which has not cached these tokens, to accept them. */
 async function good(...tokens: readonly TestPlatform[]): Promise<void> {
@@ -75,7 +77,7 @@ describe.each(Object.entries(revocations))('over %s', (_api, revoke) => {
     const sibling = await server(platform, ['VIEW']);
     const { parent, child, grandchild, apps } = await family(platform);
     expect(await revoke(platform, parent.tokenId)).toBeNull();
-    await refused(parent, child, grandchild, ...apps);
+    await untilRefused(parent, child, grandchild, ...apps);
     await good(platform, sibling);
   });
 
@@ -83,10 +85,10 @@ describe.each(Object.entries(revocations))('over %s', (_api, revoke) => {
     const platform = await newPlatform();
     const { parent, child, grandchild, apps } = await family(platform);
     expect(await revoke(platform, child.tokenId, { revokeDescendants: false })).toBeNull();
-    await refused(child);
+    await untilRefused(child);
     await good(parent, grandchild, ...apps);
     expect(await revoke(platform, parent.tokenId)).toBeNull();
-    await refused(parent, grandchild, ...apps);
+    await untilRefused(parent, grandchild, ...apps);
   });
 
   test('revoking a token disables the endpoints that it or a descendant created, redirected or enabled', async () => {
@@ -156,7 +158,7 @@ describe.each(Object.entries(revocations))('over %s', (_api, revoke) => {
     expect(await revoke(second, platform.tokenId)).toBe('CONFLICT');
     await good(platform, second);
     expect(await revoke(second, platform.tokenId, { revokeDescendants: false })).toBeNull();
-    await refused(platform);
+    await untilRefused(platform);
     expect(await revoke(second, second.tokenId)).toBe('CONFLICT');
     expect(await revoke(second, second.tokenId, { revokeDescendants: false })).toBe('CONFLICT');
     await good(second);
@@ -305,7 +307,7 @@ describe.each(Object.entries(deletions))('a customer that is deleted over %s', (
     const sockets = await Promise.all(all.map(({ authorization }) => openRawSocket(t.url, authorization)));
     await remove(platform, scene.customerId);
     for (const socket of sockets.slice(0, ended.length)) expect((await socket.closed).code).toBe(4403);
-    await refused(...ended);
+    await untilRefused(...ended);
     await good(...staying);
     // The sweep that closed the other sockets has also checked these ones.
     for (const socket of sockets.slice(ended.length)) {

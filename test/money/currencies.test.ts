@@ -7,7 +7,6 @@ import {
   formatDecimal,
   formatMoney,
   isCurrencyCode,
-  UnknownLocale,
 } from '../../src/core/currencies.ts';
 
 describe('the currencies', () => {
@@ -73,9 +72,8 @@ describe('a formatted amount', () => {
     'reports that the locale "%s" is unknown, without throwing',
     (locale) => {
       const answer = formatMoney(100n, known('USD'), locale);
-      expect(answer).toBeInstanceOf(UnknownLocale);
       expect(answer).toBeInstanceOf(RangeError);
-      expect(answer).toMatchObject({ locale, message: expect.stringContaining(JSON.stringify(locale)) });
+      expect(answer).toMatchObject({ message: expect.stringContaining(JSON.stringify(locale)) });
     },
   );
 
@@ -83,7 +81,7 @@ describe('a formatted amount', () => {
     fc.assert(
       fc.property(fc.bigInt(), fc.constantFrom(...currencies), fc.string(), (amount, currency, locale) => {
         const answer = formatMoney(amount, currency, locale);
-        expect(typeof answer === 'string' || answer instanceof UnknownLocale).toBe(true);
+        expect(typeof answer === 'string' || answer instanceof RangeError).toBe(true);
       }),
     );
   });

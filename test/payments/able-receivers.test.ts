@@ -1,6 +1,6 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { freezeAccount, freezeCustomer } from '../../src/domain/commands/freezing.ts';
-import { act, actOn, ended, execute, feedEnd, lookUp, seen, succeed, umaAddressOf, umaQuote } from '../setup/acts.ts';
+import { act, actOn, ended, execute, lookUp, payByUma, succeed, umaAddressOf, umaQuote } from '../setup/acts.ts';
 import { type Data, tester, testGateway } from '../setup/gateway.ts';
 import { balanceOf, makeScene, type Scene } from '../setup/scene.ts';
 
@@ -63,15 +63,16 @@ test("a receiver on this installation requires the sender's full name and nothin
   expect(await said({ name: 'BIRTH_DATE', value: '1906-12-09' })).toMatchObject(missing);
 });
 
-describe('a payment whose receiver can no longer accept it when it is sent', () => {
-  const ways: Readonly<Record<string, (payee: Scene) => Promise<unknown>>> = {
-    'is no longer approved': ({ customerId }) => decide(customerId, 'REJECTED'),
-    'is frozen': ({ customerId }) => freezeCustomer(t.gateway.payments.database, customerId, freezing),
-    'has its account frozen': ({ usd }) => freezeAccount(t.gateway.payments.database, usd, freezing),
-    'is deleted': ({ customerId }) => act(t.platform, 'deleteCustomer', { customerId }),
-  };
+const ways: Readonly<Record<string, (payee: Scene) => Promise<unknown>>> = {
+  'is no longer approved': ({ customerId }) => decide(customerId, 'REJECTED'),
+  'is frozen': ({ customerId }) => freezeCustomer(t.gateway.payments.database, customerId, freezing),
+  'has its account frozen': ({ usd }) => freezeAccount(t.gateway.payments.database, usd, freezing),
+  'is deleted': ({ customerId }) => act(t.platform, 'deleteCustomer', { customerId }),
+};
 
-  test.each(Object.keys(ways))('is rejected and its money returned, if the receiver %s', async (way) => {
+test.each(Object.keys(ways))(
+  'a payment is rejected and its money returned if, when it is sent, the receiver %s',
+  async (way) => {
     const payee = await makeScene(t.platform, 0n);
     const { id, transaction } = await umaQuote(t.platform, payer.usd, await umaAddressOf(t.platform, payee.customerId));
     const before = await balanceOf(t.platform, payer.usd);
@@ -80,16 +81,13 @@ describe('a payment whose receiver can no longer accept it when it is sent', () 
     expect(await ended(t.platform, transaction.id)).toMatchObject({ status: 'REJECTED' });
     expect(await balanceOf(t.platform, payer.usd)).toBe(before);
     expect(await balanceOf(t.platform, payee.usd)).toBe(0n);
-  });
-});
+  },
+);
 
 test('a default deposit account in a different currency is skipped: the internal account gets the money', async () => {
   const payee = await makeScene(t.platform, 0n);
   await makeDefault(payee.outsideEur);
-  const after = await feedEnd(t.platform);
-  const made = await umaQuote(t.platform, payer.usd, await umaAddressOf(t.platform, payee.customerId));
-  await execute(t.platform, made.id);
-  const incoming = await seen(t.platform, after, ({ type, status }) => type === 'INCOMING' && status === 'PENDING');
+  const { incoming } = await payByUma(t.platform, payer.usd, payee.customerId);
   expect(incoming).toMatchObject({ destination: { accountId: payee.usd } });
   await actOn(t.platform, 'approveTransaction', { transactionId: incoming.id });
   const done = await ended(t.platform, incoming.id);

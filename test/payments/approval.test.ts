@@ -3,23 +3,26 @@ import {
   act,
   actOn,
   announce,
+  between,
   ended,
-  execute,
   feedEnd,
   fieldsOf,
+  followed,
+  payByUma,
+  quote,
   refusal,
-  seen,
   transactionOf,
   transfer,
   umaAddressOf,
-  umaQuote,
+  usdToEur,
   went,
 } from '../setup/acts.ts';
 import { type Data, type TestGateway, testGateway, uuidIn, whileLocked } from '../setup/gateway.ts';
 import { balanceOf, makeScene } from '../setup/scene.ts';
 
-const t = await testGateway();
+const t = await testGateway({ SANDBOX_QUOTE_SECONDS: 600 });
 const impatient = await testGateway({ PAYMENT_APPROVAL_MS: 150 });
+const brief = await testGateway({ SANDBOX_QUOTE_SECONDS: 1 });
 
 const umaOf = (name: string) => `$${name}@sandbox.uma.money`;
 
@@ -143,11 +146,8 @@ describe('an incoming payment', () => {
   test("gives its sender the platform's facts about the receiver, or else those in the customer's record", async () => {
     const [payer, payee] = [await makeScene(t.platform, 50_000n), await makeScene(t.platform, 0n)];
     const told = async (receiverCustomerInfo: object[]) => {
-      const after = await feedEnd(t.platform);
-      const made = await umaQuote(t.platform, payer.usd, await umaAddressOf(t.platform, payee.customerId));
-      await execute(t.platform, made.id);
-      const { id } = await seen(t.platform, after, ({ type, status }) => type === 'INCOMING' && status === 'PENDING');
-      await decide('approve', id, { receiverCustomerInfo });
+      const { made, incoming } = await payByUma(t.platform, payer.usd, payee.customerId);
+      await decide('approve', incoming.id, { receiverCustomerInfo });
       return (await ended(t.platform, made.transaction.id)).counterpartyInformation;
     };
     expect(await told([])).toContainEqual({ name: 'FULL_NAME', value: 'Grace Hopper' });
@@ -192,10 +192,7 @@ describe('an incoming payment', () => {
   test('to a customer of this installation is returned to its sender if nobody decides', async () => {
     const { platform } = impatient;
     const [from, to] = [await makeScene(platform, 20_000n), await makeScene(platform, 0n)];
-    const after = await feedEnd(platform);
-    const made = await umaQuote(platform, from.usd, await umaAddressOf(platform, to.customerId));
-    await execute(platform, made.id);
-    const incoming = await seen(platform, after, ({ type, status }) => type === 'INCOMING' && status === 'FAILED');
+    const { made, incoming } = await payByUma(platform, from.usd, to.customerId, 'FAILED');
     expect(incoming.failureReason).toBe('PAYMENT_APPROVAL_TIMED_OUT');
     const returned = { failureReason: 'QUOTE_EXECUTION_FAILED', refund: { amount: { amount: '10000' } } };
     expect(await ended(platform, made.transaction.id)).toMatchObject({ status: 'FAILED', ...returned });
@@ -241,5 +238,103 @@ describe('an incoming payment', () => {
     expect(await to(customerId, { currency: 'XXX' })).toMatchObject({ code: 'INVALID_CURRENCY' });
     const live = await t.newPlatform('live', 'PRODUCTION');
     expect(await announce(live, customerId, 100)).toMatchObject({ code: 'FORBIDDEN' });
+  });
+});
+
+/** Makes a sender look up a new customer. The scenario determines when the pay request follows. */
+async function lookedUp(sandboxScenario: object, gateway: TestGateway = t) {
+  const after = await feedEnd(gateway.platform);
+  return { after, ...(await receive(gateway, { sandboxScenario: { step: 'PAY_REQUEST', ...sandboxScenario } })) };
+}
+
+/** Returns the events of a payment up to the event with this status. */
+const told = (after: string, id: string, last: string) =>
+  followed(
+    t.platform,
+    `subscription ($after: String, $id: ID!) { transactionUpdates(after: $after, of: { transactionId: $id }) {
+       previousStatus status terminal transaction { type approvalDueAt reconciliationReference } } }`,
+    { after, id },
+    ({ status }) => status === last,
+  );
+
+describe('an incoming UMA payment whose sender has only looked up the receiver', () => {
+  test('2.6 is CREATED without a reference, and no approval is requested yet', async () => {
+    const { transaction, scene } = await lookedUp({ delayMs: 600_000 });
+    expect(transaction).toMatchObject({ status: 'CREATED', approvalDueAt: null });
+    const waiting = { type: 'INCOMING', reconciliationReference: null, timeline: went('CREATED'), ledgerEntries: [] };
+    expect(await transactionOf(t.platform, transaction.id)).toMatchObject({ status: 'CREATED', ...waiting });
+    const refused = await actOn(t.platform, 'approveTransaction', { transactionId: transaction.id });
+    const message = 'the sender has not sent the pay request yet';
+    expect(refused).toMatchObject({ code: 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL', message });
+    expect(await balanceOf(t.platform, scene.usd)).toBe(0n);
+  });
+
+  test('3.2 becomes PENDING when the pay request arrives, and only then do its five seconds begin', async () => {
+    const { transaction, scene, after } = await lookedUp({ delayMs: 300 });
+    expect(transaction.status).toBe('CREATED');
+    const events = await told(after, transaction.id, 'PENDING');
+    const created = { approvalDueAt: null, reconciliationReference: null };
+    const pending = { type: 'INCOMING', reconciliationReference: expect.stringMatching(/./) };
+    expect(events).toMatchObject([
+      { previousStatus: null, status: 'CREATED', terminal: false, transaction: created },
+      { previousStatus: 'CREATED', status: 'PENDING', transaction: pending },
+    ]);
+    const moments = 'createdAt updatedAt approvalDueAt';
+    const { createdAt, approvalDueAt, updatedAt } = await fieldsOf(t.platform, 'transaction', transaction.id, moments);
+    expect(Date.parse(updatedAt) - Date.parse(createdAt)).toBeGreaterThanOrEqual(300);
+    const left = Date.parse(approvalDueAt) - Date.parse(updatedAt);
+    // One statement reads the clock twice, once for each timestamp.
+    expect(left).toBeGreaterThan(3_000);
+    expect(left).toBeLessThanOrEqual(5_000);
+    await actOn(t.platform, 'approveTransaction', { transactionId: transaction.id });
+    const timeline = went('CREATED', 'PENDING', 'PROCESSING', 'COMPLETED');
+    expect(await ended(t.platform, transaction.id)).toMatchObject({ status: 'COMPLETED', timeline });
+    expect(await balanceOf(t.platform, scene.usd)).toBe(5_000n);
+  });
+
+  test.each(['LNURLP_FAILED', 'PAY_REQUEST_FAILED'])(
+    '3.2 becomes FAILED with %s when it fails',
+    async (failureReason) => {
+      const { transaction, scene } = await lookedUp({ failureReason, delayMs: 50 });
+      expect(transaction.status).toBe('CREATED');
+      const failed = { status: 'FAILED', failureReason, timeline: went('CREATED', 'FAILED'), ledgerEntries: [] };
+      expect(await ended(t.platform, transaction.id)).toMatchObject(failed);
+      expect(await balanceOf(t.platform, scene.usd)).toBe(0n);
+    },
+  );
+
+  test('3.2 becomes EXPIRED when no pay request arrives within the lifetime of a quote', async () => {
+    const { transaction } = await lookedUp({ delayMs: 3_600_000 }, brief);
+    const expired = { status: 'EXPIRED', timeline: went('CREATED', 'EXPIRED'), ledgerEntries: [] };
+    expect(await ended(brief.platform, transaction.id)).toMatchObject(expired);
+  });
+});
+
+describe('the step of a scenario', () => {
+  test('PULL makes the collection for a quote paid from outside fail or wait, and the payout proceeds as usual', async () => {
+    const scene = await makeScene(t.platform, 0n);
+    const made = (scenario: object) => {
+      const rest = { immediatelyExecute: true, sandboxScenario: { step: 'PULL', ...scenario } };
+      return quote(t.platform, between(scene.outsideUsd, scene.outsideEur, 10_000, rest));
+    };
+    const failed = await made({ failureReason: 'QUOTE_EXECUTION_FAILED' });
+    const nothing = { status: 'FAILED', failureReason: 'QUOTE_EXECUTION_FAILED', refund: null, ledgerEntries: [] };
+    expect(await ended(t.platform, failed.transaction.id)).toMatchObject(nothing);
+    const slow = await made({ delayMs: 250 });
+    expect(await ended(t.platform, slow.transaction.id)).toMatchObject({ status: 'COMPLETED' });
+  });
+
+  test('is refused if the payment has no such step, or if the field belongs to the settlement', async () => {
+    const scene = await makeScene(t.platform, 50_000n);
+    const out = (sandboxScenario: object) => transfer(t.platform, 'transferOut', scene, 100, { sandboxScenario });
+    const refused = { code: 'INVALID_INPUT', path: ['sandboxScenario', 'step'] };
+    for (const step of ['PAY_REQUEST', 'PULL']) expect(await out({ step })).toMatchObject(refused);
+    const inside = usdToEur(scene, { sandboxScenario: { step: 'PULL', delayMs: 1 } });
+    expect(await quote(t.platform, inside)).toMatchObject(refused);
+    const { id } = await out({ step: 'SETTLEMENT', failureReason: 'OFFRAMP_FAILED' });
+    expect(await ended(t.platform, id)).toMatchObject({ failureReason: 'OFFRAMP_FAILED' });
+    const sandboxScenario = { step: 'PAY_REQUEST', reject: true };
+    const receive = await announce(t.platform, scene.customerId, 5_000, { sandboxScenario });
+    expect(receive).toMatchObject(refusal('INVALID_INPUT', 'sandboxScenario', 'reject'));
   });
 });

@@ -11,16 +11,13 @@ import {
   between,
   ended,
   execute,
-  feedEnd,
   fundedIn,
   left,
+  payByUma,
   quote,
   refusal,
-  seen,
   transactionOf,
   transfer,
-  umaAddressOf,
-  umaQuote,
   untilStatus,
 } from '../setup/acts.ts';
 import { type Data, tester, testGateway, untilRows, uuidIn } from '../setup/gateway.ts';
@@ -200,13 +197,10 @@ describe('money in flight', () => {
     await ends(id, { ...givenBack, failureReason: 'OFFRAMP_FAILED' });
 
     const scene = await makeScene(t.platform, 100_000n);
-    const after = await feedEnd(t.platform);
-    const address = await umaAddressOf(t.platform, receiver.customerId);
-    const sent = await umaQuote(t.platform, scene.usd, address, { immediatelyExecute: true });
-    const arriving = await seen(t.platform, after, ({ type }) => type === 'INCOMING');
-    await actOn(t.platform, 'approveTransaction', { transactionId: arriving.id });
-    await ends(sent.transaction.id, { status: 'FAILED', refund: { settledAt: expect.any(String) } });
-    await ends(arriving.id, { status: 'FAILED', failureReason: 'OFFRAMP_FAILED' });
+    const { made, incoming } = await payByUma(t.platform, scene.usd, receiver.customerId);
+    await actOn(t.platform, 'approveTransaction', { transactionId: incoming.id });
+    await ends(made.transaction.id, { status: 'FAILED', refund: { settledAt: expect.any(String) } });
+    await ends(incoming.id, { status: 'FAILED', failureReason: 'OFFRAMP_FAILED' });
     expect(await balanceOf(t.platform, scene.usd)).toBe(100_000n);
     expect(await balanceOf(t.platform, receiver.usd)).toBe(most);
   });

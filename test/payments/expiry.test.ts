@@ -1,8 +1,7 @@
-import pg from 'pg';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { expireQuotes } from '../../src/domain/quotes/expiry.ts';
 import { execute, fieldsOf, quote, transactionOf, usdToEur } from '../setup/acts.ts';
-import { type Data, testGateway, uuidIn } from '../setup/gateway.ts';
+import { type Data, testGateway, uuidIn, whileLocked, withoutTriggers } from '../setup/gateway.ts';
 import { waitForLocks } from '../setup/locks.ts';
 import { passExpiry } from '../setup/passing-time.ts';
 import { balanceOf, makeScene, type Scene } from '../setup/scene.ts';
@@ -12,15 +11,11 @@ import { balanceOf, makeScene, type Scene } from '../setup/scene.ts';
 
 let scene: Scene;
 let quoted: Data;
-let holder: pg.Client;
 const t = await testGateway({ ROLE: 'serve', SANDBOX_PACE_MS: 600_000 });
 beforeEach(async () => {
   scene = await makeScene(t.platform, 10_000n);
   quoted = await quote(t.platform, usdToEur(scene));
-  holder = new pg.Client({ connectionString: t.databaseUrl });
-  await holder.connect();
 });
-afterEach(() => holder.end());
 
 /** Runs the expiry job once. Returns its log lines. */
 async function expire(): Promise<{ found: number; done: number; logged: unknown[] }> {
@@ -44,33 +39,34 @@ test('the expiry ignores quotes that are no longer PENDING', async () => {
   await passExpiry(t, quoted.id);
   expect(await expire()).toMatchObject({ found: 1, done: 1 });
   await execute(t.platform, executed.id);
-  await holder.query('set session_replication_role = replica');
-  await holder.query('update quote set expires_at = clock_timestamp() where id = $1', [uuidIn(executed.id)]);
+  const pass = 'update quote set expires_at = clock_timestamp() where id = $1';
+  await withoutTriggers(t.databaseUrl, (client) => client.query(pass, [uuidIn(executed.id)]));
   // One quote is EXPIRED, and the other is PROCESSING.
   expect(await expire()).toEqual({ found: 0, done: 0, logged: [] });
 });
 
 test('an expiry that runs after the execution is refused, and changes nothing', async () => {
-  const move = async (table: string, id: string, reason: string) =>
-    holder.query(`update ${table} set status = 'PROCESSING', status_reason = $2 where id = $1`, [uuidIn(id), reason]);
+  const [id, transactionId] = [uuidIn(quoted.id), uuidIn(quoted.transaction.id)];
   await passExpiry(t, quoted.id);
-  await holder.query('begin');
-  await holder.query('select from quote where id = $1 for update', [uuidIn(quoted.id)]);
-  const expiry = expire();
-  await waitForLocks(holder, 1);
-  await move('quote', quoted.id, 'executed at the last moment');
-  await move('transaction', quoted.transaction.id, 'executed at the last moment');
-  await holder.query('commit');
+  const lock = ['select from quote where id = $1 for update', id] as const;
+  const expiry = await whileLocked(t.databaseUrl, lock, async (holder) => {
+    const running = expire();
+    await waitForLocks(holder, 1);
+    const move = "set status = 'PROCESSING', status_reason = 'executed at the last moment' where id = $1";
+    await holder.query(`update quote ${move}`, [id]);
+    await holder.query(`update transaction ${move}`, [transactionId]);
+    return { running };
+  });
   // The expiry is refused because of the status read under the lock. The table of transitions is only a second
   // safeguard.
-  const id = uuidIn(quoted.id);
   const refusal = { code: 'CONFLICT', type: 'Quote', id, status: 'PROCESSING' };
-  expect(await expiry).toEqual({ found: 1, done: 0, logged: [{ refusal, quote: id }] });
+  expect(await expiry.running).toEqual({ found: 1, done: 0, logged: [{ refusal, quote: id }] });
   expect(await transactionOf(t.platform, quoted.transaction.id)).toMatchObject({ status: 'PROCESSING' });
   expect(await balanceOf(t.platform, scene.usd)).toBe(10_000n);
   // Resets the statuses; otherwise the auditor would look for the debit of this execution.
-  await holder.query('set session_replication_role = replica');
-  await holder.query(`update quote set status = 'EXPIRED' where id = $1`, [id]);
-  const reset = `update transaction set status = 'EXPIRED', failure_reason = 'QUOTE_EXPIRED' where id = $1`;
-  await holder.query(reset, [uuidIn(quoted.transaction.id)]);
+  const reset = "update transaction set status = 'EXPIRED', failure_reason = 'QUOTE_EXPIRED' where id = $1";
+  await withoutTriggers(t.databaseUrl, async (client) => {
+    await client.query("update quote set status = 'EXPIRED' where id = $1", [id]);
+    await client.query(reset, [transactionId]);
+  });
 });

@@ -10,12 +10,10 @@ import {
   fieldsOf,
   followed,
   moving,
+  payByUma,
   quote,
   refusal,
-  seen,
   transfer,
-  umaAddressOf,
-  umaQuote,
 } from '../setup/acts.ts';
 import { type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { balanceOf, externalAccount, makeScene, newCustomer, usAccount } from '../setup/scene.ts';
@@ -155,8 +153,9 @@ describe('on request', () => {
   });
 });
 
-describe.each(['PENDING', 'UNDER_REVIEW', 'INACTIVE'])('an account that is %s takes part in no payment', (status) => {
-  test('neither as a side of a transfer nor of a quote', async () => {
+test.each(['PENDING', 'UNDER_REVIEW', 'INACTIVE'])(
+  'an account that is %s is no side of a transfer or a quote',
+  async (status) => {
     const scene = await makeScene(t.platform, 50_000n);
     const { id } = await register(scene.customerId, '204');
     if (status !== 'PENDING') await set(id, { status });
@@ -169,8 +168,8 @@ describe.each(['PENDING', 'UNDER_REVIEW', 'INACTIVE'])('an account that is %s ta
     ])
       expect(answer).toMatchObject({ message, ...refusal('INVALID_BANK_ACCOUNT', ...path) });
     expect(await balanceOf(t.platform, scene.usd)).toBe(50_000n);
-  });
-});
+  },
+);
 
 describe('an account that is no longer ACTIVE', () => {
   test("blocks an earlier quote's execution on either side: nothing is debited, the quote stays PENDING", async () => {
@@ -217,10 +216,7 @@ describe('the default deposit account', () => {
   test('2.9 that ceases to be ACTIVE before an internal payment is approved also leaves the money in the internal account', async () => {
     const from = await makeScene(t.platform, 50_000n);
     const { scene, account } = await receiver();
-    const after = await feedEnd(t.platform);
-    const made = await umaQuote(t.platform, from.usd, await umaAddressOf(t.platform, scene.customerId));
-    await execute(t.platform, made.id);
-    const incoming = await seen(t.platform, after, ({ type }) => type === 'INCOMING');
+    const { made, incoming } = await payByUma(t.platform, from.usd, scene.customerId);
     expect(incoming).toMatchObject({ destination: { accountId: account.id } });
     await set(account.id, { status: 'INACTIVE' });
     await actOn(t.platform, 'approveTransaction', { transactionId: incoming.id });

@@ -220,23 +220,21 @@ describe('a frozen account', () => {
   });
 });
 
-describe('the command', () => {
-  test('reports what it did, does nothing twice, and refuses invalid input', async () => {
-    const scene = await makeScene(platform, 0n);
-    const people = await runOps(t.databaseUrl, ['account', 'freeze', scene.usd, ...why]);
-    const out = expect.stringMatching(/^InternalAccount:\S+ has been frozen since \S+Z\.$/);
-    expect(people).toMatchObject({ code: 0, out });
-    const again = await freeze(scene.usd);
-    expect([again.code, JSON.parse(again.out).changed]).toEqual([0, false]);
-    const unknown = 'Customer:0197f2a0-0000-7000-8000-000000000001';
-    const none = await runOps(t.databaseUrl, ['customer', 'freeze', unknown, ...why]);
-    expect(none).toMatchObject({ code: 1, err: `there is no ${unknown}` });
-    // An internal account's uuid does not identify an external account.
-    const wrong = scene.usd.replace('Internal', 'External');
-    expect(await runOps(t.databaseUrl, ['account', 'thaw', wrong, ...why])).toMatchObject({ code: 1 });
-    for (const args of [why.slice(2), why.slice(0, 2), ['--reason', ' ', '--by', 'Ada']])
-      expect((await runOps(t.databaseUrl, ['account', 'freeze', scene.usd, ...args])).code).toBe(2);
-  });
+test('the command reports what it did, does nothing twice, and refuses invalid input', async () => {
+  const scene = await makeScene(platform, 0n);
+  const people = await runOps(t.databaseUrl, ['account', 'freeze', scene.usd, ...why]);
+  const out = expect.stringMatching(/^InternalAccount:\S+ has been frozen since \S+Z\.$/);
+  expect(people).toMatchObject({ code: 0, out });
+  const again = await freeze(scene.usd);
+  expect([again.code, JSON.parse(again.out).changed]).toEqual([0, false]);
+  const unknown = 'Customer:0197f2a0-0000-7000-8000-000000000001';
+  const none = await runOps(t.databaseUrl, ['customer', 'freeze', unknown, ...why]);
+  expect(none).toMatchObject({ code: 1, err: `there is no ${unknown}` });
+  // An internal account's uuid does not identify an external account.
+  const wrong = scene.usd.replace('Internal', 'External');
+  expect(await runOps(t.databaseUrl, ['account', 'thaw', wrong, ...why])).toMatchObject({ code: 1 });
+  for (const args of [why.slice(2), why.slice(0, 2), ['--reason', ' ', '--by', 'Ada']])
+    expect((await runOps(t.databaseUrl, ['account', 'freeze', scene.usd, ...args])).code).toBe(2);
 });
 
 describe('a freeze that races a payment', () => {

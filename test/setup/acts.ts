@@ -284,3 +284,12 @@ export async function umaQuote(
 export async function umaAddressOf(platform: TestPlatform, customerId: string): Promise<string> {
   return (await fieldsOf(platform, 'customer', customerId, 'umaAddress')).umaAddress;
 }
+
+/** Sends 100 dollars to a customer's UMA address. Returns the quote, and the receiver's payment with this status. */
+export async function payByUma(platform: TestPlatform, from: string, customerId: string, status = 'PENDING') {
+  const after = await feedEnd(platform);
+  const made = await umaQuote(platform, from, await umaAddressOf(platform, customerId));
+  await execute(platform, made.id);
+  const incoming = await seen(platform, after, (one) => one.type === 'INCOMING' && one.status === status);
+  return { made, incoming };
+}

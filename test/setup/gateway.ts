@@ -268,6 +268,12 @@ export async function untilRows({ owner }: TestGateway, wanted: readonly object[
   await vi.waitFor(async () => expect((await owner.query(text, values)).rows).toMatchObject(wanted), 20_000);
 }
 
+/** Waits until these tokens are rejected. A gateway caches a token's authentication for about a second. */
+export async function untilRefused(...tokens: readonly TestPlatform[]): Promise<void> {
+  for (const token of tokens)
+    await vi.waitFor(async () => expect((await token.send('{ viewer { kind } }')).status).toBe(401), 60_000);
+}
+
 /** Returns the uuid in a public id. */
 export const uuidIn = (id: string): string => id.slice(id.indexOf(':') + 1);
 

@@ -55,7 +55,7 @@ const storeResultStatement = statement<object>(
 export function recordCommand<Input extends object, Answer>(
   declare: (database: Database, caller: Caller, input: Input) => Declared<Answer>,
 ) {
-  return (database: Database, caller: Caller, input: Input, idempotencyKey?: string | null) =>
+  return async (database: Database, caller: Caller, input: Input, idempotencyKey?: string | null) =>
     runIdempotent(database, caller, { ...declare(database, caller, input), input, idempotencyKey });
 }
 

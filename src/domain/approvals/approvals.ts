@@ -1,4 +1,4 @@
-import { uuidOf } from '../../core/ids.ts';
+import { publicId, uuidOf } from '../../core/ids.ts';
 import { type Expecting, pathsIn, Refusal } from '../../core/refusal.ts';
 import { checkText, longest } from '../../core/texts.ts';
 import type { Prisma } from '../../infra/database/generated/client/client.ts';
@@ -64,10 +64,8 @@ function decision<Input extends Named>(
   operation: 'approveTransaction' | 'rejectTransaction',
   decisionOf: (input: Input) => Decision,
 ) {
-  return (payments: Payments, caller: Caller, input: Input, idempotencyKey?: string | null) => {
-    const id = uuidOf(input.transactionId, 'Transaction');
-    return decide(payments, caller, { operation, input, idempotencyKey }, id, decisionOf(input));
-  };
+  return (payments: Payments, caller: Caller, input: Input, idempotencyKey?: string | null) =>
+    decide(payments, caller, { operation, input, idempotencyKey }, decisionOf(input));
 }
 
 /**
@@ -84,9 +82,9 @@ export async function decideUnlessDecided(
   decision: Decision,
 ): Promise<void> {
   const operation = decision.kind === 'approve' ? 'approveTransaction' : 'rejectTransaction';
-  const call = { operation, input: { transactionId }, idempotencyKey: null } as const;
+  const input = { transactionId: publicId('Transaction', transactionId) };
   try {
-    await decide(payments, caller, call, transactionId, decision);
+    await decide(payments, caller, { operation, input, idempotencyKey: null }, decision);
   } catch (error) {
     const isDecided = error instanceof Refusal && error.code === 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL';
     if (!isDecided) throw error;
@@ -126,14 +124,13 @@ const pendingStatement = forCaller(
 async function decide(
   payments: Payments,
   caller: Caller,
-  call: Pick<Command<'Transaction'>, 'operation' | 'input' | 'idempotencyKey'>,
-  id: string | undefined,
+  call: Pick<Command<'Transaction'>, 'operation' | 'idempotencyKey'> & { readonly input: Named },
   decision: Decision,
 ): Promise<CommandResult<Transaction>> {
   const result = await runCommand(payments, caller, {
     ...call,
     type: 'Transaction',
-    plan: () => planDecision(payments, caller, id, decision),
+    plan: () => planDecision(payments, caller, uuidOf(call.input.transactionId, 'Transaction'), decision),
     path: at('transactionId'),
     conflict: { code: 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL' },
   });

@@ -93,7 +93,7 @@ export const setPolicy = recordCommand((database, caller, input: SetPolicy) => (
     return async (transaction) => {
       await begin(transaction, caller);
       await requireSubject(transaction, caller, subject);
-      await requireAccounts(transaction, caller, terms.receiverAccountIds);
+      await requireAccounts(transaction, caller, input.receiverAccountIds ?? []);
       const key = { platformId: caller.platformId, subjectId: subject.uuid };
       // Payments that come after this lock are counted under the new terms.
       await lockStatement(transaction.client, key.platformId, key.subjectId);
@@ -186,8 +186,8 @@ async function requireSubject({ prisma }: Transaction, caller: Caller, { type, u
   }
 }
 
-async function requireAccounts({ prisma }: Transaction, caller: Caller, ids: Terms['receiverAccountIds']) {
-  const named = (Array.isArray(ids) ? ids : []).map((id) => accountNameIn(String(id)));
+async function requireAccounts({ prisma }: Transaction, caller: Caller, ids: readonly string[]) {
+  const named = ids.map(accountNameIn);
   const found = await prisma.account.findMany({
     where: { AND: [visibleAccounts(caller), { id: { in: named.flatMap((name) => name?.id ?? []) } }] },
     select: { id: true, kind: true },

@@ -127,6 +127,17 @@ export async function* statementEntries(
   }
 }
 
+/**
+ * Returns the function that writes a statement in a format.
+ * @throws Refusal INVALID_CURRENCY for camt.053, which requires three-letter currencies (ISO 4217) with at most five
+ *   decimals
+ */
+export function statementWriter(format: 'csv' | 'camt.053', { currency }: StatementHead) {
+  if (format === 'csv') return statementCsv;
+  if (/^[A-Z]{3}$/.test(currency) && requiredCurrency(currency).decimals <= 5) return statementCamt;
+  throw new Refusal('INVALID_CURRENCY', `camt.053 has no amounts in ${currency}; use csv`, ['format']);
+}
+
 const columns = ['occurredAt', 'entryId', 'kind', 'transactionId', 'reference', 'amount', 'currency', 'balance'];
 
 /**
@@ -134,7 +145,7 @@ const columns = ['occurredAt', 'entryId', 'kind', 'transactionId', 'reference', 
  * balance. Amounts are exact, in major units. No column contains free text, which a spreadsheet could interpret as a
  * formula.
  */
-export async function* statementCsv(
+async function* statementCsv(
   head: StatementHead,
   period: Period,
   chunks: AsyncIterable<StatementEntry[]>,
@@ -150,12 +161,8 @@ export async function* statementCsv(
   yield lines([balanceLine(from, 'OPENING_BALANCE', head.openingBalance)], true);
   for await (const entries of chunks) {
     const records = entries.map(({ occurredAt, journalId, leg, kind, transactionId, reference, amount, balance }) => ({
-      ...{ occurredAt: occurredAt.toISOString(), entryId: `${publicId('LedgerEntry', journalId)}.${leg}` },
-      ...{
-        kind: kind.toUpperCase(),
-        transactionId: transactionId && publicId('Transaction', transactionId),
-        reference,
-      },
+      ...{ occurredAt: occurredAt.toISOString(), entryId: `${publicId('LedgerEntry', journalId)}.${leg}`, reference },
+      ...{ kind: kind.toUpperCase(), transactionId: transactionId && publicId('Transaction', transactionId) },
       ...{ amount: formatDecimal(amount, decimals), currency, balance: formatDecimal(balance, decimals) },
     }));
     yield lines(records);
@@ -169,103 +176,75 @@ export async function* statementCsv(
 const namespace = 'urn:iso:std:iso:20022:tech:xsd:camt.053.001.08';
 const builder = new XMLBuilder({ ignoreAttributes: false, attributeNamePrefix: '@' });
 
-/**
- * Refuses a currency that the standard cannot express: it requires three-letter currencies (ISO 4217) and at most five
- * decimals.
- * @throws Refusal INVALID_CURRENCY
- */
-export function checkCamtCurrency(code: string): void {
-  const { decimals } = requiredCurrency(code);
-  if (!/^[A-Z]{3}$/.test(code) || decimals > 5) {
-    throw new Refusal('INVALID_CURRENCY', `camt.053 has no amounts in ${code}; use csv`, ['format']);
-  }
-}
-
 const compact = (uuid: string) => uuid.replaceAll('-', '');
 
 /** The kinds of journals that reverse an earlier debit or credit. Their entries are marked as reversals. */
 const reversals: ReadonlySet<string> = new Set(['refund', 'return', 'resumption']);
 
-class CamtWriter {
-  readonly #currency: string;
-  readonly #decimals: number;
-
-  constructor(currency: string) {
-    this.#currency = currency;
-    this.#decimals = requiredCurrency(currency).decimals;
-  }
-
-  /** An amount without a sign, and its direction. */
-  #money(amount: bigint) {
-    const absolute = amount < 0n ? -amount : amount;
-    return {
-      Amt: { '@Ccy': this.#currency, '#text': formatDecimal(absolute, this.#decimals) },
-      CdtDbtInd: amount < 0n ? 'DBIT' : 'CRDT',
-    };
-  }
-
-  #balance(code: 'OPBD' | 'CLBD' | 'ITBD', amount: bigint, at: Date) {
-    return { Tp: { CdOrPrtry: { Cd: code } }, ...this.#money(amount), Dt: { DtTm: at.toISOString() } };
-  }
-
-  #sum(count: number, amount: string) {
-    return { NbOfNtries: String(count), Sum: formatDecimal(BigInt(amount), this.#decimals) };
-  }
-
-  /** Writes the part before the entries. If the period is not over, the last balance is an interim balance. */
-  head(id: string, head: StatementHead, period: Period): string {
-    const { from, to } = past(period, head);
-    const code = to < period.to ? 'ITBD' : 'CLBD';
-    return builder.build({
-      Id: id,
-      CreDtTm: head.madeAt.toISOString(),
-      FrToDt: { FrDtTm: from.toISOString(), ToDtTm: to.toISOString() },
-      Acct: { Id: { Othr: { Id: compact(head.accountId) } }, Ccy: this.#currency },
-      Bal: [this.#balance('OPBD', head.openingBalance, from), this.#balance(code, head.closingBalance, to)],
-      TxsSummry: {
-        TtlCdtNtries: this.#sum(head.creditCount, head.creditSum),
-        TtlDbtNtries: this.#sum(head.debitCount, head.debitSum),
-      },
-    });
-  }
-
-  entries(entries: readonly StatementEntry[]): string {
-    return builder.build({ Ntry: entries.map((entry) => this.#entry(entry)) });
-  }
-
-  #entry(entry: StatementEntry) {
-    const at = { DtTm: entry.occurredAt.toISOString() };
-    const { transactionId, reference } = entry;
-    const refs = transactionId && { ...(reference && { EndToEndId: reference }), TxId: compact(transactionId) };
-    return {
-      NtryRef: String(entry.version),
-      ...this.#money(entry.amount),
-      ...(reversals.has(entry.kind) && { RvslInd: 'true' }),
-      Sts: { Cd: 'BOOK' },
-      BookgDt: at,
-      ValDt: at,
-      // 32 characters, a dot and the leg's number: at most 35.
-      AcctSvcrRef: `${compact(entry.journalId)}.${entry.leg}`,
-      BkTxCd: { Prtry: { Cd: entry.kind.toUpperCase() } },
-      ...(refs && { NtryDtls: { TxDtls: { Refs: refs } } }),
-    };
-  }
-}
-
 /** Writes a statement as a camt.053 document. Identical contents produce identical ids. */
-export async function* statementCamt(
+async function* statementCamt(
   head: StatementHead,
   period: Period,
   chunks: AsyncIterable<StatementEntry[]>,
 ): AsyncGenerator<string, void, undefined> {
-  const { from, to } = period;
-  const writer = new CamtWriter(head.currency);
-  const contents = [head.accountId, from.toISOString(), to.toISOString(), head.closingVersion].join(' ');
+  const { currency, madeAt } = head;
+  const contents = [head.accountId, period.from.toISOString(), period.to.toISOString(), head.closingVersion].join(' ');
   const id = hash('sha256', contents).slice(0, 32);
+  const { from, to } = past(period, head);
+  const balance = (code: 'OPBD' | 'CLBD' | 'ITBD', amount: bigint, at: Date) => {
+    return { Tp: { CdOrPrtry: { Cd: code } }, ...camtMoney(amount, currency), Dt: { DtTm: at.toISOString() } };
+  };
+  const { decimals } = requiredCurrency(currency);
+  const sum = (count: number, amount: string) => {
+    return { NbOfNtries: String(count), Sum: formatDecimal(BigInt(amount), decimals) };
+  };
   yield `<?xml version="1.0" encoding="UTF-8"?>\n<Document xmlns="${namespace}"><BkToCstmrStmt>`;
-  yield builder.build({ GrpHdr: { MsgId: id, CreDtTm: head.madeAt.toISOString() } });
+  yield builder.build({ GrpHdr: { MsgId: id, CreDtTm: madeAt.toISOString() } });
   yield '<Stmt>';
-  yield writer.head(id, head, period);
-  for await (const entries of chunks) yield writer.entries(entries);
+  yield builder.build({
+    Id: id,
+    CreDtTm: madeAt.toISOString(),
+    FrToDt: { FrDtTm: from.toISOString(), ToDtTm: to.toISOString() },
+    Acct: { Id: { Othr: { Id: compact(head.accountId) } }, Ccy: currency },
+    // If the period is not over, the last balance is an interim balance.
+    Bal: [
+      balance('OPBD', head.openingBalance, from),
+      balance(to < period.to ? 'ITBD' : 'CLBD', head.closingBalance, to),
+    ],
+    TxsSummry: {
+      TtlCdtNtries: sum(head.creditCount, head.creditSum),
+      TtlDbtNtries: sum(head.debitCount, head.debitSum),
+    },
+  });
+  for await (const entries of chunks) yield builder.build({ Ntry: entries.map((entry) => camtEntry(entry, currency)) });
   yield '</Stmt></BkToCstmrStmt></Document>\n';
+}
+
+/** An amount without a sign, and its direction. */
+function camtMoney(amount: bigint, currency: string) {
+  const absolute = amount < 0n ? -amount : amount;
+  return {
+    Amt: { '@Ccy': currency, '#text': formatDecimal(absolute, requiredCurrency(currency).decimals) },
+    CdtDbtInd: amount < 0n ? 'DBIT' : 'CRDT',
+  };
+}
+
+function camtEntry(
+  { version, journalId, leg, kind, occurredAt, amount, transactionId, reference }: StatementEntry,
+  currency: string,
+) {
+  const at = { DtTm: occurredAt.toISOString() };
+  const refs = transactionId && { ...(reference && { EndToEndId: reference }), TxId: compact(transactionId) };
+  return {
+    NtryRef: String(version),
+    ...camtMoney(amount, currency),
+    ...(reversals.has(kind) && { RvslInd: 'true' }),
+    Sts: { Cd: 'BOOK' },
+    BookgDt: at,
+    ValDt: at,
+    // 32 characters, a dot and the leg's number: at most 35.
+    AcctSvcrRef: `${compact(journalId)}.${leg}`,
+    BkTxCd: { Prtry: { Cd: kind.toUpperCase() } },
+    ...(refs && { NtryDtls: { TxDtls: { Refs: refs } } }),
+  };
 }

@@ -1,13 +1,7 @@
 import { ReadableStream as NodeStream, TextEncoderStream } from 'node:stream/web';
 import { z } from '@hono/zod-openapi';
 import type { Payments } from '../../../domain/commands/command.ts';
-import {
-  checkCamtCurrency,
-  readStatementHead,
-  statementCamt,
-  statementCsv,
-  statementEntries,
-} from '../../../domain/statements/statement.ts';
+import { readStatementHead, statementEntries, statementWriter } from '../../../domain/statements/statement.ts';
 import { asPlatform } from '../../../infra/database/connections/platform-scope.ts';
 import { iterateHere } from '../../../infra/instruments/iterate-here.ts';
 import type { RestApp } from '../context.ts';
@@ -47,8 +41,7 @@ export function statementEndpoints(app: RestApp, { database }: Payments): void {
     handle: async ({ accountId, format, ...period }, context) => {
       const viewer = context.get('viewer');
       const head = await readStatementHead(database, viewer, accountId, period);
-      if (format === 'camt.053') checkCamtCurrency(head.currency);
-      const write = format === 'csv' ? statementCsv : statementCamt;
+      const write = statementWriter(format, head);
       // Sets the platform, because the lines are read after this handler has returned.
       const lines = asPlatform(viewer.platformId, () =>
         iterateHere(write(head, period, statementEntries(database, viewer, head))),

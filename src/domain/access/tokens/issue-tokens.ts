@@ -12,8 +12,7 @@ import type {
 } from '../../../infra/database/generated/client/client.ts';
 import { readClock, type Transaction } from '../../../infra/database/transaction.ts';
 import type { Caller } from '../caller.ts';
-import type { Operation } from '../operations.ts';
-import { runIdempotent } from '../run-idempotent.ts';
+import { recordCommand, runIdempotent, type StoredResult } from '../run-idempotent.ts';
 import { visibleCustomers, visibleQuotes, visibleToPlatform, visibleTransactions } from '../visible.ts';
 import { newCredentials } from './api-tokens.ts';
 import { type ClientTokens, subjectOf } from './client-tokens.ts';
@@ -38,34 +37,13 @@ export interface NewClientToken {
 
 const at = pathsIn<NewClientToken>();
 
-type Finder = (
-  prisma: Prisma.TransactionClient,
-  caller: Caller,
-  id: string,
-) => Promise<{ readonly customerId: string | null } | null>;
-
 const targets = {
-  customerId: {
-    type: 'Customer',
-    code: 'USER_NOT_FOUND',
-    find: async ({ customer }, caller, id) => {
-      const where = { AND: [visibleCustomers(caller), { id }] };
-      return (await customer.findFirst({ where, select: { id: true } })) && { customerId: id };
-    },
-  },
-  quoteId: {
-    type: 'Quote',
-    code: 'QUOTE_NOT_FOUND',
-    find: ({ quote }, caller, id) =>
-      quote.findFirst({ where: { AND: [visibleQuotes(caller), { id }] }, select: { customerId: true } }),
-  },
-  transactionId: {
-    type: 'Transaction',
-    code: 'TRANSACTION_NOT_FOUND',
-    find: ({ transaction }, caller, id) =>
-      transaction.findFirst({ where: { AND: [visibleTransactions(caller), { id }] }, select: { customerId: true } }),
-  },
-} as const satisfies Record<string, { type: IdType; code: RefusalCode; find: Finder }>;
+  customerId: { type: 'Customer', code: 'USER_NOT_FOUND' },
+  quoteId: { type: 'Quote', code: 'QUOTE_NOT_FOUND' },
+  transactionId: { type: 'Transaction', code: 'TRANSACTION_NOT_FOUND' },
+} as const satisfies { readonly [Name in keyof NewClientToken]?: { type: IdType; code: RefusalCode } };
+
+type Target = ReturnType<typeof targetOf>;
 
 /**
  * Mints a token for an app, bound to exactly one customer, quote or transaction.
@@ -94,12 +72,16 @@ export async function createClientToken(
   if (input.expiresInSeconds < 1 || input.expiresInSeconds > maxClientSeconds) {
     throw invalid(`a client token must be valid for 1 to ${maxClientSeconds} seconds`, at('expiresInSeconds'));
   }
-  const { row, replayed } = await issueOnce(
-    database,
-    caller,
-    { operation: 'createClientToken', type: 'ClientToken', input, idempotencyKey },
-    (transaction) => storeClientToken(transaction, caller, target, input),
-  );
+  const { row, replayed } = await runIdempotent(database, caller, {
+    operation: 'createClientToken',
+    input,
+    idempotencyKey,
+    effect: async (transaction) => {
+      const row = await storeClientToken(transaction, caller, target, input);
+      return { result: issued('ClientToken', row), answer: { row } };
+    },
+    repeat: shownOnce('ClientToken'),
+  });
   return {
     token: await tokens.sign(row, subjectOf(row)),
     tokenId: publicId('ClientToken', row.id),
@@ -115,24 +97,27 @@ function targetOf(input: NewClientToken) {
     const message = 'a client token must be bound to exactly one customer, quote or transaction';
     throw invalid(message, at(given[1] ?? 'customerId'));
   }
-  const { type, code } = targets[name];
-  const uuid = uuidOf(input[name] ?? '', type);
-  if (uuid === undefined) throw new Refusal(code, `no such ${type.toLowerCase()}`, at(name));
+  const uuid = uuidOf(input[name] ?? '', targets[name].type);
+  if (uuid === undefined) throw noSuch(name);
   return { name, uuid };
+}
+
+function noSuch(name: Target['name']): Refusal {
+  const { type, code } = targets[name];
+  return new Refusal(code, `no such ${type.toLowerCase()}`, at(name));
 }
 
 async function storeClientToken(
   transaction: Transaction,
   caller: Caller,
-  { name, uuid }: ReturnType<typeof targetOf>,
+  target: Target,
   input: NewClientToken,
 ): Promise<ClientToken> {
   const { client, prisma } = transaction;
-  const { type, code, find } = targets[name];
+  const { name, uuid } = target;
   const createdById = await lockMaker(client, caller);
-  const found = await find(prisma, caller, uuid);
-  if (!found) throw new Refusal(code, `no such ${type.toLowerCase()}`, at(name));
-  const ownerId = found.customerId;
+  const ownerId = await ownerOf(prisma, caller, target);
+  if (ownerId === undefined) throw noSuch(name);
   if (ownerId !== null && (await isDeletedOwner(client, caller, ownerId))) {
     throw new Refusal('CUSTOMER_DELETED', 'the customer is deleted: its tokens have been revoked', {
       path: at(name),
@@ -157,33 +142,38 @@ async function storeClientToken(
   });
 }
 
-/** Issues a token once per idempotency key. Its secret is not stored, so a repeated request is refused. */
-function issueOnce<Row extends { readonly id: string }>(
-  database: Database,
-  caller: Caller,
-  command: {
-    readonly operation: Operation;
-    readonly type: 'ApiToken' | 'ClientToken';
-    readonly input: object;
-    readonly idempotencyKey: string | null | undefined;
-  },
-  issue: (transaction: Transaction) => Promise<Row>,
-): Promise<{ readonly row: Row; readonly replayed: boolean }> {
-  const { type, ...rest } = command;
-  return runIdempotent(database, caller, {
-    ...rest,
-    effect: async (transaction) => {
-      const row = await issue(transaction);
-      return { result: { type, row: { platform_id: caller.platformId, id: row.id } }, answer: { row } };
-    },
-    repeat: async ({ row }) => {
-      if (!row) throw new Error('the stored result of a token command has no row');
-      const existingId = publicId(type, row.id);
-      const message = `this idempotency key has already created ${existingId}; its secret was shown once and is not stored`;
-      throw new Refusal('CONFLICT', message, { path: keyPath, existingId });
-    },
-  });
+/** Returns the customer of a token's target (null if it has none); undefined if the caller sees no such target. */
+async function ownerOf(prisma: Prisma.TransactionClient, caller: Caller, { name, uuid: id }: Target) {
+  const select = { customerId: true } as const;
+  switch (name) {
+    case 'customerId': {
+      const where = { AND: [visibleCustomers(caller), { id }] };
+      return (await prisma.customer.findFirst({ where, select: { id: true } }))?.id;
+    }
+    case 'quoteId':
+      return (await prisma.quote.findFirst({ where: { AND: [visibleQuotes(caller), { id }] }, select }))?.customerId;
+    case 'transactionId': {
+      const where = { AND: [visibleTransactions(caller), { id }] };
+      return (await prisma.transaction.findFirst({ where, select }))?.customerId;
+    }
+  }
 }
+
+/** Returns the stored result of a command that has issued a token. It does not contain the secret. */
+const issued = (type: 'ApiToken' | 'ClientToken', { platformId, id }: Pick<ApiToken, 'platformId' | 'id'>) => ({
+  type,
+  row: { platform_id: platformId, id },
+});
+
+/** Refuses to repeat a command that has issued a token, because its secret is not stored. */
+const shownOnce =
+  (type: 'ApiToken' | 'ClientToken') =>
+  async ({ row }: StoredResult): Promise<never> => {
+    if (!row) throw new Error('the stored result of a token command has no row');
+    const existingId = publicId(type, row.id);
+    const message = `this idempotency key has already created ${existingId}; its secret was shown once and is not stored`;
+    throw new Refusal('CONFLICT', message, { path: keyPath, existingId });
+  };
 
 /** @throws Refusal INVALID_INPUT, FORBIDDEN */
 function checkPermissions(caller: Caller, permissions: readonly Permission[]): void {
@@ -211,38 +201,37 @@ export interface NewServerToken {
  * @throws Refusal INVALID_INPUT, FORBIDDEN (the caller lacks a permission, or its token is no longer valid), CONFLICT
  *   (the idempotency key has already created a token)
  */
-export async function issueApiToken(
-  database: Database,
-  caller: Caller,
-  input: NewServerToken,
-  idempotencyKey?: string | null,
-): Promise<{ apiToken: ApiToken; secret: string; replayed: boolean }> {
+export const issueApiToken = recordCommand((_database, caller, input: NewServerToken) => {
   const name = checkText(input.name, ['name'], longest.memo);
   checkPermissions(caller, input.permissions);
   checkNotEmpty(input.addresses, ['addresses']);
   const addresses = rangesIn(input.addresses ?? []);
   const credentials = newCredentials();
-  const { row, replayed } = await issueOnce(
-    database,
-    caller,
-    { operation: 'createApiToken', type: 'ApiToken', input, idempotencyKey },
-    async (transaction) => {
+  return {
+    operation: 'createApiToken',
+    effect: async (transaction) => {
       const createdById = await lockMaker(transaction.client, caller);
       const { permissions, expiresAt = null } = input;
       const documents = await registered(transaction, caller, input);
       const { now } = await readClock(transaction.client);
-      return storeApiToken(transaction.prisma, caller.platformId, {
+      const apiToken = await storeApiToken(transaction.prisma, caller.platformId, {
         ...{ name, permissions, createdById },
         ...credentials,
         ...(await boundsOf(transaction, caller, { expiresAt, addresses, documents }, now)),
       });
+      return { result: issued('ApiToken', apiToken), answer: { apiToken, secret: credentials.secret } };
     },
-  );
-  return { apiToken: row, secret: credentials.secret, replayed };
-}
+    repeat: shownOnce('ApiToken'),
+  };
+});
 
 /** In hours: 30 days. */
 export const maxOverlapHours = 720;
+
+interface RotateApiToken {
+  readonly tokenId: string;
+  readonly overlapHours: number;
+}
 
 /**
  * Replaces a token with a new one that has the same name, permissions, addresses, documents and lifetime, as far as the
@@ -250,22 +239,14 @@ export const maxOverlapHours = 720;
  * @throws Refusal as issueApiToken does, TOKEN_NOT_FOUND, CONFLICT (the token has expired, has been revoked, or already
  *   has a replacement)
  */
-export async function rotateApiToken(
-  database: Database,
-  caller: Caller,
-  input: { readonly tokenId: string; readonly overlapHours: number },
-  idempotencyKey?: string | null,
-): Promise<{ apiToken: ApiToken; secret: string; overlapEndsAt: Date; replayed: boolean }> {
-  const { overlapHours } = input;
+export const rotateApiToken = recordCommand((_database, caller, { tokenId, overlapHours }: RotateApiToken) => {
   if (overlapHours < 0 || overlapHours > maxOverlapHours)
     throw invalid(`the overlap must be 0 to ${maxOverlapHours} hours`, ['overlapHours']);
-  const id = uuidOf(input.tokenId, 'ApiToken');
+  const id = uuidOf(tokenId, 'ApiToken');
   const credentials = newCredentials();
-  const { row, replayed } = await issueOnce(
-    database,
-    caller,
-    { operation: 'rotateApiToken', type: 'ApiToken', input, idempotencyKey },
-    async (transaction) => {
+  return {
+    operation: 'rotateApiToken',
+    effect: async (transaction) => {
       const { client, prisma } = transaction;
       await lockTokens(client, caller);
       const createdById = await lockMaker(client, caller);
@@ -281,6 +262,7 @@ export async function rotateApiToken(
       const lifeMs = old.expiresAt && old.expiresAt.getTime() - old.createdAt.getTime();
       const expiresAt = lifeMs === null ? null : new Date(now.getTime() + lifeMs);
       const end = new Date(now.getTime() + overlapHours * 3_600_000);
+      const overlapEndsAt = old.expiresAt && old.expiresAt < end ? old.expiresAt : end;
       // The token gets a new expiry, which is announced again.
       if (!old.expiresAt || old.expiresAt > end)
         await prisma.apiToken.updateMany({ where, data: { expiresAt: end, warnedAt: null } });
@@ -290,8 +272,9 @@ export async function rotateApiToken(
         ...credentials,
         ...(await boundsOf(transaction, caller, { expiresAt, addresses, documents }, now, 'shorten')),
       });
-      return { id: apiToken.id, apiToken, overlapEndsAt: old.expiresAt && old.expiresAt < end ? old.expiresAt : end };
+      const answer = { apiToken, secret: credentials.secret, overlapEndsAt };
+      return { result: issued('ApiToken', apiToken), answer };
     },
-  );
-  return { apiToken: row.apiToken, secret: credentials.secret, overlapEndsAt: row.overlapEndsAt, replayed };
-}
+    repeat: shownOnce('ApiToken'),
+  };
+});
