@@ -18,40 +18,76 @@ const documented = [
 
 export type Docs = Awaited<ReturnType<typeof openDocs>>;
 
-/** The pages by audience, in reading order. Pages not listed come last. */
-const readers = `
-Try it
-  README.md docs/guides/first-five-minutes.md docs/guides/concepts.md docs/guides/glossary.md
-Build an app
-  docs/guides/web.md docs/mobile.md docs/guides/money.md docs/guides/errors.md docs/lists.md docs/streams.md
-  docs/guides/caching.md docs/screens.md docs/trusted-documents.md src/apps/client/README.md src/apps/wallet/README.md
-  src/apps/lab/README.md
-Build a server
-  docs/guides/server.md docs/guides/keys.md docs/rest.md src/api/webhooks/README.md docs/accounts.md docs/limits.md
-  src/rails/sandbox/README.md docs/command-line.md docs/interface-specification.md docs/compatibility.md
-Operate the service
-  docs/operating.md docs/settings.md docs/production.md docs/night.md docs/growing.md docs/database-roles.md
-  SECURITY.md
-Connect a bank or a provider
-  docs/rails.md src/rails/README.md
-Change the code
-  ARCHITECTURE.md CONTRIBUTING.md docs/decisions.md docs/prisma.md docs/database-functions.md docs/proofs.md
-  docs/faults.md docs/attacks.md docs/coverage.md bench/RESULTS.md CHANGELOG.md`
-  .split(/\n(?=\S)/)
-  .slice(1)
-  .map((part): readonly [reader: string, files: readonly string[]] => {
-    const [reader = '', ...lines] = part.split('\n  ');
-    return [reader, lines.flatMap((line) => line.split(' '))];
-  });
+/** The pages by audience, in reading order, each with what it answers. Pages not listed come last. */
+const readers: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'Try it': {
+    'README.md': 'what the service is, how to start it, and which API to choose',
+    'docs/guides/first-five-minutes.md': 'pay in an app, watch it, lose the network, and find out why a payment failed',
+    'docs/guides/concepts.md': 'customers, accounts, quotes, payments and events, and how they belong together',
+    'docs/guides/glossary.md': 'the words of these pages',
+  },
+  'Build an app': {
+    'docs/guides/web.md': 'a program that quotes, pays and follows the payment',
+    'docs/mobile.md': 'the same with Apollo Kotlin and Apollo iOS',
+    'docs/guides/money.md': 'how to read, show and send amounts and rates',
+    'docs/guides/errors.md': 'where errors are in a response, and which to retry',
+    'docs/lists.md': 'filters, order and pages of lists, and statements',
+    'docs/streams.md': 'how an app follows changes and misses none',
+    'docs/guides/caching.md': 'how a client’s cache stays correct beside streams and mutations',
+    'docs/screens.md': 'one request for each screen of an app',
+    'docs/trusted-documents.md': 'how to restrict your tokens to the documents of your app',
+    'src/apps/client/README.md': 'the npm package with sockets, tokens, hooks and cache settings',
+    'src/apps/wallet/README.md': 'an example app to copy',
+    'src/apps/lab/README.md': 'what the lab adds to GraphiQL',
+  },
+  'Build a server': {
+    'docs/guides/server.md': 'a program that pays, and receives a webhook',
+    'docs/guides/keys.md': 'how to limit a token that you give to an app, a colleague or an agent',
+    'docs/rest.md': 'how REST differs from GraphQL',
+    'src/api/webhooks/README.md': 'how webhooks are signed, retried and repeated',
+    'docs/accounts.md': 'the fields and formats of every kind of account',
+    'docs/limits.md': 'how many requests, sockets and streams are allowed',
+    'src/rails/sandbox/README.md': 'how to make payments fail, wait or return',
+    'docs/command-line.md': 'commands that show events, forward webhooks and trigger payments',
+    'docs/interface-specification.md': 'the contract of the REST API',
+    'docs/compatibility.md': 'which changes your code should be prepared for',
+  },
+  'Operate the service': {
+    'docs/operating.md': 'configure, upgrade, back up and watch an installation',
+    'docs/settings.md': 'every environment variable',
+    'docs/production.md': 'from a new machine to two instances behind a load balancer',
+    'docs/night.md': 'what to do when an alert fires',
+    'docs/growing.md': 'how much one database carries, and what to do beyond that',
+    'docs/database-roles.md': 'what each login of the database may do',
+    'SECURITY.md': 'what is promised, and how to report a vulnerability',
+  },
+  'Connect a bank or a provider': {
+    'docs/rails.md': 'how to connect a rail, and what to do when it and the ledger disagree',
+    'src/rails/README.md': 'how to write a rail, method by method',
+  },
+  'Change the code': {
+    'ARCHITECTURE.md': 'the folders, the imports, and the path of a request',
+    'CONTRIBUTING.md': 'how to build, test and change the code',
+    'docs/decisions.md': 'what was decided where the specification leaves room',
+    'docs/prisma.md': 'what goes through Prisma, what is SQL, and why',
+    'docs/database-functions.md': 'the functions that move the money',
+    'docs/proofs.md': 'what is proved about prices, lanes and the feed',
+    'docs/faults.md': 'what the fault tests break, and what must survive',
+    'docs/attacks.md': 'the tests that attack the service',
+    'docs/coverage.md': 'where each rule of the specification is implemented and tested',
+    'bench/RESULTS.md': 'how fast it is',
+    'CHANGELOG.md': 'what is new',
+  },
+};
 
-const listed = new Set(readers.flatMap(([, files]) => files));
+const abouts = new Map(Object.values(readers).flatMap((pages) => Object.entries(pages)));
 
 /** The pages in the order of a search, by audience: users of the APIs, operators, contributors, nobody in particular. */
 const audiences = [
   ['Try it', 'Build an app', 'Build a server'],
   ['Operate the service', 'Connect a bank or a provider'],
   ['Change the code'],
-].map((names) => new Set(readers.flatMap(([reader, files]) => (names.includes(reader) ? files : []))));
+].map((names) => new Set(names.flatMap((name) => Object.keys(readers[name] ?? {}))));
 
 /** Returns the position of a page's audience in that order. */
 function audienceOf(file: string): number {
@@ -119,15 +155,15 @@ function once<Thing>(make: (name: string) => Promise<Thing>): (name: string) => 
   };
 }
 
-type Groups = typeof readers;
+type Groups = readonly (readonly [reader: string, files: readonly string[]])[];
 type Titles = ReadonlyMap<string, string>;
 
-function groupsOf(pages: readonly string[]): Groups {
-  return [
-    ...readers.map(([reader, files]) => [reader, files.filter((file) => pages.includes(file))] as const),
-    ['Other pages', pages.filter((file) => !listed.has(file))],
-  ];
-}
+const groupsOf = (pages: readonly string[]): Groups => [
+  ...Object.entries(readers).map(
+    ([reader, about]) => [reader, Object.keys(about).filter((file) => pages.includes(file))] as const,
+  ),
+  ['Other pages', pages.filter((file) => !abouts.has(file))],
+];
 
 /** Goes to the search when / is pressed outside a field. */
 const searchKey = `addEventListener('keydown', (event) => {
@@ -178,7 +214,7 @@ function listPage(groups: Groups, titles: Titles, others: readonly string[]): Pa
   return docsPage(
     'Docs',
     html`<main><h1>Docs</h1>
-${groups.map(([reader, pages]) => html`<h2>${reader}</h2><ul>${pages.map((file) => html`<li>${linkTo(file, titles)}</li>`)}</ul>`)}
+${groups.map(([reader, pages]) => html`<h2>${reader}</h2><ul>${pages.map((file) => html`<li>${linkTo(file, titles)} <span class="quiet">${abouts.get(file)}</span></li>`)}</ul>`)}
 <details><summary>Files that these pages refer to</summary><ul>${others.map((file) => html`<li><a href="${docsPath}/${file}">${file}</a></li>`)}</ul></details></main>`,
   );
 }
@@ -201,29 +237,20 @@ const common = new Set(
 /** Words that newcomers use for the words of these pages. */
 const synonyms: Readonly<Record<string, string>> = { add: 'create', change: 'update' };
 
-/** Returns the words to search for, as patterns: without the common ones, unless there are no others. */
+/** Returns patterns of the words to search for: without the common words, unless there are no others. */
 function patternsOf(words: string): readonly string[] {
   const all = words.toLowerCase().match(/[^\s?!,;]+/g) ?? [];
   const rare = all.filter((word) => !common.has(word));
   return (rare.length > 0 ? rare : all).slice(0, 10).map((word) => {
-    const synonym = synonyms[word];
-    return synonym === undefined ? patternOf(word) : `(?:${patternOf(word)}|${patternOf(synonym)})`;
+    const stems = [word, synonyms[word]].flatMap((one) => one?.replace(ending, '').replaceAll(special, '\\$&') ?? []);
+    // Only at the beginning of a word: a text about upstreams is not about streams.
+    return `(?<![\\p{L}\\p{N}])(?:${stems.join('|')})`;
   });
 }
 
-/** Returns the pattern of a word in all its endings: "retries", "retried" and "retrying" are the word "retry". */
-function patternOf(word: string): string {
-  const stem = word
-    .replace(/(?<=[a-z]{3}(?:ss|sh|ch|x))es$|(?<=[a-z]{2}[^sui])s$/, '')
-    .replace(/(?<=[a-z]{4})ed$|(?<=[a-z]{5})ing$/, '')
-    .replace(/(?<=[a-z]{3})(?:ie|i|y)$/, '');
-  const ending = /(?:y|ies|ied|ying)$/.test(word) && stem.length > 3 ? '(?:y|i)' : '';
-  const pattern = stem.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&') + ending;
-  // A short word counts only at the beginning of a word.
-  return word.length < 4 ? `${wordStart}${pattern}` : pattern;
-}
-
-const wordStart = '(?<![\\p{L}\\p{N}])';
+/** What differs between the forms of a word: "retries", "retried" and "retrying" are the word "retry". */
+const ending = /(?<=[a-z]{3})(?:ies?|ied|ying|es|s|ed|ing|y|e)$/;
+const special = /[\\^$.*+?()[\]{}|]/g;
 
 function marked(excerpt: string, words: string) {
   // Every second part is one of the words.
@@ -235,7 +262,7 @@ function marked(excerpt: string, words: string) {
 function listText(groups: Groups, titles: Titles): string {
   const lists = groups.map(
     ([reader, pages]) =>
-      `## ${reader}\n\n${pages.map((file) => `- [${titles.get(file)}](${docsPath.slice(1)}/${file})`).join('\n')}\n`,
+      `## ${reader}\n\n${pages.map((file) => `- [${titles.get(file)}](${docsPath.slice(1)}/${file})${abouts.has(file) ? `: ${abouts.get(file)}` : ''}`).join('\n')}\n`,
   );
   return `# Payments\n\n> Moves money for platforms and their customers: one GraphQL API, and a REST API over the same domain.\n\n${lists.join('\n')}`;
 }
@@ -263,12 +290,10 @@ function search(pages: ReadonlyMap<string, string>, words: string): readonly Fou
   const patterns = patternsOf(words).map((pattern) => new RegExp(pattern, 'giu'));
   const [firstPattern] = patterns;
   if (!firstPattern) return [];
-  // A heading about upstreams is not about streams.
-  const headings = patterns.map(({ source }) => new RegExp(`${wordStart}${source}`, 'iu'));
   const sections = [...pages].flatMap(([file, text]) => {
-    const isOfPage = headings.map((pattern) => titleOf(text, file).search(pattern) >= 0);
+    const isOfPage = patterns.map((pattern) => titleOf(text, file).search(pattern) >= 0);
     return sectionsOf(text).map(({ title, body }) => {
-      const isHeading = headings.map((pattern) => title.search(pattern) >= 0);
+      const isHeading = patterns.map((pattern) => title.search(pattern) >= 0);
       const times = patterns.map((pattern) => `${title}\n${body}`.match(pattern)?.length ?? 0);
       return { file, title, body, times, isHeading, isOfPage };
     });
@@ -348,9 +373,11 @@ function renderMarkdown(text: string, file: string, known: ReadonlySet<string>) 
       return written.replace('<pre', `<pre ${isDrawing ? 'class="drawing" ' : ''}tabindex="0"`);
     };
   }
-  // Lets a long code break at its underscores, so that it does not widen its column.
-  rules.text = (tokens, index) =>
-    markdown.utils.escapeHtml(tokens[index]?.content ?? '').replaceAll(/_(?=\w)/g, '_<wbr>');
+  // Lets a long name break between its words, so that it neither widens its column nor breaks within a word.
+  const breakable = (text = '') =>
+    markdown.utils.escapeHtml(text).replaceAll(/(?<=\w[_./:-])(?=\w)|(?<=[a-z])(?=[A-Z])/g, '<wbr>');
+  rules.text = (tokens, index) => breakable(tokens[index]?.content);
+  rules.code_inline = (tokens, index) => `<code>${breakable(tokens[index]?.content)}</code>`;
   // For each open link, whether it is shown as a link.
   const leads: boolean[] = [];
   rules.link_open = (tokens, index, options, _env, renderer) => {

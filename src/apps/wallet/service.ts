@@ -84,6 +84,16 @@ function amountText(_all: string, decimal: `${number}`, { length } = '', code: s
 /** Gives the currency of a formatted amount a line of its own where there is no room for both. */
 export const breakable = (formatted: string) => formatted.replaceAll('\u00a0', ' ');
 
+/** An account at an end of a payment. */
+export interface Account {
+  readonly displayName: string;
+  readonly maskedNumber: string | null;
+}
+
+/** Names an account so that it differs from others of the same person: "Ada Muster •••• 1234". */
+export const accountText = (account: Account | null) =>
+  [account?.displayName ?? '…', account?.maskedNumber?.replace(' ', '\u00a0')].filter(Boolean).join(' ');
+
 /** Formats a time for the reader's locale. */
 export function timeText(time: string): string {
   return times.format(new Date(time));
