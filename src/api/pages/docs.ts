@@ -82,76 +82,53 @@ const readers: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 
 const abouts = new Map(Object.values(readers).flatMap((pages) => Object.entries(pages)));
 
-/** The pages in the order of a search, by audience: users of the APIs, operators, contributors, nobody in particular. */
-const audiences = [
-  ['Try it', 'Build an app', 'Build a server'],
-  ['Operate the service', 'Connect a bank or a provider'],
-  ['Change the code'],
-].map((names) => new Set(names.flatMap((name) => Object.keys(readers[name] ?? {}))));
-
-/** Returns the position of a page's audience in that order. */
-function audienceOf(file: string): number {
-  const found = audiences.findIndex((files) => files.has(file));
-  return found < 0 ? audiences.length : found;
-}
+/** How far the pages for other readers than users of the APIs come behind in a search. */
+const handicaps: Readonly<Record<string, number>> = {
+  ...{ 'Operate the service': 40, 'Connect a bank or a provider': 40, 'Change the code': 400 },
+};
+const handicapOf = new Map(
+  Object.entries(readers).flatMap(([reader, pages]) =>
+    Object.keys(pages).map((file) => [file, handicaps[reader] ?? 0] as const),
+  ),
+);
 
 const isPicture = (file: string) => file.endsWith('.png');
 const isPage = (file: string) => file.endsWith('.md');
 
-/** Finds the files of the documentation. Each is read when it is first requested. */
+/** Reads the files of the documentation. */
 export async function openDocs() {
-  const files = new Set<string>();
+  const files = new Map<string, Buffer>();
   for await (const file of glob(documented, { cwd: root, withFileTypes: true })) {
-    if (file.isFile()) files.add(path.relative(root, path.join(file.parentPath, file.name)).replaceAll(path.sep, '/'));
+    if (!file.isFile()) continue;
+    const found = path.join(file.parentPath, file.name);
+    files.set(path.relative(root, found).replaceAll(path.sep, '/'), await readFile(found));
   }
-  const grouped = groupsOf([...files].filter(isPage).sort());
-  const ordered = grouped.flatMap(([, pages]) => pages);
-  const read = once((file: string) => readFile(path.join(root, file), 'utf8'));
-  const texts = once(
-    async () => new Map(await Promise.all(ordered.map(async (file) => [file, await read(file)] as const))),
-  );
-  const titles = async () =>
-    new Map([...(await texts(''))].map(([file, text]) => [file, titleOf(text, file)] as const));
-  const pages = once(async (file: string) => {
-    if (file === '')
-      return listPage(
-        grouped,
-        await titles(),
-        [...files].filter((one) => !isPage(one) && !isPicture(one)),
-      );
-    const text = await read(file);
-    return isPage(file) ? filePage(file, text, { files, ordered, titles: await titles() }) : sourcePage(file, text);
-  });
+  const grouped = groupsOf([...files.keys()].filter(isPage).sort());
+  const texts = new Map(grouped.flatMap(([, pages]) => pages).map((file) => [file, String(files.get(file))] as const));
+  const titles = new Map([...texts].map(([file, text]) => [file, titleOf(text, file)] as const));
+  const others = [...files.keys()].filter((file) => !isPage(file) && !isPicture(file));
+  const rendered = new Map<string, Page>([['', listPage(grouped, titles, others)]]);
   const fileAt = (requested: string) => requested.slice(docsPath.length + 1);
   return {
     /** Renders a file, or the list of all pages; undefined for an unknown path. */
-    async page(requested: string): Promise<Page | undefined> {
+    page(requested: string): Page | undefined {
       const file = fileAt(requested);
-      return file === '' || (files.has(file) && !isPicture(file)) ? pages(file) : undefined;
+      const text = files.get(file);
+      if (rendered.has(file) || !text || isPicture(file)) return rendered.get(file);
+      const page = isPage(file) ? filePage(file, String(text), files, titles) : sourcePage(file, String(text));
+      rendered.set(file, page);
+      return page;
     },
-    async found(words: string): Promise<Page> {
-      return foundPage(words, search(await texts(''), words), await titles());
-    },
+    found: (words: string): Page => foundPage(words, search(texts, words), titles),
     /** Returns a page, or the list of all pages, in Markdown for programs; undefined for an unknown path. */
-    async text(requested: string): Promise<string | undefined> {
+    text(requested: string): string | undefined {
       const file = fileAt(requested);
-      if (file === '') return listText(grouped, await titles());
-      return isPage(file) && files.has(file) ? read(file) : undefined;
+      return file === '' ? listText(grouped, titles) : texts.get(file);
     },
-    async picture(requested: string): Promise<Buffer | undefined> {
+    picture(requested: string): Buffer | undefined {
       const file = fileAt(requested);
-      return files.has(file) && isPicture(file) ? readFile(path.join(root, file)) : undefined;
+      return isPicture(file) ? files.get(file) : undefined;
     },
-  };
-}
-
-/** Returns a function that creates each value once and caches it. */
-function once<Thing>(make: (name: string) => Promise<Thing>): (name: string) => Promise<Thing> {
-  const made = new Map<string, Promise<Thing>>();
-  return (name) => {
-    const thing = made.get(name) ?? make(name);
-    made.set(name, thing);
-    return thing;
   };
 }
 
@@ -186,14 +163,9 @@ ${contents}`,
 
 const linkTo = (file: string, titles: Titles) => html`<a href="${docsPath}/${file}">${titles.get(file)}</a>`;
 
-interface Shelf {
-  readonly files: ReadonlySet<string>;
-  readonly ordered: readonly string[];
-  readonly titles: Titles;
-}
-
-function filePage(file: string, text: string, { files, ordered, titles }: Shelf): Page {
+function filePage(file: string, text: string, files: ReadonlyMap<string, unknown>, titles: Titles): Page {
   const { html: contents, sections } = renderMarkdown(text, file, files);
+  const ordered = [...titles.keys()];
   const place = ordered.indexOf(file);
   const [before, after] = [ordered[place - 1], ordered[place + 1]];
   return docsPage(
@@ -308,7 +280,7 @@ function search(pages: ReadonlyMap<string, string>, words: string): readonly Fou
     .map(({ file, title, body, times, isHeading, isOfPage }) => {
       const placed = 100 * weightOf(isHeading) + 50 * weightOf(isOfPage.map((is, word) => is && !isHeading[word]));
       const frequency = times.reduce((sum, count) => sum + Math.min(count, 9), 0) / times.length;
-      const rank = placed + frequency - ([0, 40][audienceOf(file)] ?? 200 * audienceOf(file));
+      const rank = placed + frequency - (handicapOf.get(file) ?? 600);
       const first = body.search(firstPattern);
       const [from, to] = [Math.max(0, first - 80), Math.max(0, first) + 160];
       // Whole words, without Markdown markup.
@@ -342,7 +314,7 @@ interface Section {
  * @param file its path in the repository
  * @param known the files that are shown
  */
-function renderMarkdown(text: string, file: string, known: ReadonlySet<string>) {
+function renderMarkdown(text: string, file: string, known: ReadonlyMap<string, unknown>) {
   const markdown = new MarkdownIt({ html: false });
   const { rules } = markdown.renderer;
   const sections: Section[] = [];
