@@ -18,7 +18,7 @@ import { journey, stepOf } from './further-steps.ts';
 import { type Entry, Movements } from './movements.tsx';
 import type { Answer, Operations } from './operations.ts';
 import type { Settings } from './settings.ts';
-import { bringIntoSight } from './tab-bar.tsx';
+import { bringIntoSight, type Tab } from './tab-bar.tsx';
 import { DocumentTools, Shortcuts, ThemeChoice } from './tools.tsx';
 
 export interface SessionProps {
@@ -220,12 +220,6 @@ function Variables() {
       <HeaderEditor className={shown === 'headers' ? '' : 'hidden'} />
     </section>
   );
-}
-
-interface Tab {
-  readonly id: string;
-  readonly query: string | null;
-  readonly variables?: string | null;
 }
 
 /**

@@ -5,6 +5,8 @@ export interface Tab {
   readonly id: string;
   readonly title: string;
   readonly operationName: string | null;
+  readonly query: string | null;
+  readonly variables?: string | null;
 }
 
 export interface TabBarProps {
