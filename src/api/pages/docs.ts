@@ -1,7 +1,7 @@
 import { glob, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { html, raw } from 'hono/html';
-import MarkdownIt from 'markdown-it';
+import MarkdownIt, { type Token } from 'markdown-it';
 import { type Html, type Page, plainPage } from './layout.ts';
 
 /** The root of the documentation: each file is shown below it at its repository path, so that links work. */
@@ -28,16 +28,16 @@ const readers: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   'Build an app': {
     'docs/guides/web.md': 'a program that quotes, pays and follows the payment',
-    'docs/mobile.md': 'the same with Apollo Kotlin and Apollo iOS',
+    'docs/mobile.md': 'payments on a phone, with Apollo Kotlin and Apollo iOS',
     'docs/guides/money.md': 'how to read, show and send amounts and rates',
     'docs/guides/errors.md': 'where errors are in a response, and which to retry',
-    'docs/lists.md': 'filters, order and pages of lists, and statements',
+    'docs/lists.md': 'which rows a list contains, in which order, page by page',
     'docs/streams.md': 'how an app follows changes and misses none',
     'docs/guides/caching.md': 'how a client’s cache stays correct beside streams and mutations',
-    'docs/screens.md': 'one request for each screen of an app',
+    'docs/screens.md': 'the requests to copy for balances, payees, quotes, receipts and support',
     'docs/trusted-documents.md': 'how to restrict your tokens to the documents of your app',
-    'src/apps/client/README.md': 'the npm package with sockets, tokens, hooks and cache settings',
-    'src/apps/wallet/README.md': 'an example app to copy',
+    'src/apps/client/README.md': 'sockets, tokens, hooks and cache settings for an app',
+    'src/apps/wallet/README.md': 'an example app with React and Apollo Client',
     'src/apps/lab/README.md': 'what the lab adds to GraphiQL',
   },
   'Build a server': {
@@ -69,11 +69,11 @@ const readers: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'ARCHITECTURE.md': 'the folders, the imports, and the path of a request',
     'CONTRIBUTING.md': 'how to build, test and change the code',
     'docs/decisions.md': 'what was decided where the specification leaves room',
-    'docs/prisma.md': 'what goes through Prisma, what is SQL, and why',
+    'docs/prisma.md': 'which tables go through Prisma, which through SQL, and why',
     'docs/database-functions.md': 'the functions that move the money',
     'docs/proofs.md': 'what is proved about prices, lanes and the feed',
     'docs/faults.md': 'what the fault tests break, and what must survive',
-    'docs/attacks.md': 'the tests that attack the service',
+    'docs/attacks.md': 'hostile requests, and what they got',
     'docs/coverage.md': 'where each rule of the specification is implemented and tested',
     'bench/RESULTS.md': 'how fast it is',
     'CHANGELOG.md': 'what is new',
@@ -346,10 +346,11 @@ function renderMarkdown(text: string, file: string, known: ReadonlyMap<string, u
     };
   }
   // Lets a long name break between its words, so that it neither widens its column nor breaks within a word.
-  const breakable = (text = '') =>
-    markdown.utils.escapeHtml(text).replaceAll(/(?<=\w[_./:-])(?=\w)|(?<=[a-z])(?=[A-Z])/g, '<wbr>');
-  rules.text = (tokens, index) => breakable(tokens[index]?.content);
-  rules.code_inline = (tokens, index) => `<code>${breakable(tokens[index]?.content)}</code>`;
+  const breakable = (at: RegExp) => (tokens: readonly Token[], index: number) =>
+    markdown.utils.escapeHtml(tokens[index]?.content ?? '').replaceAll(at, '<wbr>');
+  rules.text = breakable(/(?<=\w[_/])(?=[\w{])/g);
+  const code = breakable(/(?<=\w[_./:-])(?=[\w{])|(?<=[a-z])(?=[A-Z])/g);
+  rules.code_inline = (tokens, index) => `<code>${code(tokens, index)}</code>`;
   // For each open link, whether it is shown as a link.
   const leads: boolean[] = [];
   rules.link_open = (tokens, index, options, _env, renderer) => {
