@@ -140,7 +140,7 @@ export function Pay() {
               <optgroup key={type} label={kinds[type]}>
                 {accounts.map(({ id, displayName, currency, maskedNumber }) => (
                   <option key={id} value={id}>
-                    {displayName} · {currency.code} {maskedNumber}
+                    {displayName} · {currency.code} {maskedNumber?.replace('•••• ', '…')}
                   </option>
                 ))}
               </optgroup>
