@@ -1,7 +1,7 @@
 import type { FailureReason } from '../client/generated/documents.ts';
 import { type LiveTransaction, useConnectionState, useTransaction } from '../client/react.ts';
 import { PaymentDrawing, wordOf } from './payment.tsx';
-import { breakable, locale, noConnection, reasonOf, statusText } from './service.ts';
+import { locale, noConnection, reasonOf, statusText } from './service.ts';
 
 /** The reasons of failures, as a customer reads them. */
 const reasons: Readonly<Record<FailureReason, string>> = {
@@ -33,7 +33,7 @@ export function PaymentStatus({ id }: { id: string }) {
                   <li key={id}>
                     <small>{wordOf(kind)}</small>
                     <span>{account.displayName}</span>
-                    <b>{breakable(amount.formatted)}</b>
+                    <b>{amount.formatted}</b>
                   </li>
                 ),
             )}
