@@ -79,6 +79,10 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await pay.getByRole('status').filter({ hasText: 'COMPLETED' }).waitFor();
     await page.getByText('live', { exact: true }).waitFor();
     await history.getByText('COMPLETED').first().waitFor();
+    await history
+      .getByText(/^To \S.* ••••\s\S+/)
+      .first()
+      .waitFor();
     // It shows the entries of the customer's own account, and no other party of the ledger.
     const entries = pay.getByRole('list', { name: 'Entries of your accounts' }).getByRole('listitem');
     expect(await entries.allTextContents()).toEqual(['DebitUSD account-$12.34']);
@@ -140,6 +144,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
       .filter({ hasText: /^waits for approval until / })
       .waitFor();
     await pay.getByText(/^Next: an approval, until /).waitFor();
+    expect(await pay.locator('.states b').allTextContents()).toEqual(['CREATED']);
     await pay.getByText('$79.99 and 4 payments left today · $100.00 in one payment', { exact: true }).waitFor();
     const history = page.getByRole('region', { name: 'History' });
     const waiting = history.getByRole('listitem').filter({ hasText: '$20.01' });

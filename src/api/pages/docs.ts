@@ -216,12 +216,13 @@ function patternsOf(words: string): readonly string[] {
   return (rare.length > 0 ? rare : all).slice(0, 10).map((word) => {
     const stems = [word, synonyms[word]].flatMap((one) => one?.replace(ending, '').replaceAll(special, '\\$&') ?? []);
     // Only at the beginning of a word: a text about upstreams is not about streams.
-    return `(?<![\\p{L}\\p{N}])(?:${stems.join('|')})`;
+    return `(?<![\\p{L}\\p{N}])(?:${stems.join('|')})(?:${endings})?`;
   });
 }
 
 /** What differs between the forms of a word: "retries", "retried" and "retrying" are the word "retry". */
-const ending = /(?<=[a-z]{3})(?:ies?|ied|ying|es|s|ed|ing|y|e)$/;
+const endings = 'ies?|ied|ying|es|s|ed|ing|y|e';
+const ending = new RegExp(`(?<=[a-z]{3})(?:${endings})$`);
 const special = /[\\^$.*+?()[\]{}|]/g;
 
 function marked(excerpt: string, words: string) {

@@ -4,18 +4,11 @@ import { GraphQLWsLink } from '@apollo/client/link/subscriptions';
 import { useEffect } from 'react';
 import { newestVersions } from '../client/apollo.ts';
 import { apolloCache } from '../client/apollo-cache.ts';
-import { openPayments, type Payments } from '../client/payments.ts';
+import { openPayments } from '../client/payments.ts';
 import { useConnectionState } from '../client/react.ts';
 
-/** The wallet's connections. */
-export interface Service {
-  readonly payments: Payments;
-  readonly apollo: ApolloClient;
-  readonly network: Network;
-}
-
 /** Opens the service. The token comes from the wallet's own server (src/api/pages/pages.ts in the sandbox). */
-export function openService(): Service {
+export function openService() {
   const network = new Network();
   const payments = openPayments({
     url: new URL('graphql', location.href).href,
