@@ -30,16 +30,9 @@ export function Movements({ entries }: { readonly entries: readonly Entry[] }) {
   );
 }
 
-interface Movement {
-  readonly kind: string;
-  readonly from: string;
-  readonly to: string;
-  readonly amount: string;
-}
-
 /** Pairs what leaves one party with what reaches another: in each currency, the entries of a posting add up to zero. */
-function movementsOf(entries: readonly Entry[]): Movement[] {
-  const movements: Movement[] = [];
+function movementsOf(entries: readonly Entry[]) {
+  const movements: Readonly<Record<'kind' | 'from' | 'to' | 'amount', string>>[] = [];
   const open: { readonly entry: Entry; readonly code: string; readonly formatted: string; left: bigint }[] = [];
   for (const entry of entries) {
     const { amount = '', formatted, currency: { code } = {} } = entry.amount ?? {};

@@ -59,12 +59,10 @@ export function DocumentTools({ authorization }: { readonly authorization: strin
     // GraphiQL gives its editors these shortcuts with Monaco's WinCtrl, which is the Windows key except on macOS. Outside
     // the editors, Ctrl-Enter would press the button that has the focus.
     const acts: Readonly<Record<string, () => unknown>> = {
-      ...{
-        'Shift-KeyP': prettify,
-        'Shift-KeyM': merge,
-        'Shift-KeyC': () => copy(theDocument),
-        'Shift-KeyR': introspect,
-      },
+      'Shift-KeyP': prettify,
+      'Shift-KeyM': merge,
+      'Shift-KeyC': () => copy(theDocument),
+      'Shift-KeyR': introspect,
       Enter: run,
     };
     const press = (event: KeyboardEvent) => {
