@@ -42,14 +42,10 @@ export interface WrittenStep {
   ) => Partial<Record<CarriedName, string | undefined>> | undefined;
 }
 
-export interface Step extends Omit<WrittenStep, 'variables'> {
-  /** The name of its operation, which identifies its tab. */
-  readonly operation: string;
-  /** The text of its variables, in the order of their declaration. */
-  readonly variables: string;
-}
+/** A step with the name of its operation, which identifies its tab, and the text of its variables, as they are declared. */
+export type Step = ReturnType<typeof stepFrom>;
 
-export function stepFrom({ variables: given, ...written }: WrittenStep): Step {
+export function stepFrom({ variables: given, ...written }: WrittenStep) {
   const [, operation = ''] = /^\w+ (\w+)/.exec(written.query) ?? [];
   const names = Array.from(written.query.matchAll(/\$(\w+): /g), ([, name = '']) => name);
   const known: Readonly<Record<string, string>> = { ...open, ...given };
