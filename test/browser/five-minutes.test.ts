@@ -58,6 +58,8 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await wallet.getByRole('button', { name: 'Restore the network' }).click();
     await history.getByText('FAILED').waitFor();
     await wallet.getByText('live', { exact: true }).waitFor();
+    await history.getByText('FAILED').click();
+    await history.getByText('The money could not be delivered.').waitFor();
     await history.scrollIntoViewIfNeeded();
     await screenshot(wallet, 'five-minutes-resumed');
 

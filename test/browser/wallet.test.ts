@@ -79,7 +79,13 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await pay.getByRole('status').filter({ hasText: 'COMPLETED' }).waitFor();
     await page.getByText('live', { exact: true }).waitFor();
     await history.getByText('COMPLETED').first().waitFor();
-    await pay.getByRole('figure', { name: 'The payment' }).getByText('Clearing → Outside').waitFor();
+    await history
+      .getByText(/^To \S.* ••••\s\S+/)
+      .first()
+      .waitFor();
+    // It shows the entries of the customer's own account, and no other party of the ledger.
+    const entries = pay.getByRole('list', { name: 'Entries of your accounts' }).getByRole('listitem');
+    expect(await entries.allTextContents()).toEqual(['DebitUSD account-$12.34']);
 
     // This payment had not ended when the network was cut; the resumed stream shows its end.
     expect(await waiting.getByText('PENDING').count()).toBe(1);
@@ -94,8 +100,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     // The page behind the dialog is dim, in dark mode too.
     const backdrop = (dialog: Element) => getComputedStyle(dialog, '::backdrop').backgroundColor;
     expect(await statement.evaluate(backdrop)).toBe('rgba(0, 0, 0, 0.6)');
-    const entries = statement.getByRole('listitem');
-    expect(await entries.first().textContent()).toMatch(/^From .*Deposit.*\$7\.77$/);
+    expect(await statement.getByRole('listitem').first().textContent()).toMatch(/^From .*Deposit.*\$7\.77$/);
     expect(await faultsOf(page)).toEqual([]);
     await page.keyboard.press('Escape');
     const opener = page.getByRole('button', { name: 'Statement of USD account' });
@@ -104,7 +109,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     expect(await waiting.evaluate(marker)).toBe('"▸" / ""');
     await waiting.click();
     expect(await waiting.evaluate(marker)).toBe('"▾" / ""');
-    await waiting.getByRole('figure', { name: 'The payment' }).getByText('Outside → USD account').waitFor();
+    await waiting.getByRole('figure', { name: 'The payment' }).getByText('USD account').waitFor();
     await screenshot(page, 'wallet-dark', { fullPage: true });
     expect(await faultsOf(page)).toEqual([]);
     expect(await isTooWide(page)).toBe(false);
@@ -139,6 +144,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
       .filter({ hasText: /^waits for approval until / })
       .waitFor();
     await pay.getByText(/^Next: an approval, until /).waitFor();
+    expect(await pay.locator('.states b').allTextContents()).toEqual(['CREATED']);
     await pay.getByText('$79.99 and 4 payments left today · $100.00 in one payment', { exact: true }).waitFor();
     const history = page.getByRole('region', { name: 'History' });
     const waiting = history.getByRole('listitem').filter({ hasText: '$20.01' });
@@ -247,7 +253,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await select(pay, 'From', 'JPY account');
     await pay.getByLabel('Amount in JPY').fill('1.5');
     await pay.getByLabel('Amount in JPY').press('Enter');
-    await pay.getByText('Write the amount like 1,235, without decimals.').waitFor();
+    await pay.getByText('Write the amount like 1,234, without decimals.').waitFor();
     await select(pay, 'From', 'USD account');
     await page.route('**/graphql', (route) => route.abort());
     await amount.fill('1.00');
@@ -332,8 +338,8 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     expect(await pay.getByRole('definition').first().textContent()).toMatch(/^\S.* ••••\u00a0\S+$/);
     expect(await button.evaluate((element) => element.getBoundingClientRect().bottom)).toBeLessThan(phone.height);
     await button.click();
-    const movements = pay.getByRole('list', { name: 'Movements in the ledger' });
-    expect(await movements.getByRole('listitem').first().textContent()).toMatch(/,\d\d\u00a0\$$/);
+    const entries = pay.getByRole('list', { name: 'Entries of your accounts' });
+    expect(await entries.getByRole('listitem').first().textContent()).toMatch(/,\d\d\u00a0\$$/);
     const outcome = pay.getByRole('figure', { name: 'The payment' }).locator('[data-status=COMPLETED]');
     await expect.poll(() => outcome.evaluate(isInView)).toBe(true);
   });
@@ -585,7 +591,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await select(pay, 'To', '· USD');
     await quote('0,0001');
     await pay.getByRole('button', { name: /^Pay / }).click();
-    await pay.getByText('Clearing → Outside').waitFor();
+    await pay.locator('[data-status=COMPLETED]').waitFor();
     expect(await pay.locator('.card').evaluate(brokenWords)).toEqual([]);
     await screenshot(page, 'wallet-narrow', { fullPage: true });
   });

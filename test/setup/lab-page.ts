@@ -6,7 +6,7 @@ export function labOf(page: Page) {
   const result = page.locator('.result-window .view-lines');
   const events = page.locator('.lab-events li');
   const tab = (title: string) => page.getByRole('tab', { name: new RegExp(`^\\d+ ${title}$`) });
-  const copy = page.getByRole('region', { name: 'The operation, to copy' });
+  const copy = page.getByRole('region', { name: 'The operation' });
   const isOpen = async (title: string) => {
     await expect.poll(() => tab(title).getAttribute('aria-selected'), { interval: 20 }).toBe('true');
   };

@@ -1,7 +1,7 @@
 import { glob, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { html, raw } from 'hono/html';
-import MarkdownIt from 'markdown-it';
+import MarkdownIt, { type Token } from 'markdown-it';
 import { type Html, type Page, plainPage } from './layout.ts';
 
 /** The root of the documentation: each file is shown below it at its repository path, so that links work. */
@@ -18,116 +18,129 @@ const documented = [
 
 export type Docs = Awaited<ReturnType<typeof openDocs>>;
 
-/** The pages by audience, in reading order. Pages not listed come last. */
-const readers = `
-Try it
-  README.md docs/guides/first-five-minutes.md docs/guides/concepts.md docs/guides/glossary.md
-Build an app
-  docs/guides/web.md docs/mobile.md docs/guides/money.md docs/guides/errors.md docs/lists.md docs/streams.md
-  docs/guides/caching.md docs/screens.md docs/trusted-documents.md src/apps/client/README.md src/apps/wallet/README.md
-  src/apps/lab/README.md
-Build a server
-  docs/guides/server.md docs/guides/keys.md docs/rest.md src/api/webhooks/README.md docs/accounts.md docs/limits.md
-  src/rails/sandbox/README.md docs/command-line.md docs/interface-specification.md docs/compatibility.md
-Operate the service
-  docs/operating.md docs/settings.md docs/production.md docs/night.md docs/growing.md docs/database-roles.md
-  SECURITY.md
-Connect a bank or a provider
-  docs/rails.md src/rails/README.md
-Change the code
-  ARCHITECTURE.md CONTRIBUTING.md docs/decisions.md docs/prisma.md docs/database-functions.md docs/proofs.md
-  docs/faults.md docs/attacks.md docs/coverage.md bench/RESULTS.md CHANGELOG.md`
-  .split(/\n(?=\S)/)
-  .slice(1)
-  .map((part): readonly [reader: string, files: readonly string[]] => {
-    const [reader = '', ...lines] = part.split('\n  ');
-    return [reader, lines.flatMap((line) => line.split(' '))];
-  });
+/** The pages by audience, in reading order, each with what it answers. Pages not listed come last. */
+const readers: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'Try it': {
+    'README.md': 'what the service is, how to start it, and which API to choose',
+    'docs/guides/first-five-minutes.md': 'pay in an app, watch it, lose the network, and find out why a payment failed',
+    'docs/guides/concepts.md': 'customers, accounts, quotes, payments and events, and how they belong together',
+    'docs/guides/glossary.md': 'the words of these pages',
+  },
+  'Build an app': {
+    'docs/guides/web.md': 'a program that quotes, pays and follows the payment',
+    'docs/mobile.md': 'payments on a phone, with Apollo Kotlin and Apollo iOS',
+    'docs/guides/money.md': 'how to read, show and send amounts and rates',
+    'docs/guides/errors.md': 'where errors are in a response, and which to retry',
+    'docs/lists.md': 'which rows a list contains, in which order, page by page',
+    'docs/streams.md': 'how an app follows changes and misses none',
+    'docs/guides/caching.md': 'how a client’s cache stays correct beside streams and mutations',
+    'docs/screens.md': 'the requests to copy for balances, payees, quotes, receipts and support',
+    'docs/trusted-documents.md': 'how to restrict your tokens to the documents of your app',
+    'src/apps/client/README.md': 'sockets, tokens, hooks and cache settings for an app',
+    'src/apps/wallet/README.md': 'an example app with React and Apollo Client',
+    'src/apps/lab/README.md': 'what the lab adds to GraphiQL',
+  },
+  'Build a server': {
+    'docs/guides/server.md': 'a program that pays, and receives a webhook',
+    'docs/guides/keys.md': 'how to limit a token that you give to an app, a colleague or an agent',
+    'docs/rest.md': 'how REST differs from GraphQL',
+    'src/api/webhooks/README.md': 'how webhooks are signed, retried and repeated',
+    'docs/accounts.md': 'the fields and formats of every kind of account',
+    'docs/limits.md': 'how many requests, sockets and streams are allowed',
+    'src/rails/sandbox/README.md': 'how to make payments fail, wait or return',
+    'docs/command-line.md': 'commands that show events, forward webhooks and trigger payments',
+    'docs/interface-specification.md': 'the contract of the REST API',
+    'docs/compatibility.md': 'which changes your code should be prepared for',
+  },
+  'Operate the service': {
+    'docs/operating.md': 'configure, upgrade, back up and watch an installation',
+    'docs/settings.md': 'every environment variable',
+    'docs/production.md': 'from a new machine to two instances behind a load balancer',
+    'docs/night.md': 'what to do when an alert fires',
+    'docs/growing.md': 'how much one database carries, and what to do beyond that',
+    'docs/database-roles.md': 'what each login of the database may do',
+    'SECURITY.md': 'what is promised, and how to report a vulnerability',
+  },
+  'Connect a bank or a provider': {
+    'docs/rails.md': 'how to connect a rail, and what to do when it and the ledger disagree',
+    'src/rails/README.md': 'how to write a rail, method by method',
+  },
+  'Change the code': {
+    'ARCHITECTURE.md': 'the folders, the imports, and the path of a request',
+    'CONTRIBUTING.md': 'how to build, test and change the code',
+    'docs/decisions.md': 'what was decided where the specification leaves room',
+    'docs/prisma.md': 'which tables go through Prisma, which through SQL, and why',
+    'docs/database-functions.md': 'the functions that move the money',
+    'docs/proofs.md': 'what is proved about prices, lanes and the feed',
+    'docs/faults.md': 'what the fault tests break, and what must survive',
+    'docs/attacks.md': 'hostile requests, and what they got',
+    'docs/coverage.md': 'where each rule of the specification is implemented and tested',
+    'bench/RESULTS.md': 'how fast it is',
+    'CHANGELOG.md': 'what is new',
+  },
+};
 
-const listed = new Set(readers.flatMap(([, files]) => files));
+const abouts = new Map(Object.values(readers).flatMap((pages) => Object.entries(pages)));
 
-/** The pages in the order of a search, by audience: users of the APIs, operators, contributors, nobody in particular. */
-const audiences = [
-  ['Try it', 'Build an app', 'Build a server'],
-  ['Operate the service', 'Connect a bank or a provider'],
-  ['Change the code'],
-].map((names) => new Set(readers.flatMap(([reader, files]) => (names.includes(reader) ? files : []))));
-
-/** Returns the position of a page's audience in that order. */
-function audienceOf(file: string): number {
-  const found = audiences.findIndex((files) => files.has(file));
-  return found < 0 ? audiences.length : found;
-}
+/** How far the pages for other readers than users of the APIs come behind in a search. */
+const handicaps: Readonly<Record<string, number>> = {
+  ...{ 'Operate the service': 40, 'Connect a bank or a provider': 40, 'Change the code': 400 },
+};
+const handicapOf = new Map(
+  Object.entries(readers).flatMap(([reader, pages]) =>
+    Object.keys(pages).map((file) => [file, handicaps[reader] ?? 0] as const),
+  ),
+);
 
 const isPicture = (file: string) => file.endsWith('.png');
 const isPage = (file: string) => file.endsWith('.md');
 
-/** Finds the files of the documentation. Each is read when it is first requested. */
+/** Reads the files of the documentation. */
 export async function openDocs() {
-  const files = new Set<string>();
+  const files = new Map<string, Buffer>();
   for await (const file of glob(documented, { cwd: root, withFileTypes: true })) {
-    if (file.isFile()) files.add(path.relative(root, path.join(file.parentPath, file.name)).replaceAll(path.sep, '/'));
+    if (!file.isFile()) continue;
+    const found = path.join(file.parentPath, file.name);
+    files.set(path.relative(root, found).replaceAll(path.sep, '/'), await readFile(found));
   }
-  const grouped = groupsOf([...files].filter(isPage).sort());
-  const ordered = grouped.flatMap(([, pages]) => pages);
-  const read = once((file: string) => readFile(path.join(root, file), 'utf8'));
-  const texts = once(
-    async () => new Map(await Promise.all(ordered.map(async (file) => [file, await read(file)] as const))),
-  );
-  const titles = async () =>
-    new Map([...(await texts(''))].map(([file, text]) => [file, titleOf(text, file)] as const));
-  const pages = once(async (file: string) => {
-    if (file === '')
-      return listPage(
-        grouped,
-        await titles(),
-        [...files].filter((one) => !isPage(one) && !isPicture(one)),
-      );
-    const text = await read(file);
-    return isPage(file) ? filePage(file, text, { files, ordered, titles: await titles() }) : sourcePage(file, text);
-  });
+  const grouped = groupsOf([...files.keys()].filter(isPage).sort());
+  const texts = new Map(grouped.flatMap(([, pages]) => pages).map((file) => [file, String(files.get(file))] as const));
+  const titles = new Map([...texts].map(([file, text]) => [file, titleOf(text, file)] as const));
+  const others = [...files.keys()].filter((file) => !isPage(file) && !isPicture(file));
+  const rendered = new Map<string, Page>([['', listPage(grouped, titles, others)]]);
   const fileAt = (requested: string) => requested.slice(docsPath.length + 1);
   return {
     /** Renders a file, or the list of all pages; undefined for an unknown path. */
-    async page(requested: string): Promise<Page | undefined> {
+    page(requested: string): Page | undefined {
       const file = fileAt(requested);
-      return file === '' || (files.has(file) && !isPicture(file)) ? pages(file) : undefined;
+      const text = files.get(file);
+      if (rendered.has(file) || !text || isPicture(file)) return rendered.get(file);
+      const page = isPage(file) ? filePage(file, String(text), files, titles) : sourcePage(file, String(text));
+      rendered.set(file, page);
+      return page;
     },
-    async found(words: string): Promise<Page> {
-      return foundPage(words, search(await texts(''), words), await titles());
-    },
+    found: (words: string): Page => foundPage(words, search(texts, words), titles),
     /** Returns a page, or the list of all pages, in Markdown for programs; undefined for an unknown path. */
-    async text(requested: string): Promise<string | undefined> {
+    text(requested: string): string | undefined {
       const file = fileAt(requested);
-      if (file === '') return listText(grouped, await titles());
-      return isPage(file) && files.has(file) ? read(file) : undefined;
+      return file === '' ? listText(grouped, titles) : texts.get(file);
     },
-    async picture(requested: string): Promise<Buffer | undefined> {
+    picture(requested: string): Buffer | undefined {
       const file = fileAt(requested);
-      return files.has(file) && isPicture(file) ? readFile(path.join(root, file)) : undefined;
+      return isPicture(file) ? files.get(file) : undefined;
     },
   };
 }
 
-/** Returns a function that creates each value once and caches it. */
-function once<Thing>(make: (name: string) => Promise<Thing>): (name: string) => Promise<Thing> {
-  const made = new Map<string, Promise<Thing>>();
-  return (name) => {
-    const thing = made.get(name) ?? make(name);
-    made.set(name, thing);
-    return thing;
-  };
-}
-
-type Groups = typeof readers;
+type Groups = readonly (readonly [reader: string, files: readonly string[]])[];
 type Titles = ReadonlyMap<string, string>;
 
-function groupsOf(pages: readonly string[]): Groups {
-  return [
-    ...readers.map(([reader, files]) => [reader, files.filter((file) => pages.includes(file))] as const),
-    ['Other pages', pages.filter((file) => !listed.has(file))],
-  ];
-}
+const groupsOf = (pages: readonly string[]): Groups => [
+  ...Object.entries(readers).map(
+    ([reader, about]) => [reader, Object.keys(about).filter((file) => pages.includes(file))] as const,
+  ),
+  ['Other pages', pages.filter((file) => !abouts.has(file))],
+];
 
 /** Goes to the search when / is pressed outside a field. */
 const searchKey = `addEventListener('keydown', (event) => {
@@ -150,14 +163,9 @@ ${contents}`,
 
 const linkTo = (file: string, titles: Titles) => html`<a href="${docsPath}/${file}">${titles.get(file)}</a>`;
 
-interface Shelf {
-  readonly files: ReadonlySet<string>;
-  readonly ordered: readonly string[];
-  readonly titles: Titles;
-}
-
-function filePage(file: string, text: string, { files, ordered, titles }: Shelf): Page {
+function filePage(file: string, text: string, files: ReadonlyMap<string, unknown>, titles: Titles): Page {
   const { html: contents, sections } = renderMarkdown(text, file, files);
+  const ordered = [...titles.keys()];
   const place = ordered.indexOf(file);
   const [before, after] = [ordered[place - 1], ordered[place + 1]];
   return docsPage(
@@ -178,7 +186,7 @@ function listPage(groups: Groups, titles: Titles, others: readonly string[]): Pa
   return docsPage(
     'Docs',
     html`<main><h1>Docs</h1>
-${groups.map(([reader, pages]) => html`<h2>${reader}</h2><ul>${pages.map((file) => html`<li>${linkTo(file, titles)}</li>`)}</ul>`)}
+${groups.map(([reader, pages]) => html`<h2>${reader}</h2><ul>${pages.map((file) => html`<li>${linkTo(file, titles)} <span class="quiet">${abouts.get(file)}</span></li>`)}</ul>`)}
 <details><summary>Files that these pages refer to</summary><ul>${others.map((file) => html`<li><a href="${docsPath}/${file}">${file}</a></li>`)}</ul></details></main>`,
   );
 }
@@ -201,29 +209,21 @@ const common = new Set(
 /** Words that newcomers use for the words of these pages. */
 const synonyms: Readonly<Record<string, string>> = { add: 'create', change: 'update' };
 
-/** Returns the words to search for, as patterns: without the common ones, unless there are no others. */
+/** Returns patterns of the words to search for: without the common words, unless there are no others. */
 function patternsOf(words: string): readonly string[] {
   const all = words.toLowerCase().match(/[^\s?!,;]+/g) ?? [];
   const rare = all.filter((word) => !common.has(word));
   return (rare.length > 0 ? rare : all).slice(0, 10).map((word) => {
-    const synonym = synonyms[word];
-    return synonym === undefined ? patternOf(word) : `(?:${patternOf(word)}|${patternOf(synonym)})`;
+    const stems = [word, synonyms[word]].flatMap((one) => one?.replace(ending, '').replaceAll(special, '\\$&') ?? []);
+    // Only at the beginning of a word: a text about upstreams is not about streams.
+    return `(?<![\\p{L}\\p{N}])(?:${stems.join('|')})(?:${endings})?`;
   });
 }
 
-/** Returns the pattern of a word in all its endings: "retries", "retried" and "retrying" are the word "retry". */
-function patternOf(word: string): string {
-  const stem = word
-    .replace(/(?<=[a-z]{3}(?:ss|sh|ch|x))es$|(?<=[a-z]{2}[^sui])s$/, '')
-    .replace(/(?<=[a-z]{4})ed$|(?<=[a-z]{5})ing$/, '')
-    .replace(/(?<=[a-z]{3})(?:ie|i|y)$/, '');
-  const ending = /(?:y|ies|ied|ying)$/.test(word) && stem.length > 3 ? '(?:y|i)' : '';
-  const pattern = stem.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&') + ending;
-  // A short word counts only at the beginning of a word.
-  return word.length < 4 ? `${wordStart}${pattern}` : pattern;
-}
-
-const wordStart = '(?<![\\p{L}\\p{N}])';
+/** What differs between the forms of a word: "retries", "retried" and "retrying" are the word "retry". */
+const endings = 'ies?|ied|ying|es|s|ed|ing|y|e';
+const ending = new RegExp(`(?<=[a-z]{3})(?:${endings})$`);
+const special = /[\\^$.*+?()[\]{}|]/g;
 
 function marked(excerpt: string, words: string) {
   // Every second part is one of the words.
@@ -235,7 +235,7 @@ function marked(excerpt: string, words: string) {
 function listText(groups: Groups, titles: Titles): string {
   const lists = groups.map(
     ([reader, pages]) =>
-      `## ${reader}\n\n${pages.map((file) => `- [${titles.get(file)}](${docsPath.slice(1)}/${file})`).join('\n')}\n`,
+      `## ${reader}\n\n${pages.map((file) => `- [${titles.get(file)}](${docsPath.slice(1)}/${file})${abouts.has(file) ? `: ${abouts.get(file)}` : ''}`).join('\n')}\n`,
   );
   return `# Payments\n\n> Moves money for platforms and their customers: one GraphQL API, and a REST API over the same domain.\n\n${lists.join('\n')}`;
 }
@@ -263,12 +263,10 @@ function search(pages: ReadonlyMap<string, string>, words: string): readonly Fou
   const patterns = patternsOf(words).map((pattern) => new RegExp(pattern, 'giu'));
   const [firstPattern] = patterns;
   if (!firstPattern) return [];
-  // A heading about upstreams is not about streams.
-  const headings = patterns.map(({ source }) => new RegExp(`${wordStart}${source}`, 'iu'));
   const sections = [...pages].flatMap(([file, text]) => {
-    const isOfPage = headings.map((pattern) => titleOf(text, file).search(pattern) >= 0);
+    const isOfPage = patterns.map((pattern) => titleOf(text, file).search(pattern) >= 0);
     return sectionsOf(text).map(({ title, body }) => {
-      const isHeading = headings.map((pattern) => title.search(pattern) >= 0);
+      const isHeading = patterns.map((pattern) => title.search(pattern) >= 0);
       const times = patterns.map((pattern) => `${title}\n${body}`.match(pattern)?.length ?? 0);
       return { file, title, body, times, isHeading, isOfPage };
     });
@@ -283,7 +281,7 @@ function search(pages: ReadonlyMap<string, string>, words: string): readonly Fou
     .map(({ file, title, body, times, isHeading, isOfPage }) => {
       const placed = 100 * weightOf(isHeading) + 50 * weightOf(isOfPage.map((is, word) => is && !isHeading[word]));
       const frequency = times.reduce((sum, count) => sum + Math.min(count, 9), 0) / times.length;
-      const rank = placed + frequency - ([0, 40][audienceOf(file)] ?? 200 * audienceOf(file));
+      const rank = placed + frequency - (handicapOf.get(file) ?? 600);
       const first = body.search(firstPattern);
       const [from, to] = [Math.max(0, first - 80), Math.max(0, first) + 160];
       // Whole words, without Markdown markup.
@@ -317,7 +315,7 @@ interface Section {
  * @param file its path in the repository
  * @param known the files that are shown
  */
-function renderMarkdown(text: string, file: string, known: ReadonlySet<string>) {
+function renderMarkdown(text: string, file: string, known: ReadonlyMap<string, unknown>) {
   const markdown = new MarkdownIt({ html: false });
   const { rules } = markdown.renderer;
   const sections: Section[] = [];
@@ -348,9 +346,12 @@ function renderMarkdown(text: string, file: string, known: ReadonlySet<string>) 
       return written.replace('<pre', `<pre ${isDrawing ? 'class="drawing" ' : ''}tabindex="0"`);
     };
   }
-  // Lets a long code break at its underscores, so that it does not widen its column.
-  rules.text = (tokens, index) =>
-    markdown.utils.escapeHtml(tokens[index]?.content ?? '').replaceAll(/_(?=\w)/g, '_<wbr>');
+  // Lets a long name break between its words, so that it neither widens its column nor breaks within a word.
+  const breakable = (at: RegExp) => (tokens: readonly Token[], index: number) =>
+    markdown.utils.escapeHtml(tokens[index]?.content ?? '').replaceAll(at, '<wbr>');
+  rules.text = breakable(/(?<=\w[_/])(?=[\w{])/g);
+  const code = breakable(/(?<=\w[_./:-])(?=[\w{])|(?<=[a-z])(?=[A-Z])/g);
+  rules.code_inline = (tokens, index) => `<code>${code(tokens, index)}</code>`;
   // For each open link, whether it is shown as a link.
   const leads: boolean[] = [];
   rules.link_open = (tokens, index, options, _env, renderer) => {

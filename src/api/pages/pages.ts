@@ -135,13 +135,13 @@ const listPath = '/llms.txt';
 async function answerDocs(response: ServerResponse, docs: Docs, path: string, { sandbox }: Shown): Promise<boolean> {
   const { localPort } = response.req.socket;
   const local = (text: string) => (sandbox ? text.replaceAll('127.0.0.1:4000', `127.0.0.1:${localPort}`) : text);
-  const picture = await docs.picture(path);
+  const picture = docs.picture(path);
   if (picture) return sendBytes(response, 'image/png', picture);
-  const text = wantsPage(response.req) ? undefined : await docs.text(path);
+  const text = wantsPage(response.req) ? undefined : docs.text(path);
   response.setHeader('vary', 'accept');
   if (text !== undefined) return sendBytes(response, 'text/markdown; charset=utf-8', Buffer.from(local(text)));
   const words = new URL(response.req.url ?? '/', 'http://localhost').searchParams.get('q');
-  const page = path === docsPath && words ? await docs.found(words) : await docs.page(path);
+  const page = path === docsPath && words ? docs.found(words) : docs.page(path);
   if (page) return sendPage(response, 200, { ...page, html: raw(local(String(await page.html))) });
   response.removeHeader('vary');
   return false;

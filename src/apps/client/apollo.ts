@@ -1,59 +1,24 @@
-interface Operation {
-  readonly operationType: string | undefined;
-}
-
-interface Observer {
-  next?(result: unknown): void;
-  error?(error: unknown): void;
-  complete?(): void;
-}
-
-/** An RxJS Observable, as links return it. It is built with its own constructor, so this file needs no package. */
-interface Observable {
-  subscribe(observer: Observer): { unsubscribe(): void };
-}
+import type { ApolloLink } from '@apollo/client';
+import { concatMap, EMPTY, type Observable, of } from 'rxjs';
 
 /**
  * Creates the handler of a link for Apollo Client 4 that keeps older data from replacing newer data. Put it first: `new
  * ApolloLink(newestVersions())`. A stream message whose objects are all older is dropped. A query is repeated, at most
  * three times, if its response contains an object of which a stream has delivered a newer version in the meantime.
  */
-export function newestVersions() {
+export function newestVersions(): ApolloLink.RequestHandler {
   const versions = new Versions();
-  return <Result extends Observable>(operation: Operation, forward: (operation: never) => Result) => {
-    // The type `never` accepts the link's function in any version; the function is called with the operation that it
-    // came with.
-    const send = () => (forward as (operation: Operation) => Result)(operation);
+  return (operation, forward) => {
     const { operationType } = operation;
-    const first = send();
-    // Apollo's own Observable class, without importing it: its constructor takes the subscriber function.
-    const Observable = first.constructor as new (subscribe: (observer: Observer) => () => void) => Result;
-    return new Observable((observer) => {
-      let current: { unsubscribe(): void } | undefined;
-      let isStopped = false;
-      const run = (source: Result, repeats: number) => {
-        let isRepeating = false;
-        current = source.subscribe({
-          next(result) {
-            const { objects, older } = versions.note((result as { readonly data?: unknown }).data);
-            if (operationType === 'subscription' && objects > 0 && objects === older) return;
-            isRepeating = operationType === 'query' && older > 0 && repeats > 0;
-            if (!isRepeating) observer.next?.(result);
-          },
-          error: (error) => observer.error?.(error),
-          complete() {
-            if (isStopped) return;
-            if (isRepeating) run(send(), repeats - 1);
-            else observer.complete?.();
-          },
-        });
-      };
-      run(first, 3);
-      return () => {
-        isStopped = true;
-        current?.unsubscribe();
-      };
-    });
+    const send = (repeats: number): Observable<ApolloLink.Result> =>
+      forward(operation).pipe(
+        concatMap((result) => {
+          const { objects, older } = versions.note(result.data);
+          if (operationType === 'subscription' && objects > 0 && objects === older) return EMPTY;
+          return operationType === 'query' && older > 0 && repeats > 0 ? send(repeats - 1) : of(result);
+        }),
+      );
+    return send(3);
   };
 }
 

@@ -1,4 +1,4 @@
-import { type Data, quoteAndTransaction, refused, type WrittenStep } from './step.ts';
+import { type Data, money, quoteAndTransaction, quoteMutation, refused, type WrittenStep } from './step.ts';
 
 /** Returns whether an account can make the payments of the journey: it has money, and nothing is frozen or limited. */
 const canPay = ({ node: { frozenAt, customer, balance } }: Data) =>
@@ -14,35 +14,12 @@ export const firstSteps: readonly WrittenStep[] = [
     title: 'First payment',
     about: 'Pays 100.00 USD to a euro account: one request locks the rate and executes. Press the button ▶ to send it.',
     docs: 'docs/guides/concepts.md',
-    query: `mutation Pay($source: ID!, $destination: ID!) {
-  createQuote(
-    input: {
-      source: { account: { accountId: $source } }
-      destination: { account: { accountId: $destination } }
-      lockedCurrencySide: SENDING
-      lockedCurrencyAmount: { decimal: "100.00" }
-      immediatelyExecute: true
-    }
-  ) {
-    ... on CreateQuoteSuccess {
-      quote {
-        exchangeRate
-        feesIncluded {
-          formatted
-        }
-        totalReceivingAmount {
-          formatted
-        }
-        transaction {
-          id
-          status
-        }
-      }
-    }
-    ${refused}
-  }
-}
-`,
+    query: quoteMutation({
+      head: 'Pay($source: ID!, $destination: ID!)',
+      amount: '"100.00"',
+      more: ['immediatelyExecute: true'],
+      fields: ['exchangeRate', money('feesIncluded'), money('totalReceivingAmount')],
+    }),
     gives: ({ createQuote: { quote } }) => ({ transaction: quote?.transaction.id }),
   },
   {
@@ -218,39 +195,14 @@ export const firstSteps: readonly WrittenStep[] = [
     title: 'Quote',
     about: 'Locks the rate and all fees for 100.00 USD to a euro account. The sandbox keeps them for five minutes.',
     docs: 'docs/interface-specification.md',
-    query: `mutation LockRate($source: ID!, $destination: ID!, $amount: Decimal!) {
-  createQuote(
-    input: {
-      source: { account: { accountId: $source } }
-      destination: { account: { accountId: $destination } }
-      lockedCurrencySide: SENDING
-      lockedCurrencyAmount: { decimal: $amount }
-    }
-  ) {
-    ... on CreateQuoteSuccess {
-      quote {
-        id
-        expiresAt
-        exchangeRate
-        totalSendingAmount {
-          formatted
-        }
-        feesIncluded {
-          formatted
-        }
-        totalReceivingAmount {
-          formatted
-        }
-        transaction {
-          id
-          status
-        }
-      }
-    }
-    ${refused}
-  }
-}
-`,
+    query: quoteMutation({
+      head: 'LockRate($source: ID!, $destination: ID!, $amount: Decimal!)',
+      amount: '$amount',
+      fields: [
+        ...['id', 'expiresAt', 'exchangeRate'],
+        ...[money('totalSendingAmount'), money('feesIncluded'), money('totalReceivingAmount')],
+      ],
+    }),
     variables: { amount: '100.00' },
     gives: quoteAndTransaction,
   },

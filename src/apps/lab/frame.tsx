@@ -77,7 +77,7 @@ export function Opening({ settings, picked, onPick }: OpeningProps) {
 }
 
 /** Reads the tabs that GraphiQL will open: the ones it stored on the last visit, otherwise one for each step of the journey. */
-function storedTabs(): { readonly tabs: readonly StoredTab[]; readonly activeTabIndex: number } {
+function storedTabs(): { readonly tabs: readonly Tab[]; readonly activeTabIndex: number } {
   try {
     const stored = JSON.parse(localStorage.getItem('graphiql:tabState') ?? '');
     if (Array.isArray(stored.tabs) && stored.tabs.length > 0) return stored;
@@ -88,8 +88,4 @@ function storedTabs(): { readonly tabs: readonly StoredTab[]; readonly activeTab
     tabs: journey.map((step) => ({ ...step, id: step.operation, operationName: step.operation })),
     activeTabIndex: 0,
   };
-}
-
-interface StoredTab extends Tab {
-  readonly query: string | null;
 }

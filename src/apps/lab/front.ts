@@ -83,7 +83,7 @@ function show({ previousStatus, status, occurredAt, transaction }: Moves['transa
   const item = document.createElement('li');
   const [what, state] = [document.createElement('span'), document.createElement('b')];
   what.textContent = [(sentAmount ?? receivedAmount)?.formatted, customer?.name].filter(Boolean).join(' · ');
-  state.textContent = previousStatus && previousStatus !== status ? `${previousStatus} → ${status}` : status;
+  state.textContent = previousStatus && previousStatus !== status ? `${previousStatus}\u00a0→\u00a0${status}` : status;
   state.dataset.status = status;
   item.title = new Date(occurredAt).toLocaleString();
   item.append(what, state);

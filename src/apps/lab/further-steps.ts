@@ -1,45 +1,27 @@
 import { firstSteps } from './first-steps.ts';
-import { quoteAndTransaction, refused, type Step, stepFrom, type WrittenStep } from './step.ts';
+import { money, quoteAndTransaction, quoteMutation, refused, type Step, stepFrom, type WrittenStep } from './step.ts';
 
 /** Other ways to pay, and what can follow a payment. */
 const furtherSteps: readonly WrittenStep[] = [
   {
     title: 'Fund in real time: quote',
     about: 'A quote to be paid by a deposit. The answer says where to send the money, and with which reference.',
-    query: `mutation QuoteForDeposit($customer: ID!, $destination: ID!) {
-  createQuote(
-    input: {
-      source: { realtimeFunding: { customerId: $customer, currency: "USD" } }
-      destination: { account: { accountId: $destination } }
-      lockedCurrencySide: SENDING
-      lockedCurrencyAmount: { decimal: "50.00" }
-    }
-  ) {
-    ... on CreateQuoteSuccess {
-      quote {
-        id
-        expiresAt
-        totalSendingAmount {
-          formatted
-        }
-        paymentInstructions {
+    query: quoteMutation({
+      head: 'QuoteForDeposit($customer: ID!, $destination: ID!)',
+      source: '{ realtimeFunding: { customerId: $customer, currency: "USD" } }',
+      amount: '"50.00"',
+      fields: [
+        ...['id', 'expiresAt', money('totalSendingAmount')],
+        `paymentInstructions {
           accountType
           reference
           ... on UsAccountInstruction {
             routingNumber
             accountNumber
           }
-        }
-        transaction {
-          id
-          status
-        }
-      }
-    }
-    ${refused}
-  }
-}
-`,
+        }`,
+      ],
+    }),
     gives: quoteAndTransaction,
   },
   {
@@ -99,38 +81,20 @@ const furtherSteps: readonly WrittenStep[] = [
   {
     title: 'UMA: pay',
     about: 'Pays to that address in one request, with the information that its receiver requires.',
-    query: `mutation PayToUma($source: ID!, $lookup: ID!, $address: String!) {
-  createQuote(
-    input: {
-      source: { account: { accountId: $source } }
-      destination: { uma: { umaAddress: $address, currency: "EUR" } }
-      lookupId: $lookup
-      senderCustomerInfo: [
+    query: quoteMutation({
+      head: 'PayToUma($source: ID!, $lookup: ID!, $address: String!)',
+      destination: '{ uma: { umaAddress: $address, currency: "EUR" } }',
+      amount: '"20.00"',
+      more: [
+        'lookupId: $lookup',
+        `senderCustomerInfo: [
         { name: "FULL_NAME", value: "Sample Person" }
         { name: "BIRTH_DATE", value: "1990-12-10" }
-      ]
-      lockedCurrencySide: SENDING
-      lockedCurrencyAmount: { decimal: "20.00" }
-      immediatelyExecute: true
-    }
-  ) {
-    ... on CreateQuoteSuccess {
-      quote {
-        id
-        exchangeRate
-        totalReceivingAmount {
-          formatted
-        }
-        transaction {
-          id
-          status
-        }
-      }
-    }
-    ${refused}
-  }
-}
-`,
+      ]`,
+        'immediatelyExecute: true',
+      ],
+      fields: ['id', 'exchangeRate', money('totalReceivingAmount')],
+    }),
     variables: { address: '$success.eur@sandbox.uma.money' },
     gives: quoteAndTransaction,
   },
@@ -139,31 +103,13 @@ const furtherSteps: readonly WrittenStep[] = [
     about:
       'A payment that fails after its debit, as its scenario says. The tab Timeline says why, and shows the money coming back.',
     docs: 'src/rails/sandbox/README.md',
-    query: `mutation FailOnPurpose($source: ID!, $destination: ID!) {
-  createQuote(
-    input: {
-      source: { account: { accountId: $source } }
-      destination: { account: { accountId: $destination } }
-      lockedCurrencySide: SENDING
-      lockedCurrencyAmount: { decimal: "10.00" }
-      immediatelyExecute: true
-    }
-    sandboxScenario: { failureReason: OFFRAMP_FAILED, delayMs: 2000 }
-  ) {
-    ... on CreateQuoteSuccess {
-      quote {
-        id
-        status
-        transaction {
-          id
-          status
-        }
-      }
-    }
-    ${refused}
-  }
-}
-`,
+    query: quoteMutation({
+      head: 'FailOnPurpose($source: ID!, $destination: ID!)',
+      amount: '"10.00"',
+      more: ['immediatelyExecute: true'],
+      scenario: '{ failureReason: OFFRAMP_FAILED, delayMs: 2000 }',
+      fields: ['id', 'status'],
+    }),
     gives: quoteAndTransaction,
   },
   {

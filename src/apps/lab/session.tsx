@@ -13,12 +13,12 @@ import { useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'reac
 import { type DrawnPayment, PaymentDrawing } from '../wallet/payment.tsx';
 import type { CarriedValues } from './carried.ts';
 import type { Linked } from './copies.ts';
-import { CopyButtons } from './copy-buttons.tsx';
 import { Frame } from './frame.tsx';
 import { journey, stepOf } from './further-steps.ts';
+import { type Entry, Movements } from './movements.tsx';
 import type { Answer, Operations } from './operations.ts';
 import type { Settings } from './settings.ts';
-import { bringIntoSight } from './tab-bar.tsx';
+import { bringIntoSight, type Tab } from './tab-bar.tsx';
 import { DocumentTools, Shortcuts, ThemeChoice } from './tools.tsx';
 
 export interface SessionProps {
@@ -34,7 +34,7 @@ export interface SessionProps {
 
 /** Renders the tabs, and the editors and the response of the open one. */
 export function Session({ settings, authorization, carried, operations, linked, picked, onSignOut }: SessionProps) {
-  const { run, changeTab, addTab, closeTab, stop, setVisiblePlugin, updateActiveTabValues } = useGraphiQLActions();
+  const { changeTab, addTab, closeTab, stop, setVisiblePlugin, updateActiveTabValues } = useGraphiQLActions();
   const { tabs, activeTabIndex, plugins, visiblePlugin } = useGraphiQL(
     pick('tabs', 'activeTabIndex', 'plugins', 'visiblePlugin'),
   );
@@ -45,17 +45,6 @@ export function Session({ settings, authorization, carried, operations, linked, 
   const running = useSyncExternalStore(operations.subscribe, operations.running);
   const answer = useSyncExternalStore(operations.subscribe, () => operations.answer(tab?.id));
   useOpenTab(tab, { carried, operations, picked: picked?.operation === step?.operation ? picked : undefined });
-  useEffect(() => {
-    // The editors handle this key themselves; elsewhere it would press the button that has the focus.
-    const send = (event: KeyboardEvent) => {
-      if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey) || event.defaultPrevented) return;
-      event.preventDefault();
-      run();
-    };
-    document.addEventListener('keydown', send);
-    return () => document.removeEventListener('keydown', send);
-  }, [run]);
-
   const open = (index: number) => index >= 0 && operations.leave(() => changeTab(index));
   const openStep = (operation: string) =>
     open(tabs.findIndex(({ operationName, title }) => (operationName ?? title) === operation));
@@ -126,8 +115,7 @@ export function Session({ settings, authorization, carried, operations, linked, 
       )}
       <div className="lab-editors">
         <div className="lab-tools">
-          <DocumentTools />
-          <CopyButtons authorization={authorization} />
+          <DocumentTools authorization={authorization} />
         </div>
         <section className="lab-query" aria-label="Operation">
           {canRun || <pre className="lab-unloaded">{tab?.query}</pre>}
@@ -153,18 +141,27 @@ export function Session({ settings, authorization, carried, operations, linked, 
           )}
         </div>
         <AnswerFacts key={tab?.id} answer={answer} isRunning={running.has(tab?.id ?? '')} />
-        {payment && <PaymentDrawing payment={payment} />}
+        {payment && (
+          <PaymentDrawing payment={payment}>
+            <Movements entries={payment.ledgerEntries ?? []} />
+          </PaymentDrawing>
+        )}
         <ResponseEditor />
       </div>
     </Frame>
   );
 }
 
-function paymentIn(value: unknown): DrawnPayment | undefined {
+/** A payment as a document may select it. */
+interface AnsweredPayment extends DrawnPayment {
+  readonly ledgerEntries?: readonly Entry[];
+}
+
+function paymentIn(value: unknown): AnsweredPayment | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   // In the schema only payments have this field; another field could have the name as its alias.
   if ('timeline' in value && Array.isArray(value.timeline) && value.timeline[0]?.occurredAt)
-    return value as DrawnPayment;
+    return value as AnsweredPayment;
   for (const member of Object.values(value)) {
     const found = paymentIn(member);
     if (found) return found;
@@ -223,12 +220,6 @@ function Variables() {
       <HeaderEditor className={shown === 'headers' ? '' : 'hidden'} />
     </section>
   );
-}
-
-interface Tab {
-  readonly id: string;
-  readonly query: string | null;
-  readonly variables?: string | null;
 }
 
 /**

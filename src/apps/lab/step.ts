@@ -42,14 +42,10 @@ export interface WrittenStep {
   ) => Partial<Record<CarriedName, string | undefined>> | undefined;
 }
 
-export interface Step extends Omit<WrittenStep, 'variables'> {
-  /** The name of its operation, which identifies its tab. */
-  readonly operation: string;
-  /** The text of its variables, in the order of their declaration. */
-  readonly variables: string;
-}
+/** A step with the name of its operation, which identifies its tab, and the text of its variables, as they are declared. */
+export type Step = ReturnType<typeof stepFrom>;
 
-export function stepFrom({ variables: given, ...written }: WrittenStep): Step {
+export function stepFrom({ variables: given, ...written }: WrittenStep) {
   const [, operation = ''] = /^\w+ (\w+)/.exec(written.query) ?? [];
   const names = Array.from(written.query.matchAll(/\$(\w+): /g), ([, name = '']) => name);
   const known: Readonly<Record<string, string>> = { ...open, ...given };
@@ -63,6 +59,62 @@ export const refused = `... on UserError {
       message
       path
     }`;
+
+interface QuoteMutation {
+  /** Its name and its variables. */
+  readonly head: string;
+  readonly source?: string;
+  readonly destination?: string;
+  readonly amount: string;
+  /** Further fields of the input. */
+  readonly more?: readonly string[];
+  readonly scenario?: string;
+  /** The selection, beside that of the payment. */
+  readonly fields: readonly string[];
+}
+
+/** Writes a mutation that creates a quote, by default from one account to another. */
+export function quoteMutation({
+  head,
+  source,
+  destination,
+  amount,
+  more = [],
+  scenario,
+  fields,
+}: QuoteMutation): string {
+  const input = [
+    `source: ${source ?? '{ account: { accountId: $source } }'}`,
+    `destination: ${destination ?? '{ account: { accountId: $destination } }'}`,
+    'lockedCurrencySide: SENDING',
+    `lockedCurrencyAmount: { decimal: ${amount} }`,
+    ...more,
+  ];
+  return `mutation ${head} {
+  createQuote(
+    input: {
+      ${input.join('\n      ')}
+    }${scenario === undefined ? '' : `\n    sandboxScenario: ${scenario}`}
+  ) {
+    ... on CreateQuoteSuccess {
+      quote {
+        ${fields.join('\n        ')}
+        transaction {
+          id
+          status
+        }
+      }
+    }
+    ${refused}
+  }
+}
+`;
+}
+
+/** The selection of an amount of a quote. */
+export const money = (name: string) => `${name} {
+          formatted
+        }`;
 
 /** Returns the ids of a new quote. */
 export const quoteAndTransaction = ({ createQuote: { quote } }: Data) => ({

@@ -5,6 +5,8 @@ export interface Tab {
   readonly id: string;
   readonly title: string;
   readonly operationName: string | null;
+  readonly query: string | null;
+  readonly variables?: string | null;
 }
 
 export interface TabBarProps {
@@ -84,12 +86,16 @@ export function TabBar({ tabs, openIndex, running, onOpen, onAdd, onClose }: Tab
           );
         })}
       </div>
-      {isClosable(open) && (
-        <button type="button" className="lab-add" aria-label={`Close ${open && titleOf(open)}`} onClick={close}>
-          ×
-        </button>
-      )}
-      {/* Always there, so that the tabs keep their places when the editor is loaded. */}
+      {/* Both are always there, so that the tabs keep their places. */}
+      <button
+        type="button"
+        className="lab-add"
+        onClick={close}
+        disabled={!isClosable(open)}
+        aria-label={`Close ${open && titleOf(open)}`}
+      >
+        ×
+      </button>
       <button type="button" className="lab-add" onClick={onAdd} disabled={!onAdd} aria-label="New tab" title="New tab">
         +
       </button>

@@ -9,24 +9,65 @@ import {
   useGraphiQL,
   useGraphiQLActions,
 } from '@graphiql/react';
-import { Fragment, useEffect } from 'react';
+import { parse } from 'graphql';
+import { Fragment, useEffect, useRef, useState } from 'react';
+import { parseObject } from './carried.ts';
+import { asCode, asCurl, asLink, type Sent } from './copies.ts';
 
-/** The buttons that act on the document. */
-export function DocumentTools() {
-  const { prettifyEditors, mergeQuery, copyQuery, introspect } = useGraphiQLActions();
+/** Buttons that act on the document. What they copy, or why they cannot act, is shown until a person goes on. */
+export function DocumentTools({ authorization }: { readonly authorization: string }) {
+  const { prettifyEditors, mergeQuery, introspect, run } = useGraphiQLActions();
+  const { queryEditor, variableEditor, headerEditor } = useGraphiQL(
+    pick('queryEditor', 'variableEditor', 'headerEditor'),
+  );
+  const note = useRef<HTMLElement>(null);
+  const opener = useRef<Element>(null);
+  const [{ title, text }, setShown] = useState({ title: '', text: '' });
+  const show = (title: string, text: string) => {
+    setShown({ title, text });
+    opener.current = document.activeElement;
+    note.current?.showPopover();
+  };
+  const copy = ({ what, write }: Copy) => {
+    const written = write({
+      url: new URL('graphql', location.href).href,
+      query: queryEditor?.getValue() ?? '',
+      variables: parseObject(variableEditor?.getValue() ?? '') ?? {},
+      authorization: String(parseObject(headerEditor?.getValue() ?? '')?.authorization ?? authorization),
+    });
+    show(`Copy ${what}:`, written);
+    // `navigator.clipboard` exists only in a secure context (HTTPS or localhost). Without it, the text is shown but not
+    // copied.
+    navigator.clipboard?.writeText(written).then(
+      () => setShown({ title: `Copied ${what}.`, text: written }),
+      () => undefined,
+    );
+  };
+  const prettify = () => {
+    try {
+      parse(queryEditor?.getValue() ?? '');
+    } catch (error) {
+      show('The document cannot be parsed:', String(error));
+    }
+    void prettifyEditors();
+  };
   const merge = () => {
     mergeQuery();
     void prettifyEditors();
   };
   useEffect(() => {
-    // GraphiQL gives its editors these shortcuts with Monaco's WinCtrl, which is the Windows key except on macOS.
+    // GraphiQL gives its editors these shortcuts with Monaco's WinCtrl, which is the Windows key except on macOS. Outside
+    // the editors, Ctrl-Enter would press the button that has the focus.
     const acts: Readonly<Record<string, () => unknown>> = {
-      ...{ KeyP: prettifyEditors, KeyM: merge, KeyC: copyQuery },
-      KeyR: introspect,
+      'Shift-KeyP': prettify,
+      'Shift-KeyM': merge,
+      'Shift-KeyC': () => copy(theDocument),
+      'Shift-KeyR': introspect,
+      Enter: run,
     };
     const press = (event: KeyboardEvent) => {
-      const act = acts[event.code];
-      if (!act || !event.ctrlKey || !event.shiftKey || event.altKey || event.metaKey || event.defaultPrevented) return;
+      const act = acts[`${event.shiftKey ? 'Shift-' : ''}${event.code}`];
+      if (!act || event.altKey || !(event.ctrlKey || (event.metaKey && act === run))) return;
       event.preventDefault();
       // Monaco's own Ctrl-Shift-M would also change what Tab does.
       event.stopPropagation();
@@ -37,18 +78,59 @@ export function DocumentTools() {
   });
   return (
     <>
-      <ToolbarButton label={`Prettify (${KEY_MAP.prettify.key})`} onClick={prettifyEditors}>
+      <ToolbarButton label={`Prettify (${KEY_MAP.prettify.key})`} onClick={prettify}>
         <PrettifyIcon className="graphiql-toolbar-icon" aria-hidden="true" />
       </ToolbarButton>
       <ToolbarButton label={`Merge fragments (${KEY_MAP.mergeFragments.key})`} onClick={merge}>
         <MergeIcon className="graphiql-toolbar-icon" aria-hidden="true" />
       </ToolbarButton>
-      <ToolbarButton label={`Copy the document (${KEY_MAP.copyQuery.key})`} onClick={copyQuery}>
+      <ToolbarButton label={`Copy the document (${KEY_MAP.copyQuery.key})`} onClick={() => copy(theDocument)}>
         <CopyIcon className="graphiql-toolbar-icon" aria-hidden="true" />
       </ToolbarButton>
+      {copies.map(({ title, ...one }) => (
+        <button key={title} type="button" onClick={() => copy(one)}>
+          {title}
+        </button>
+      ))}
+      <section
+        ref={note}
+        id="note"
+        popover="auto"
+        className="card"
+        aria-label="The operation"
+        onToggle={({ newState }) => {
+          // Unless a click outside has moved the focus elsewhere.
+          if (
+            newState === 'closed' &&
+            document.activeElement === document.body &&
+            opener.current instanceof HTMLElement
+          )
+            opener.current.focus();
+        }}
+      >
+        <p role="status">{title}</p>
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a long operation scrolls */}
+        <pre tabIndex={0}>{text}</pre>
+        <button type="button" popoverTarget="note" popoverTargetAction="hide">
+          Close
+        </button>
+      </section>
     </>
   );
 }
+
+interface Copy {
+  readonly what: string;
+  readonly write: (sent: Sent) => string;
+}
+
+const theDocument: Copy = { what: 'the document', write: ({ query }) => query };
+
+const copies: readonly (Copy & { readonly title: string })[] = [
+  { title: 'Share', what: 'the link', write: asLink },
+  { title: 'Copy as curl', what: 'the command', write: asCurl },
+  { title: 'Copy as code', what: 'the program', write: asCode },
+];
 
 /** Chooses the theme. GraphiQL stores it in this browser. */
 export function ThemeChoice() {

@@ -42,27 +42,16 @@ export async function newCustomer(service: Service, ownId: string): Promise<stri
   return succeeded((await service.execute(CreateCustomer, variables)).createCustomer).customer.id;
 }
 
-const digits = (count: number) =>
-  Array.from(crypto.getRandomValues(new Uint8Array(count)), (byte) => byte % 10).join('');
-
 /** Accounts whose numbers end in 000: payments to them succeed in the sandbox. */
-const accountInfo: Readonly<Record<'USD' | 'EUR', () => ExternalAccountInfoInput>> = {
-  USD: () => ({
-    usAccount: { accountNumber: `${digits(7)}000`, routingNumber: '021000021', accountCategory: 'CHECKING' },
-  }),
-  EUR: () => ({ iban: { iban: germanIban(`37040044${digits(7)}000`), swiftBic: 'COBADEFF' } }),
+const accountInfo: Readonly<Record<'USD' | 'EUR', ExternalAccountInfoInput>> = {
+  USD: { usAccount: { accountNumber: '1234567000', routingNumber: '021000021', accountCategory: 'CHECKING' } },
+  EUR: { iban: { iban: 'DE89370400440532013000', swiftBic: 'COBADEFF' } },
 };
 
 async function newAccount(service: Service, customerId: string, currency: 'USD' | 'EUR'): Promise<string> {
   const beneficiary = { individual: { fullName: 'Payee Of The Command Line' } };
-  const input = { customerId, currency, accountInfo: accountInfo[currency](), beneficiary, idempotencyKey: newKey() };
+  const input = { customerId, currency, accountInfo: accountInfo[currency], beneficiary, idempotencyKey: newKey() };
   return succeeded((await service.execute(AddPayee, { input })).createExternalAccount).accountEdge.node.id;
-}
-
-/** Prepends the check digits to the digits of a German account (ISO 13616, modulo 97). */
-function germanIban(digits: string): string {
-  const rest = BigInt(`${digits}131400`) % 97n;
-  return `DE${String(98n - rest).padStart(2, '0')}${digits}`;
 }
 
 /** Simulates a USD deposit to the internal account. */

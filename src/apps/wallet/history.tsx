@@ -2,8 +2,18 @@ import { useQuery } from '@apollo/client/react';
 import { useEffect, useRef, useState } from 'react';
 import { flushSync } from 'react-dom';
 import { History, type HistoryQuery } from '../client/generated/documents.ts';
-import { focused, PaymentStatus } from './pay.tsx';
-import { breakable, locale, reasonOf, statusText, timeText, useReconnected } from './service.ts';
+import { focused } from './pay.tsx';
+import { PaymentStatus } from './payment-status.tsx';
+import {
+  type Account,
+  accountText,
+  breakable,
+  locale,
+  reasonOf,
+  statusText,
+  timeText,
+  useReconnected,
+} from './service.ts';
 
 /** Shows all payments, newest first. The next page is read when the end of the list comes into view. */
 export function Payments() {
@@ -78,13 +88,13 @@ export function More({ page: { hasNextPage, endCursor }, loading, fetchMore }: M
 
 interface Parties {
   readonly type: string;
-  readonly source: { readonly displayName: string } | null;
-  readonly destination: { readonly displayName: string } | null;
+  readonly source: Account | null;
+  readonly destination: Account | null;
 }
 
-/** Returns who is at the other end of a payment: "To Ada Muster". */
+/** Returns who is at the other end of a payment: "To Ada Muster •••• 1234". */
 export const partyText = ({ type, source, destination }: Parties) =>
-  type === 'INCOMING' ? `From ${source?.displayName ?? '…'}` : `To ${destination?.displayName ?? '…'}`;
+  type === 'INCOMING' ? `From ${accountText(source)}` : `To ${accountText(destination)}`;
 
 /** Shows a payment in a row, and in full when the row is opened. */
 function Payment({ payment }: { payment: HistoryQuery['transactions']['edges'][number]['node'] }) {

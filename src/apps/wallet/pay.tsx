@@ -10,11 +10,11 @@ import {
   type PayeePickerQuery,
   type RefusalCode,
 } from '../client/generated/documents.ts';
-import { useConnectionState, useCountdown, useTransaction } from '../client/react.ts';
+import { useCountdown } from '../client/react.ts';
 import { decimalOf } from './amount.ts';
 import { inView, kinds, NewPayee, nameWarning, type Payee } from './payee.tsx';
-import { PaymentDrawing } from './payment.tsx';
-import { breakable, locale, messageText, noConnection, reasonOf, statusText, useReconnected } from './service.ts';
+import { PaymentStatus } from './payment-status.tsx';
+import { accountText, breakable, locale, messageText, noConnection, reasonOf, useReconnected } from './service.ts';
 
 type Quoted = Extract<CreateQuoteMutation['createQuote'], { __typename: 'CreateQuoteSuccess' }> & {
   readonly sourceId: string;
@@ -81,7 +81,10 @@ export function Pay() {
         maximumFractionDigits: Math.min(decimals, 2),
       });
       const precision = decimals > 0 ? `with at most ${decimals} decimals` : 'without decimals';
-      return setRefusal({ message: `Write the amount like ${example.format(1_234.5)}, ${precision}.`, isAmount: true });
+      return setRefusal({
+        message: `Write the amount like ${example.format(decimals > 0 ? 1_234.5 : 1_234)}, ${precision}.`,
+        isAmount: true,
+      });
     }
     const input = {
       source: { account: { accountId: text('source') } },
@@ -137,7 +140,7 @@ export function Pay() {
               <optgroup key={type} label={kinds[type]}>
                 {accounts.map(({ id, displayName, currency, maskedNumber }) => (
                   <option key={id} value={id}>
-                    {displayName} · {currency.code} {maskedNumber}
+                    {displayName} · {currency.code} {maskedNumber?.replace('•••• ', '…')}
                   </option>
                 ))}
               </optgroup>
@@ -331,9 +334,7 @@ function QuoteCard({ quoted, available, limits, payee, onRefusal, onCancelled }:
     <div className="card" ref={inView}>
       <dl>
         <dt>To</dt>
-        <dd>
-          {quote.destination.displayName} {quote.destination.maskedNumber?.replace(' ', '\u00a0')}
-        </dd>
+        <dd>{accountText(quote.destination)}</dd>
         <dt>You pay</dt>
         <dd>{breakable(quote.totalSendingAmount.formatted)}</dd>
         <dt>Fees included</dt>
@@ -373,17 +374,3 @@ function QuoteCard({ quoted, available, limits, payee, onRefusal, onCancelled }:
 
 /** Returns a number of seconds in minutes: "4:59 min". */
 const minutesText = (seconds = 0) => `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')} min`;
-
-/** Shows a payment in full, and follows it. */
-export function PaymentStatus({ id }: { id: string }) {
-  const { value, error } = useTransaction(id, locale);
-  const waiting = useConnectionState() === 'OPEN' ? 'loading …' : noConnection;
-  return (
-    <div>
-      <p role="status" className={value && !error ? 'hidden' : undefined}>
-        {error ? reasonOf(error) : value ? statusText(value) : waiting}
-      </p>
-      {value && <PaymentDrawing payment={value} />}
-    </div>
-  );
-}

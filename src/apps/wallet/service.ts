@@ -4,18 +4,11 @@ import { GraphQLWsLink } from '@apollo/client/link/subscriptions';
 import { useEffect } from 'react';
 import { newestVersions } from '../client/apollo.ts';
 import { apolloCache } from '../client/apollo-cache.ts';
-import { openPayments, type Payments } from '../client/payments.ts';
+import { openPayments } from '../client/payments.ts';
 import { useConnectionState } from '../client/react.ts';
 
-/** The wallet's connections. */
-export interface Service {
-  readonly payments: Payments;
-  readonly apollo: ApolloClient;
-  readonly network: Network;
-}
-
 /** Opens the service. The token comes from the wallet's own server (src/api/pages/pages.ts in the sandbox). */
-export function openService(): Service {
+export function openService() {
   const network = new Network();
   const payments = openPayments({
     url: new URL('graphql', location.href).href,
@@ -83,6 +76,16 @@ function amountText(_all: string, decimal: `${number}`, { length } = '', code: s
 
 /** Gives the currency of a formatted amount a line of its own where there is no room for both. */
 export const breakable = (formatted: string) => formatted.replaceAll('\u00a0', ' ');
+
+/** An account at an end of a payment. */
+export interface Account {
+  readonly displayName: string;
+  readonly maskedNumber: string | null;
+}
+
+/** Names an account so that it differs from others of the same person: "Ada Muster •••• 1234". */
+export const accountText = (account: Account | null) =>
+  [account?.displayName ?? '…', account?.maskedNumber?.replace(' ', '\u00a0')].filter(Boolean).join(' ');
 
 /** Formats a time for the reader's locale. */
 export function timeText(time: string): string {

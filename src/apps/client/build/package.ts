@@ -33,7 +33,7 @@ const compatible = (name: string) => {
   if (!versions[name]) throw new Error(`package.json has no ${name}`);
   return `^${versions[name]}`;
 };
-const optional = ['@apollo/client', '@urql/core', '@urql/exchange-graphcache', 'react', 'relay-runtime'];
+const optional = ['@apollo/client', '@urql/core', '@urql/exchange-graphcache', 'react', 'relay-runtime', 'rxjs'];
 
 const manifest = {
   name: 'payments-client',

@@ -1,0 +1,54 @@
+import type { FailureReason } from '../client/generated/documents.ts';
+import { type LiveTransaction, useConnectionState, useTransaction } from '../client/react.ts';
+import { PaymentDrawing, wordOf } from './payment.tsx';
+import { locale, noConnection, reasonOf, statusText } from './service.ts';
+
+/** The reasons of failures, as a customer reads them. */
+const reasons: Readonly<Record<FailureReason, string>> = {
+  LNURLP_FAILED: 'The receiver’s address could not be found.',
+  MISSING_MANDATORY_PAYEE_DATA: 'The receiver’s details are incomplete.',
+  OFFRAMP_FAILED: 'The money could not be delivered.',
+  PAYMENT_APPROVAL_TIMED_OUT: 'Nobody approved the payment in time.',
+  PAYMENT_APPROVAL_WEBHOOK_ERROR: 'The payment could not be approved.',
+  PAY_REQUEST_FAILED: 'The receiver’s provider did not answer.',
+  QUOTE_EXECUTION_FAILED: 'The payment could not be made.',
+  QUOTE_EXPIRED: 'The quote had expired.',
+};
+
+/** Shows a payment as its customer sees it, with the entries of the customer's own accounts, and follows it. */
+export function PaymentStatus({ id }: { id: string }) {
+  const { value, error } = useTransaction(id, locale);
+  const waiting = useConnectionState() === 'OPEN' ? 'loading …' : noConnection;
+  return (
+    <div>
+      <p role="status" className={value && !error ? 'hidden' : undefined}>
+        {error ? reasonOf(error) : value ? statusText(value) : waiting}
+      </p>
+      {value && (
+        <PaymentDrawing payment={{ ...value, timeline: statesOf(value) }}>
+          <ul className="legs" aria-label="Entries of your accounts">
+            {value.ledgerEntries.map(
+              ({ id, kind, account, amount }) =>
+                account && (
+                  <li key={id}>
+                    <small>{wordOf(kind)}</small>
+                    <span>{account.displayName}</span>
+                    <b>{amount.formatted}</b>
+                  </li>
+                ),
+            )}
+          </ul>
+        </PaymentDrawing>
+      )}
+    </div>
+  );
+}
+
+/** Returns the states of a payment: from CREATED on, if its quote was PENDING before, and with the reason of a failure. */
+function statesOf({ timeline, failureReason }: LiveTransaction) {
+  const created = timeline.findIndex(({ status }) => status === 'CREATED');
+  return timeline.slice(Math.max(created, 0)).map(({ status, occurredAt }) => ({
+    ...{ status, occurredAt },
+    reason: status === 'FAILED' && failureReason ? reasons[failureReason] : null,
+  }));
+}
