@@ -8,9 +8,9 @@ import type {
 } from '../../../../infra/database/generated/client/client.ts';
 import { alsoInDatabase } from '../../reading/computed.ts';
 import { executed } from '../../reading/derive.ts';
+import { variantsBy } from '../../reading/words.ts';
 import { builder, enumOf } from '../builder.ts';
 import { ExternalAccountType } from '../enums.ts';
-import { variantsBy } from '../words.ts';
 
 /** Defines the output and input types of each account type, generated from the domain's table. */
 

@@ -8,6 +8,7 @@ import {
   updateCustomer,
 } from '../../../../domain/customers/customers.ts';
 import type { Customer as CustomerRow } from '../../../../infra/database/rows.ts';
+import { variantsBy } from '../../reading/words.ts';
 import { builder, enumOf, type InputBuilder, required } from '../builder.ts';
 import { CustomerType, KycStatus } from '../enums.ts';
 import { CustomerFilter } from '../filters.ts';
@@ -16,7 +17,6 @@ import { mutation } from '../mutation.ts';
 import { Customer } from '../nouns.ts';
 import { changedMetadata, MetadataEntry, MetadataInput, metadataOf, newMetadata, noted } from '../values/metadata.ts';
 import { AddressInput, AddressType } from '../values/people.ts';
-import { variantsBy } from '../words.ts';
 
 const IndividualType = enumOf('IndividualType', "A person's role in a company.", {
   DIRECTOR: 'A director of the company.',

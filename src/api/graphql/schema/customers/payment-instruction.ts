@@ -1,7 +1,7 @@
 import type { PaymentInstruction as Shape } from '../../../../rails/rail.ts';
+import { variantsBy } from '../../reading/words.ts';
 import { builder } from '../builder.ts';
 import { ExternalAccountType } from '../enums.ts';
-import { variantsBy } from '../words.ts';
 import { accountEnum } from './account-info.ts';
 
 type Kind = Shape['accountType'];
