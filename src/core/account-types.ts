@@ -13,7 +13,7 @@ import {
   lettersOrDigits,
   pixKey,
   pixTaxId,
-  purposesOfPayment,
+  purposeOfPayment,
   sortCode,
   text,
 } from './account-fields.ts';
@@ -47,7 +47,7 @@ export interface AccountType {
   readonly bank?: readonly string[];
 }
 
-const capitalized = (name: string) => name.charAt(0).toUpperCase() + name.slice(1);
+export const capitalized = (name: string) => name.charAt(0).toUpperCase() + name.slice(1);
 
 /** Declares a type of bank account, whose GraphQL type has the name of its input field: UsAccountInfo, PixAccountInfo. */
 function bankAccount(
@@ -79,11 +79,10 @@ export const accountTypes: Readonly<Record<ExternalAccountType, AccountType>> = 
     fields: {
       accountNumber: digits('Account number, 4 to 17 digits.', 4, 17),
       routingNumber: digits('ABA routing number, 9 digits.', 9, 9, { check: routingNumberFault }),
-      accountCategory: choice(
-        'The category of the bank account: CHECKING or SAVINGS.',
-        ['CHECKING', 'SAVINGS'],
-        'AccountCategory',
-      ),
+      accountCategory: choice('The category of the bank account: CHECKING or SAVINGS.', {
+        CHECKING: 'A checking account.',
+        SAVINGS: 'A savings account.',
+      }),
       bankName,
     },
     identifier: ['accountNumber'],
@@ -100,11 +99,13 @@ export const accountTypes: Readonly<Record<ExternalAccountType, AccountType>> = 
     country: 'BR',
     fields: {
       // The type comes first because forms ask for it first: the format of the key depends on it.
-      pixKeyType: choice(
-        'The Pix key type: CPF, CNPJ, EMAIL, PHONE or RANDOM.',
-        ['CPF', 'CNPJ', 'EMAIL', 'PHONE', 'RANDOM'],
-        'PixKeyType',
-      ),
+      pixKeyType: choice('The Pix key type: CPF, CNPJ, EMAIL, PHONE or RANDOM.', {
+        CPF: "A Brazilian individual's tax number: 11 digits.",
+        CNPJ: "A Brazilian company's tax number: 14 characters.",
+        EMAIL: 'An e-mail address.',
+        PHONE: 'A telephone number with its country code, such as +5511999998888.',
+        RANDOM: 'A random key of 32 letters or digits.',
+      }),
       pixKey,
       taxId: pixTaxId,
       bankName,
@@ -142,11 +143,7 @@ export const accountTypes: Readonly<Record<ExternalAccountType, AccountType>> = 
     fields: {
       accountNumber: digits('Account number (NUBAN), 10 digits.', 10, 10, { check: nubanFault }),
       bankName: identifyingBankName,
-      purposeOfPayment: choice(
-        `The purpose of payments to the account: ${purposesOfPayment.join(', ')}.`,
-        purposesOfPayment,
-        'PurposeOfPayment',
-      ),
+      purposeOfPayment,
     },
     identifier: ['accountNumber'],
     bank: ['bankName'],
