@@ -22,9 +22,8 @@ export interface AccountForm {
 export interface AccountField extends AccountForm {
   readonly description: string;
   readonly maxLength: number;
-  /** The allowed values, if the set is closed, and the name of their GraphQL enum. */
-  readonly values?: readonly string[];
-  readonly enumName?: string;
+  /** The allowed values with their meanings, if the set is closed. GraphQL's enum has the name of the field. */
+  readonly values?: Readonly<Record<string, string>>;
   readonly optional?: true;
   /** Returns why this optional detail is required given the other details; undefined if it is not. */
   requiredBeside?(details: AccountDetails): string | undefined;
@@ -207,13 +206,12 @@ export const digits = (
   );
 
 /** Defines a detail with a closed set of values. */
-export const choice = (description: string, values: readonly string[], enumName: string): AccountField => ({
+export const choice = (description: string, values: Readonly<Record<string, string>>): AccountField => ({
   description,
   maxLength: usualLength,
   values,
-  enumName,
-  form: `one of ${values.join(', ')}`,
-  pattern: new RegExp(`^(?:${values.join('|')})$`),
+  form: `one of ${Object.keys(values).join(', ')}`,
+  pattern: new RegExp(`^(?:${Object.keys(values).join('|')})$`),
   canonical: (value) => value,
 });
 
@@ -369,17 +367,24 @@ export const atAddress = (
 });
 
 /** The purposes of a payment (specification 2.10). Nigerian accounts and some corridors require one. */
-export const purposesOfPayment = [
-  'GIFT',
-  'SELF',
-  'GOODS_OR_SERVICES',
-  'EDUCATION',
-  'HEALTH_OR_MEDICAL',
-  'REAL_ESTATE_PURCHASE',
-  'TAX_PAYMENT',
-  'LOAN_PAYMENT',
-  'UTILITY_BILL',
-  'DONATION',
-  'TRAVEL',
-  'OTHER',
-] as const;
+const purposes = {
+  GIFT: 'A gift.',
+  SELF: "A transfer to one of the sender's own accounts.",
+  GOODS_OR_SERVICES: 'Payment for goods or services.',
+  EDUCATION: 'Education, such as tuition fees.',
+  HEALTH_OR_MEDICAL: 'Health or medical expenses.',
+  REAL_ESTATE_PURCHASE: 'The purchase of real estate.',
+  TAX_PAYMENT: 'Payment of taxes.',
+  LOAN_PAYMENT: 'Repayment of a loan.',
+  UTILITY_BILL: 'Payment of a utility bill.',
+  DONATION: 'A donation.',
+  TRAVEL: 'Travel expenses.',
+  OTHER: 'Any other purpose.',
+} as const;
+
+export const purposesOfPayment = Object.keys(purposes);
+
+export const purposeOfPayment = choice(
+  `The purpose of payments to the account: ${purposesOfPayment.join(', ')}.`,
+  purposes,
+);

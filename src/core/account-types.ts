@@ -13,7 +13,7 @@ import {
   lettersOrDigits,
   pixKey,
   pixTaxId,
-  purposesOfPayment,
+  purposeOfPayment,
   sortCode,
   text,
 } from './account-fields.ts';
@@ -36,7 +36,7 @@ export interface AccountType {
   readonly description: string;
   /** The only country of its accounts. An IBAN begins with its country; a wallet has none. */
   readonly country?: string;
-  readonly currencies: readonly CurrencyCode[];
+  readonly currencies: readonly [CurrencyCode, ...CurrencyCode[]];
   /** Whether it has an owner: bank accounts do, wallets do not. */
   readonly beneficiary: boolean;
   readonly characters?: CharacterSetName;
@@ -47,79 +47,73 @@ export interface AccountType {
   readonly bank?: readonly string[];
 }
 
+export const capitalized = (name: string) => name.charAt(0).toUpperCase() + name.slice(1);
+
+/** Declares a type of bank account, whose GraphQL type has the name of its input field: UsAccountInfo, PixAccountInfo. */
+function bankAccount(
+  input: string,
+  currency: CurrencyCode,
+  more: Omit<AccountType, 'graphql' | 'currencies' | 'beneficiary'>,
+): AccountType {
+  const type = `${capitalized(input).replace(/(Account)?$/, 'Account')}Info`;
+  return { graphql: { type, input }, currencies: [currency], beneficiary: true, ...more };
+}
+
+/** Declares a type of wallet, which any one of its fields identifies. */
 function wallet(
-  type: string,
   input: string,
   description: string,
-  currencies: readonly CurrencyCode[],
-  address: AccountField,
-) {
-  const graphql = { type, input };
-  return {
-    graphql,
-    description,
-    currencies,
-    beneficiary: false,
-    fields: { address },
-    identifier: ['address'],
-  } as const;
+  currencies: AccountType['currencies'],
+  fields: AccountType['fields'],
+): AccountType {
+  const graphql = { type: `${capitalized(input)}Info`, input };
+  return { graphql, description, currencies, beneficiary: false, fields, identifier: Object.keys(fields) };
 }
 
 /** All types of external bank accounts and wallets (specification 2.9, decision 16), also used by the APIs. */
-export const accountTypes = {
-  US_ACCOUNT: {
-    graphql: { type: 'UsAccountInfo', input: 'usAccount' },
+export const accountTypes: Readonly<Record<ExternalAccountType, AccountType>> = {
+  US_ACCOUNT: bankAccount('usAccount', 'USD', {
     description: 'A bank account in the United States.',
     country: 'US',
-    currencies: ['USD'],
-    beneficiary: true,
     characters: 'ACH',
     fields: {
       accountNumber: digits('Account number, 4 to 17 digits.', 4, 17),
       routingNumber: digits('ABA routing number, 9 digits.', 9, 9, { check: routingNumberFault }),
-      accountCategory: choice(
-        'The category of the bank account: CHECKING or SAVINGS.',
-        ['CHECKING', 'SAVINGS'],
-        'AccountCategory',
-      ),
+      accountCategory: choice('The category of the bank account: CHECKING or SAVINGS.', {
+        CHECKING: 'A checking account.',
+        SAVINGS: 'A savings account.',
+      }),
       bankName,
     },
     identifier: ['accountNumber'],
     bank: ['routingNumber'],
-  },
-  CLABE: {
-    graphql: { type: 'ClabeAccountInfo', input: 'clabe' },
+  }),
+  CLABE: bankAccount('clabe', 'MXN', {
     description: 'A bank account in Mexico.',
     country: 'MX',
-    currencies: ['MXN'],
-    beneficiary: true,
     fields: { clabeNumber: digits('CLABE, 18 digits.', 18, 18, { check: clabeFault }), bankName },
     identifier: ['clabeNumber'],
-  },
-  PIX: {
-    graphql: { type: 'PixAccountInfo', input: 'pix' },
+  }),
+  PIX: bankAccount('pix', 'BRL', {
     description: 'A Pix key in Brazil.',
     country: 'BR',
-    currencies: ['BRL'],
-    beneficiary: true,
     fields: {
       // The type comes first because forms ask for it first: the format of the key depends on it.
-      pixKeyType: choice(
-        'The Pix key type: CPF, CNPJ, EMAIL, PHONE or RANDOM.',
-        ['CPF', 'CNPJ', 'EMAIL', 'PHONE', 'RANDOM'],
-        'PixKeyType',
-      ),
+      pixKeyType: choice('The Pix key type: CPF, CNPJ, EMAIL, PHONE or RANDOM.', {
+        CPF: "A Brazilian individual's tax number: 11 digits.",
+        CNPJ: "A Brazilian company's tax number: 14 characters.",
+        EMAIL: 'An e-mail address.',
+        PHONE: 'A telephone number with its country code, such as +5511999998888.',
+        RANDOM: 'A random key of 32 letters or digits.',
+      }),
       pixKey,
       taxId: pixTaxId,
       bankName,
     },
     identifier: ['pixKey'],
-  },
-  IBAN: {
-    graphql: { type: 'IbanAccountInfo', input: 'iban' },
+  }),
+  IBAN: bankAccount('iban', 'EUR', {
     description: 'A bank account with an IBAN, in the euro area.',
-    currencies: ['EUR'],
-    beneficiary: true,
     characters: 'SEPA',
     fields: {
       iban: ibanField(ibanFault),
@@ -130,13 +124,10 @@ export const accountTypes = {
       bankName,
     },
     identifier: ['iban'],
-  },
-  UPI: {
-    graphql: { type: 'UpiAccountInfo', input: 'upi' },
+  }),
+  UPI: bankAccount('upi', 'INR', {
     description: 'A UPI address in India.',
     country: 'IN',
-    currencies: ['INR'],
-    beneficiary: true,
     fields: {
       vpa: atAddress(
         'Virtual payment address, user@bank.',
@@ -145,31 +136,21 @@ export const accountTypes = {
       ),
     },
     identifier: ['vpa'],
-  },
-  NGN_ACCOUNT: {
-    graphql: { type: 'NgnAccountInfo', input: 'ngnAccount' },
+  }),
+  NGN_ACCOUNT: bankAccount('ngnAccount', 'NGN', {
     description: 'A bank account in Nigeria.',
     country: 'NG',
-    currencies: ['NGN'],
-    beneficiary: true,
     fields: {
       accountNumber: digits('Account number (NUBAN), 10 digits.', 10, 10, { check: nubanFault }),
       bankName: identifyingBankName,
-      purposeOfPayment: choice(
-        `The purpose of payments to the account: ${purposesOfPayment.join(', ')}.`,
-        purposesOfPayment,
-        'PurposeOfPayment',
-      ),
+      purposeOfPayment,
     },
     identifier: ['accountNumber'],
     bank: ['bankName'],
-  },
-  CAD_ACCOUNT: {
-    graphql: { type: 'CadAccountInfo', input: 'cadAccount' },
+  }),
+  CAD_ACCOUNT: bankAccount('cadAccount', 'CAD', {
     description: 'A bank account in Canada.',
     country: 'CA',
-    currencies: ['CAD'],
-    beneficiary: true,
     fields: {
       bankCode: digits('Institution number, 3 digits.', 3),
       branchCode: digits('Transit number, 5 digits.', 5),
@@ -178,33 +159,24 @@ export const accountTypes = {
     },
     identifier: ['accountNumber'],
     bank: ['bankCode', 'branchCode'],
-  },
-  GBP_ACCOUNT: {
-    graphql: { type: 'GbpAccountInfo', input: 'gbpAccount' },
+  }),
+  GBP_ACCOUNT: bankAccount('gbpAccount', 'GBP', {
     description: 'A bank account in the United Kingdom.',
     country: 'GB',
-    currencies: ['GBP'],
-    beneficiary: true,
     fields: { sortCode, accountNumber: digits('Account number, 8 digits.', 8), bankName },
     identifier: ['accountNumber'],
     bank: ['sortCode'],
-  },
-  PHP_ACCOUNT: {
-    graphql: { type: 'PhpAccountInfo', input: 'phpAccount' },
+  }),
+  PHP_ACCOUNT: bankAccount('phpAccount', 'PHP', {
     description: 'A bank account in the Philippines.',
     country: 'PH',
-    currencies: ['PHP'],
-    beneficiary: true,
     fields: { bankName: identifyingBankName, accountNumber: lettersOrDigits },
     identifier: ['accountNumber'],
     bank: ['bankName'],
-  },
-  SGD_ACCOUNT: {
-    graphql: { type: 'SgdAccountInfo', input: 'sgdAccount' },
+  }),
+  SGD_ACCOUNT: bankAccount('sgdAccount', 'SGD', {
     description: 'A bank account in Singapore.',
     country: 'SG',
-    currencies: ['SGD'],
-    beneficiary: true,
     fields: {
       bankName: text('Bank name.'),
       swiftCode: bicField("The bank's BIC."),
@@ -212,20 +184,15 @@ export const accountTypes = {
     },
     identifier: ['accountNumber'],
     bank: ['swiftCode'],
-  },
-  LAYER2_WALLET: wallet(
-    'Layer2WalletInfo',
-    'layer2Wallet',
-    'A wallet on the second-layer Bitcoin network.',
+  }),
+  LAYER2_WALLET: wallet('layer2Wallet', 'A wallet on the second-layer Bitcoin network.', ['BTC'], {
+    address: layer2Address,
+  }),
+  LIGHTNING: wallet(
+    'lightning',
+    'A Lightning destination: exactly one of an invoice, an offer and an address.',
     ['BTC'],
-    layer2Address,
-  ),
-  LIGHTNING: {
-    graphql: { type: 'LightningInfo', input: 'lightning' },
-    description: 'A Lightning destination: exactly one of an invoice, an offer and an address.',
-    currencies: ['BTC'],
-    beneficiary: false,
-    fields: {
+    {
       invoice: lightningInvoice,
       bolt12: lightningOffer,
       lightningAddress: atAddress(
@@ -235,13 +202,12 @@ export const accountTypes = {
         { optional: true, check: domainFault },
       ),
     },
-    identifier: ['invoice', 'bolt12', 'lightningAddress'],
-  },
-  SOLANA_WALLET: wallet('SolanaWalletInfo', 'solanaWallet', 'A wallet on Solana.', ['USDC', 'USDT'], solanaAddress),
-  TRON_WALLET: wallet('TronWalletInfo', 'tronWallet', 'A wallet on Tron.', ['USDT'], tronAddress),
-  POLYGON_WALLET: wallet('PolygonWalletInfo', 'polygonWallet', 'A wallet on Polygon.', ['USDC'], evmAddress),
-  BASE_WALLET: wallet('BaseWalletInfo', 'baseWallet', 'A wallet on Base.', ['USDC'], evmAddress),
-} as const satisfies Record<ExternalAccountType, AccountType>;
+  ),
+  SOLANA_WALLET: wallet('solanaWallet', 'A wallet on Solana.', ['USDC', 'USDT'], { address: solanaAddress }),
+  TRON_WALLET: wallet('tronWallet', 'A wallet on Tron.', ['USDT'], { address: tronAddress }),
+  POLYGON_WALLET: wallet('polygonWallet', 'A wallet on Polygon.', ['USDC'], { address: evmAddress }),
+  BASE_WALLET: wallet('baseWallet', 'A wallet on Base.', ['USDC'], { address: evmAddress }),
+};
 
 /** The fields that distinguish an account from others of its type (decision 37), in canonical form. */
 export interface AccountIdentity {
@@ -252,7 +218,7 @@ export interface AccountIdentity {
 
 /** Returns an account's identity. Two accounts with the same identity are the same account. */
 export function identityOf(type: ExternalAccountType, details: AccountDetails): AccountIdentity {
-  const { fields, identifier, bank }: AccountType = accountTypes[type];
+  const { fields, identifier, bank } = accountTypes[type];
   const compared = (names: readonly string[]) =>
     names.flatMap((name) => {
       const value = details[name] ?? undefined;

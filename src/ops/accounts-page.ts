@@ -55,9 +55,7 @@ function shown(details: AccountDetails): string {
 
 function outcome(accountType: ExternalAccountType, { currencies }: AccountType, details: AccountDetails): string {
   try {
-    return shown(
-      checkAccountInfo({ accountType, details, currency: currencies[0] ?? '' }, 'PRODUCTION', new Date()).info,
-    );
+    return shown(checkAccountInfo({ accountType, details, currency: currencies[0] }, 'PRODUCTION', new Date()).info);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     return invalidFieldsOf(error)

@@ -97,7 +97,7 @@ describe('the page about Prisma and SQL', () => {
 const guards = [
   'src/infra/database/connections/prisma-driver.ts',
   'src/api/graphql/reading/stock.ts',
-  'src/api/graphql/schema/words.ts',
+  'src/api/graphql/reading/words.ts',
 ];
 
 test('Prisma starts no transactions, sends no SQL, writes one table at a time and reads for one caller', () => {

@@ -10,26 +10,17 @@ describe.each(['then', 'catch', 'finally', 'constructor', 'toString', 'toJSON', 
   'the alias %s is treated like any other name',
   (name) => {
     test.each([
-      [
-        `{ ${name}: currencies { ${name}: code } }`,
-        (data: never) => data[name][0][name],
-        expect.stringMatching(/^[A-Z]{3,4}$/),
-      ],
-      [`{ viewer { ${name}: kind } }`, (data: { viewer: never }) => data.viewer[name], 'PLATFORM'],
-      [`{ ${name}: viewer { ${name}: kind } }`, (data: never) => data[name][name], 'PLATFORM'],
-      [
-        `{ ${name}: accounts(first: 1) { ${name}: __typename } }`,
-        (data: never) => data[name][name],
-        'AccountConnection',
-      ],
+      [`{ ${name}: currencies { ${name}: code } }`, { [name]: expect.arrayContaining([{ [name]: 'USD' }]) }],
+      [`{ viewer { ${name}: kind } }`, { viewer: { [name]: 'PLATFORM' } }],
+      [`{ ${name}: viewer { ${name}: kind } }`, { [name]: { [name]: 'PLATFORM' } }],
+      [`{ ${name}: accounts(first: 1) { ${name}: __typename } }`, { [name]: { [name]: 'AccountConnection' } }],
       [
         `mutation { ${name}: createCustomer(input: { platformCustomerId: "", details: { individual: {} } }) {
           ... on UserError { ${name}: code } } }`,
-        (data: never) => data[name][name],
-        'INVALID_INPUT',
+        { [name]: { [name]: 'INVALID_INPUT' } },
       ],
-    ])('%s', async (document, pick, expected) => {
-      expect(pick((await t.platform.ask(document)) as never)).toEqual(expected);
+    ])('%s', async (document, expected) => {
+      expect(await t.platform.ask(document)).toEqual(expected);
     });
 
     test('over a socket, which stays open for its other operations', async () => {

@@ -15,34 +15,28 @@ import { type DrawnDocument, moving } from './documents.ts';
 import type { Material } from './material.ts';
 import { valueFor } from './values.ts';
 
-/** The fields that have no value on a platform without activity, each with the reason. */
-const withoutValue: Readonly<Record<string, string>> = {
-  ...each('no currency of this service requires any fields', [
-    'PlatformCurrency.requiredCounterpartyFields',
-    'PlatformCurrency.providerRequiredCustomerFields',
-    'PlatformCurrency.providerRequiredCounterpartyCustomerFields',
-  ]),
-  'Event.apiTokenId': 'no token of the scene expires soon',
-  ...each('there is no account number, only a UMA address or a payer who is not known yet', [
-    'UmaSource.maskedNumber',
-    'UmaDestination.maskedNumber',
-    'RealtimeFundingSource.maskedNumber',
-  ]),
-  ...each('the address, key or invoice belongs to a single payment or account', [
-    'BaseWalletInstruction.reference',
-    'Layer2WalletInstruction.reference',
-    'LightningInstruction.reference',
-    'PixInstruction.reference',
-    'PolygonWalletInstruction.reference',
-    'SolanaWalletInstruction.reference',
-    'TronWalletInstruction.reference',
-    'UpiInstruction.reference',
-  ]),
-};
-
-function each(reason: string, fields: readonly string[]): Readonly<Record<string, string>> {
-  return Object.fromEntries(fields.map((field) => [field, reason]));
-}
+/** The fields that have no value in the scene. */
+const withoutValue: ReadonlySet<string> = new Set([
+  // No currency of this service requires any fields.
+  'PlatformCurrency.requiredCounterpartyFields',
+  'PlatformCurrency.providerRequiredCustomerFields',
+  'PlatformCurrency.providerRequiredCounterpartyCustomerFields',
+  // No token of the scene expires soon.
+  'Event.apiTokenId',
+  // There is no account number, only a UMA address or a payer who is not known yet.
+  'UmaSource.maskedNumber',
+  'UmaDestination.maskedNumber',
+  'RealtimeFundingSource.maskedNumber',
+  // The address, key or invoice belongs to a single payment or account.
+  'BaseWalletInstruction.reference',
+  'Layer2WalletInstruction.reference',
+  'LightningInstruction.reference',
+  'PixInstruction.reference',
+  'PolygonWalletInstruction.reference',
+  'SolanaWalletInstruction.reference',
+  'TronWalletInstruction.reference',
+  'UpiInstruction.reference',
+]);
 
 /**
  * All fields of the object types that a query can reach, as `Type.field`, except fields without a value and those below them.
@@ -51,13 +45,13 @@ export function fieldsToSee(schema: GraphQLSchema): readonly string[] {
   return [...waysTo(schema).keys()].flatMap((type) =>
     Object.keys(type.getFields())
       .map((field) => `${type.name}.${field}`)
-      .filter((field) => !moving.has(field) && !(field in withoutValue)),
+      .filter((field) => !moving.has(field) && !withoutValue.has(field)),
   );
 }
 
 /** Returns the exceptions that are no longer needed, because the field was seen with a value or does not exist. */
 export function needlessExceptions(schema: GraphQLSchema, seen: ReadonlySet<string>): readonly string[] {
-  return [...Object.keys(withoutValue), ...moving].filter((name) => {
+  return [...withoutValue, ...moving].filter((name) => {
     const [typeName = '', field = ''] = name.split('.');
     const type = schema.getType(typeName);
     return seen.has(name) || !isObjectType(type) || !(field in type.getFields());
@@ -81,7 +75,7 @@ function waysTo(schema: GraphQLSchema): ReadonlyMap<GraphQLObjectType, readonly 
   const known = new Map<GraphQLObjectType, Way[]>([[query, [[]]]]);
   const queue: { readonly type: GraphQLObjectType; readonly way: Way }[] = [{ type: query, way: [] }];
   for (const { type, way } of queue) {
-    const open = Object.values(type.getFields()).filter(({ name }) => !(`${type.name}.${name}` in withoutValue));
+    const open = Object.values(type.getFields()).filter(({ name }) => !withoutValue.has(`${type.name}.${name}`));
     const fields = open.sort((one, other) => Number(isMany(other)) - Number(isMany(one)));
     for (const field of fields) {
       const named = getNamedType(field.type);

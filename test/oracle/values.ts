@@ -1,4 +1,5 @@
 import { type GraphQLInputType, isEnumType, isInputObjectType, isListType, isNonNullType } from 'graphql';
+import { nodeTypes } from '../../src/api/graphql/schema/nouns.ts';
 import { operations } from '../../src/domain/access/operations.ts';
 import { mutationName } from '../setup/documents.ts';
 import type { Choices } from './choices.ts';
@@ -64,21 +65,7 @@ const idOf =
   };
 
 const accountId = idOf('InternalAccount', 'ExternalAccount');
-const anyId = idOf(
-  'Transaction',
-  'Quote',
-  'Customer',
-  'InternalAccount',
-  'ExternalAccount',
-  'Transaction',
-  'Lookup',
-  'ApiToken',
-  'ClientToken',
-  'Policy',
-  'WebhookEndpoint',
-  'Quote',
-  'Event',
-);
+const anyId = idOf(...nodeTypes);
 const idsOfFields: Readonly<Record<string, Draw>> = {
   'Query.account': accountId,
   'Query.customer': idOf('Customer'),

@@ -5,16 +5,6 @@ import type { BeneficialOwner } from '../../domain/customers/customers.ts';
 import { type Customer, trustedJson } from '../../infra/database/rows.ts';
 import { frozenRecord, metadataRecord } from './fields.ts';
 
-/** The roles that a person can have in a company (decision 47). */
-export const individualTypes = [
-  'DIRECTOR',
-  'CONTROL_PERSON',
-  'BUSINESS_POINT_OF_CONTACT',
-  'TRUSTEE',
-  'SETTLOR',
-  'GENERAL_PARTNER',
-] as const;
-
 /** Converts a row to a customer's record (specification 2.8, decision 47). Omits values that are null (decision 13). */
 export function customerRecord(row: Customer) {
   // createCustomer stores the address and owners in these forms.
@@ -48,11 +38,6 @@ export function customerRecord(row: Customer) {
       ...(row.registrationNumber !== null && { registrationNumber: row.registrationNumber }),
       ...(row.taxId !== null && { taxId: row.taxId }),
     },
-    beneficialOwners: trustedJson<BeneficialOwner[]>(row.beneficialOwners).map(ownerRecord),
+    beneficialOwners: trustedJson<BeneficialOwner[]>(row.beneficialOwners).map((owner) => withoutNulls(owner)),
   };
-}
-
-function ownerRecord(owner: BeneficialOwner) {
-  // The domain's type is string, but both APIs accept only these values.
-  return { ...withoutNulls(owner), individualType: owner.individualType as (typeof individualTypes)[number] };
 }

@@ -28,7 +28,7 @@ export function checkAccountInfo(
   environment: Environment,
   now: Date,
 ): { info: Record<string, string>; identity: AccountIdentity } {
-  const rules: AccountType = accountTypes[type];
+  const rules = accountTypes[type];
   const [, ...given] = checkAll(
     () => checkCurrency(type, rules, currency),
     ...Object.keys(rules.fields).map((name) => () => checkDetail(type, rules, details, name)),
@@ -70,7 +70,7 @@ export function accountWarnings(account: WarnedAccount, environment: Environment
 
 /** Returns how an account's rail alters the owner's name; undefined if it transmits the name unchanged. */
 export function nameFault({ accountType, beneficiary }: Omit<WarnedAccount, 'details'>) {
-  const { characters }: AccountType = accountTypes[accountType];
+  const { characters } = accountTypes[accountType];
   if (!characters || !beneficiary) return undefined;
   const { text, notice } = carriedName(canonicalText(ownerName(beneficiary) ?? ''), characters);
   if (notice === undefined) return undefined;
@@ -80,7 +80,7 @@ export function nameFault({ accountType, beneficiary }: Omit<WarnedAccount, 'det
 }
 
 function digitFaultsOf({ accountType, details }: WarnedAccount, now: Date): InvalidField[] {
-  const { fields }: AccountType = accountTypes[accountType];
+  const { fields } = accountTypes[accountType];
   const info = Object.fromEntries(
     Object.entries(fields).flatMap(([name, field]) => {
       const value = details[name] ?? undefined;
@@ -97,7 +97,7 @@ function checkDigitFaults(
   info: Readonly<Record<string, string>>,
   now: Date,
 ): InvalidField[] {
-  const { fields }: AccountType = accountTypes[type];
+  const { fields } = accountTypes[type];
   return Object.entries(info).flatMap(([name, value]): InvalidField[] => {
     const field = fields[name];
     const form = field && formOf(field, info);
@@ -155,7 +155,7 @@ export type Beneficiary = { readonly address?: Address | null | undefined } & (
 /** Returns the account owner's name in the characters that the rail transmits; undefined for a wallet. */
 export function carriedOwner(type: ExternalAccountType, beneficiary: Beneficiary | null): string | undefined {
   const name = ownerName(beneficiary);
-  const { characters }: AccountType = accountTypes[type];
+  const { characters } = accountTypes[type];
   return name === undefined || !characters ? name : carriedName(name, characters).text;
 }
 

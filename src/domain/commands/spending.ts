@@ -1,4 +1,4 @@
-import { type AccountType, accountTypes } from '../../core/account-types.ts';
+import { accountTypes } from '../../core/account-types.ts';
 import { accountPublicId } from '../../core/ids.ts';
 import type { PaymentKind } from '../../infra/database/generated/client/client.ts';
 import type { Account } from '../../infra/database/rows.ts';
@@ -25,6 +25,6 @@ export function spendOf(caller: Caller, kind: PaymentKind, payment: Begun): Spen
 
 function countryOf({ accountType, identifier }: Account): string | null {
   if (accountType === null) return null;
-  const { country }: AccountType = accountTypes[accountType];
+  const { country } = accountTypes[accountType];
   return accountType === 'IBAN' ? (identifier?.slice(0, 2) ?? null) : (country ?? null);
 }

@@ -14,9 +14,21 @@ import { type Address, checkFacts } from '../commands/people.ts';
 import { checkCustomerAddress } from '../commands/uma-addresses.ts';
 import { neededOf, wholeMs } from '../orders/orders.ts';
 
+/** The roles that a person can have in a company (decision 47). */
+export const individualTypes = {
+  DIRECTOR: 'A director of the company.',
+  CONTROL_PERSON: 'A person who controls the company.',
+  BUSINESS_POINT_OF_CONTACT: "The company's contact person.",
+  TRUSTEE: 'A trustee.',
+  SETTLOR: 'A settlor.',
+  GENERAL_PARTNER: 'A general partner.',
+} as const;
+
+export type IndividualType = keyof typeof individualTypes;
+
 export interface BeneficialOwner {
   readonly fullName: string;
-  readonly individualType: string;
+  readonly individualType: IndividualType;
   readonly emailAddress?: string | null | undefined;
   readonly phoneNumber?: string | null | undefined;
   readonly taxId?: string | null | undefined;

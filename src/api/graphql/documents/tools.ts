@@ -209,10 +209,7 @@ function variablesSchema(
     const name = variable.name.value;
     const type = typeFromAST(schema, typeNode);
     if (!isInputType(type)) throw new Error(`$${name} has no input type`);
-    properties[name] = withFacts(schemaOf(type, $defs), {
-      description: description?.value ?? described.get(name),
-      fallback: defaultValue,
-    });
+    properties[name] = withFacts(schemaOf(type, $defs), description?.value ?? described.get(name), defaultValue);
     if (typeNode.kind === Kind.NON_NULL_TYPE && !defaultValue) required.push(name);
   }
   return { type: 'object', properties, required, additionalProperties: false, $defs };
@@ -252,7 +249,7 @@ function schemaOf(type: GraphQLInputType, $defs: Record<string, JsonSchema>): Js
   if (!(named.name in $defs)) {
     // Set before the type's fields are converted, because an input type may refer to itself.
     $defs[named.name] = {};
-    $defs[named.name] = withFacts(namedSchema(named, $defs), { description: named.description });
+    $defs[named.name] = withFacts(namedSchema(named, $defs), named.description);
   }
   return { $ref: `#/$defs/${named.name}` };
 }
@@ -277,15 +274,11 @@ function namedSchema(type: GraphQLNamedInputType, $defs: Record<string, JsonSche
 
 function fieldSchema({ type, description, defaultValue }: GraphQLInputField, $defs: Record<string, JsonSchema>) {
   const node = defaultValue === undefined ? undefined : astFromValue(defaultValue, type);
-  return withFacts(schemaOf(type, $defs), { description, fallback: node });
+  return withFacts(schemaOf(type, $defs), description, node);
 }
 
-/** Adds a description and a default to a schema. The default is given as a literal. */
-function withFacts(
-  schema: JsonSchema,
-  facts: { readonly description?: string | null | undefined; readonly fallback?: ValueNode | null | undefined },
-): JsonSchema {
-  const { description, fallback } = facts;
+/** Adds a description and a default, which is given as a literal, to a schema. */
+function withFacts(schema: JsonSchema, description?: string | null, fallback?: ValueNode | null): JsonSchema {
   return {
     ...schema,
     ...(description && { description }),

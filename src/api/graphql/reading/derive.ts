@@ -23,7 +23,7 @@ type Fields = GraphQLObjectType | GraphQLInterfaceType;
 declare module 'graphql' {
   interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
     read?: Read;
-    /** How the field is read, as declared by a method of schema/words.ts. */
+    /** How the field is read, as declared by a method of words.ts. */
     made?: MadeRead;
     costs?: Costs;
     /** The database function that computes the same value from the columns of `select` as `resolve` does. */
@@ -54,7 +54,7 @@ export function typeReadOf(type: GraphQLNamedType): TypeRead | undefined {
 
 /**
  * Derives the reads of all fields from the declarations in the schema's files: exposed columns, methods of
- * schema/words.ts, and `select` with `resolve`. The fields' extensions store them.
+ * words.ts, and `select` with `resolve`. The fields' extensions store them.
  * @throws Error for a field that can be neither read nor executed, and for a type whose rows can be read by id without
  *   a rule for who may see them
  */
@@ -126,7 +126,7 @@ function readOf(type: GraphQLObjectType, field: Field): Read {
 
 function notReadable(field: string): Error {
   return new Error(
-    `no statement can read ${field}: expose a column, use a method of schema/words.ts, or give \`select\` beside \`resolve\`; mark it as \`executed\` if graphql-js is to resolve it`,
+    `no statement can read ${field}: expose a column, use a method of reading/words.ts, or give \`select\` beside \`resolve\`; mark it as \`executed\` if graphql-js is to resolve it`,
   );
 }
 

@@ -6,21 +6,11 @@ import { conditionsOf, tableOf } from '../../../infra/database/conditions.ts';
 import { oneOfFew } from '../../../infra/database/list-rows.ts';
 import { columnName } from '../../../infra/database/rows.ts';
 import { formattedPlaceholder } from './finish.ts';
-import {
-  isJson,
-  isMember,
-  joinOf,
-  jsonAt,
-  type Path,
-  referringColumn,
-  requireRelation,
-  type Steps,
-  textAt,
-} from './paths.ts';
-import { type Env, leaf, type PageRead, type Read } from './reads.ts';
+import { joinOf, jsonAt, referringColumn, requireRelation, type Steps, textAt } from './paths.ts';
+import { type Env, leaf, type Read } from './reads.ts';
 import { literal, type Sql, sql } from './sql.ts';
 
-/** Defines the SQL for each kind of value that a field can be declared to have (schema/words.ts). */
+/** Defines reads that several field methods or schema files share (words.ts). */
 
 export interface FieldOf {
   /** The model whose rows have the field; undefined for a value, and for the rows of a query. */
@@ -32,54 +22,13 @@ export type MadeRead = (of: FieldOf) => Read;
 
 type Visible = (viewer: Viewer) => object;
 
-/** Money: null if its amount or currency is null or, with `seen`, if the caller may not see the row. */
-export const moneyAt =
-  (amount: Path, currency: Path, seen?: { readonly relation: string; readonly visible: Visible }): MadeRead =>
-  ({ model }) => {
-    const [amountAt, code] = [textAt(model, amount), textAt(model, currency)];
-    const number = (env: Env) => (isMember(amount, env) ? `${amountAt(env)}::bigint` : amountAt(env));
-    return {
-      kind: 'value',
-      env: (env) => ({ amount: number(env), currency: code(env) }),
-      unless: (env) => (seen ? isHidden(model, seen, env) : [`${number(env)} is null or ${code(env)} is null`]),
-    };
-  };
-
-function isHidden(
-  model: string | undefined,
-  { relation, visible }: { readonly relation: string; readonly visible: Visible },
-  { row = '' }: Env,
-): Sql {
-  const { relationFromFields = [] } = requireRelation(model, relation);
-  const column = columnName(relationFromFields.at(-1) ?? '');
-  return sql`${row}.${column} is null or not exists (select from ${rowThere(model, [relation], visible)({ row }, 'a')})`;
-}
-
-export const currencyAt =
-  (code: Path): MadeRead =>
-  ({ model }) => ({ kind: 'value', env: (env) => ({ code: textAt(model, code)(env) }) });
-
-/** A value built from several columns; null if the first of them, a JSON column, is null. */
-export const madeOf =
-  (parts: Readonly<Record<string, Steps>>): MadeRead =>
-  ({ model }) => {
-    const env = (of: Env) =>
-      Object.fromEntries(
-        Object.entries(parts).map(([name, path]) => [
-          name,
-          (isJson(model, path) ? jsonAt(model, path) : textAt(model, path))(of),
-        ]),
-      );
-    return { kind: 'value', env, unless: (of) => isNull(Object.values(env(of))[0] ?? '') };
-  };
-
 /** The items of a list. `list` returns SQL for their values and positions. */
 const eachOf = (list: (env: Env, alias: string) => string): Extract<Read, { kind: 'values' }> => ({
   kind: 'values',
   from: (env, alias) => ({ from: [list(env, alias)], orderBy: `${alias}.position`, env: { json: `${alias}.value` } }),
 });
 
-const isNull = (json: string): Sql => [`coalesce(jsonb_typeof(${json}), 'null') = 'null'`];
+export const isNull = (json: string): Sql => [`coalesce(jsonb_typeof(${json}), 'null') = 'null'`];
 
 /** A JSON value's content: text, an object or a list, depending on the field's type. */
 export const inJson =
@@ -95,18 +44,6 @@ export const inJson =
     );
   };
 
-/** The members of a JSON object as a list: in the object's order, or sorted by name. */
-export const entriesOf =
-  (column: string, [name, value]: readonly [string, string], isSorted: boolean): MadeRead =>
-  () => ({
-    kind: 'values',
-    from: ({ row }, alias) => ({
-      from: [`jsonb_each(${row}.${columnName(column)}) with ordinality as ${alias}(${name}, ${value}, position)`],
-      orderBy: isSorted ? `${alias}.${name} collate "C"` : `${alias}.position`,
-      env: { json: `jsonb_build_object('${name}', ${alias}.${name}, '${value}', ${alias}.${value})` },
-    }),
-  });
-
 /** Reads a list column by looking up its values in a domain table. Values without an entry are omitted. */
 export const fromTable =
   (column: string, table: ReadonlyMap<string, object>): MadeRead =>
@@ -118,32 +55,6 @@ export const fromTable =
 
 const jsonOf = (value: unknown) =>
   `${literal(JSON.stringify(value, (_key, one: unknown) => (typeof one === 'bigint' ? String(one) : one)))}::jsonb`;
-
-/** The same row, presented as another type; null if a column is null. */
-export const sameRowUnless =
-  (column?: string): MadeRead =>
-  () => ({
-    kind: 'value',
-    env: (env) => env,
-    ...(column !== undefined && { unless: ({ row }: Env) => [`${row}.${columnName(column)} is null`] }),
-  });
-
-/** A public id, from a uuid column or from several columns. */
-export const publicIdOf =
-  (type: string, columns: readonly string[]): MadeRead =>
-  () =>
-    leaf(({ row }) => {
-      const parts = columns.map((column) => `${row}.${columnName(column)}`);
-      return [`'"${type}:' || ${parts.join(" || '.' || ")} || '"'`];
-    });
-
-/** Text that is null while another column has a certain enum value. */
-export const nullWhile =
-  ([other, value]: readonly [string, string], column: string): MadeRead =>
-  () =>
-    leaf(({ row }) => [
-      `case when ${row}.${columnName(other)} <> ${literal(value)} then to_json(${row}.${columnName(column)})::text end`,
-    ]);
 
 /** Writes the FROM clause for the row at the end of a chain of relations; without `visible`, any caller may see it. */
 export function rowThere(
@@ -200,34 +111,6 @@ export interface ManyOptions {
   readonly completeBy?: string;
 }
 
-/** All rows that a relation leads to. With a second relation, the rows that it leads to from those rows. */
-export const rowsAt =
-  ([first = '', second]: readonly string[], { orderBy, only, visible, completeBy }: ManyOptions): MadeRead =>
-  ({ model }) => {
-    const relation = requireRelation(model, first);
-    return {
-      kind: 'values',
-      from: ({ row = '' }, alias) => {
-        const near = second === undefined ? alias : `${alias}${first.charAt(0)}`;
-        const further = second === undefined ? undefined : requireRelation(relation.type, second);
-        const shown = further ?? relation;
-        const joined = further ? ` join ${tableOf(further.type)} ${alias} on ${joinOf(further, near, alias)}` : '';
-        const some = only && ` and ${alias}.${columnName(only[0])} in (${only[1].map(literal).join(', ')})`;
-        const from = `${tableOf(relation.type)} ${near}${joined} where ${joinOf(relation, row, near)}${some ?? ''}`;
-        return {
-          from: visible
-            ? sql`${from} and ${(run) => conditionsOf(shown.type, alias, visible(run.viewer), run)}`
-            : [from],
-          orderBy: orderBy.map((column, at) => `${at === 0 ? near : alias}.${columnName(column)}`).join(', '),
-          env: { row: alias },
-          ...(completeBy !== undefined && {
-            isComplete: `count(*) filter (where ${alias}.${columnName(completeBy)} >= ${row}.${columnName(completeBy)}) > 0`,
-          }),
-        };
-      },
-    };
-  };
-
 /** Finds the rows that any of a row's given relations leads to. */
 export function rowsBelow(
   model: string | undefined,
@@ -237,12 +120,6 @@ export function rowsBelow(
   return ({ row }, alias) =>
     columns.map((column) => [`${alias}.platform_id = ${row}.platform_id and ${oneOfFew(alias, column, `${row}.id`)}`]);
 }
-
-/** A page of a list, restricted to rows that relations lead to, if any are given. */
-export const pageBelow =
-  (read: PageRead, relations: readonly string[]): MadeRead =>
-  ({ model }) =>
-    relations.length === 0 || read.of ? read : { ...read, ways: relations.length, of: rowsBelow(model, relations) };
 
 const currencyOf = (property: 'name' | 'symbol' | 'decimals'): Read => {
   const cases = currencies.map((one) => `when ${literal(one.code)} then ${literal(JSON.stringify(one[property]))}`);

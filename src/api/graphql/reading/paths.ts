@@ -76,7 +76,8 @@ export const firstOf = (...columns: readonly string[]): FirstOf => ({ firstOf: c
 
 const isChoice = (path: Path): path is FirstOf => typeof path === 'object' && 'firstOf' in path;
 
-const stepsOf = (path: Steps): readonly string[] => (typeof path === 'string' ? [path] : path);
+export const stepsOf = (path: string | readonly string[]): readonly string[] =>
+  typeof path === 'string' ? [path] : path;
 
 /** Returns the value at a path below an object; null if a step is missing. */
 export function valueAt(value: unknown, path: Path): unknown {

@@ -11,7 +11,7 @@ import type { Context } from '../context.ts';
 import { failure } from '../failure.ts';
 import ReadingPlugin from '../reading/plugin.ts';
 import { unbatched } from '../reading/stock.ts';
-import './words.ts';
+import '../reading/words.ts';
 
 interface SchemaConfig {
   Context: Context;

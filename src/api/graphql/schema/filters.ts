@@ -1,20 +1,7 @@
 import type { EnumRef } from '@pothos/core';
 import type { GraphQLInputFieldExtensions } from 'graphql';
 import { builder, type InputBuilder, required, type Types } from './builder.ts';
-import {
-  AccountKind,
-  BeneficiaryVerificationStatus,
-  CustomerType,
-  ExternalAccountStatus,
-  ExternalAccountType,
-  FailureReason,
-  KycStatus,
-  Permission,
-  QuoteStatus,
-  TransactionStatus,
-  TransactionType,
-  WebhookDeliveryStatus,
-} from './enums.ts';
+import * as enums from './enums.ts';
 
 /**
  * Defines the filter inputs of lists. domain/commands/filters.ts turns them into conditions. All ranges are named alike
@@ -70,7 +57,7 @@ export const QuoteFilter = builder.inputType('QuoteFilter', {
       description: 'Quotes whose sender is the customer with this UMA address, case-insensitively.',
     }),
     receivingUmaAddress: t.string(found('index', 'Quotes that pay to this UMA address, case-insensitively.')),
-    status: t.field(anyOf(QuoteStatus, 'Quotes with any of these statuses.')),
+    status: t.field(anyOf(enums.QuoteStatus, 'Quotes with any of these statuses.')),
     ...createdIn(t, 'Quotes'),
   }),
 });
@@ -86,9 +73,9 @@ export const TransactionFilter = builder.inputType('TransactionFilter', {
     receiverAccountIdentifier: t.string({
       description: 'Transactions with this destination: an account id or a UMA address.',
     }),
-    status: t.field(anyOf(TransactionStatus, 'Transactions with any of these statuses.')),
-    type: t.field(anyOf(TransactionType, 'Transactions in any of these directions.')),
-    failureReason: t.field(anyOf(FailureReason, 'Transactions that failed for any of these reasons.')),
+    status: t.field(anyOf(enums.TransactionStatus, 'Transactions with any of these statuses.')),
+    type: t.field(anyOf(enums.TransactionType, 'Transactions in any of these directions.')),
+    failureReason: t.field(anyOf(enums.FailureReason, 'Transactions that failed for any of these reasons.')),
     reference: t.string(found('one', 'Transactions with exactly this reconciliation reference.')),
     accountId: t.id(found('index', 'Transactions from or to this account: InternalAccount:… or ExternalAccount:…')),
     currency: t.field({
@@ -111,8 +98,8 @@ export const CustomerFilter = builder.inputType('CustomerFilter', {
   description: 'Conditions on customers. A customer must match all given conditions.',
   fields: (t) => ({
     platformCustomerId: t.string(found('index', 'The customer with exactly this `platformCustomerId`.')),
-    customerType: t.field({ type: CustomerType, description: 'Only people or only companies.' }),
-    kycStatus: t.field(anyOf(KycStatus, 'Customers whose identity check has any of these statuses.')),
+    customerType: t.field({ type: enums.CustomerType, description: 'Only people or only companies.' }),
+    kycStatus: t.field(anyOf(enums.KycStatus, 'Customers whose identity check has any of these statuses.')),
     name: t.string({ description: 'Customers whose full or legal name begins with this text, case-insensitively.' }),
     umaAddress: t.string(found('one', 'The customer with this UMA address, case-insensitively.')),
     ...createdIn(t, 'Customers'),
@@ -124,7 +111,7 @@ export const CustomerFilter = builder.inputType('CustomerFilter', {
 export const AccountFilter = builder.inputType('AccountFilter', {
   description: 'Conditions on accounts. An account must match all given conditions.',
   fields: (t) => ({
-    kind: t.field({ type: AccountKind, ...found('kind', 'Only internal or only external accounts.') }),
+    kind: t.field({ type: enums.AccountKind, ...found('kind', 'Only internal or only external accounts.') }),
     currency: t.field({ type: 'CurrencyCode', ...found('index', 'Accounts in the currency with this code.') }),
     customerId: t.id(found('index', 'Accounts that belong to this customer: Customer:…')),
     platformOwned: t.boolean(
@@ -134,10 +121,13 @@ export const AccountFilter = builder.inputType('AccountFilter', {
       defaultValue: false,
       ...found('any', 'Whether to include deleted external accounts.'),
     }),
-    status: t.field(anyOf(ExternalAccountStatus, 'External accounts with any of these statuses.')),
-    accountType: t.field(anyOf(ExternalAccountType, 'External accounts of any of these types.')),
+    status: t.field(anyOf(enums.ExternalAccountStatus, 'External accounts with any of these statuses.')),
+    accountType: t.field(anyOf(enums.ExternalAccountType, 'External accounts of any of these types.')),
     beneficiaryVerificationStatus: t.field(
-      anyOf(BeneficiaryVerificationStatus, "External accounts whose owner's verification has any of these statuses."),
+      anyOf(
+        enums.BeneficiaryVerificationStatus,
+        "External accounts whose owner's verification has any of these statuses.",
+      ),
     ),
   }),
 });
@@ -146,7 +136,7 @@ export const ApiTokenFilter = builder.inputType('ApiTokenFilter', {
   description: 'Conditions on API tokens. A token must match all given conditions.',
   fields: (t) => ({
     name: t.string({ description: 'API tokens with exactly this name.' }),
-    permission: t.field({ type: Permission, description: 'API tokens that have this permission.' }),
+    permission: t.field({ type: enums.Permission, description: 'API tokens that have this permission.' }),
     createdById: t.id({ description: 'API tokens that were created by this API token: ApiToken:…' }),
     ...createdIn(t, 'API tokens'),
   }),
@@ -166,7 +156,7 @@ export const WebhookDeliveryFilter = builder.inputType('WebhookDeliveryFilter', 
     // An index covers the deliveries that are not DELIVERED. Filtering for DELIVERED excludes few rows, because nearly
     // all deliveries are.
     status: t.field({
-      type: [WebhookDeliveryStatus],
+      type: [enums.WebhookDeliveryStatus],
       ...found('any', 'Webhook deliveries with any of these statuses.'),
     }),
   }),

@@ -2,9 +2,9 @@ import type { ArgBuilder as ArgBuilderOf, InputFieldMap, InputObjectRef, Interfa
 import type { Viewer } from '../../../domain/access/viewer.ts';
 import type { Payments } from '../../../domain/commands/command.ts';
 import { byChange, byId, type Model, type PageKey } from '../reading/reads.ts';
+import type { RowList } from '../reading/words.ts';
 import { builder, type Types } from './builder.ts';
 import { ListOrder, SortOrder } from './enums.ts';
-import type { RowList } from './words.ts';
 
 type ArgBuilder = ArgBuilderOf<Types>;
 export type RowType<Row> = ObjectRef<Types, Row> | InterfaceRef<Types, Row>;

@@ -6,8 +6,8 @@ import {
   visibleTransactions,
 } from '../../../domain/access/visible.ts';
 import { stockNode } from '../reading/stock.ts';
+import { node, variantsBy } from '../reading/words.ts';
 import { builder } from './builder.ts';
-import { node, variantsBy } from './words.ts';
 
 /**
  * Declares the schema's object types that refer to one another, and who may see their rows. The fields of each type are

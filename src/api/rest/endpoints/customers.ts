@@ -9,12 +9,13 @@ import {
   type CustomerDetails,
   createCustomer,
   deleteCustomer,
+  individualTypes,
   type UpdateCustomer,
   updateCustomer,
 } from '../../../domain/customers/customers.ts';
 import { CustomerType, KycStatus } from '../../../infra/database/generated/client/client.ts';
 import { readRow } from '../../../infra/database/read-rows.ts';
-import { individualTypes, customerRecord as record } from '../../records/customer-record.ts';
+import { customerRecord as record } from '../../records/customer-record.ts';
 import type { RestApp } from '../context.ts';
 import { Endpoints } from '../endpoint.ts';
 import { addPagedList, anyOf, createdParameters, flag, orderParameters, rowList, updatedParameters } from '../lists.ts';
@@ -48,7 +49,7 @@ const individualFields = { fullName: text(longest.name).optional().describe('Ful
 
 const BeneficialOwnerSchema = requestObject('BeneficialOwner', {
   fullName: text(longest.name).describe('Full name.'),
-  individualType: z.enum(individualTypes).describe('Role in the company.'),
+  individualType: z.enum(names(individualTypes)).describe('Role in the company.'),
   emailAddress: text(longest.email).optional().describe('Email address.'),
   phoneNumber: z
     .string()
@@ -144,7 +145,9 @@ export const CustomerSchema = variants('Customer', 'customerType', [
   }),
 ]).describe('A person or company for whom the platform moves money.');
 
-const names = <Fields extends object>(fields: Fields) => Object.keys(fields) as (keyof Fields & string)[];
+function names<Fields extends object>(fields: Fields) {
+  return Object.keys(fields) as (keyof Fields & string)[];
+}
 
 const paths: PathTable<CreateCustomer & UpdateCustomer> = [
   [['details'], ['customerType']],

@@ -31,7 +31,7 @@ interface AccountInfoInput {
 
 /** Creates the schema of a detail. The domain's rule validates values and explains refusals. */
 function detail(field: AccountField): z.ZodType {
-  const schema = field.values ? z.enum(field.values) : formSchema(field);
+  const schema = field.values ? z.enum(Object.keys(field.values)) : formSchema(field);
   const documented = schema.describe(field.description);
   return field.optional ? documented.optional() : documented;
 }

@@ -1,5 +1,5 @@
 import type { AccountDetails, AccountField } from '../../../../core/account-fields.ts';
-import { type AccountType, accountTypes } from '../../../../core/account-types.ts';
+import { type AccountType, accountTypes, capitalized } from '../../../../core/account-types.ts';
 import { givenCurrency, requiredCurrency } from '../../../../core/currencies.ts';
 import { maskedNumber } from '../../../../domain/accounts/account-details.ts';
 import type {
@@ -8,61 +8,30 @@ import type {
 } from '../../../../infra/database/generated/client/client.ts';
 import { alsoInDatabase } from '../../reading/computed.ts';
 import { executed } from '../../reading/derive.ts';
+import { variantsBy } from '../../reading/words.ts';
 import { builder, enumOf } from '../builder.ts';
 import { ExternalAccountType } from '../enums.ts';
-import { variantsBy } from '../words.ts';
 
 /** Defines the output and input types of each account type, generated from the domain's table. */
 
 const table = Object.entries(accountTypes) as [AccountTypeName, AccountType][];
 
-/** Descriptions of the values in the table's closed sets. A test reports any that are missing here. */
-const meanings: Readonly<Record<string, string>> = {
-  CHECKING: 'A checking account.',
-  SAVINGS: 'A savings account.',
-  CPF: "A Brazilian individual's tax number: 11 digits.",
-  CNPJ: "A Brazilian company's tax number: 14 characters.",
-  EMAIL: 'An e-mail address.',
-  PHONE: 'A telephone number with its country code, such as +5511999998888.',
-  RANDOM: 'A random key of 32 letters or digits.',
-  GIFT: 'A gift.',
-  SELF: "A transfer to one of the sender's own accounts.",
-  GOODS_OR_SERVICES: 'Payment for goods or services.',
-  EDUCATION: 'Education, such as tuition fees.',
-  HEALTH_OR_MEDICAL: 'Health or medical expenses.',
-  REAL_ESTATE_PURCHASE: 'The purchase of real estate.',
-  TAX_PAYMENT: 'Payment of taxes.',
-  LOAN_PAYMENT: 'Repayment of a loan.',
-  UTILITY_BILL: 'Payment of a utility bill.',
-  DONATION: 'A donation.',
-  TRAVEL: 'Travel expenses.',
-  OTHER: 'Any other purpose.',
-};
-
 const allFields = table.flatMap(([, { fields }]) => Object.entries(fields));
 
 const enums = new Map(
-  allFields.flatMap(([, { enumName, values = [], description }]) => {
-    if (enumName === undefined) return [];
-    const described = Object.fromEntries(values.map((value) => [value, meanings[value] ?? '']));
-    return [[enumName, enumOf(enumName, description, described)] as const];
-  }),
+  allFields.flatMap(([name, { values, description }]) =>
+    values ? [[name, enumOf(capitalized(name), description, values)] as const] : [],
+  ),
 );
+
+/** Returns the type of the detail with this name: text, or its enum if its values are a closed set. */
+export const detailType = (name: string) => enums.get(name) ?? 'String';
 
 /**
  * The fields that are optional in at least one account type. They are nullable in every type, so that one document can
  * select them for all types.
  */
 const optionalSomewhere = new Set(allFields.filter(([, field]) => field.optional).map(([name]) => name));
-
-/** Returns the enum for a field with a closed set of values, given the enum's name in the table. */
-export function accountEnum(name: string) {
-  const found = enums.get(name);
-  if (!found) throw new Error(`no account field has the enum ${name}`);
-  return found;
-}
-
-const typeOf = (field: AccountField) => (field.enumName && enums.get(field.enumName)) || 'String';
 
 export const ExternalAccountInfo = builder.prismaInterface('Account', {
   variant: 'ExternalAccountInfo',
@@ -88,7 +57,7 @@ for (const [, type] of table) {
       Object.fromEntries(
         Object.entries(type.fields).map(([name, field]) => [
           name,
-          t.json(['accountInfo', name], typeOf(field), {
+          t.json(['accountInfo', name], detailType(name), {
             nullable: optionalSomewhere.has(name),
             description: field.description,
           }),
@@ -106,7 +75,7 @@ const inputs = table.map(([accountType, type]) => {
       Object.fromEntries(
         Object.entries(type.fields).map(([name, field]) => [
           name,
-          t.field({ type: typeOf(field), required: field.optional !== true, description: field.description }),
+          t.field({ type: detailType(name), required: field.optional !== true, description: field.description }),
         ]),
         // The compiler does not know the keys of a generated object.
       ) as never,
@@ -139,7 +108,7 @@ const formField = ([name, field]: [string, AccountField]) => ({
   name,
   description: field.description,
   required: !field.optional,
-  allowedValues: field.values ? [...field.values] : null,
+  allowedValues: field.values ? Object.keys(field.values) : null,
   format: field.values ? null : field.form,
   pattern: field.values ? null : field.pattern.source,
   formatDependsOn: field.formBy?.field ?? null,

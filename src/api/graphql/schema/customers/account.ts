@@ -12,6 +12,7 @@ import {
 } from '../../../../domain/accounts/external-accounts.ts';
 import { whereAccounts } from '../../../../domain/commands/filters.ts';
 import { alsoInDatabase } from '../../reading/computed.ts';
+import { variantsBy } from '../../reading/words.ts';
 import { builder, required } from '../builder.ts';
 import { BeneficiaryVerificationStatus, ExternalAccountStatus } from '../enums.ts';
 import { AccountFilter } from '../filters.ts';
@@ -21,7 +22,6 @@ import { Account, ExternalAccount, InternalAccount } from '../nouns.ts';
 import { asRefusedFields, RefusedFieldType } from '../refusals.ts';
 import { changedMetadata, MetadataEntry, MetadataInput, metadataOf, newMetadata, noted } from '../values/metadata.ts';
 import { AddressInput, AddressType, owner } from '../values/people.ts';
-import { variantsBy } from '../words.ts';
 import { ExternalAccountInfo, ExternalAccountInfoInput, readAccountInfo } from './account-info.ts';
 import { PaymentInstruction } from './payment-instruction.ts';
 

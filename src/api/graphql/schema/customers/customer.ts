@@ -4,10 +4,12 @@ import {
   createCustomer,
   type CustomerDetails as Details,
   deleteCustomer,
+  individualTypes,
   type BeneficialOwner as Owner,
   updateCustomer,
 } from '../../../../domain/customers/customers.ts';
 import type { Customer as CustomerRow } from '../../../../infra/database/rows.ts';
+import { variantsBy } from '../../reading/words.ts';
 import { builder, enumOf, type InputBuilder, required } from '../builder.ts';
 import { CustomerType, KycStatus } from '../enums.ts';
 import { CustomerFilter } from '../filters.ts';
@@ -16,16 +18,8 @@ import { mutation } from '../mutation.ts';
 import { Customer } from '../nouns.ts';
 import { changedMetadata, MetadataEntry, MetadataInput, metadataOf, newMetadata, noted } from '../values/metadata.ts';
 import { AddressInput, AddressType } from '../values/people.ts';
-import { variantsBy } from '../words.ts';
 
-const IndividualType = enumOf('IndividualType', "A person's role in a company.", {
-  DIRECTOR: 'A director of the company.',
-  CONTROL_PERSON: 'A person who controls the company.',
-  BUSINESS_POINT_OF_CONTACT: "The company's contact person.",
-  TRUSTEE: 'A trustee.',
-  SETTLOR: 'A settlor.',
-  GENERAL_PARTNER: 'A general partner.',
-});
+const IndividualType = enumOf('IndividualType', "A person's role in a company.", individualTypes);
 
 const BeneficialOwner = builder.objectRef<Owner>('BeneficialOwner').implement({
   description: 'A person who owns or controls a company.',

@@ -1,8 +1,9 @@
+import { accountTypes, capitalized } from '../../../../core/account-types.ts';
 import type { PaymentInstruction as Shape } from '../../../../rails/rail.ts';
+import { variantsBy } from '../../reading/words.ts';
 import { builder } from '../builder.ts';
 import { ExternalAccountType } from '../enums.ts';
-import { variantsBy } from '../words.ts';
-import { accountEnum } from './account-info.ts';
+import { detailType } from './account-info.ts';
 
 type Kind = Shape['accountType'];
 type FieldOf<K extends Kind> = Exclude<keyof Extract<Shape, { accountType: K }>, 'accountType' | 'reference'> & string;
@@ -78,21 +79,14 @@ const members: { readonly [K in Kind]: Member<FieldOf<K>> } = {
   BASE_WALLET: { description: 'Pay in on Base.', fields: { address, assetType } },
 };
 
-/** The types of fields with a closed set of values; all other fields are text. */
-const enums: Readonly<Record<string, ReturnType<typeof accountEnum>>> = {
-  accountCategory: accountEnum('AccountCategory'),
-  pixKeyType: accountEnum('PixKeyType'),
-};
-
 /** Returns the name of a payment method's type: UsAccountInstruction for US_ACCOUNT. */
-function typeNameOf(kind: string): string {
-  const words = kind.split('_').map((word) => word.charAt(0) + word.slice(1).toLowerCase());
-  return `${words.join('')}Instruction`;
-}
+const typeNameOf = (kind: Kind) => `${capitalized(accountTypes[kind].graphql.input)}Instruction`;
+
+const kinds = Object.keys(members) as Kind[];
 
 export const PaymentInstruction = builder.interfaceRef<Shape>('PaymentInstruction').implement({
   description: 'A way to pay money in; each kind has its own fields. If several are listed, use any one of them.',
-  ...variantsBy<Shape>('accountType', Object.fromEntries(Object.keys(members).map((kind) => [kind, typeNameOf(kind)]))),
+  ...variantsBy<Shape>('accountType', Object.fromEntries(kinds.map((kind) => [kind, typeNameOf(kind)]))),
   fields: (t) => ({
     accountType: t.expose('accountType', {
       type: ExternalAccountType,
@@ -107,7 +101,8 @@ export const PaymentInstruction = builder.interfaceRef<Shape>('PaymentInstructio
   }),
 });
 
-for (const [kind, { description, fields }] of Object.entries<Member<string>>(members)) {
+for (const kind of kinds) {
+  const { description, fields }: Member<string> = members[kind];
   builder.objectRef<Shape>(typeNameOf(kind)).implement({
     description,
     interfaces: [PaymentInstruction],
@@ -115,7 +110,7 @@ for (const [kind, { description, fields }] of Object.entries<Member<string>>(mem
       Object.fromEntries(
         Object.entries(fields).map(([name, fieldDescription]) => [
           name,
-          t.json(name as keyof Shape, enums[name] ?? 'String', { description: fieldDescription }),
+          t.json(name as keyof Shape, detailType(name), { description: fieldDescription }),
         ]),
       ),
   });

@@ -1,11 +1,11 @@
 import { visibleLookups } from '../../../../domain/access/visible.ts';
 import { type LookupCurrency, lookUpReceiver } from '../../../../domain/receivers/lookups.ts';
+import { node } from '../../reading/words.ts';
 import { builder } from '../builder.ts';
 import { LookupNetwork } from '../enums.ts';
 import { mutation } from '../mutation.ts';
 import { RequiredField } from '../values/information.ts';
 import { CustomerReferenceInput } from '../values/people.ts';
-import { node } from '../words.ts';
 
 const bound = (extreme: 'smallest' | 'largest') => ({
   description: `The ${extreme} amount that the receiver can be paid in this currency, from any of the sender's currencies (or any of the platform's, if no sender is given).`,

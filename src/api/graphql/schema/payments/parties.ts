@@ -4,9 +4,9 @@ import { maySee, visibleAccounts, visibleCustomers } from '../../../../domain/ac
 import type { Account as AccountRow, Transaction } from '../../../../infra/database/generated/client/client.ts';
 import { trustedJson } from '../../../../infra/database/rows.ts';
 import { firstOf } from '../../reading/paths.ts';
+import { variantsBy } from '../../reading/words.ts';
 import { builder } from '../builder.ts';
 import { Account, Customer } from '../nouns.ts';
-import { variantsBy } from '../words.ts';
 
 /** The source and the destination of payments and quotes. Each shows one side of a transaction's row. */
 

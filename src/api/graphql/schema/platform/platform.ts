@@ -8,11 +8,11 @@ import {
 } from '../../../../domain/platforms/platforms.ts';
 import { fromTable, rowSeen } from '../../reading/kinds.ts';
 import { stockNode } from '../../reading/stock.ts';
+import { made, node } from '../../reading/words.ts';
 import { builder } from '../builder.ts';
 import { Environment, PaymentRail, TransactionType, TrustedDocumentPolicy } from '../enums.ts';
 import { mutation } from '../mutation.ts';
 import { RequiredField } from '../values/information.ts';
-import { made, node } from '../words.ts';
 
 /** The settings of the caller's platform, as in REST's /config (decisions 56 and 73). */
 

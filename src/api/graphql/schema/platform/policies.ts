@@ -10,13 +10,13 @@ import {
 } from '../../../../domain/policies/policies.ts';
 import { executedRead } from '../../reading/derive.ts';
 import { limitsOf, policyOf } from '../../reading/kinds.ts';
+import { node } from '../../reading/words.ts';
 import { builder, required } from '../builder.ts';
 import { PaymentKind, PolicyPeriod, PolicyRelease, PolicyRule } from '../enums.ts';
 import { mutation } from '../mutation.ts';
 import { Customer } from '../nouns.ts';
 import { memberTypes, type UserError } from '../refusals.ts';
 import { AmountInput, givenAmount } from '../values/money.ts';
-import { node } from '../words.ts';
 import { Platform } from './platform.ts';
 import { ApiToken, ClientToken } from './tokens.ts';
 import { Viewer } from './viewer.ts';

@@ -15,12 +15,12 @@ import {
 } from '../../../../domain/access/tokens/token-records.ts';
 import { visibleApiTokens, visibleClientTokens } from '../../../../domain/access/visible.ts';
 import { meets } from '../../reading/kinds.ts';
+import { node } from '../../reading/words.ts';
 import { builder } from '../builder.ts';
 import { ClientGrant, Permission } from '../enums.ts';
 import { ApiTokenFilter, ClientTokenFilter } from '../filters.ts';
 import { listOf } from '../list.ts';
 import { mutation } from '../mutation.ts';
-import { node } from '../words.ts';
 
 const ownDocuments =
   'The hashes of the registered documents that the token is restricted to, over GraphQL and as tools at /mcp; empty if it has no list of its own. A token with a list cannot use REST.';

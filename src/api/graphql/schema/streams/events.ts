@@ -26,12 +26,12 @@ import {
   webhookBody,
 } from '../../reading/feed-reads.ts';
 import { findFurtherRead, readAround, readNode, selectedNames } from '../../reading/planned.ts';
+import { made, node } from '../../reading/words.ts';
 import { builder } from '../builder.ts';
 import { EventType } from '../enums.ts';
 import { found } from '../filters.ts';
 import { listOf, pageArgs } from '../list.ts';
 import { Account, Customer, Quote, Transaction } from '../nouns.ts';
-import { made, node } from '../words.ts';
 import { afterDescription, filterOf, placeOf, watchMany } from './stream.ts';
 import { visibleId } from './visible-ids.ts';
 

@@ -13,6 +13,7 @@ import { fieldName } from '../../../../infra/database/rows.ts';
 import { readAround } from '../../reading/planned.ts';
 import { type PageRead, plainReadText } from '../../reading/reads.ts';
 import { runField } from '../../reading/run.ts';
+import { made, type RowList } from '../../reading/words.ts';
 import { builder, enumOf, type Types } from '../builder.ts';
 import { accounts } from '../customers/account.ts';
 import { customers } from '../customers/customer.ts';
@@ -21,7 +22,6 @@ import { edgeOf, listArgs, type RowType } from '../list.ts';
 import { Account, Customer, Quote, Transaction } from '../nouns.ts';
 import { quotes } from '../payments/quote.ts';
 import { transactions } from '../payments/transaction.ts';
-import { made, type RowList } from '../words.ts';
 import { afterDescription } from './stream.ts';
 import { type ListArguments, type ListChange, type ListMessage, maxWaitMs, watchList } from './watch-list.ts';
 

@@ -3,13 +3,13 @@ import { whereDeliveries } from '../../../webhooks/delivery/deliveries.ts';
 import { createEndpoint, deleteEndpoint, rotateSecret, updateEndpoint } from '../../../webhooks/endpoints/endpoints.ts';
 import { replay, resend } from '../../../webhooks/endpoints/replay.ts';
 import { sendTest } from '../../../webhooks/endpoints/test-event.ts';
+import { node } from '../../reading/words.ts';
 import { builder, required } from '../builder.ts';
 import { EventType, WebhookDeliveryStatus, WebhookEndpointStatus } from '../enums.ts';
 import { WebhookDeliveryFilter } from '../filters.ts';
 import { listOf } from '../list.ts';
 import { mutation } from '../mutation.ts';
 import { Event } from '../streams/events.ts';
-import { node } from '../words.ts';
 
 const WebhookAttempt = builder.prismaObject('WebhookAttempt', {
   description: 'An attempt to deliver an event to a webhook endpoint, with its outcome.',

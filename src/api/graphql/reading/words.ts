@@ -11,29 +11,18 @@ import type { GraphQLResolveInfo } from 'graphql';
 import { type Money, money, requiredCurrency } from '../../../core/currencies.ts';
 import { type IdType, publicId } from '../../../core/ids.ts';
 import type { Viewer } from '../../../domain/access/viewer.ts';
+import { conditionsOf, tableOf } from '../../../infra/database/conditions.ts';
+import { columnName } from '../../../infra/database/rows.ts';
 import type { Context } from '../context.ts';
-import {
-  currencyAt,
-  entriesOf,
-  inJson,
-  type MadeRead,
-  type ManyOptions,
-  madeOf,
-  moneyAt,
-  nullWhile,
-  pageBelow,
-  publicIdOf,
-  rowAt,
-  rowsAt,
-  sameRowUnless,
-} from '../reading/kinds.ts';
-import { type Path, relationOf, type Steps, valueAt } from '../reading/paths.ts';
-import { exposedRead, type PageRead } from '../reading/reads.ts';
-import { stockNode, stockPage, stockRow, stockRows } from '../reading/stock.ts';
+import { inJson, isNull, type MadeRead, type ManyOptions, rowAt, rowsBelow, rowThere } from './kinds.ts';
+import * as paths from './paths.ts';
+import { type Env, exposedRead, leaf, type PageRead } from './reads.ts';
+import { literal, type Sql, sql } from './sql.ts';
+import { stockNode, stockPage, stockRow, stockRows } from './stock.ts';
 
 /**
  * Adds the domain's field methods to those of Pothos' field builders. Each method creates a field with a resolver and
- * declares its source, so that derive.ts knows how a statement reads it.
+ * declares how a statement reads it (derive.ts).
  */
 
 type Visible = (viewer: Viewer) => object;
@@ -42,7 +31,10 @@ type Name<Row> = keyof Row & string;
 type Column<Row, Value> = { [Name in keyof Row]-?: [Row[Name]] extends [Value] ? Name : never }[keyof Row] & string;
 
 /** A column, a column of a row that a relation leads to, or a member of JSON. */
-type PathTo<Row, Value> = Column<Row, Value> | readonly [string, string, ...string[]] | Exclude<Path, Steps>;
+type PathTo<Row, Value> =
+  | Column<Row, Value>
+  | readonly [string, string, ...string[]]
+  | Exclude<paths.Path, paths.Steps>;
 
 interface Described {
   readonly description: string;
@@ -97,7 +89,7 @@ declare global {
       /** A value built from several columns; null if the first of them is null. */
       value<Value extends object>(
         type: ObjectRef<Types, Value>,
-        parts: { readonly [Name in keyof Value & string]: Steps },
+        parts: { readonly [Name in keyof Value & string]: paths.Steps },
         options: Options,
       ): FieldRef<Types, Value, Kind>;
       /** The content of a JSON column, in the form written by the domain. */
@@ -192,7 +184,42 @@ function ofOthers(t: Builder, type: unknown, made: MadeRead, options: Options, r
   return t.field({ ...options, type, resolve, extensions: { made, isOnlyPlanned: true } });
 }
 
-const listOf = (steps: string | readonly string[]) => (typeof steps === 'string' ? [steps] : steps);
+/** The condition on rows that hide an amount: the caller may not see the row that the relation leads to. */
+function isHidden(model: string | undefined, [relation, visible]: readonly [string, Visible], { row = '' }: Env): Sql {
+  const { relationFromFields = [] } = paths.requireRelation(model, relation);
+  const column = columnName(relationFromFields.at(-1) ?? '');
+  return sql`${row}.${column} is null or not exists (select from ${rowThere(model, [relation], visible)({ row }, 'a')})`;
+}
+
+/** All rows that a relation leads to. With a second relation, the rows that it leads to from those rows. */
+const rowsAt =
+  ([first = '', second]: readonly string[], { orderBy, only, visible, completeBy }: ManyOptions): MadeRead =>
+  ({ model }) => {
+    const relation = paths.requireRelation(model, first);
+    return {
+      kind: 'values',
+      from: ({ row = '' }, alias) => {
+        const near = second === undefined ? alias : `${alias}${first.charAt(0)}`;
+        const further = second === undefined ? undefined : paths.requireRelation(relation.type, second);
+        const shown = further ?? relation;
+        const joined = further
+          ? ` join ${tableOf(further.type)} ${alias} on ${paths.joinOf(further, near, alias)}`
+          : '';
+        const some = only && ` and ${alias}.${columnName(only[0])} in (${only[1].map(literal).join(', ')})`;
+        const from = `${tableOf(relation.type)} ${near}${joined} where ${paths.joinOf(relation, row, near)}${some ?? ''}`;
+        return {
+          from: visible
+            ? sql`${from} and ${(run) => conditionsOf(shown.type, alias, visible(run.viewer), run)}`
+            : [from],
+          orderBy: orderBy.map((column, at) => `${at === 0 ? near : alias}.${columnName(column)}`).join(', '),
+          env: { row: alias },
+          ...(completeBy !== undefined && {
+            isComplete: `count(*) filter (where ${alias}.${columnName(completeBy)} >= ${row}.${columnName(completeBy)}) > 0`,
+          }),
+        };
+      },
+    };
+  };
 
 const selectOf = ([step = '', ...further]: readonly string[]): object => ({
   [step]: further.length === 0 || { select: selectOf(further) },
@@ -200,88 +227,130 @@ const selectOf = ([step = '', ...further]: readonly string[]): object => ({
 
 const words = {
   money(this: Builder, ...[amount, currency, { seen, ...options }]: Given<'money'>) {
+    const read: MadeRead = ({ model }) => {
+      const [amountAt, code] = [paths.textAt(model, amount), paths.textAt(model, currency)];
+      const number = (env: Env) => (paths.isMember(amount, env) ? `${amountAt(env)}::bigint` : amountAt(env));
+      return {
+        kind: 'value',
+        env: (env) => ({ amount: number(env), currency: code(env) }),
+        unless: (env) => (seen ? isHidden(model, seen, env) : [`${number(env)} is null or ${code(env)} is null`]),
+      };
+    };
     const moneyOf = (row: Row) => {
-      const [number, code] = [valueAt(row, amount), valueAt(row, currency)];
+      const [number, code] = [paths.valueAt(row, amount), paths.valueAt(row, currency)];
       return number === null || code === null ? null : money(BigInt(number as bigint | string), String(code));
     };
-    if (seen) {
-      const [relation, visible] = seen;
-      const stock: StockResolver = async (row, _args, ...rest) =>
-        (await stockRow([relation], visible, row, ...rest)) ? moneyOf(row) : null;
-      return ofOthers(this, 'Money', moneyAt(amount, currency, { relation, visible }), options, stock);
-    }
-    return ofRow(this, 'Money', moneyAt(amount, currency), options, moneyOf);
+    if (!seen) return ofRow(this, 'Money', read, options, moneyOf);
+    const [relation, visible] = seen;
+    return ofOthers(this, 'Money', read, options, async (row, _args, ...rest) =>
+      (await stockRow([relation], visible, row, ...rest)) ? moneyOf(row) : null,
+    );
   },
   currency(this: Builder, ...[code, options]: Given<'currency'>) {
+    const read: MadeRead = ({ model }) => ({ kind: 'value', env: (env) => ({ code: paths.textAt(model, code)(env) }) });
     // Values behind a relation are selected with the row.
-    const select = Array.isArray(code) && this.model && relationOf(this.model, code[0]) && selectOf(code);
-    return ofRow(this, 'Currency', currencyAt(code), { ...options, ...(select && { select }) }, (row) =>
-      requiredCurrency(String(valueAt(row, code))),
+    const select = Array.isArray(code) && this.model && paths.relationOf(this.model, code[0]) && selectOf(code);
+    return ofRow(this, 'Currency', read, { ...options, ...(select && { select }) }, (row) =>
+      requiredCurrency(String(paths.valueAt(row, code))),
     );
   },
   value(this: Builder, ...[type, parts, options]: Given<'value'>) {
-    return ofRow(this, type, madeOf(parts), options, (row) => {
-      const entries = Object.entries<Steps>(parts).map(([part, path]) => [part, valueAt(row, path)] as const);
-      return entries[0]?.[1] === null ? null : Object.fromEntries(entries);
+    const all = Object.entries<paths.Steps>(parts);
+    const read: MadeRead = ({ model }) => {
+      const textOf = (path: paths.Steps) => (paths.isJson(model, path) ? paths.jsonAt : paths.textAt)(model, path);
+      const env = (of: Env) => Object.fromEntries(all.map(([name, path]) => [name, textOf(path)(of)]));
+      // The first part is a JSON column.
+      return { kind: 'value', env, unless: (of) => isNull(Object.values(env(of))[0] ?? '') };
+    };
+    return ofRow(this, type, read, options, (row) => {
+      const values = all.map(([name, path]) => [name, paths.valueAt(row, path)] as const);
+      return values[0]?.[1] === null ? null : Object.fromEntries(values);
     });
   },
   json(this: Builder, ...[path, type, options]: Given<'json'>) {
-    return ofRow(this, type, inJson(path), options, (row) => valueAt(row, path) ?? (Array.isArray(type) ? [] : null));
+    const nothing = Array.isArray(type) ? [] : null;
+    return ofRow(this, type, inJson(path), options, (row) => paths.valueAt(row, path) ?? nothing);
   },
-  entries(this: Builder, ...[column, type, parts, { isSorted = false, ...options }]: Given<'entries'>) {
-    return ofRow(this, [type], entriesOf(column, parts, isSorted), options, (row) => {
-      const entries = Object.entries(Object(row[column])).map(([key, value]) => ({
-        [parts[0]]: key,
-        [parts[1]]: value,
-      }));
-      return isSorted ? entries.sort((a, b) => (String(a[parts[0]]) < String(b[parts[0]]) ? -1 : 1)) : entries;
+  entries(this: Builder, ...[column, type, [name, value], { isSorted = false, ...options }]: Given<'entries'>) {
+    const read: MadeRead = () => ({
+      kind: 'values',
+      from: ({ row }, alias) => ({
+        from: [`jsonb_each(${row}.${columnName(column)}) with ordinality as ${alias}(${name}, ${value}, position)`],
+        orderBy: isSorted ? `${alias}.${name} collate "C"` : `${alias}.position`,
+        env: { json: `jsonb_build_object('${name}', ${alias}.${name}, '${value}', ${alias}.${value})` },
+      }),
+    });
+    return ofRow(this, [type], read, options, (row) => {
+      const entries = Object.entries(Object(row[column]));
+      if (isSorted) entries.sort(([a], [b]) => (a < b ? -1 : 1));
+      return entries.map(([key, content]) => ({ [name]: key, [value]: content }));
     });
   },
   sameRow(this: Builder, ...[type, { nullIf, needsOthers, ...options }]: Given<'sameRow'>) {
+    const read: MadeRead = () => ({
+      kind: 'value',
+      env: (env) => env,
+      ...(nullIf !== undefined && { unless: ({ row }: Env) => [`${row}.${columnName(nullIf)} is null`] }),
+    });
     // A copy, because Pothos marks a row that was read as a node with the node's type, which is not in the union.
     const shown = (row: Row) => (nullIf !== undefined && row[nullIf] === null ? null : { ...row });
-    return (needsOthers ? ofOthers : ofRow)(this, type, sameRowUnless(nullIf), options, shown);
+    return (needsOthers ? ofOthers : ofRow)(this, type, read, options, shown);
   },
   publicId(this: Builder, ...[type, of, options]: Given<'publicId'>) {
-    const columns = listOf(of);
-    const idOf = (row: Row) => {
+    const columns = paths.stepsOf(of);
+    const read: MadeRead = () =>
+      leaf(({ row }) => {
+        const parts = columns.map((column) => `${row}.${columnName(column)}`);
+        return [`'"${type}:' || ${parts.join(" || '.' || ")} || '"'`];
+      });
+    return ofRow(this, 'ID', read, options, (row) => {
       const parts = columns.map((column) => row[column]);
       return parts.includes(null) ? null : publicId(type, parts.join('.'));
-    };
-    return ofRow(this, 'ID', publicIdOf(type, columns), options, idOf);
+    });
   },
   required(this: Builder, ...[column, type, options]: Given<'required'>) {
-    const notNull = (row: Row) => {
-      if (row[column] === null) throw new Error(`a row of this type has no ${column}`);
-      return row[column];
-    };
-    return ofRow(this, type, ({ field }) => exposedRead(field, column), options, notNull);
+    return ofRow(
+      this,
+      type,
+      ({ field }) => exposedRead(field, column),
+      options,
+      (row) => {
+        if (row[column] === null) throw new Error(`a row of this type has no ${column}`);
+        return row[column];
+      },
+    );
   },
   optional(this: Builder, ...[column, type, options]: Given<'optional'>) {
     const read: MadeRead = ({ field }) => exposedRead(field, column);
     return ofRow(this, type, read, { ...options, nullable: true }, (row) => row[column]);
   },
-  nullWhile(this: Builder, ...[other, column, options]: Given<'nullWhile'>) {
-    const shown = (row: Row) => (row[other[0]] === other[1] ? null : row[column]);
-    return ofRow(this, 'String', nullWhile(other, column), { ...options, nullable: true }, shown);
+  nullWhile(this: Builder, ...[[other, value], column, options]: Given<'nullWhile'>) {
+    const read: MadeRead = () =>
+      leaf(({ row }) => [
+        `case when ${row}.${columnName(other)} <> ${literal(value)} then to_json(${row}.${columnName(column)})::text end`,
+      ]);
+    const shown = (row: Row) => (row[other] === value ? null : row[column]);
+    return ofRow(this, 'String', read, { ...options, nullable: true }, shown);
   },
   seen(this: Builder, ...[relations, type, visible, options]: Given<'seen'>) {
-    const path = listOf(relations);
+    const path = paths.stepsOf(relations);
     return ofOthers(this, type, rowAt(path, visible), { ...options, nullable: true }, (row, _args, ...rest) =>
       stockRow(path, visible, row, ...rest),
     );
   },
   many(this: Builder, ...[relations, type, { orderBy, only, visible, completeBy, ...options }]: Given<'many'>) {
     const rows = { orderBy, ...(only && { only }), ...(visible && { visible }), ...(completeBy && { completeBy }) };
-    const path = listOf(relations);
+    const path = paths.stepsOf(relations);
     return ofOthers(this, [type], rowsAt(path, rows), options, (row, _args, ...rest) =>
       stockRows(path, rows, row, ...rest),
     );
   },
   page(this: Builder, ...[{ connection, read, args }, { of = [], ...options }]: Given<'page'>) {
+    const below: MadeRead = ({ model }) =>
+      of.length === 0 || read.of ? read : { ...read, ways: of.length, of: rowsBelow(model, of) };
     // The list was declared for this schema, whose types are unknown to a builder of an arbitrary schema.
     const all = { ...options, args: args(this.arg as never) } as Options;
-    return ofOthers(this, connection, pageBelow(read, of), all, (row, ...rest) => stockPage(read, of, row, ...rest));
+    return ofOthers(this, connection, below, all, (row, ...rest) => stockPage(read, of, row, ...rest));
   },
   byId(this: Builder, ...[type, types, { word, id }]: Given<'byId'>) {
     const named = id ?? `The id of the ${word}: ${types.map((one) => `${one}:…`).join(' or ')}`;
