@@ -2,10 +2,20 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { add, divide, isLess, multiply, roundDown, roundHalfUp, roundUp, whole } from '../../src/core/fraction.ts';
+import {
+  add,
+  divide,
+  type Fraction,
+  isLess,
+  multiply,
+  roundDown,
+  roundHalfUp,
+  roundUp,
+  whole,
+} from '../../src/core/fraction.ts';
 import { convertToReceiving, type PricingRequest, readTerms } from '../../src/domain/pricing/pricing.ts';
 import { numbersOf, numbersOfOther, priced, requests } from './quote-cases.ts';
-import { Definitions, integer, type Value } from './smt.ts';
+import { Definitions, type Value } from './smt.ts';
 import { convertedFee, pricingFile, quotes, roundings, wrongRoundings } from './theorems.ts';
 
 /**
@@ -28,8 +38,8 @@ describe('the model of the roundings', () => {
   ] as const)('%s matches what the source computes', (name, round) => {
     fc.assert(
       fc.property(anyInteger, anyPositive, (n, d) => {
-        const values = { n: integer(n), d: integer(d) };
-        expect(model.evaluate(`(${name} n d)`, values)).toEqual(integer(round({ numerator: n, denominator: d })));
+        const values = { n: whole(n), d: whole(d) };
+        expect(model.evaluate(`(${name} n d)`, values)).toEqual(whole(round({ numerator: n, denominator: d })));
         for (const { claim } of roundings) expect(model.evaluate(claim, values)).toBe(true);
       }),
     );
@@ -78,7 +88,7 @@ describe.each(['SENDING', 'RECEIVING'] as const)('the model of a quote, %s locke
         expect(holds(values)).toBe(true);
         for (const name of computed[side])
           for (const step of [1n, -1n]) {
-            const other = { ...values, [name]: add(values[name] as Exclude<Value, boolean>, whole(step)) };
+            const other = { ...values, [name]: add(values[name] as Fraction, whole(step)) };
             expect(holds(other), name).toBe(false);
           }
       }),

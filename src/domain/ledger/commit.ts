@@ -9,7 +9,7 @@ import { rolledBack, runCommitting } from '../../infra/database/transaction.ts';
 import { beginStatement } from '../../infra/instruments/spans.ts';
 import { divideIntoBatches } from './batches.ts';
 import { CommitLanes, LockTimeout } from './commit-lanes.ts';
-import type { Alternative, Plan, PlanGroup, PlatformPlan, ResultType } from './plan.ts';
+import type { Plan, PlanGroup, PlatformPlan, ResultType } from './plan.ts';
 
 /** A plan's outcome. `replayed` means that it repeats the outcome of the first call with the idempotency key. */
 export type Outcome =
@@ -158,11 +158,9 @@ async function commitPlans(database: Database, plans: readonly PlatformPlan[]): 
   return outcomes;
 }
 
-async function commitAlone(database: Database, { platformId, plan }: PlatformPlan): Promise<Outcome> {
+async function commitAlone(database: Database, plan: PlatformPlan): Promise<Outcome> {
   try {
-    const commit = prepareCommit([[{ platformId, plan }]]);
-    const [outcome] = await retryLostRaces(() => runCommitting(database, commit));
-    database.commits.emit('committed');
+    const [outcome] = await commitRetrying(database, [[plan]]);
     return requireOutcome(outcome);
   } catch (error) {
     if (sqlState(error) !== '55P03' || waitedForKey(error)) throw error;
@@ -249,8 +247,10 @@ export async function commitGroups(
   groups: readonly PlanGroup[],
   onError: (error: unknown, position: number) => void,
 ): Promise<(PlanRefusal | null | undefined)[]> {
+  if (groups.length === 0) return [];
   try {
-    return await commitTogether(database, groups);
+    const outcomes = await watched(commitRetrying(database, groups));
+    return outcomes.map((outcome) => (outcome.kind === 'refused' ? outcome.refusal : null));
   } catch (error) {
     if (groups.length === 1) {
       onError(error, 0);
@@ -264,12 +264,11 @@ export async function commitGroups(
   return refusals;
 }
 
-async function commitTogether(database: Database, groups: readonly PlanGroup[]): Promise<(PlanRefusal | null)[]> {
-  if (groups.length === 0) return [];
+async function commitRetrying(database: Database, groups: readonly PlanGroup[]): Promise<Outcome[]> {
   const commit = prepareCommit(groups);
-  const outcomes = await watched(retryLostRaces(() => runCommitting(database, commit)));
+  const outcomes = await retryLostRaces(() => runCommitting(database, commit));
   database.commits.emit('committed');
-  return outcomes.map((outcome) => (outcome.kind === 'refused' ? outcome.refusal : null));
+  return outcomes;
 }
 
 /** Returns the outcome of the first call with this key; undefined if there was none. */
@@ -298,30 +297,15 @@ function serialize(batches: readonly (readonly PlanGroup[])[]): string {
   return JSON.stringify(plans, (_key, value: unknown) => (typeof value === 'bigint' ? value.toString() : value));
 }
 
-function inColumns({
-  claim,
-  requireActive,
-  expected,
-  spend,
-  result,
-  insert,
-  otherwise,
-  ...lists
-}: Plan & Alternative): object {
-  return {
-    ...(claim && { claim }),
-    ...(requireActive && { require_active: requireActive }),
-    ...(expected && { expected }),
-    ...(spend && { spend: columns(spend) }),
-    ...(result && { result }),
-    ...(insert && { insert: listsInColumns(insert) }),
-    ...listsInColumns(lists),
-    ...(otherwise && { otherwise: inColumns(otherwise) }),
-  };
-}
-
-function listsInColumns(lists: Readonly<Record<string, readonly object[] | undefined>>): object {
-  return Object.fromEntries(Object.entries(lists).map(([name, items]) => [name, items?.map(columns)]));
+/** Converts a plan's names to those of the database. JSON in a row keeps its names. */
+function inColumns(plan: object): object {
+  return Object.fromEntries(
+    Object.entries(plan).map(([field, value]) => {
+      if (Array.isArray(value)) return [columnName(field), value.map(columns)];
+      const holdsLists = field === 'insert' || field === 'otherwise';
+      return [columnName(field), value && (holdsLists ? inColumns(value) : columns(value))];
+    }),
+  );
 }
 
 function columns(row: object): Record<string, unknown> {
