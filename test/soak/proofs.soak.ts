@@ -8,7 +8,7 @@ import { allTheorems, wrongRoundings } from '../proof/theorems.ts';
 import { brokenBy, counterexampleOf, requestOf, withWrongSource } from '../proof/wrong-roundings.ts';
 import { playOne } from '../schedules/explore.ts';
 import { modelled } from '../schedules/races.ts';
-import { World } from '../schedules/world.ts';
+import { openWorld } from '../schedules/world.ts';
 import { isOnPath } from '../setup/programs.ts';
 
 /** The rounding laws for prices, which the SMT solver z3 proves for all amounts, rates and fees (docs/proofs.md). */
@@ -90,7 +90,7 @@ const replayed: Size = {
 
 describe.skipIf(!hasChecker)('the real functions', () => {
   test(`give the same result as the model, in ${replays} runs of it`, async () => {
-    const world = await World.open();
+    const world = await openWorld();
     for (let seed = 1; seed <= replays; seed += 1) {
       const { steps, status, answers } = simulate(replayed, seed);
       const actors = steps.map((step) => step.slice(0, step.indexOf(':')));
