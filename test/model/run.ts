@@ -155,7 +155,7 @@ async function play(real: Real, sequence: Sequence): Promise<void> {
 
 /** Ends whatever a sequence has left in progress, so that the next sequence for these customers starts clean. */
 async function settle(model: Model, real: Real): Promise<void> {
-  while (model.waiting.length > 0) await decide(model, real, 0, 'reject');
+  for (const waiting of [...model.waiting]) await decide(model, real, waiting, 'reject');
   if (model.outside === 'ACTIVE') return;
   const input = { accountId: real.pair.a.outsideUsd, status: 'ACTIVE' };
   await act(real.world.platform, 'sandboxSetExternalAccountStatus', input, '');

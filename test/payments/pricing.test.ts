@@ -9,7 +9,6 @@ import {
   isLess,
   multiply,
   parseDecimal,
-  roundHalfUp,
   roundUp,
   subtract,
   tenTo,
@@ -42,7 +41,8 @@ describe('the worked examples', () => {
 
     const backward = quoted(request(from, to, 'RECEIVING', receive, terms));
     expect(backward).toMatchObject({ totalReceivingAmount: receive, feesIncluded: fees, exchangeRate: rate });
-    expect(backward.totalSendingAmount).toBe(fees + roundUp(worthOf(receive, backward, from, to)));
+    const worth = divide(whole(receive), unitsBought(request(from, to, 'RECEIVING', receive, terms)));
+    expect(backward.totalSendingAmount).toBe(fees + roundUp(worth));
   });
 
   it('10 bps at 1:1 take 0.05 from 50 sent, and add 0.05005005… to 50 received', () => {
@@ -151,7 +151,7 @@ describe('the rate details', () => {
     everyQuote(anyRequest, (asked, quote) => {
       const { serviceApiMultiplier, counterpartyMultiplier } = quote.rateDetails;
       const factor = multiply(parseDecimal(serviceApiMultiplier), parseDecimal(counterpartyMultiplier));
-      const composed = multiply(whole(quote.totalSendingAmount - fixedFees(asked)), factor);
+      const composed = multiply(whole(quote.totalSendingAmount - quote.fixedFees), factor);
       // One smallest unit of each side for rounding, and 1 in 10^14 for each of the two printed multipliers.
       const ofPrinted = multiply(composed, { numerator: 2n, denominator: 10n ** 14n });
       const slack = add(add(whole(1n), unitsBought(asked)), ofPrinted);
@@ -308,19 +308,7 @@ function refused(asked: PricingRequest): PricingRefusal {
 
 const outOfRange = (reason: string): PricingRefusal => ({ code: 'AMOUNT_OUT_OF_RANGE', reason });
 
-/** F of the rate law: each fixed fee is rounded half up first. */
-function fixedFees({ sending, receiving, rate, platformFee }: PricingRequest): bigint {
-  const factor = multiply(parseDecimal(rate.rate), tenTo(sending.decimals - receiving.decimals));
-  return rate.serviceFixedFee + platformFee.fixedFee + roundHalfUp(multiply(whole(rate.counterpartyFixedFee), factor));
-}
-
 /** k: receiving smallest units per sending smallest unit. */
 function unitsBought({ sending, receiving, rate }: PricingRequest): Fraction {
   return divide(tenTo(receiving.decimals - sending.decimals), parseDecimal(rate.rate));
-}
-
-/** Returns what a receiving amount is worth at a quote's rate, in sending smallest units. */
-function worthOf(receive: bigint, { exchangeRate }: Pricing, from: CurrencyCode, to: CurrencyCode): Fraction {
-  const shift = tenTo(requiredCurrency(from).decimals - requiredCurrency(to).decimals);
-  return multiply(multiply(whole(receive), parseDecimal(exchangeRate)), shift);
 }

@@ -11,6 +11,7 @@ import {
   roundDown,
   roundHalfUp,
   roundUp,
+  subtract,
   whole,
 } from '../../src/core/fraction.ts';
 import { convertToReceiving, type PricingRequest, readTerms } from '../../src/domain/pricing/pricing.ts';
@@ -45,7 +46,7 @@ describe('the model of the roundings', () => {
     );
   });
 
-  it('fractions are added, multiplied, divided and compared by the formulas in the theorems', () => {
+  it('fractions are added, subtracted, multiplied, divided and compared by the formulas in the theorems', () => {
     fc.assert(
       fc.property(anyInteger, anyPositive, anyInteger, anyPositive, (a, b, c, d) => {
         const [x, y] = [
@@ -53,6 +54,7 @@ describe('the model of the roundings', () => {
           { numerator: c, denominator: d },
         ];
         expect(add(x, y)).toEqual({ numerator: a * d + c * b, denominator: b * d });
+        expect(subtract(x, y)).toEqual({ numerator: a * d - c * b, denominator: b * d });
         expect(multiply(x, y)).toEqual({ numerator: a * c, denominator: b * d });
         expect(isLess(x, y)).toBe(a * d < c * b);
         if (c > 0n) expect(divide(x, y)).toEqual({ numerator: a * d, denominator: b * c });
