@@ -120,17 +120,15 @@ async function commitConcluded(payments: Payments, concluded: readonly Conclusio
   const replacements = await Promise.all(
     concluded.map(async (one, position) => {
       const refusal = refusals[position];
-      if (refusal && isCreditRefused(refusal)) {
-        return concludeWithoutCredit(payments, one, refusal).catch((error: unknown) =>
-          postpone(one, error, 'could not send a refund to the rail'),
-        );
+      if (!refusal) return undefined;
+      const isCredit = isCreditRefused(refusal);
+      try {
+        if (isCredit) return await concludeWithoutCredit(payments, one, refusal);
+        postponements.push(await postponeRefused(payments, one, refusal));
+      } catch (error) {
+        postpone(one, error, isCredit ? 'could not send a refund to the rail' : undefined);
       }
-      if (refusal) {
-        await postponeRefused(payments, one, refusal).then(
-          (postponed) => postponements.push(postponed),
-          (error: unknown) => postpone(one, error),
-        );
-      }
+      return undefined;
     }),
   );
   return replacements.filter((one) => one !== undefined);
