@@ -103,8 +103,3 @@ export function numbersOf(request: PricingRequest, price: Pricing): Record<strin
     taken: whole(price.steps.some(({ step }) => step === 'ROUNDING_SURPLUS') ? 1n : 0n),
   };
 }
-
-/** Returns the numbers of a theorem's second quote under the model's names. */
-export function numbersOfOther(request: PricingRequest, price: Pricing): Record<string, Value> {
-  return Object.fromEntries(Object.entries(numbersOf(request, price)).map(([name, value]) => [`${name}2`, value]));
-}

@@ -30,7 +30,7 @@ export interface LimitState {
   readonly renewsAt: string | null;
 }
 
-/** The facts of each of the database's refusals, which it saw under the lock, besides the id of a row. */
+/** The facts that the database states with each refusal, as it saw them under the lock, besides the id of a row. */
 interface RefusalFacts
   extends Record<'QUOTE_NOT_FOUND' | 'TRANSACTION_NOT_FOUND' | 'LOOKUP_REQUEST_NOT_FOUND', object>,
     Record<'CUSTOMER_FROZEN' | 'CUSTOMER_DELETED' | 'ACCOUNT_EXISTS', object> {
