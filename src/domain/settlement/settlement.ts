@@ -14,7 +14,6 @@ import {
   leaseOrders,
   performOrder,
   postponeOrders,
-  type Receiver,
   railAnswer,
   railRequest,
   renewLeases,
@@ -189,7 +188,7 @@ async function planWithoutRail(payments: Payments, order: DueOrder): Promise<Pla
   }
   // A payment is not announced until its money has been pulled.
   if (isPull(order)) return undefined;
-  if (isToAnnounce(order)) return planAnnouncement(payments, order, order.receiver);
+  if (isToAnnounce(order)) return planAnnouncement(payments, order);
   if (!incoming?.transaction.approvalDueAt) return undefined;
   switch (incoming.transaction.status) {
     case 'PENDING': {
@@ -217,8 +216,8 @@ async function waitForApproval({ database }: Payments, order: DueOrder): Promise
 }
 
 /** Returns whether an order's receiver is a customer of this installation whose platform does not know of it yet. */
-function isToAnnounce(order: DueOrder): order is DueOrder & { readonly receiver: Receiver } {
-  return order.receiver !== undefined && !order.incoming && !order.lock && !isPull(order);
+function isToAnnounce(order: DueOrder): boolean {
+  return order.receiverCustomerId !== null && !order.incoming && !order.lock && !isPull(order);
 }
 
 async function waitForPerson(payments: Payments, order: DueOrder, contradiction: Contradiction): Promise<Postponement> {
