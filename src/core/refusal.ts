@@ -196,6 +196,11 @@ export function checkAll<Checks extends readonly (() => unknown)[]>(
   throw found.length === 1 ? first : joinRefusals(first, found);
 }
 
+/** Runs the same check on each item of an input, as `checkAll` does, and returns the results. */
+export function checkEach<Item, Result>(items: readonly Item[], check: (item: Item, position: number) => Result) {
+  return checkAll(...items.map((item, position) => () => check(item, position)));
+}
+
 /** Returns the invalid fields listed in a refusal; if it lists none, the field at its path. */
 export function invalidFieldsOf({ code, message, details }: Refusal): readonly InvalidField[] {
   return details.errors ?? (details.path ? [{ path: details.path, code, message }] : []);

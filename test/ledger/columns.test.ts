@@ -171,6 +171,11 @@ const locked = (sent: string, received: string, reference: string) =>
 const [sent, received] = ['total_sending_amount - 1', 'total_receiving_amount'];
 const refund = (columns: string) => `refund_reference = 'R', ${columns}`;
 const deleted = `is_deleted = true, status = 'INACTIVE'`;
+/** The least and the greatest amount that a column takes. `rest`: the columns that change along with the least one. */
+const amountsOf = (what: string, column: string, rest = ''): [what: string, sound: string, broken: string][] => [
+  [`${what} the minimum`, `${column} = 1${rest}`, `${column} = 0${rest}`],
+  [`${what} the maximum`, `${column} = ${most}`, `${column} = ${most} + 1`],
+];
 
 /** Changes to a row, as SQL: the last valid values, and the first invalid ones, which the database refuses. */
 const edges: Readonly<Record<keyof typeof rows, [what: string, sound: string, ...broken: string[]][]>> = {
@@ -197,18 +202,8 @@ const edges: Readonly<Record<keyof typeof rows, [what: string, sound: string, ..
     ],
   ],
   quote: [
-    [
-      'a quote of the minimum sent amount, without fees',
-      'total_sending_amount = 1, fees_included = 0, platform_fee = 0',
-      'total_sending_amount = 0, fees_included = 0, platform_fee = 0',
-    ],
-    ['a quote of the maximum sent amount', `total_sending_amount = ${most}`, `total_sending_amount = ${most} + 1`],
-    ['a quote of the minimum received amount', 'total_receiving_amount = 1', 'total_receiving_amount = 0'],
-    [
-      'a quote of the maximum received amount',
-      `total_receiving_amount = ${most}`,
-      `total_receiving_amount = ${most} + 1`,
-    ],
+    ...amountsOf('a quote whose sent amount is', 'total_sending_amount', ', fees_included = 0, platform_fee = 0'),
+    ...amountsOf('a quote whose received amount is', 'total_receiving_amount'),
     [
       'a quote whose fees are the whole sent amount',
       'fees_included = total_sending_amount',
@@ -238,10 +233,8 @@ const edges: Readonly<Record<keyof typeof rows, [what: string, sound: string, ..
     ],
   ],
   payment: [
-    ['a payment of the minimum sent amount', 'sent_amount = 1', 'sent_amount = 0'],
-    ['a payment of the maximum sent amount', `sent_amount = ${most}`, `sent_amount = ${most} + 1`],
-    ['a payment of the minimum received amount', 'received_amount = 1', 'received_amount = 0'],
-    ['a payment of the maximum received amount', `received_amount = ${most}`, `received_amount = ${most} + 1`],
+    ...amountsOf('a payment whose sent amount is', 'sent_amount'),
+    ...amountsOf('a payment whose received amount is', 'received_amount'),
     ['a payment without fees', 'fees = 0', 'fees = -1'],
     [
       'a payment that has both a sent amount and its currency, or neither',

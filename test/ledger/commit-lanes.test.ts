@@ -2,8 +2,8 @@ import pg from 'pg';
 import { afterEach, expect, test, vi } from 'vitest';
 import { CommitLanes, LockTimeout } from '../../src/domain/ledger/commit-lanes.ts';
 import type { Plan } from '../../src/domain/ledger/plan.ts';
-import { act } from '../setup/acts.ts';
-import { type Data, ownClient, testClient, testGateway, untilWaiting, uuidIn } from '../setup/gateway.ts';
+import { transfer } from '../setup/acts.ts';
+import { ownClient, testClient, testGateway, untilWaiting, uuidIn } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 
 // Only one of three connections commits, so all plans share a lane.
@@ -14,10 +14,8 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-async function pay({ usd, outsideUsd }: Scene, more: object = {}): Promise<Data> {
-  const input = { sourceAccountId: usd, destinationAccountId: outsideUsd, amount: 100, ...more };
-  return act(t.platform, 'transferOut', input, 'transaction { id }');
-}
+/** Returns the payment, or the refusal. */
+const pay = (scene: Scene, amount = 100) => transfer(t.platform, 'transferOut', scene, amount);
 
 /** Locks accounts from another connection until the returned function is called. */
 async function hold(lock: string, ...ids: string[]): Promise<() => Promise<void>> {
@@ -46,20 +44,20 @@ test('a payment refused because of a locked account is not made later, and does 
   // On a busy machine, more payments than this would time out while they wait for each other.
   const outcome = () => pay(stuck).then(({ code }) => code, String);
   const refused = Promise.all(Array.from({ length: 20 }, outcome));
-  expect(await pay(free)).toHaveProperty('transaction');
+  expect(await pay(free)).toHaveProperty('status');
   for (const each of await refused)
     expect(each).toMatch(/^SERVICE_UNAVAILABLE$|the operation took longer than|unreachable or overloaded/);
   await release();
-  const { transaction } = await pay(stuck);
+  const { id } = await pay(stuck);
   const { rows } = await database.query('select id from transaction where source_account_id = $1', [uuidIn(stuck.usd)]);
-  expect(rows).toEqual([{ id: uuidIn(transaction.id) }]);
+  expect(rows).toEqual([{ id: uuidIn(id) }]);
 });
 
 test('payments to the same external account do not wait for each other', async () => {
   const scene = await makeScene(t.platform, 10_000n);
   // Another connection holds the lock that a payment to this account needs.
   const release = await hold('share', scene.outsideUsd);
-  expect(await pay(scene)).toHaveProperty('transaction');
+  expect(await pay(scene)).toHaveProperty('status');
   await release();
 });
 
@@ -71,15 +69,15 @@ test('concurrent payments share transactions, and each caller gets the payment t
   const release = await hold('update', stuck.usd);
   const first = pay(stuck);
   await untilWaiting(t.owner, 1);
-  const paying = Promise.all(asked.map(({ amount, scene }) => scene && pay(scene, { amount })));
+  const paying = Promise.all(asked.map(({ amount, scene }) => scene && pay(scene, amount)));
   await first;
   await release();
   const paid = await paying;
   const text = `select t.id, t.sent_amount::int as amount, t.source_account_id as account, t.xmin::text as written
     from transaction t where t.id = any ($1)`;
-  const { rows } = await database.query(text, [paid.map(({ transaction }) => uuidIn(transaction.id))]);
+  const { rows } = await database.query(text, [paid.map(({ id }) => uuidIn(id))]);
   for (const [at, { amount, scene }] of asked.entries()) {
-    const row = rows.find(({ id }) => id === uuidIn(paid[at].transaction.id));
+    const row = rows.find(({ id }) => id === uuidIn(paid[at].id));
     expect(row).toMatchObject({ amount, account: uuidIn(scene?.usd ?? '') });
   }
   expect(new Set(rows.map(({ written }) => written)).size).toBeLessThan(asked.length / 2);

@@ -128,9 +128,12 @@ describe('a balance', () => {
 });
 
 describe('a status changes only as the transition table allows', () => {
+  const movesOf = async (noun: string) =>
+    new Set((await run(`select unnest(status_moves('${noun}')) as move`)).map(({ move }) => move));
+
   test.each(['quote', 'transaction'])('of a %s', async (table) => {
     const id = uuidIn(table === 'quote' ? quote.id : quote.transaction.id);
-    const allowed = new Set((await run(`select unnest(status_moves('${table}')) as move`)).map((row) => row.move));
+    const allowed = await movesOf(table);
     const statuses: string[] = (await run(`select unnest(enum_range(null::${table}_status))::text as status`)).map(
       (row) => row.status,
     );
@@ -157,9 +160,7 @@ describe('a status changes only as the transition table allows', () => {
 
   test('of an external account', async () => {
     const id = uuidIn(scene.outsideUsd);
-    const allowed = new Set(
-      (await run("select unnest(status_moves('external_account')) as move")).map((row) => row.move),
-    );
+    const allowed = await movesOf('external_account');
     const statuses = ['PENDING', 'ACTIVE', 'UNDER_REVIEW', 'INACTIVE'];
     for (const from of statuses) {
       await run('set local session_replication_role = replica');

@@ -43,16 +43,22 @@ beforeEach(async () => {
 
 const toProcessing = { from: ['PENDING'], to: 'PROCESSING' } as const;
 
-/** Returns the refusal of a plan that waits for the lock while the row changes. */
-async function refusalAfter(table: string, id: string, change: string, plan: Plan): Promise<unknown> {
+/** Makes a call while another connection locks a row, changes it and then releases it. */
+async function whileLocked<T>(table: string, id: string, call: () => Promise<T>, change: string): Promise<T> {
   await holder.query('begin');
   await holder.query(`select from ${table} where id = $1 for update`, [id]);
-  const commit = commitPlanOn(client, t.platform.platformId, plan);
-  // A plan that did not wait would have finished by now.
-  await Promise.race([waitForLocks(holder, 1), commit]);
-  await holder.query(`update ${table} set ${change} where id = $1`, [id]);
+  const answer = call();
+  // A call that did not wait would have finished by now.
+  await Promise.race([waitForLocks(holder, 1), answer]);
+  await holder.query(change);
   await holder.query('commit');
-  const outcome = await commit;
+  return answer;
+}
+
+/** Returns the refusal of a plan that waits for the lock while the row changes. */
+async function refusalAfter(table: string, id: string, change: string, plan: Plan): Promise<unknown> {
+  const commit = () => commitPlanOn(client, t.platform.platformId, plan);
+  const outcome = await whileLocked(table, id, commit, `update ${table} set ${change} where id = '${id}'`);
   return outcome.kind === 'refused' ? outcome.refusal : outcome;
 }
 
@@ -159,17 +165,6 @@ test.each(Object.entries(cases))(
     if (id === uuidIn(quoted.id) || id === uuidIn(quoted.transaction.id)) await expireBoth();
   },
 );
-
-/** Runs an API call while another connection locks a row, changes it and then releases it. */
-async function whileLocked(table: string, id: string, call: () => Promise<Data>, change: string): Promise<Data> {
-  await holder.query('begin');
-  await holder.query(`select from ${table} where id = $1 for update`, [id]);
-  const answer = call();
-  await Promise.race([waitForLocks(holder, 1), answer]);
-  await holder.query(change);
-  await holder.query('commit');
-  return answer;
-}
 
 test('a decision that waits for a lock until its deadline has passed is refused', async () => {
   for (const name of ['approveTransaction', 'rejectTransaction'] as const) {

@@ -11,22 +11,23 @@ import {
   type Outcome,
   outcomes,
   type QuoteKind,
+  type Waiting,
   withinTheHouse,
 } from './model.ts';
-import { always, command, pick, position, type Real, send } from './play.ts';
+import { command, commandOn, position, type Real, send } from './play.ts';
 
 const amount = fc.bigInt({ min: 1_000n, max: 40_000n });
 const outcome = fc.constantFrom<Outcome>('ok', 'ok', 'fail', 'reject', 'stuck', 'return');
 
 const fund = amount.map((sum) =>
-  command(`fund ${sum}`, always, async (model, real) => {
+  command(`fund ${sum}`, async (model, real) => {
     await send(model, real, 'sandboxFundAccount', { accountId: real.pair.a.usd, amount: sum });
     model.balances.aUsd += sum;
   }),
 );
 
 const transferOut = fc.tuple(amount, outcome, fc.boolean()).map(([sum, outcome, closed]) =>
-  command(`transferOut ${sum} ${closed ? 'to a closed account' : outcome}`, always, async (model, real) => {
+  command(`transferOut ${sum} ${closed ? 'to a closed account' : outcome}`, async (model, real) => {
     const expected = closed ? outcomes.fail : outcomes[outcome];
     const { usd, outsideUsd } = real.pair.a;
     const rest = closed ? {} : { sandboxScenario: outcomes[outcome].scenario };
@@ -42,7 +43,7 @@ const transferOut = fc.tuple(amount, outcome, fc.boolean()).map(([sum, outcome, 
 );
 
 const transferIn = fc.tuple(amount, fc.constantFrom<Outcome>('ok', 'fail')).map(([sum, outcome]) =>
-  command(`transferIn ${sum} ${outcome}`, always, async (model, real) => {
+  command(`transferIn ${sum} ${outcome}`, async (model, real) => {
     const { usd, outsideUsd } = real.pair.a;
     const input = moving(outsideUsd, usd, sum, { sandboxScenario: outcomes[outcome].scenario });
     const code = model.outside === 'ACTIVE' ? undefined : 'INVALID_BANK_ACCOUNT';
@@ -54,7 +55,7 @@ const transferIn = fc.tuple(amount, fc.constantFrom<Outcome>('ok', 'fail')).map(
 );
 
 const transferInternal = fc.tuple(amount, fc.boolean()).map(([sum, back]) =>
-  command(`transferInternal ${sum} from ${back ? 'B to A' : 'A to B'}`, always, async (model, real) => {
+  command(`transferInternal ${sum} from ${back ? 'B to A' : 'A to B'}`, async (model, real) => {
     const { a, b } = real.pair;
     const [source, to] = back ? (['bUsd', 'aUsd'] as const) : (['aUsd', 'bUsd'] as const);
     const [from, into] = back ? [b.usd, a.usd] : [a.usd, b.usd];
@@ -72,7 +73,7 @@ let named = 0;
 const makeQuote = fc
   .tuple(amount, fc.constantFrom<QuoteKind>('outside', 'other', 'uma', 'funded', 'pulled'))
   .map(([sum, kind]) =>
-    command(`quote ${sum} ${kind}`, always, async (model, real) => {
+    command(`quote ${sum} ${kind}`, async (model, real) => {
       const { a, b, umaOfB } = real.pair;
       const isUma = kind === 'uma';
       named += 1;
@@ -105,6 +106,8 @@ const makeQuote = fc
     }),
   );
 
+const quotesOf = ({ quotes }: Model) => quotes;
+
 /** Returns why a quote cannot be executed, according to the first check that fails. */
 function obstacleOf(model: Model, quote: ModelQuote): string | undefined {
   if (quote.kind === 'funded') return 'INVALID_INPUT';
@@ -128,27 +131,22 @@ async function awaitArrival(model: Model, real: Real, quote: ModelQuote, outcome
 }
 
 const execute = fc.tuple(position, outcome).map(([at, outcome]) =>
-  command(
-    `execute #${at} ${outcome}`,
-    (model) => model.quotes.length > 0,
-    async (model, real) => {
-      const quote = pick(model.quotes, at);
-      const { kind, send: sum, transactionId } = quote;
-      const code = obstacleOf(model, quote);
-      const input = { quoteId: quote.id, sandboxScenario: outcomes[outcome].scenario };
-      await send(model, real, 'executeQuote', input, code);
-      if (code !== undefined) return;
-      quote.status = 'DONE';
-      // The pulled money arrives and leaves again immediately.
-      if (kind !== 'pulled') model.balances.aUsd -= sum;
-      if (kind === 'uma') return awaitArrival(model, real, quote, outcome);
-      const expected = outcomes[kind === 'other' ? withinTheHouse(outcome) : outcome];
-      await real.world.ends(transactionId, expected.status);
-      suspend(model, outcome, transactionId, sum);
-      if (expected.back) model.balances.aUsd += sum;
-      else if (kind === 'other' && expected.status === 'COMPLETED') model.balances.bEur += quote.receive;
-    },
-  ),
+  commandOn(`execute ${outcome}`, quotesOf, at, async (quote, model, real) => {
+    const { kind, send: sum, transactionId } = quote;
+    const code = obstacleOf(model, quote);
+    const input = { quoteId: quote.id, sandboxScenario: outcomes[outcome].scenario };
+    await send(model, real, 'executeQuote', input, code);
+    if (code !== undefined) return;
+    quote.status = 'DONE';
+    // The pulled money arrives and leaves again immediately.
+    if (kind !== 'pulled') model.balances.aUsd -= sum;
+    if (kind === 'uma') return awaitArrival(model, real, quote, outcome);
+    const expected = outcomes[kind === 'other' ? withinTheHouse(outcome) : outcome];
+    await real.world.ends(transactionId, expected.status);
+    suspend(model, outcome, transactionId, sum);
+    if (expected.back) model.balances.aUsd += sum;
+    else if (kind === 'other' && expected.status === 'COMPLETED') model.balances.bEur += quote.receive;
+  }),
 );
 
 function expireQuote(quote: ModelQuote): void {
@@ -157,68 +155,51 @@ function expireQuote(quote: ModelQuote): void {
 }
 
 const cancel = position.map((at) =>
-  command(
-    `cancel #${at}`,
-    (model) => model.quotes.length > 0,
-    async (model, real) => {
-      const quote = pick(model.quotes, at);
-      const code = quote.hasExpired ? 'QUOTE_EXPIRED' : quote.status === 'DONE' ? 'CONFLICT' : undefined;
-      await send(model, real, 'cancelQuote', { quoteId: quote.id }, code);
-      if (code !== undefined) return;
-      await real.world.ends(quote.transactionId, 'EXPIRED');
-      expireQuote(quote);
-    },
-  ),
+  commandOn('cancel', quotesOf, at, async (quote, model, real) => {
+    const code = quote.hasExpired ? 'QUOTE_EXPIRED' : quote.status === 'DONE' ? 'CONFLICT' : undefined;
+    await send(model, real, 'cancelQuote', { quoteId: quote.id }, code);
+    if (code !== undefined) return;
+    await real.world.ends(quote.transactionId, 'EXPIRED');
+    expireQuote(quote);
+  }),
 );
+
+const fundedOf = ({ quotes }: Model) => quotes.filter(({ kind }) => kind === 'funded');
 
 const sandboxSend = fc
   .tuple(position, fc.constantFrom('EXACT', 'SHORT', 'TWICE', 'LATE'), outcome)
   .map(([at, deposit, outcome]) =>
-    command(
-      `sandboxSend #${at} ${deposit} ${outcome}`,
-      (model) => model.quotes.some((quote) => quote.kind === 'funded'),
-      async (model, real) => {
-        const quote = pick(
-          model.quotes.filter((one) => one.kind === 'funded'),
-          at,
-        );
-        const late = quote.status === 'EXPIRED';
-        const code = quote.status === 'DONE' ? 'CONFLICT' : undefined;
-        const sandboxScenario = { ...outcomes[outcome].scenario, ...(deposit !== 'EXACT' && { deposit }) };
-        await send(model, real, 'sandboxSend', { quoteId: quote.id, currency: 'USD', sandboxScenario }, code);
-        if (code !== undefined) return;
-        quote.status = 'DONE';
-        if (late) {
-          // The deposit is too late for the quote, so it is credited to the customer, and the payment stays EXPIRED.
-          model.balances.aUsd +=
-            deposit === 'SHORT' ? quote.send / 2n : deposit === 'TWICE' ? 2n * quote.send : quote.send;
-          return;
-        }
-        const funds = deposit === 'EXACT' || deposit === 'TWICE';
-        const expected = funds ? outcomes[outcome] : outcomes.fail;
-        await real.world.ends(quote.transactionId, expected.status);
-        if (deposit === 'SHORT') model.balances.aUsd += quote.send / 2n;
-        if (deposit === 'LATE' || deposit === 'TWICE') model.balances.aUsd += quote.send;
-        if (funds && expected.back) model.balances.aUsd += quote.send;
-        if (funds) suspend(model, outcome, quote.transactionId, quote.send);
-      },
-    ),
+    commandOn(`sandboxSend ${deposit} ${outcome}`, fundedOf, at, async (quote, model, real) => {
+      const late = quote.status === 'EXPIRED';
+      const code = quote.status === 'DONE' ? 'CONFLICT' : undefined;
+      const sandboxScenario = { ...outcomes[outcome].scenario, ...(deposit !== 'EXACT' && { deposit }) };
+      await send(model, real, 'sandboxSend', { quoteId: quote.id, currency: 'USD', sandboxScenario }, code);
+      if (code !== undefined) return;
+      quote.status = 'DONE';
+      if (late) {
+        // The deposit is too late for the quote, so it is credited to the customer, and the payment stays EXPIRED.
+        model.balances.aUsd +=
+          deposit === 'SHORT' ? quote.send / 2n : deposit === 'TWICE' ? 2n * quote.send : quote.send;
+        return;
+      }
+      const funds = deposit === 'EXACT' || deposit === 'TWICE';
+      const expected = funds ? outcomes[outcome] : outcomes.fail;
+      await real.world.ends(quote.transactionId, expected.status);
+      if (deposit === 'SHORT') model.balances.aUsd += quote.send / 2n;
+      if (deposit === 'LATE' || deposit === 'TWICE') model.balances.aUsd += quote.send;
+      if (funds && expected.back) model.balances.aUsd += quote.send;
+      if (funds) suspend(model, outcome, quote.transactionId, quote.send);
+    }),
   );
 
+const pendingOf = ({ quotes }: Model) => quotes.filter(({ status }) => status === 'PENDING');
+
 const expire = position.map((at) =>
-  command(
-    `expire #${at}`,
-    (model) => model.quotes.some((quote) => quote.status === 'PENDING'),
-    async (model, real) => {
-      const quote = pick(
-        model.quotes.filter((one) => one.status === 'PENDING'),
-        at,
-      );
-      await real.world.passExpiry(quote.id);
-      await real.world.ends(quote.transactionId, 'EXPIRED');
-      expireQuote(quote);
-    },
-  ),
+  commandOn('expire', pendingOf, at, async (quote, _model, real) => {
+    await real.world.passExpiry(quote.id);
+    await real.world.ends(quote.transactionId, 'EXPIRED');
+    expireQuote(quote);
+  }),
 );
 
 /** Announces an external payment to customer B. */
@@ -229,7 +210,7 @@ const announced = async (model: Model, real: Real, amount: bigint, sandboxScenar
 };
 
 const receive = fc.tuple(amount, fc.constantFrom<Outcome>('ok', 'ok', 'fail', 'reject')).map(([sum, outcome]) =>
-  command(`receive ${sum} ${outcome}`, always, async (model, real) => {
+  command(`receive ${sum} ${outcome}`, async (model, real) => {
     const transaction = await announced(model, real, sum, outcomes[outcome].scenario);
     model.waiting.push({ id: transaction.id, amount: sum, outcome, sent: undefined });
   }),
@@ -239,7 +220,7 @@ const receive = fc.tuple(amount, fc.constantFrom<Outcome>('ok', 'ok', 'fail', 'r
 type PayRequest = 'comes' | 'fails' | 'never comes';
 
 const lookedUp = fc.tuple(amount, fc.constantFrom<PayRequest>('comes', 'fails', 'never comes')).map(([sum, request]) =>
-  command(`receive ${sum}, whose pay request ${request}`, always, async (model, real) => {
+  command(`receive ${sum}, whose pay request ${request}`, async (model, real) => {
     const transaction = await announced(model, real, sum, {
       step: 'PAY_REQUEST',
       ...(request === 'fails' && { failureReason: 'LNURLP_FAILED' }),
@@ -259,7 +240,7 @@ const lookedUp = fc.tuple(amount, fc.constantFrom<PayRequest>('comes', 'fails', 
 );
 
 const moveAccount = fc.constantFrom<AccountStatus>('ACTIVE', 'ACTIVE', 'UNDER_REVIEW', 'INACTIVE').map((status) =>
-  command(`the account outside becomes ${status}`, always, async (model, real) => {
+  command(`the account outside becomes ${status}`, async (model, real) => {
     const code = accountMoves[model.outside].includes(status) ? undefined : 'CONFLICT';
     await send(model, real, 'sandboxSetExternalAccountStatus', { accountId: real.pair.a.outsideUsd, status }, code);
     if (code === undefined) model.outside = status;
@@ -271,25 +252,21 @@ function suspend(model: Model, outcome: Outcome, id: string, amount: bigint): vo
   if (outcome === 'stuck') model.suspended.push({ id, amount, released: false });
 }
 
+const suspendedOf = ({ suspended }: Model) => suspended;
+
 const release = position.map((at) =>
-  command(
-    `release #${at}`,
-    (model) => model.suspended.length > 0,
-    async (model, real) => {
-      const suspended = pick(model.suspended, at);
-      const { kind } = await releaseSuspense(real.world.database, suspended.id, tester);
-      expect(kind).toBe(suspended.released ? 'paid-before' : 'paid');
-      if (!suspended.released) model.balances.aUsd += suspended.amount;
-      suspended.released = true;
-    },
-  ),
+  commandOn('release', suspendedOf, at, async (suspended, model, real) => {
+    const { kind } = await releaseSuspense(real.world.database, suspended.id, tester);
+    expect(kind).toBe(suspended.released ? 'paid-before' : 'paid');
+    if (!suspended.released) model.balances.aUsd += suspended.amount;
+    suspended.released = true;
+  }),
 );
 
 type Verdict = 'approve' | 'reject' | 'neither';
 
 /** Decides a waiting payment and waits for both sides to end. */
-export async function decide(model: Model, real: Real, at: number, verdict: Verdict): Promise<void> {
-  const waiting = pick(model.waiting, at);
+export async function decide(model: Model, real: Real, waiting: Waiting, verdict: Verdict): Promise<void> {
   const { id, amount, outcome, sent } = waiting;
   model.waiting.splice(model.waiting.indexOf(waiting), 1);
   if (verdict === 'neither') await real.world.passApproval(id);
@@ -304,20 +281,17 @@ export async function decide(model: Model, real: Real, at: number, verdict: Verd
   suspend(model, decided, sent.id, sent.amount);
 }
 
+const waitingOf = ({ waiting }: Model) => waiting;
+
 const decision = fc
   .tuple(position, fc.constantFrom<Verdict>('approve', 'approve', 'reject', 'neither'))
   .map(([at, verdict]) =>
-    command(
-      `${verdict} #${at}`,
-      (model) => model.waiting.length > 0,
-      (model, real) => decide(model, real, at, verdict),
-    ),
+    commandOn(verdict, waitingOf, at, (waiting, model, real) => decide(model, real, waiting, verdict)),
   );
 
 const replay = fc.constant(
   command(
     'replay',
-    (model) => model.last !== undefined,
     async (model, real) => {
       if (!model.last) return;
       const { name, input, code } = model.last;
@@ -325,6 +299,7 @@ const replay = fc.constant(
       expect(result.code, `the repeat of ${name}`).toBe(code);
       if (code === undefined) expect(result.replayed).toBe(true);
     },
+    ({ last }) => last !== undefined,
   ),
 );
 

@@ -22,8 +22,8 @@ let calls = 0;
  */
 export function command(
   name: string,
-  possible: (model: Model) => boolean,
   run: (model: Model, real: Real) => Promise<void>,
+  possible: (model: Model) => boolean = () => true,
 ): Command {
   return {
     check: possible,
@@ -33,6 +33,17 @@ export function command(
       expect(await real.world.conserved(real.pair), `after ${name}`).toEqual(model.balances);
     },
   };
+}
+
+/** Builds a command on one of the items that the model lists, which is possible if there are any. */
+export function commandOn<Item>(
+  name: string,
+  items: (model: Model) => readonly Item[],
+  at: number,
+  run: (item: Item, model: Model, real: Real) => Promise<void>,
+): Command {
+  const runOnOne = (model: Model, real: Real) => run(pick(items(model), at), model, real);
+  return command(`${name} #${at}`, runOnOne, (model) => items(model).length > 0);
 }
 
 /** Sends a mutation under a new key, and expects its success, or the refusal with `code`. */
@@ -49,7 +60,6 @@ export async function send(model: Model, real: Real, name: Operation, input: obj
 
 const quoteSelection = 'quote { id totalSendingAmount { amount } totalReceivingAmount { amount } transaction { id } }';
 
-export const always = () => true;
 export const position = fc.nat({ max: 7 });
 
 export function pick<T>(items: readonly T[], at: number): T {

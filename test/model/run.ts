@@ -28,13 +28,6 @@ const settings = {
   PAYMENT_APPROVAL_MS: 60_000,
 } as const;
 
-/** A gateway on which sequences of commands run. Each lane has a platform with two customers. */
-interface Ground {
-  readonly gateway: TestGateway;
-  /** Connections that read the ledger and shift the timestamps of rows. */
-  readonly sql: pg.Pool;
-}
-
 /**
  * Runs random sequences of commands against gateways and against the model. Each gateway is audited when it stops. A
  * difference is shrunk, within the time limit, to the shortest sequence that shows it. Each lane has its own seed,
@@ -46,11 +39,11 @@ export async function runSequences(sequences: number, maxCommands: number, timeL
   for (let done = 0; done < sequences; done += perGround) {
     const share = Math.min(perGround, sequences - done);
     const gateway = await startTestGateway(settings);
-    const ground = { gateway, sql: clockwork(gateway.databaseUrl) };
+    const sql = clockwork(gateway.databaseUrl);
     try {
-      await runOn(ground, { sequences: share, maxCommands, seed, until });
+      await runOn(gateway, sql, { sequences: share, maxCommands, seed, until });
     } finally {
-      await ground.sql.end();
+      await sql.end();
       await gateway.stop();
     }
     seed += lanes;
@@ -58,19 +51,19 @@ export async function runSequences(sequences: number, maxCommands: number, timeL
   }
 }
 
-interface Share {
-  readonly sequences: number;
-  readonly maxCommands: number;
-  /** The seed of the first lane. */
-  readonly seed: number;
-  /** The time by which the run must have ended, in milliseconds since 1970. */
-  readonly until: number;
-}
-
-async function runOn(ground: Ground, { sequences, maxCommands, seed, until }: Share): Promise<void> {
+/**
+ * Runs sequences on one gateway, in all lanes at once.
+ * @param sql connections that read the ledger and shift the timestamps of rows
+ * @param share `seed` is the first lane's. `until`: when the run must have ended, in milliseconds since 1970
+ */
+async function runOn(
+  gateway: TestGateway,
+  sql: pg.Pool,
+  { sequences, maxCommands, seed, until }: Readonly<Record<'sequences' | 'maxCommands' | 'seed' | 'until', number>>,
+): Promise<void> {
   const failures: unknown[] = [];
   const stopped = () => failures.length > 0;
-  const walks = Array.from({ length: lanes }, () => laneOn(ground, stopped));
+  const walks = Array.from({ length: lanes }, () => laneOn(gateway, sql, stopped));
   // Sequentially, because a new instance has no open connections yet.
   for (const walk of walks) await walk.open();
   await Promise.all(
@@ -100,7 +93,7 @@ async function runOn(ground: Ground, { sequences, maxCommands, seed, until }: Sh
  * Returns a lane, which runs sequences one after the other and opens a new world after every few of them. It stops once
  * `stopped` returns true: another lane has found a difference and must shrink its sequence.
  */
-function laneOn({ gateway, sql }: Ground, stopped: () => boolean) {
+function laneOn(gateway: TestGateway, sql: pg.Pool, stopped: () => boolean) {
   let real: Real | undefined;
   let isBroken = false;
   let runs = 0;
@@ -155,7 +148,7 @@ async function play(real: Real, sequence: Sequence): Promise<void> {
 
 /** Ends whatever a sequence has left in progress, so that the next sequence for these customers starts clean. */
 async function settle(model: Model, real: Real): Promise<void> {
-  while (model.waiting.length > 0) await decide(model, real, 0, 'reject');
+  for (const waiting of [...model.waiting]) await decide(model, real, waiting, 'reject');
   if (model.outside === 'ACTIVE') return;
   const input = { accountId: real.pair.a.outsideUsd, status: 'ACTIVE' };
   await act(real.world.platform, 'sandboxSetExternalAccountStatus', input, '');

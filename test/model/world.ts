@@ -2,7 +2,8 @@ import pg from 'pg';
 import { expect } from 'vitest';
 import { feedEnd, umaAddressOf } from '../setup/acts.ts';
 import { type Data, type TestGateway, uuidIn } from '../setup/gateway.ts';
-import { externalAccount, makeScene, type Scene, usAccount } from '../setup/scene.ts';
+import { passDelay, passExpiry } from '../setup/passing-time.ts';
+import { balanceOf, externalAccount, makeScene, type Scene, usAccount } from '../setup/scene.ts';
 
 /** Two customers of a platform who pay each other and others. Only one sequence of commands at a time uses them. */
 export interface Pair {
@@ -25,13 +26,6 @@ export interface Change {
 
 const ends = new Set(['COMPLETED', 'FAILED', 'REJECTED', 'REFUNDED', 'EXPIRED']);
 const patienceMs = 20_000;
-
-/** Reads the accounts from lists, which takes one statement per list; as nodes they would take four. */
-const balancesQuery = `fragment balance on InternalAccount { id balance { amount } }
-  query {
-    usd: accounts(filter: { kind: INTERNAL, platformOwned: false, currency: "USD" }) { edges { node { ...balance } } }
-    eur: accounts(filter: { kind: INTERNAL, platformOwned: false, currency: "EUR" }) { edges { node { ...balance } } }
-  }`;
 
 let worlds = 0;
 
@@ -119,12 +113,8 @@ export async function openWorld(on: TestGateway, sql: pg.Pool) {
 
     /** Returns the spendable money of the four accounts, in smallest units. */
     async balances({ a, b }: Pair): Promise<Balances> {
-      const { usd, eur } = await platform.ask(balancesQuery);
-      const held = new Map<string, bigint>(
-        [...usd.edges, ...eur.edges].map(({ node }: Data) => [node.id, BigInt(node.balance.amount)]),
-      );
-      const of = (id: string) => held.get(id) ?? expect.fail(`${id} is not among the accounts`);
-      return { aUsd: of(a.usd), aEur: of(a.eur), bUsd: of(b.usd), bEur: of(b.eur) };
+      const held = (id: string) => balanceOf(platform, id);
+      return { aUsd: await held(a.usd), aEur: await held(a.eur), bUsd: await held(b.usd), bEur: await held(b.eur) };
     },
 
     /**
@@ -152,12 +142,7 @@ export async function openWorld(on: TestGateway, sql: pg.Pool) {
     },
 
     /** Moves a quote past its expiry. */
-    async passExpiry(quoteId: string): Promise<void> {
-      await sql.query(
-        `update quote set expires_at = clock_timestamp() where platform_id = $1 and id = $2::uuid and status = 'PENDING'`,
-        [platformId, uuidIn(quoteId)],
-      );
-    },
+    passExpiry: (quoteId: string) => passExpiry(on, quoteId),
 
     /** Moves a payment past its approval deadline. */
     async passApproval(transactionId: string): Promise<void> {
@@ -174,12 +159,6 @@ export async function openWorld(on: TestGateway, sql: pg.Pool) {
     },
 
     /** Moves an incoming payment whose pay request has not arrived past that request's deadline. */
-    async passPayRequest(transactionId: string): Promise<void> {
-      await sql.query(
-        `update rail_order set created_at = created_at - interval '1 day', due_at = clock_timestamp()
-       where platform_id = $1 and transaction_id = $2 and due_at is not null`,
-        [platformId, uuidIn(transactionId)],
-      );
-    },
+    passPayRequest: (transactionId: string) => passDelay(on, transactionId),
   };
 }

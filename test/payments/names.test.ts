@@ -16,7 +16,7 @@ import {
   usdToEur,
 } from '../setup/acts.ts';
 import { type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
-import { externalAccount, makeScene, ownAccount, payingApp } from '../setup/scene.ts';
+import { externalAccount, makeScene, ownAccount, payingApp, usAccount } from '../setup/scene.ts';
 import { countedGateway } from '../setup/statements.ts';
 
 const t = await testGateway();
@@ -48,11 +48,7 @@ describe('the display name of an account', () => {
   });
 
   test.each([
-    [
-      'USD',
-      { usAccount: { accountNumber: '1234', routingNumber: '021000021', accountCategory: 'SAVINGS' } },
-      '•••• 34',
-    ],
+    ['USD', usAccount('1234'), '•••• 34'],
     ['INR', { upi: { vpa: 'grace@bank' } }, 'gr••••@bank'],
     ['BRL', { pix: { pixKey: 'grace@example.com', pixKeyType: 'EMAIL', taxId: '12345678901' } }, 'gr••••@example.com'],
   ])(

@@ -6,7 +6,7 @@ import { decode } from 'light-bolt11-decoder';
 import { describe, expect, test } from 'vitest';
 import { accountTypes } from '../../src/core/account-types.ts';
 import type { ExternalAccountType } from '../../src/infra/database/generated/client/client.ts';
-import { act, fieldsOf, fundedIn, refusal, succeed, usdToEur } from '../setup/acts.ts';
+import { act, fieldsOf, fundedIn, refusal, succeed } from '../setup/acts.ts';
 import { instruction } from '../setup/both-apis.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
 import { internalAccount, makeScene } from '../setup/scene.ts';
@@ -140,9 +140,4 @@ describe('stablecoins', () => {
     expect([bytes.length, bytes[0]]).toEqual([21, 0x41]);
     expect(tron.assetType).toBe('USDT');
   });
-});
-
-test('a quote that is paid from an account has no payment instructions', async () => {
-  const made = await succeed(platform, 'createQuote', usdToEur(scene), 'quote { paymentInstructions { __typename } }');
-  expect(made.quote.paymentInstructions).toEqual([]);
 });

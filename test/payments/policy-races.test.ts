@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { unlimited } from '../attack/limits.ts';
 import { act, ended, moving, succeed } from '../setup/acts.ts';
 import { connect, type Data, ownGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
-import { passHours } from '../setup/passing-time.ts';
+import { passHours, timeZoneAtNoon } from '../setup/passing-time.ts';
 import { makeScene, type Scene, serverOf } from '../setup/scene.ts';
 
 // Compares policies with a simple model, and under many concurrent payments. When a gateway stops, the audit proves
@@ -73,13 +73,8 @@ interface Use {
   counts: boolean;
 }
 
-/** A time zone where it is around noon, so that no day begins while the test runs. */
-const timeZone = (() => {
-  const hourIn = (zone: string) =>
-    Number(new Intl.DateTimeFormat('en', { timeZone: zone, hour: 'numeric', hourCycle: 'h23' }).format(new Date()));
-  const zones = ['UTC', 'Asia/Kolkata', 'Asia/Tokyo', 'Pacific/Auckland', 'America/Los_Angeles', 'America/Sao_Paulo'];
-  return zones.toSorted((a, b) => Math.abs(hourIn(a) - 12) - Math.abs(hourIn(b) - 12))[0] ?? 'UTC';
-})();
+/** No day begins while the test runs. */
+const timeZone = timeZoneAtNoon();
 
 const dayOf = (at: number) => new Intl.DateTimeFormat('sv', { timeZone, dateStyle: 'short' }).format(new Date(at));
 const hour = 3_600_000;

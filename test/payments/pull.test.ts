@@ -32,10 +32,7 @@ async function createQuote(from: string, to: string, rest: object = {}, platform
 const ended = async (transactionId: string): Promise<string | undefined> =>
   (await statusesOf(t.platform, transactionId)).at(-1);
 
-const payment = async (id: string): Promise<Data> => ({
-  ...(await transactionOf(t.platform, id)),
-  ...(await fieldsOf(t.platform, 'transaction', id, 'quote { status }')),
-});
+const payment = (id: string) => transactionOf(t.platform, id);
 
 const scene = await makeScene(t.platform, 0n);
 

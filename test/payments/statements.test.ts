@@ -144,25 +144,17 @@ test("an app sees only its own customer's statement; a token bound to a payment 
 });
 
 test("an account's payments are those from it and to it, and the totals are sums over the list", async () => {
-  const fields = 'status type sentAmount { amount currency { code } } receivedAmount { amount currency { code } }';
-  const total = 'transactionTotals { status type count amount { amount currency { code } } }';
-  const asked = `query ($id: ID!) {
-    account(id: $id) { transactions(first: 100) { edges { node { ${fields}
-      source { ... on AccountSource { accountId } } destination { ... on AccountDestination { accountId } } } } } ${total} } }`;
-  const { account } = await t.platform.ask(asked, { id: scene.usd });
-  const { customer, ...all } = await t.platform.ask(
-    `query ($customer: ID!) {
-      customer(id: $customer) { transactions(first: 100) { edges { node { ${fields} } } } ${total} }
-      transactions(first: 100) { edges { node { ${fields} } } } ${total}
-    }`,
-    { customer: scene.customerId },
-  );
-  const { transactions } = await t.platform.ask(
-    '{ transactions(first: 100) { edges { node { source { ... on AccountSource { accountId } } destination { ... on AccountDestination { accountId } } } } } }',
-  );
+  const fields = `status type sentAmount { amount currency { code } } receivedAmount { amount currency { code } }
+    source { ... on AccountSource { accountId } } destination { ... on AccountDestination { accountId } }`;
+  const list = `transactions(first: 100) { edges { node { ${fields} } } }
+    transactionTotals { status type count amount { amount currency { code } } }`;
+  const { account } = await t.platform.ask(`query ($id: ID!) { account(id: $id) { ${list} } }`, { id: scene.usd });
+  const { customer, ...all } = await t.platform.ask(`query ($id: ID!) { customer(id: $id) { ${list} } ${list} }`, {
+    id: scene.customerId,
+  });
   const ends = (edge: Data) => [edge.node.source?.accountId, edge.node.destination?.accountId];
   expect(account.transactions.edges.map(ends)).toEqual(
-    transactions.edges.map(ends).filter((one: Data[]) => one.includes(scene.usd)),
+    all.transactions.edges.map(ends).filter((one: Data[]) => one.includes(scene.usd)),
   );
   for (const list of [account, customer, all]) {
     const rows: Data[] = list.transactions.edges.map(({ node: { status, type, sentAmount, receivedAmount } }: Data) => {

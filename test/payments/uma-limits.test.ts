@@ -24,15 +24,13 @@ test('a quote respects the limits that a receiver lookup states, for each pair o
   );
   expect(accounts.edges.length).toBeGreaterThan(3);
   const lookup = await lookUp(platform, receiver, { sender: { customerId: scene.customerId } });
-  const priced = async (accountId: string, currency: string, lockedCurrencyAmount: bigint): Promise<string> => {
-    const answer = await quote(platform, {
-      source: { account: { accountId } },
-      destination: { uma: { umaAddress: receiver, currency } },
-      lookupId: lookup.id,
-      lockedCurrencySide: 'RECEIVING',
-      lockedCurrencyAmount,
-      senderCustomerInfo: sender,
-    });
+  const quoteFor = (accountId: string, currency: string, lockedCurrencyAmount: bigint, { id: lookupId } = lookup) => {
+    const rest = { lookupId, lockedCurrencySide: 'RECEIVING', senderCustomerInfo: sender };
+    const destination = { uma: { umaAddress: receiver, currency } };
+    return quote(platform, { ...rest, source: { account: { accountId } }, destination, lockedCurrencyAmount });
+  };
+  const priced = async (...asked: Parameters<typeof quoteFor>): Promise<string> => {
+    const answer = await quoteFor(...asked);
     return answer.code ?? answer.status;
   };
   expect(lookup.supportedCurrencies.length).toBeGreaterThanOrEqual(accounts.edges.length);
@@ -52,13 +50,7 @@ test('a quote respects the limits that a receiver lookup states, for each pair o
   expect(BigInt(lookup.supportedCurrencies.find(euros).minAmount.amount)).toBeGreaterThan(1n);
   // If the customer pays from its euro account, the limit is the maximum that can be sent, less the platform's fees.
   const own = await lookUp(platform, receiver, { sender: { customerId: inEuros } });
-  const most = await quote(platform, {
-    source: { account: { accountId: await internalAccount(platform, inEuros, 'EUR') } },
-    destination: { uma: { umaAddress: receiver, currency: 'EUR' } },
-    lookupId: own.id,
-    lockedCurrencySide: 'RECEIVING',
-    lockedCurrencyAmount: own.supportedCurrencies.find(euros).maxAmount.amount,
-    senderCustomerInfo: sender,
-  });
+  const limit = own.supportedCurrencies.find(euros).maxAmount.amount;
+  const most = await quoteFor(await internalAccount(platform, inEuros, 'EUR'), 'EUR', limit, own);
   expect(BigInt(most.totalSendingAmount.amount)).toBeGreaterThan(maxAmount - 2n);
 });

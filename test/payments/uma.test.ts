@@ -17,7 +17,7 @@ import {
   umaQuote,
   went,
 } from '../setup/acts.ts';
-import { type TestPlatform, testGateway, uuidIn } from '../setup/gateway.ts';
+import { type Data, testGateway, uuidIn } from '../setup/gateway.ts';
 import { balanceOf, externalAccount, makeScene, usAccount } from '../setup/scene.ts';
 
 const t = await testGateway();
@@ -175,18 +175,26 @@ describe('a quote to a UMA address', () => {
 });
 
 describe('between customers of one installation', () => {
-  async function send(platform: TestPlatform, to: TestPlatform, receiver: string, rest: object = {}) {
-    const scene = await makeScene(platform, 50_000n);
-    const after = await feedEnd(to);
-    const made = await umaQuote(platform, scene.usd, await umaAddressOf(to, receiver), rest);
-    await execute(platform, made.id);
-    const incoming = await seen(to, after, incomingPending);
-    return { scene, made, incoming };
+  /** Pays a customer of the other platform. Returns the quote, and the payment as the receiver's platform sees it. */
+  async function send(receiver: string, rest: object = {}) {
+    const scene = await makeScene(t.platform, 50_000n);
+    const after = await feedEnd(other);
+    const made = await umaQuote(t.platform, scene.usd, await umaAddressOf(other, receiver), rest);
+    await execute(t.platform, made.id);
+    return { scene, made, incoming: await seen(other, after, incomingPending) };
+  }
+
+  /** Decides a payment, and waits until both of its sides have ended. */
+  async function decide({ made, incoming }: { made: Data; incoming: Data }, reason?: string) {
+    const name = reason === undefined ? 'approveTransaction' : 'rejectTransaction';
+    await actOn(other, name, { transactionId: incoming.id, reason });
+    return { received: await ended(other, incoming.id), sent: await ended(t.platform, made.transaction.id) };
   }
 
   test('on two platforms: the payment arrives, OUTGOING and INCOMING, each with its own events and view', async () => {
     const receiver = await makeScene(other, 0n);
-    const { scene, made, incoming } = await send(t.platform, other, receiver.customerId, { description: 'rent' });
+    const payment = await send(receiver.customerId, { description: 'rent' });
+    const { scene, made, incoming } = payment;
     expect(incoming).toMatchObject({
       type: 'INCOMING',
       customer: { id: receiver.customerId },
@@ -197,9 +205,7 @@ describe('between customers of one installation', () => {
       description: 'rent',
     });
     expect(await balanceOf(other, receiver.usd)).toBe(0n);
-    await actOn(other, 'approveTransaction', { transactionId: incoming.id });
-    const received = await ended(other, incoming.id);
-    const sent = await ended(t.platform, made.transaction.id);
+    const { received, sent } = await decide(payment);
     expect(received.timeline).toMatchObject(went('PENDING', 'PROCESSING', 'COMPLETED'));
     expect(sent.status).toBe('COMPLETED');
     expect(sent.counterpartyInformation).toContainEqual({ name: 'FULL_NAME', value: 'Grace Hopper' });
@@ -212,12 +218,12 @@ describe('between customers of one installation', () => {
 
   test('a rejection ends both sides as REJECTED, with the money returned', async () => {
     const receiver = await makeScene(other, 0n);
-    const { scene, made, incoming } = await send(t.platform, other, receiver.customerId);
-    await actOn(other, 'rejectTransaction', { transactionId: incoming.id, reason: 'not ours' });
-    const sent = await ended(t.platform, made.transaction.id);
+    const payment = await send(receiver.customerId);
+    const { received, sent } = await decide(payment, 'not ours');
     expect(sent).toMatchObject({ status: 'REJECTED', failureReason: null, refund: { amount: { amount: '10000' } } });
-    expect((await transactionOf(other, incoming.id)).timeline.at(-1).reason).toContain('not ours');
-    expect(await balanceOf(t.platform, scene.usd)).toBe(50_000n);
+    expect(received.status).toBe('REJECTED');
+    expect(received.timeline.at(-1).reason).toContain('not ours');
+    expect(await balanceOf(t.platform, payment.scene.usd)).toBe(50_000n);
     expect(await balanceOf(other, receiver.usd)).toBe(0n);
   });
 
@@ -231,26 +237,22 @@ describe('between customers of one installation', () => {
 
   test('a payment into the default deposit account is paid on to it', async () => {
     const { receiver, deposit } = await withDefault('100');
-    const { made, incoming } = await send(t.platform, other, receiver.customerId);
-    expect(incoming.destination.accountId).toBe(deposit);
-    await actOn(other, 'approveTransaction', { transactionId: incoming.id });
-    const received = await ended(other, incoming.id);
+    const payment = await send(receiver.customerId);
+    expect(payment.incoming.destination.accountId).toBe(deposit);
+    const { received, sent } = await decide(payment);
     const legs = ['OUTSIDE', 'CLEARING', 'CLEARING', 'OUTSIDE'].map((system) => ({ system }));
     expect(received).toMatchObject({ status: 'COMPLETED', ledgerEntries: legs });
-    expect((await ended(t.platform, made.transaction.id)).status).toBe('COMPLETED');
+    expect(sent.status).toBe('COMPLETED');
     expect(await balanceOf(other, receiver.usd)).toBe(0n);
   });
 
   test('an unpayable default deposit account causes OFFRAMP_FAILED, and the money is returned', async () => {
     const { receiver } = await withDefault('003');
-    const { scene, made, incoming } = await send(t.platform, other, receiver.customerId);
-    await actOn(other, 'approveTransaction', { transactionId: incoming.id });
-    expect(await ended(other, incoming.id)).toMatchObject({ status: 'FAILED', failureReason: 'OFFRAMP_FAILED' });
-    expect(await ended(t.platform, made.transaction.id)).toMatchObject({
-      status: 'FAILED',
-      failureReason: 'QUOTE_EXECUTION_FAILED',
-    });
-    expect(await balanceOf(t.platform, scene.usd)).toBe(50_000n);
+    const payment = await send(receiver.customerId);
+    const { received, sent } = await decide(payment);
+    expect(received).toMatchObject({ status: 'FAILED', failureReason: 'OFFRAMP_FAILED' });
+    expect(sent).toMatchObject({ status: 'FAILED', failureReason: 'QUOTE_EXECUTION_FAILED' });
+    expect(await balanceOf(t.platform, payment.scene.usd)).toBe(50_000n);
   });
 
   test("a payment to another customer's account has an INCOMING transaction, without approval", async () => {
@@ -289,9 +291,8 @@ describe('between customers of one installation', () => {
       source: { realtimeFunding: { customerId: from.customerId, currency: 'USD' } },
     });
     await actOn(t.platform, 'sandboxSend', { quoteId: made.id, currency: 'USD' });
-    const incoming = await seen(other, after, incomingPending);
-    await actOn(other, 'approveTransaction', { transactionId: incoming.id });
-    expect((await ended(t.platform, made.transaction.id)).status).toBe('COMPLETED');
+    const { sent } = await decide({ made, incoming: await seen(other, after, incomingPending) });
+    expect(sent.status).toBe('COMPLETED');
     expect(await balanceOf(other, to.usd)).toBe(BigInt(made.totalReceivingAmount.amount));
   });
 });

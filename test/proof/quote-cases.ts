@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { maxAmount } from '../../src/core/checks.ts';
-import { type CurrencyCode, currencies, requiredCurrency } from '../../src/core/currencies.ts';
+import { type CurrencyCode, currencies, formatDecimal, requiredCurrency } from '../../src/core/currencies.ts';
 import { whole } from '../../src/core/fraction.ts';
 import { type Pricing, type PricingRequest, priceQuote, readTerms } from '../../src/domain/pricing/pricing.ts';
 import type { RateTerms } from '../../src/rails/rail.ts';
@@ -17,18 +17,13 @@ const amounts = fc.oneof(
 /** At most 15 significant digits, and 18 decimal places. */
 const rates = fc
   .tuple(fc.bigInt(1n, 10n ** 6n), fc.integer({ min: -8, max: 6 }))
-  .map(([digits, exponent]) => (exponent >= 0 ? `${digits}${'0'.repeat(exponent)}` : decimal(digits, -exponent)));
+  .map(([digits, exponent]) => (exponent >= 0 ? `${digits}${'0'.repeat(exponent)}` : formatDecimal(digits, -exponent)));
 const feeRates = fc.oneof(
   fc.constantFrom('0', '0.5', '0.001', '0.499999999999999', '0.000000000000001'),
-  fc.integer({ min: 0, max: 999 }).map((thousandths) => decimal(BigInt(thousandths), 3)),
+  fc.integer({ min: 0, max: 999 }).map((thousandths) => formatDecimal(BigInt(thousandths), 3)),
 );
 const fixedFees = fc.oneof(fc.constant(0n), fc.bigInt(0n, 100n), fc.bigInt(0n, 10n ** 12n));
 const currency = fc.constantFrom(...currencies);
-
-function decimal(digits: bigint, places: number): string {
-  const text = digits.toString().padStart(places + 1, '0');
-  return `${text.slice(0, -places)}.${text.slice(-places)}`;
-}
 
 /** Arbitrary requests in all currencies, with amounts and rates over their full ranges. */
 export const requests = (lockedSide: 'SENDING' | 'RECEIVING'): fc.Arbitrary<PricingRequest> =>
@@ -107,9 +102,4 @@ export function numbersOf(request: PricingRequest, price: Pricing): Record<strin
     fees: whole(price.feesIncluded),
     taken: whole(price.steps.some(({ step }) => step === 'ROUNDING_SURPLUS') ? 1n : 0n),
   };
-}
-
-/** Returns the numbers of a theorem's second quote under the model's names. */
-export function numbersOfOther(request: PricingRequest, price: Pricing): Record<string, Value> {
-  return Object.fromEntries(Object.entries(numbersOf(request, price)).map(([name, value]) => [`${name}2`, value]));
 }

@@ -1,13 +1,15 @@
+import { add, divide, type Fraction, multiply, parseDecimal, subtract, whole } from '../../src/core/fraction.ts';
+
 /**
  * Reads definitions in SMT-LIB and evaluates them exactly for given numbers, so that the solver and the tests use the
- * same text.
+ * same text. It uses the arithmetic of src/core/fraction.ts, which pricing.test.ts checks on its own, but none of its
+ * roundings, which the definitions check.
  */
 
 /** An S-expression: an atom or a list. */
 type Expression = string | readonly Expression[];
 
-/** A rational number with a positive denominator, or a boolean. */
-export type Value = boolean | { readonly numerator: bigint; readonly denominator: bigint };
+export type Value = boolean | Fraction;
 
 interface Definition {
   readonly parameters: readonly string[];
@@ -15,9 +17,6 @@ interface Definition {
 }
 
 type Scope = ReadonlyMap<string, Value>;
-type Rational = Exclude<Value, boolean>;
-
-export const integer = (numerator: bigint): Rational => ({ numerator, denominator: 1n });
 
 /** The functions that a string defines (`define-fun`). */
 export class Definitions {
@@ -94,9 +93,7 @@ function parse(text: string): Expression[] {
 
 function literal(atom: string): Value {
   if (atom === 'true' || atom === 'false') return atom === 'true';
-  if (!/^\d+(\.\d+)?$/.test(atom)) throw new Error(`${atom} has no value`);
-  const places = atom.includes('.') ? atom.length - atom.indexOf('.') - 1 : 0;
-  return { numerator: BigInt(atom.replace('.', '')), denominator: 10n ** BigInt(places) };
+  return parseDecimal(atom);
 }
 
 const logic: Readonly<Record<string, (values: readonly Value[]) => boolean>> = {
@@ -115,13 +112,13 @@ const comparisons: Readonly<Record<string, (difference: bigint) => boolean>> = {
   '>=': (difference) => difference >= 0n,
 };
 
-const arithmetic: Readonly<Record<string, (first: Rational, ...others: readonly Rational[]) => Value>> = {
-  '+': (first, ...others) => others.reduce(plus, first),
-  '-': (first, ...others) => (others.length === 0 ? negative(first) : plus(first, negative(others.reduce(plus)))),
-  '*': (first, ...others) => others.reduce(times, first),
-  '/': (first, second = missing('a divisor')) => times(first, inverse(second)),
-  div: (first, second = missing('a divisor')) => integer(floor(times(first, inverse(second)))),
-  to_int: (first) => integer(floor(first)),
+const arithmetic: Readonly<Record<string, (first: Fraction, ...others: readonly Fraction[]) => Value>> = {
+  '+': (first, ...others) => others.reduce(add, first),
+  '-': (first, ...others) => (others.length === 0 ? subtract(whole(0n), first) : others.reduce(subtract, first)),
+  '*': (first, ...others) => others.reduce(multiply, first),
+  '/': (first, second = missing('a divisor')) => divide(first, second),
+  div: (first, second = missing('a divisor')) => whole(floor(divide(first, second))),
+  to_int: (first) => whole(floor(first)),
   to_real: (first) => first,
   is_int: (first) => first.numerator % first.denominator === 0n,
 };
@@ -130,37 +127,18 @@ function builtIn(name: string, values: readonly Value[]): Value {
   const [connective, comparison, operation] = [logic[name], comparisons[name], arithmetic[name]];
   if (connective) return connective(values);
   const [first = missing('an argument'), ...others] = values.map(number);
-  if (comparison) return comparison(compare(first, others[0] ?? missing('an argument')));
+  if (comparison) return comparison(subtract(first, others[0] ?? missing('an argument')).numerator);
   if (!operation) throw new Error(`${name} is not defined`);
   return operation(first, ...others);
 }
 
-function number(value: Value): Rational {
+function number(value: Value): Fraction {
   if (typeof value === 'boolean') throw new Error('a number was expected');
   return value;
 }
 
-const plus = (a: Rational, b: Rational): Rational => ({
-  numerator: a.numerator * b.denominator + b.numerator * a.denominator,
-  denominator: a.denominator * b.denominator,
-});
-const times = (a: Rational, b: Rational): Rational => ({
-  numerator: a.numerator * b.numerator,
-  denominator: a.denominator * b.denominator,
-});
-const negative = ({ numerator, denominator }: Rational): Rational => ({ numerator: -numerator, denominator });
-
-function inverse({ numerator, denominator }: Rational): Rational {
-  if (numerator === 0n) throw new Error('division by zero');
-  return numerator > 0n
-    ? { numerator: denominator, denominator: numerator }
-    : { numerator: -denominator, denominator: -numerator };
-}
-
-/** Returns the floor, independently of src/core/fraction.ts, which it checks. */
-function floor({ numerator, denominator }: Rational): bigint {
+/** Returns the floor, independently of src/core/fraction.ts. */
+function floor({ numerator, denominator }: Fraction): bigint {
   const rest = ((numerator % denominator) + denominator) % denominator;
   return (numerator - rest) / denominator;
 }
-
-const compare = (a: Rational, b: Rational): bigint => a.numerator * b.denominator - b.numerator * a.denominator;

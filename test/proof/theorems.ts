@@ -247,11 +247,16 @@ export interface WrongRounding {
   /** In `pricingFile`. */
   readonly source: { readonly find: string; readonly put: string };
   /** The theorem that is then false. */
-  readonly breaks: string;
+  readonly breaks: QuoteTheorem;
 }
 
 export const pricingFile = 'src/domain/pricing/pricing.ts';
-const named = (begin: string) => allTheorems.find(({ name }) => name.startsWith(begin))?.name ?? begin;
+
+function named(begin: string): QuoteTheorem {
+  const theorem = quotes.find(({ name }) => name.startsWith(begin));
+  if (!theorem) throw new Error(`there is no theorem ${begin}`);
+  return theorem;
+}
 
 export const wrongRoundings: readonly WrongRounding[] = [
   {

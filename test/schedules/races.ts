@@ -29,12 +29,9 @@ export interface Started {
 const longerThanAll = 301;
 const leaseEnds = 3;
 
-const refusedWith = (result: unknown) => (result instanceof Refusal ? result.code : undefined);
-
 /** Returns the outcome of a command: `done`, `replayed`, or the code of its refusal. An error fails the schedule. */
 function outcomeOf(result: unknown): string {
-  const code = refusedWith(result);
-  if (code) return code;
+  if (result instanceof Refusal) return result.code;
   if (result instanceof Error) throw result;
   return (result as { readonly replayed: boolean }).replayed ? 'replayed' : 'done';
 }

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { checkLedger, exploreAll } from './explore.ts';
 import { races } from './races.ts';
-import { World } from './world.ts';
+import { openWorld, type World } from './world.ts';
 
 /** The first schedules of each race. test/soak/schedules.soak.ts plays 10,000. */
 
 let world: World;
 beforeAll(async () => {
-  world = await World.open();
+  world = await openWorld();
 });
 afterAll(() => world.close());
 

@@ -9,7 +9,7 @@ export const transactionFields = `
   id status type failureReason sentAmount { amount } receivedAmount { amount currency { code } }
   source { __typename ... on AccountSource { accountId } ... on UmaSource { umaAddress } }
   destination { __typename ... on AccountDestination { accountId } ... on UmaDestination { umaAddress } }
-  refund { reference amount { amount } initiatedAt settledAt } counterpartyInformation { name value } customer { id }
+  refund { reference amount { amount } initiatedAt settledAt } counterpartyInformation { name value } customer { id } quote { status }
   timeline { status reason } ledgerEntries { amount { amount currency { code } } account { id } system }
   expectedSettlementAt settledAt description requestedReceiverInformation { name mandatory } approvalDueAt reconciliationReference`;
 

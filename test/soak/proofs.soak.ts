@@ -2,13 +2,12 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { priceQuote } from '../../src/domain/pricing/pricing.ts';
 import { numbersOf } from '../proof/quote-cases.ts';
 import { Definitions } from '../proof/smt.ts';
-import { pricingModel, refute, solve } from '../proof/solver.ts';
+import { counterexampleOf, pricingModel, refute, requestOf, solve, withWrongSource } from '../proof/solver.ts';
 import { type Size, simulate, verify } from '../proof/spin.ts';
 import { allTheorems, wrongRoundings } from '../proof/theorems.ts';
-import { brokenBy, counterexampleOf, requestOf, withWrongSource } from '../proof/wrong-roundings.ts';
 import { playOne } from '../schedules/explore.ts';
 import { modelled } from '../schedules/races.ts';
-import { World } from '../schedules/world.ts';
+import { openWorld } from '../schedules/world.ts';
 import { isOnPath } from '../setup/programs.ts';
 
 /** The rounding laws for prices, which the SMT solver z3 proves for all amounts, rates and fees (docs/proofs.md). */
@@ -38,15 +37,14 @@ describe.skipIf(!hasSolver)('a wrong rounding is detected', () => {
   const model = new Definitions(pricingModel);
 
   test.each(wrongRoundings)('$wrong', async (bug) => {
-    const theorem = brokenBy(bug);
     const { answer, values } = await counterexampleOf(bug);
     expect(answer).toBe('sat');
     // For the quote that the solver has found, the source satisfies the theorem, but the source with the same fault
     // does not.
-    const request = requestOf(theorem, values);
+    const request = requestOf(bug.breaks, values);
     const keeps = (price: ReturnType<typeof priceQuote>) => {
       if ('code' in price) throw new Error(price.reason);
-      return model.evaluate(theorem.claim, numbersOf(request, price));
+      return model.evaluate(bug.breaks.claim, numbersOf(request, price));
     };
     expect(keeps(priceQuote(request))).toBe(true);
     await withWrongSource(bug, (wrong) => expect(keeps(wrong(request))).toBe(false));
@@ -90,7 +88,7 @@ const replayed: Size = {
 
 describe.skipIf(!hasChecker)('the real functions', () => {
   test(`give the same result as the model, in ${replays} runs of it`, async () => {
-    const world = await World.open();
+    const world = await openWorld();
     for (let seed = 1; seed <= replays; seed += 1) {
       const { steps, status, answers } = simulate(replayed, seed);
       const actors = steps.map((step) => step.slice(0, step.indexOf(':')));

@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { checkLedger, type Explored, exploreAll, exploreSeeds } from '../schedules/explore.ts';
 import { races } from '../schedules/races.ts';
 import { NoProgress } from '../schedules/scheduler.ts';
-import { World } from '../schedules/world.ts';
+import { openWorld } from '../schedules/world.ts';
 
 /**
  * Runs the important races, each through its share of the interleavings: the first half depth-first, the other half by
@@ -14,7 +14,7 @@ const again = process.env.SCHEDULE_SEED;
 const share = Math.ceil(all / races.length);
 
 const explored = new Map<string, Explored & { readonly seconds: number }>();
-const world = await World.open();
+const world = await openWorld();
 afterAll(async () => {
   await world.close();
   for (const [name, { schedules, orders, isAll, seconds }] of explored)
@@ -86,7 +86,7 @@ describe('a planted bug is caught by a schedule', () => {
   ])('$bug', async ({ bug, race: name, plants }) => {
     const race = races.find((each) => each.name === name);
     if (!race) throw new Error(`there is no race ${name}`);
-    const broken = await World.open();
+    const broken = await openWorld();
     for (const plant of plants) await broken.plant(...plant);
     let schedules = 0;
     let failure: unknown;

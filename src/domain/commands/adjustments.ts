@@ -128,12 +128,8 @@ function factsOf({ accountId, amount, currency, reason, proposedBy }: Adjustment
 }
 
 function conflictWords(status: string): string {
-  switch (status) {
-    case 'EXPIRED':
-      return 'has expired: propose it again';
-    case 'SAME_PERSON':
-      return 'must be approved by someone other than the person who proposed it';
-    default:
-      return `is already ${status}`;
-  }
+  if (status === 'EXPIRED') return 'has expired: propose it again';
+  return status === 'SAME_PERSON'
+    ? 'must be approved by someone other than the person who proposed it'
+    : `is already ${status}`;
 }

@@ -132,52 +132,30 @@ export function command<Input extends object, Type extends ResultType>(
 }
 
 /**
- * Runs a command once per idempotency key. A repeated request returns the original result.
+ * Runs a command once per idempotency key. A repeated request returns the original result. A dry run is rolled back, and
+ * leaves the key unused.
  * @throws Refusal FORBIDDEN (the caller may not run it), IDEMPOTENCY_MISMATCH, CONFLICT (the object has a different
  *   version than expected, or the first call with the key is still running), SERVICE_UNAVAILABLE (a lock was not
  *   granted in time), and the command's own refusals
  */
-export function runCommand<Type extends ResultType>(
+export async function runCommand<Type extends ResultType>(
   payments: Payments,
   caller: Caller,
   command: Command<Type>,
 ): Promise<CommandResult<SnapshotRows[Type]>> {
-  if (payments.validateOnly) return validate(payments, caller, command, payments.validateOnly);
-  return countCommand(command.operation, run(payments, caller, command)).then((result) => {
-    noteMade(idOf(command.type, result.row));
-    return result;
-  });
-}
-
-/** Runs a command and rolls it back. The key remains unused. If it was already used, the stored result is returned. */
-async function validate<Type extends ResultType>(
-  { database }: Payments,
-  caller: Caller,
-  command: Command<Type>,
-  done: (validated: Validated) => void,
-): Promise<CommandResult<SnapshotRows[Type]>> {
-  authorize(caller, command.operation);
-  const claim = await claimFor(caller, command);
-  const first = claim && (await firstOutcome(database, caller.platformId, claim));
-  if (first) return toResult(first, command, caller);
-  const plan = withRow(command, await command.plan());
-  let approvalDueAt: Date | null = null;
-  const { outcome, policies } = await orWaiting(plan, async (one, dueAt) => {
-    approvalDueAt = dueAt;
-    return validatePlan(database, caller.platformId, one);
-  });
-  const made = toResult(outcome, command, caller);
-  const seen = policies.filter(({ subjectId }) => maySeePolicyOf(caller, subjectId));
-  done({ row: made.row, limits: seen.flatMap(({ limits }) => limits), approvalDueAt });
-  return made;
+  const running = run(payments, caller, command);
+  if (payments.validateOnly) return running;
+  const result = await countCommand(command.operation, running);
+  noteMade(idOf(command.type, result.row));
+  return result;
 }
 
 async function run<Type extends ResultType>(payments: Payments, caller: Caller, command: Command<Type>) {
   authorize(caller, command.operation);
-  const { database } = payments;
+  const { database, validateOnly } = payments;
   const claim = await claimFor(caller, command);
   const readFirst = async () => claim && (await firstOutcome(database, caller.platformId, claim));
-  const first = command.readsOnly ? undefined : await readFirst();
+  const first = command.readsOnly && !validateOnly ? undefined : await readFirst();
   if (first) return toResult(first, command, caller);
 
   const planned = await command.plan().catch(async (error: unknown) => {
@@ -187,8 +165,10 @@ async function run<Type extends ResultType>(payments: Payments, caller: Caller, 
     throw error;
   });
   if ('kind' in planned) return toResult(planned, command, caller);
+  const plan = withRow(command, planned);
+  if (validateOnly) return validate(database, caller, command, plan, validateOnly);
   try {
-    const { outcome } = await orWaiting({ ...withRow(command, planned), claim }, async (one) => ({
+    const { outcome } = await orWaiting({ ...plan, claim }, async (one) => ({
       outcome: await commitPlan(database, caller.platformId, one),
     }));
     return toResult(outcome, command, caller);
@@ -197,6 +177,24 @@ async function run<Type extends ResultType>(payments: Payments, caller: Caller, 
     if (sqlState(error) !== '55P03' || !waitedForKey(error)) throw error;
     throw firstCallRuns();
   }
+}
+
+async function validate<Type extends ResultType>(
+  database: Database,
+  caller: Caller,
+  command: Command<Type>,
+  plan: Plan,
+  done: (validated: Validated) => void,
+) {
+  let approvalDueAt: Date | null = null;
+  const { outcome, policies } = await orWaiting(plan, async (one, dueAt) => {
+    approvalDueAt = dueAt;
+    return validatePlan(database, caller.platformId, one);
+  });
+  const made = toResult(outcome, command, caller);
+  const seen = policies.filter(({ subjectId }) => maySeePolicyOf(caller, subjectId));
+  done({ row: made.row, limits: seen.flatMap(({ limits }) => limits), approvalDueAt });
+  return made;
 }
 
 function withRow(
@@ -262,7 +260,7 @@ function toResult<Type extends ResultType>(outcome: Outcome, command: Command<Ty
  * approval. A transfer to an internal account, which normally has no order, gets one that serves as a timer. A quote
  * that a deposit will execute needs none, because the quote itself expires.
  */
-export function waitingPlan(plan: Plan, { dueAt, dueInMs, reserves }: ApprovalRequired): Plan {
+function waitingPlan(plan: Plan, { dueAt, dueInMs, reserves }: ApprovalRequired): Plan {
   const { insert = {}, spend, quotes, journals = [] } = plan;
   if (!spend) throw new Error('only a payment can wait for an approval');
   const { transactionId: id } = spend;

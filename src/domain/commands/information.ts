@@ -1,7 +1,7 @@
 import { purposesOfPayment } from '../../core/account-fields.ts';
 import { birthFault } from '../../core/checks.ts';
 import { countryFault } from '../../core/countries.ts';
-import { checkAll, type FieldPath, invalid } from '../../core/refusal.ts';
+import { checkEach, type FieldPath, invalid } from '../../core/refusal.ts';
 import { canonicalText, longest, textFault } from '../../core/texts.ts';
 import type { Queryable } from '../../infra/database/statement.ts';
 import { readClock } from '../../infra/database/transaction.ts';
@@ -56,13 +56,11 @@ export async function clockFor(on: Queryable, given: readonly InformationField[]
 export function checkInformation(given: readonly InformationField[] | null | undefined, path: FieldPath, now: Date) {
   const fields = (given ?? []).map(({ name, value }) => ({ name, value: canonicalText(value) }));
   if (fields.length > maxFacts) throw invalid(`at most ${maxFacts} facts can be given`, path);
-  checkAll(
-    ...fields.map((field, position) => () => {
-      const isRepeated = fields.findIndex(({ name }) => name === field.name) < position;
-      const reason = factFault(field, isRepeated, now);
-      if (reason !== undefined) throw invalid(reason, [...path, position]);
-    }),
-  );
+  checkEach(fields, (field, position) => {
+    const isRepeated = fields.findIndex(({ name }) => name === field.name) < position;
+    const reason = factFault(field, isRepeated, now);
+    if (reason !== undefined) throw invalid(reason, [...path, position]);
+  });
   return Object.fromEntries(fields.map(({ name, value }) => [name, value]));
 }
 
@@ -97,12 +95,10 @@ export function checkApplicable(
     if (name !== 'PURPOSE_OF_PAYMENT') return `${name} is only for payments to UMA addresses`;
     return isInternal ? `${name} is only for payments to UMA addresses or external accounts` : undefined;
   };
-  checkAll(
-    ...(given ?? []).map(({ name }, position) => () => {
-      const reason = faultOf(name);
-      if (reason !== undefined) throw invalid(reason, [...path, position]);
-    }),
-  );
+  checkEach(given ?? [], ({ name }, position) => {
+    const reason = faultOf(name);
+    if (reason !== undefined) throw invalid(reason, [...path, position]);
+  });
 }
 
 export function missingFields(required: readonly RequiredField[], given: Information): string[] {

@@ -1,4 +1,4 @@
-import { checkAll, type FieldPath, invalid, Refusal } from '../../core/refusal.ts';
+import { checkEach, type FieldPath, invalid, Refusal } from '../../core/refusal.ts';
 import { canonicalText, longest, textFault } from '../../core/texts.ts';
 import type { Caller } from '../access/caller.ts';
 
@@ -19,13 +19,7 @@ export function checkMetadata(caller: Pick<Caller, 'kind'>, given: Metadata | nu
   }
   const entries = Object.entries(given).map(([key, value]) => [key, canonicalText(value)] as const);
   if (entries.length > maxEntries) throw invalid(`metadata can have at most ${maxEntries} entries`, path);
-  checkAll(
-    ...entries.map(
-      ([key, value]) =>
-        () =>
-          checkEntry(key, value, [...path, key]),
-    ),
-  );
+  checkEach(entries, ([key, value]) => checkEntry(key, value, [...path, key]));
   return entries.length > 0 ? Object.fromEntries(entries) : null;
 }
 

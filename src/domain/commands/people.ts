@@ -1,6 +1,6 @@
 import { birthFault } from '../../core/checks.ts';
 import { countryFault } from '../../core/countries.ts';
-import { checkAll, type FieldPath, invalid } from '../../core/refusal.ts';
+import { checkEach, type FieldPath, invalid } from '../../core/refusal.ts';
 import { checkText, longest } from '../../core/texts.ts';
 
 export interface Address {
@@ -45,14 +45,11 @@ const checks: Readonly<Record<string, Check>> = {
  */
 export function checkFacts<Given extends object>(given: Given, path: FieldPath, now: Date): Given {
   const fields = Object.entries(checks).filter(([name]) => Reflect.has(given, name));
-  const values = checkAll(
-    ...fields.map(
-      ([name, check]) =>
-        () =>
-          check(Reflect.get(given, name) as never, [...path, name], now),
-    ),
-  );
-  return { ...given, ...Object.fromEntries(fields.map(([name], position) => [name, values[position]])) };
+  const checked = checkEach(fields, ([name, check]) => [
+    name,
+    check(Reflect.get(given, name) as never, [...path, name], now),
+  ]);
+  return { ...given, ...Object.fromEntries(checked) };
 }
 
 function checkBirth(day: Text, path: FieldPath, now: Date): Text {

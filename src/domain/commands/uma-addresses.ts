@@ -47,16 +47,13 @@ function isBelow(domain: string, parent: string): boolean {
  */
 export function checkUmaAddress(address: string, path: FieldPath): string {
   const [, name = '', written = ''] = /^\$([a-z0-9._+-]{1,63})@([^@]+)$/i.exec(address.trim()) ?? [];
-  if (!name) {
-    const message = 'a UMA address must have the form $name@domain, with a-z 0-9 - _ . + in the name';
-    throw new Refusal('INVALID_UMA_ADDRESS', message, { path, value: address });
-  }
+  const refused = (message: string) => new Refusal('INVALID_UMA_ADDRESS', message, { path, value: address });
+  if (!name) throw refused('a UMA address must have the form $name@domain, with a-z 0-9 - _ . + in the name');
   const domain = normalDomain(written);
-  if (domain === undefined) {
-    const message =
-      'a UMA address must end in a domain name such as pay.example.com, not in a bare host name, an IP address or a port';
-    throw new Refusal('INVALID_UMA_ADDRESS', message, { path, value: address });
-  }
+  if (domain === undefined)
+    throw refused(
+      'a UMA address must end in a domain name such as pay.example.com, not in a bare host name, an IP address or a port',
+    );
   return `$${name.toLowerCase()}@${domain}`;
 }
 

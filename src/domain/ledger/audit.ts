@@ -8,7 +8,7 @@ import type { Prisma } from '../../infra/database/generated/client/client.ts';
 import { statement } from '../../infra/database/statement.ts';
 import { inTransaction, transactionOn } from '../../infra/database/transaction.ts';
 import { ledgerRules } from './ledger-rules.ts';
-import { type Chunk, RowsSince, rowsSince } from './rows-since.ts';
+import { type Chunk, findRowsSince, rowsSince } from './rows-since.ts';
 import { allRows, type Rule } from './rule.ts';
 
 export interface Breach {
@@ -79,7 +79,7 @@ async function auditOnce(database: Database, options: AuditOptions): Promise<Aud
   const moment = await momentOf(database);
   const reads = async (client: pg.Client): Promise<Audit> => {
     const checkpoint = await findCheckpoint(client, moment.history);
-    const coversFrom = full || checkpoint.refusal ? null : checkpoint.coversUntil;
+    const coversFrom = full || checkpoint.refusal ? null : checkpoint.covers_until;
     const breaches = await (coversFrom ? checkRowsSince(client, onProgress) : checkAllRows(client, onProgress));
     const covers = { coversFrom, coversUntil: moment.at };
     const broken = breaches.map(({ rule }) => rule);
@@ -171,7 +171,7 @@ async function checkAllRows(client: pg.Client, onProgress: Progress): Promise<Br
 }
 
 async function checkRowsSince(client: pg.Client, onProgress: Progress): Promise<Breach[]> {
-  const since = await RowsSince.find(client);
+  const since = await findRowsSince(client);
   const found = new Map<string, Breach['rows']>();
   const check = async ({ rule, offenders }: Rule, chunk?: Chunk) => {
     const rows = await since.run(offendersOf(offenders(rowsSince)), chunk);
@@ -187,14 +187,6 @@ async function checkRowsSince(client: pg.Client, onProgress: Progress): Promise<
     for (const rule of ofPayments) await check(rule, chunk);
   }
   return ledgerRules.flatMap(({ rule }) => (found.has(rule) ? [{ rule, rows: found.get(rule) ?? [] }] : []));
-}
-
-interface Checkpoint {
-  readonly runId: string | null;
-  readonly coversUntil: Date | null;
-  /** Why the next audit cannot continue from the checkpoint; null if it can. */
-  readonly refusal: string | null;
-  readonly epochId: number | null;
 }
 
 /** Identifies the rules' version. If a rule has changed, old rows have not been checked against it. */
@@ -220,17 +212,17 @@ interface Found {
   readonly broken: number;
 }
 
+interface Checkpoint extends Found {
+  /** Why the next audit cannot continue from the checkpoint; null if it can. */
+  readonly refusal: string | null;
+}
+
 /** @param history the primary's history (read_position); null if the feed's epoch belongs to a different server */
 async function findCheckpoint(client: pg.Client, history: string | null): Promise<Checkpoint> {
   const { rows } = await client.query<Found>(found);
   const [row] = rows;
   if (!row) throw new Error('the checkpoint returned no row');
-  return {
-    runId: row.run_id,
-    coversUntil: row.covers_until,
-    epochId: row.present_epoch_id,
-    refusal: refusalOf(row, history),
-  };
+  return { ...row, refusal: refusalOf(row, history) };
 }
 
 function refusalOf(row: Found, history: string | null): string | null {
@@ -262,8 +254,8 @@ async function storeAudit(
   return inTransaction(database, async ({ client: primary, prisma }) => {
     await primary.query('select pg_advisory_xact_lock($1)', [checkpointLock]);
     const newest = await prisma.auditRun.findFirst({ where: { rulesDigest: { not: null } }, orderBy: { id: 'desc' } });
-    const isCheckpoint = finished.broken.length === 0 && (newest?.id ?? null) === before.runId;
-    const checkpoint = isCheckpoint ? { rulesDigest, epochId: before.epochId } : {};
+    const isCheckpoint = finished.broken.length === 0 && (newest?.id ?? null) === before.run_id;
+    const checkpoint = isCheckpoint ? { rulesDigest, epochId: before.present_epoch_id } : {};
     await prisma.auditRun.create({ data: { ...finished, ...checkpoint } });
     if (!isCheckpoint) return false;
     // The primary's connection is idle while the next page is read.

@@ -9,7 +9,7 @@ import { rolledBack, runCommitting } from '../../infra/database/transaction.ts';
 import { beginStatement } from '../../infra/instruments/spans.ts';
 import { divideIntoBatches } from './batches.ts';
 import { CommitLanes, LockTimeout } from './commit-lanes.ts';
-import type { Alternative, Plan, PlanGroup, PlatformPlan, ResultType } from './plan.ts';
+import type { Plan, PlanGroup, PlatformPlan, ResultType } from './plan.ts';
 
 /** A plan's outcome. `replayed` means that it repeats the outcome of the first call with the idempotency key. */
 export type Outcome =
@@ -30,6 +30,50 @@ export interface LimitState {
   readonly renewsAt: string | null;
 }
 
+/** The facts that the database states with each refusal, as it saw them under the lock, besides the id of a row. */
+interface RefusalFacts
+  extends Record<'QUOTE_NOT_FOUND' | 'TRANSACTION_NOT_FOUND' | 'LOOKUP_REQUEST_NOT_FOUND', object>,
+    Record<'CUSTOMER_FROZEN' | 'CUSTOMER_DELETED' | 'ACCOUNT_EXISTS', object> {
+  /** The approver is not independent of the payment's requester. */
+  FORBIDDEN: object;
+  QUOTE_EXPIRED: { readonly expiresAt: string };
+  /** The row that the plan changes has a different version than its caller expects. */
+  OTHER_VERSION: { readonly type: ResultType; readonly version: number };
+  /** `type` and `id` name a record. `type` is absent for an order to the rail, which no API exposes. */
+  CONFLICT: {
+    readonly type?: 'Quote' | 'Transaction' | 'ExternalAccount';
+    readonly status: string;
+    readonly dueAt?: string;
+  };
+  /** The customer holds `balances`, or has `payments` in flight, of which `transactions` are the first. */
+  CUSTOMER_IN_USE: {
+    readonly balances: readonly { readonly account: string; readonly currency: string; readonly amount: string }[];
+    readonly payments: number;
+    readonly transactions: readonly string[];
+  };
+  USER_NOT_READY: { readonly kycStatus: string; readonly isDeleted: boolean };
+  /** `customerId` is null if the account is the platform's own. */
+  ACCOUNT_FROZEN: { readonly kind: 'INTERNAL' | 'EXTERNAL'; readonly customerId: string | null };
+  INVALID_BANK_ACCOUNT: { readonly customerId: string | null; readonly status: string };
+  /** The amounts are in smallest units of the currency. */
+  INSUFFICIENT_BALANCE: { readonly spendable: string; readonly needed: string; readonly currency: string };
+  /** `limit` is set for the rule LIMIT (limit_state.sql), `freeAt` if the payment will be allowed later. */
+  LIMIT_EXCEEDED: {
+    readonly subjectType: 'Platform' | 'Customer' | 'ApiToken' | 'ClientToken';
+    readonly subjectId: string;
+    readonly rule: 'LIMIT' | 'CURRENCY' | 'KIND' | 'RECEIVER' | 'HOURS';
+    readonly limit: LimitState | null;
+    readonly freeAt: string | null;
+  };
+  /** `coming` is the total still to be credited. */
+  AMOUNT_OUT_OF_RANGE: {
+    readonly limit: string;
+    readonly balance: string;
+    readonly coming: string;
+    readonly currency: string;
+  };
+}
+
 /** A policy's demand for an approval: the deadline, and whether the money is taken from the account in the meantime. */
 export interface ApprovalRequired {
   readonly code: 'APPROVAL_REQUIRED';
@@ -39,76 +83,14 @@ export interface ApprovalRequired {
   readonly reserves: boolean;
 }
 
-/** The database's refusal of a plan, with the facts that it saw under the lock. */
+/** The database's refusal of a plan. */
 export type PlanRefusal =
-  | { readonly code: 'QUOTE_NOT_FOUND' | 'TRANSACTION_NOT_FOUND' | 'LOOKUP_REQUEST_NOT_FOUND'; readonly id: string }
-  | { readonly code: 'CUSTOMER_FROZEN' | 'ACCOUNT_EXISTS'; readonly id: string }
-  | { readonly code: 'CUSTOMER_DELETED'; readonly id: string }
-  /** The approver is not independent of the payment's requester. */
-  | { readonly code: 'FORBIDDEN'; readonly id: string }
+  | {
+      [Code in keyof RefusalFacts]: { readonly code: Code; readonly id: string } & RefusalFacts[Code];
+    }[keyof RefusalFacts]
   | ApprovalRequired
-  | { readonly code: 'QUOTE_EXPIRED'; readonly id: string; readonly expiresAt: string }
-  /** The row that the plan changes has a different version than its caller expects. */
-  | { readonly code: 'OTHER_VERSION'; readonly type: ResultType; readonly id: string; readonly version: number }
-  /** `type` and `id` name a record. `type` is absent for an order to the rail, which no API exposes. */
-  | {
-      readonly code: 'CONFLICT';
-      readonly type?: 'Quote' | 'Transaction' | 'ExternalAccount';
-      readonly id: string;
-      readonly status: string;
-      readonly dueAt?: string;
-    }
   /** `id` is the customer who has the address; null if that customer belongs to another platform. */
-  | { readonly code: 'UMA_ADDRESS_EXISTS'; readonly id: string | null }
-  /** The customer holds `balances`, or has `payments` in flight, of which `transactions` are the first. */
-  | {
-      readonly code: 'CUSTOMER_IN_USE';
-      readonly id: string;
-      readonly balances: readonly { readonly account: string; readonly currency: string; readonly amount: string }[];
-      readonly payments: number;
-      readonly transactions: readonly string[];
-    }
-  | { readonly code: 'USER_NOT_READY'; readonly id: string; readonly kycStatus: string; readonly isDeleted: boolean }
-  | {
-      readonly code: 'ACCOUNT_FROZEN';
-      readonly kind: 'INTERNAL' | 'EXTERNAL';
-      readonly id: string;
-      /** Null if the account is the platform's own. */
-      readonly customerId: string | null;
-    }
-  | {
-      readonly code: 'INVALID_BANK_ACCOUNT';
-      readonly id: string;
-      readonly customerId: string | null;
-      readonly status: string;
-    }
-  | {
-      readonly code: 'INSUFFICIENT_BALANCE';
-      readonly id: string;
-      /** In smallest units of the currency, as is `needed`. */
-      readonly spendable: string;
-      readonly needed: string;
-      readonly currency: string;
-    }
-  /** `limit` is set for the rule LIMIT (limit_state.sql), `freeAt` if the payment will be allowed later. */
-  | {
-      readonly code: 'LIMIT_EXCEEDED';
-      readonly id: string;
-      readonly subjectType: 'Platform' | 'Customer' | 'ApiToken' | 'ClientToken';
-      readonly subjectId: string;
-      readonly rule: 'LIMIT' | 'CURRENCY' | 'KIND' | 'RECEIVER' | 'HOURS';
-      readonly limit: LimitState | null;
-      readonly freeAt: string | null;
-    }
-  /** `coming` is the total still to be credited. */
-  | {
-      readonly code: 'AMOUNT_OUT_OF_RANGE';
-      readonly id: string;
-      readonly limit: string;
-      readonly balance: string;
-      readonly coming: string;
-      readonly currency: string;
-    };
+  | { readonly code: 'UMA_ADDRESS_EXISTS'; readonly id: string | null };
 
 /** Has no result if the plan names none. */
 interface StoredOutcome {
@@ -158,11 +140,9 @@ async function commitPlans(database: Database, plans: readonly PlatformPlan[]): 
   return outcomes;
 }
 
-async function commitAlone(database: Database, { platformId, plan }: PlatformPlan): Promise<Outcome> {
+async function commitAlone(database: Database, plan: PlatformPlan): Promise<Outcome> {
   try {
-    const commit = prepareCommit([[{ platformId, plan }]]);
-    const [outcome] = await retryLostRaces(() => runCommitting(database, commit));
-    database.commits.emit('committed');
+    const [outcome] = await commitRetrying(database, [[plan]]);
     return requireOutcome(outcome);
   } catch (error) {
     if (sqlState(error) !== '55P03' || waitedForKey(error)) throw error;
@@ -249,8 +229,10 @@ export async function commitGroups(
   groups: readonly PlanGroup[],
   onError: (error: unknown, position: number) => void,
 ): Promise<(PlanRefusal | null | undefined)[]> {
+  if (groups.length === 0) return [];
   try {
-    return await commitTogether(database, groups);
+    const outcomes = await watched(commitRetrying(database, groups));
+    return outcomes.map((outcome) => (outcome.kind === 'refused' ? outcome.refusal : null));
   } catch (error) {
     if (groups.length === 1) {
       onError(error, 0);
@@ -264,12 +246,11 @@ export async function commitGroups(
   return refusals;
 }
 
-async function commitTogether(database: Database, groups: readonly PlanGroup[]): Promise<(PlanRefusal | null)[]> {
-  if (groups.length === 0) return [];
+async function commitRetrying(database: Database, groups: readonly PlanGroup[]): Promise<Outcome[]> {
   const commit = prepareCommit(groups);
-  const outcomes = await watched(retryLostRaces(() => runCommitting(database, commit)));
+  const outcomes = await retryLostRaces(() => runCommitting(database, commit));
   database.commits.emit('committed');
-  return outcomes.map((outcome) => (outcome.kind === 'refused' ? outcome.refusal : null));
+  return outcomes;
 }
 
 /** Returns the outcome of the first call with this key; undefined if there was none. */
@@ -298,30 +279,15 @@ function serialize(batches: readonly (readonly PlanGroup[])[]): string {
   return JSON.stringify(plans, (_key, value: unknown) => (typeof value === 'bigint' ? value.toString() : value));
 }
 
-function inColumns({
-  claim,
-  requireActive,
-  expected,
-  spend,
-  result,
-  insert,
-  otherwise,
-  ...lists
-}: Plan & Alternative): object {
-  return {
-    ...(claim && { claim }),
-    ...(requireActive && { require_active: requireActive }),
-    ...(expected && { expected }),
-    ...(spend && { spend: columns(spend) }),
-    ...(result && { result }),
-    ...(insert && { insert: listsInColumns(insert) }),
-    ...listsInColumns(lists),
-    ...(otherwise && { otherwise: inColumns(otherwise) }),
-  };
-}
-
-function listsInColumns(lists: Readonly<Record<string, readonly object[] | undefined>>): object {
-  return Object.fromEntries(Object.entries(lists).map(([name, items]) => [name, items?.map(columns)]));
+/** Converts a plan's names to those of the database. JSON in a row keeps its names. */
+function inColumns(plan: object): object {
+  return Object.fromEntries(
+    Object.entries(plan).map(([field, value]) => {
+      if (Array.isArray(value)) return [columnName(field), value.map(columns)];
+      const holdsLists = field === 'insert' || field === 'otherwise';
+      return [columnName(field), value && (holdsLists ? inColumns(value) : columns(value))];
+    }),
+  );
 }
 
 function columns(row: object): Record<string, unknown> {

@@ -113,21 +113,21 @@ export type NewOrder = Pick<RailOrder, 'platformId' | 'id' | 'transactionId' | '
     readonly dueInMs?: number;
   };
 
-export interface QuoteMove {
+/** A change of a row's status, which the database refuses unless the row has one of the statuses in `from`. */
+interface Move<Status> {
   readonly id: string;
-  readonly from: readonly QuoteStatus[];
-  readonly to: QuoteStatus;
+  readonly from: readonly Status[];
+  readonly to: Status;
   readonly reason?: string | undefined;
-  /** Whether to move it only before or after the quote's expiry, by the database's clock once the quote is locked. */
-  readonly expiry?: 'before' | 'after';
   readonly isNew?: boolean;
 }
 
-export interface TransactionMove {
-  readonly id: string;
-  readonly from: readonly TransactionStatus[];
-  readonly to: TransactionStatus;
-  readonly reason?: string | undefined;
+export interface QuoteMove extends Move<QuoteStatus> {
+  /** Whether to move it only before or after the quote's expiry, by the database's clock once the quote is locked. */
+  readonly expiry?: 'before' | 'after';
+}
+
+export interface TransactionMove extends Move<TransactionStatus> {
   readonly set?: Partial<
     Pick<
       Transaction,
@@ -155,15 +155,11 @@ export interface TransactionMove {
   readonly approval?: 'before';
   /** The token that approves another token's request, and the tokens that created it (may_approve.sql). */
   readonly makers?: readonly string[];
-  readonly isNew?: boolean;
 }
 
 /** A change to an external account. A deleted account cannot change. */
-export interface AccountMove {
-  readonly id: string;
-  readonly from: readonly ExternalAccountStatus[];
+export interface AccountMove extends Omit<Move<ExternalAccountStatus>, 'to' | 'isNew'> {
   readonly to?: ExternalAccountStatus;
-  readonly reason?: string;
   /** A new default deposit account replaces the previous one. */
   readonly set?: Partial<
     Pick<

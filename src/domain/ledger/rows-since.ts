@@ -86,36 +86,27 @@ const beginnings = `select array_agg(platform_id) as platforms, array_agg(sequen
 /** Postgres underestimates this number, and would join larger chunks row by row. */
 const chunkSize = 500;
 
-export class RowsSince {
-  readonly #client: pg.Client;
-  readonly #beginnings: readonly unknown[];
+/** Finds the rows since the checkpoint. The transaction then reads by key, because reading a whole table never pays off. */
+export async function findRowsSince(client: pg.Client) {
+  await client.query('set local enable_seqscan = off');
+  const { rows } = await client.query<Record<'platforms' | 'sequences' | 'journals', string[] | null>>(beginnings);
+  const [begin] = rows;
+  const withSince = (query: string, { platforms, ids }: Chunk = { platforms: [], ids: [] }) => ({
+    text: query,
+    values: [begin?.platforms ?? [], begin?.sequences ?? [], begin?.journals ?? [], platforms, ids],
+  });
 
-  private constructor(client: pg.Client, beginnings: readonly unknown[]) {
-    this.#client = client;
-    this.#beginnings = beginnings;
-  }
-
-  /** From here on, the transaction reads by key, because reading a whole table never pays off. */
-  static async find(client: pg.Client): Promise<RowsSince> {
-    await client.query('set local enable_seqscan = off');
-    const { rows } = await client.query<Record<'platforms' | 'sequences' | 'journals', string[] | null>>(beginnings);
-    const { platforms, sequences, journals } = rows[0] ?? { platforms: null, sequences: null, journals: null };
-    return new RowsSince(client, [platforms ?? [], sequences ?? [], journals ?? []]);
-  }
-
-  async run(query: string, { platforms, ids }: Chunk = { platforms: [], ids: [] }): Promise<Record<string, unknown>[]> {
-    const text = `with ${parameters} ${query}`;
-    return (await this.#client.query({ text, values: [...this.#beginnings, platforms, ids] })).rows;
+  async function run(query: string, chunk?: Chunk): Promise<Record<string, unknown>[]> {
+    return (await client.query(withSince(`with ${parameters} ${query}`, chunk))).rows;
   }
 
   /** @param onChunk called before each chunk with the number of payments up to its end, and the total */
-  async *payments(onChunk: (done: number, all: number) => void): AsyncGenerator<Chunk> {
-    const text = `declare payments_since scroll cursor for with ${parameters}, ${paymentsSince}`;
-    await this.#client.query({ text, values: [...this.#beginnings, [], []] });
-    const { rowCount: all } = await this.#client.query('move forward all in payments_since');
-    await this.#client.query('move absolute 0 in payments_since');
+  async function* payments(onChunk: (done: number, all: number) => void): AsyncGenerator<Chunk> {
+    await client.query(withSince(`declare payments_since scroll cursor for with ${parameters}, ${paymentsSince}`));
+    const { rowCount: all } = await client.query('move forward all in payments_since');
+    await client.query('move absolute 0 in payments_since');
     for (let done = 0; ; ) {
-      const { rows } = await this.#client.query<{ platform_id: string; id: string }>(
+      const { rows } = await client.query<{ platform_id: string; id: string }>(
         `fetch forward ${chunkSize} from payments_since`,
       );
       if (rows.length === 0) break;
@@ -123,8 +114,10 @@ export class RowsSince {
       onChunk(done, all ?? done);
       yield { platforms: rows.map((row) => row.platform_id), ids: rows.map(({ id }) => id) };
     }
-    await this.#client.query('close payments_since');
+    await client.query('close payments_since');
   }
+
+  return { run, payments };
 }
 
 export interface Chunk {

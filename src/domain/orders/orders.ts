@@ -35,9 +35,11 @@ interface LeasedRow extends Lease {
   /** The information about the sender that was given with the quote, and the sender's UMA address. */
   readonly senderInformation: Record<string, string> | null;
   readonly senderUmaAddress: string | null;
+  /** The customer of this installation who receives an outgoing payment to a UMA address. */
   readonly receiverPlatformId: string | null;
   readonly receiverCustomerId: string | null;
   readonly receiverIsActive: boolean | null;
+  /** The receiver's default UMA deposit account in the currency, or else the receiver's internal account in it. */
   readonly depositAccountId: string | null;
   readonly incoming: Transaction | null;
   readonly incomingDestination: Party | null;
@@ -52,18 +54,8 @@ interface LeasedRow extends Lease {
 /** A due order with all data that its outcome may need, as read with the lease. */
 export interface DueOrder extends Omit<LeasedRow, 'incoming'> {
   readonly lock: RateLock | undefined;
-  /** The customer of this installation who receives an outgoing payment to a UMA address. */
-  readonly receiver: Receiver | undefined;
   /** The receiving transaction here: the receiver's, once announced, or this transaction itself if it is INCOMING. */
   readonly incoming: Incoming | undefined;
-}
-
-export interface Receiver {
-  readonly platformId: string;
-  readonly customerId: string;
-  readonly isReceiverActive: boolean;
-  /** The receiver's default UMA deposit account in the currency, or else the receiver's internal account in it. */
-  readonly depositAccountId: string | null;
 }
 
 /** An INCOMING transaction in flight, with its destination and the time left until its platform's deadline (ms). */
@@ -138,13 +130,7 @@ export function isPull(order: Pick<DueOrder, 'kind' | 'transaction'>): boolean {
 }
 
 function dueOrder(row: LeasedRow): DueOrder {
-  return { ...row, lock: lockOf(row.rateLock), receiver: receiverOf(row), incoming: incomingOf(row) };
-}
-
-function receiverOf(row: LeasedRow): Receiver | undefined {
-  const { receiverPlatformId: platformId, receiverCustomerId: customerId, depositAccountId } = row;
-  if (platformId === null || customerId === null) return undefined;
-  return { platformId, customerId, isReceiverActive: row.receiverIsActive ?? false, depositAccountId };
+  return { ...row, lock: lockOf(row.rateLock), incoming: incomingOf(row) };
 }
 
 /** The longest time for a decision, in milliseconds. More can remain only if the clock was set back. */
@@ -264,7 +250,7 @@ export function railRequest(order: DueOrder, settled: boolean): RailOrder {
     account: externalAccount(order),
     // If the rate was locked for an external receiver, the money goes there, even if a customer here has taken the
     // address since.
-    umaAddress: order.receiver && !order.lock ? undefined : counterpartyAddress(order),
+    umaAddress: order.receiverCustomerId !== null && !order.lock ? undefined : counterpartyAddress(order),
     lock: order.lock,
     settled,
     ageMs: order.ageMs,

@@ -261,13 +261,16 @@ interface Terms {
 /** Reads a request's terms. @throws RangeError when the terms themselves are invalid */
 export function readTerms(request: PricingRequest): Terms {
   const { sending, receiving, rate: railTerms, platformFee } = request;
-  assertSound('rate', rateFault(railTerms.rate));
-  assertSound('bridge', rateFault(railTerms.bridge));
-  assertSound('service variable fee rate', variableFeeRateFault(railTerms.serviceVariableFeeRate));
-  assertSound('platform variable fee rate', variableFeeRateFault(platformFee.variableFeeRate));
-  assertNotNegative('service fixed fee', railTerms.serviceFixedFee);
-  assertNotNegative('counterparty fixed fee', railTerms.counterpartyFixedFee);
-  assertNotNegative('platform fixed fee', platformFee.fixedFee);
+  const faults = {
+    rate: rateFault(railTerms.rate),
+    bridge: rateFault(railTerms.bridge),
+    'service variable fee rate': variableFeeRateFault(railTerms.serviceVariableFeeRate),
+    'platform variable fee rate': variableFeeRateFault(platformFee.variableFeeRate),
+    'service fixed fee': fixedFeeFault(railTerms.serviceFixedFee),
+    'counterparty fixed fee': fixedFeeFault(railTerms.counterpartyFixedFee),
+    'platform fixed fee': fixedFeeFault(platformFee.fixedFee),
+  };
+  for (const [name, fault] of Object.entries(faults)) if (fault !== undefined) throw new RangeError(`${name} ${fault}`);
 
   const rate = parseDecimal(railTerms.rate);
   const unitsBought = divide(tenTo(receiving.decimals - sending.decimals), rate);
@@ -301,12 +304,8 @@ function convertToSending({ fixedFees, shareAfterFee, unitsBought }: Terms, rece
   return { exact, amount: roundUp(exact) };
 }
 
-function assertSound(name: string, fault: string | undefined): void {
-  if (fault !== undefined) throw new RangeError(`${name} ${fault}`);
-}
-
-function assertNotNegative(name: string, amount: bigint): void {
-  if (amount < 0n) throw new RangeError(`${name} must not be negative, but is ${amount}`);
+function fixedFeeFault(amount: bigint): string | undefined {
+  return amount < 0n ? `must not be negative, but is ${amount}` : undefined;
 }
 
 /** The minimum and maximum amounts that can arrive, in smallest units of the receiving currency. */

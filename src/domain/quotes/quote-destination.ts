@@ -63,20 +63,16 @@ export interface Destination {
 
 /**
  * Resolves a destination account that was already read with the parties.
- * @param given the facts about the sender
  * @throws Refusal ACCOUNT_NOT_FOUND, SELF_PAYMENT, INVALID_INPUT (a fact that does not apply to an account)
  */
-export function accountDestination(
-  parties: Parties,
-  given: readonly InformationField[] | null | undefined,
-): Destination {
+export function accountDestination({ senderCustomerInfo }: CreateQuote, parties: Parties): Destination {
   const path = at('destination', 'accountId');
   const account = parties.destination ?? accountNotFound(path);
   if (account.id === parties.source?.id) {
     throw new Refusal('SELF_PAYMENT', 'source and destination are the same account', path);
   }
   const isInternal = account.kind === 'INTERNAL';
-  checkApplicable(given, at('senderCustomerInfo'), { requested: undefined, isInternal });
+  checkApplicable(senderCustomerInfo, at('senderCustomerInfo'), { requested: undefined, isInternal });
   return {
     receiving: requiredCurrency(account.currency),
     columns: { destinationKind: 'ACCOUNT', destinationAccountId: account.id },
@@ -117,31 +113,27 @@ function routeTo(account: Account): Route {
 export async function umaDestination(
   payments: Payments,
   caller: Caller,
-  input: Extract<DestinationInput, { kind: 'UMA_ADDRESS' }>,
-  request: {
-    readonly parties: Parties;
-    readonly lookupId?: string | null | undefined;
-    readonly senderCustomerInfo?: readonly InformationField[] | null | undefined;
-  },
+  input: CreateQuote,
+  to: Extract<DestinationInput, { kind: 'UMA_ADDRESS' }>,
+  { customer }: Parties,
   sender: Information,
 ): Promise<Destination> {
-  const umaAddress = checkUmaAddress(input.umaAddress, at('destination', 'umaAddress'));
-  const lookup = await readLookup(payments, caller, request.lookupId, umaAddress);
-  const { customer } = request.parties;
+  const umaAddress = checkUmaAddress(to.umaAddress, at('destination', 'umaAddress'));
+  const lookup = await readLookup(payments, caller, input.lookupId, umaAddress);
   if (!customer) throw invalid('only a customer can pay to a UMA address', at('source'));
   if (lookup.receiverPlatformId === caller.platformId && lookup.receiverCustomerId === customer.id) {
     throw new Refusal('SELF_PAYMENT', "the UMA address is the sender's own", at('destination', 'umaAddress'));
   }
   const requested = lookupFields(lookup);
   const path = at('senderCustomerInfo');
-  checkApplicable(request.senderCustomerInfo, path, { requested, isInternal: false });
+  checkApplicable(input.senderCustomerInfo, path, { requested, isInternal: false });
   const fields = missingFields(requested, sender);
   if (fields.length > 0) {
     const message = `the receiver requires ${fields.join(', ')} from the sender`;
     throw new Refusal('MISSING_MANDATORY_USER_INFO', message, { path, fields });
   }
   return {
-    ...chosenCurrency(lookup, input.currency),
+    ...chosenCurrency(lookup, to.currency),
     columns: { destinationKind: 'UMA_ADDRESS', destinationAccountId: null, destinationUmaAddress: umaAddress },
     lookupId: lookup.id,
     elsewhere: lookup.receiverCustomerId === null ? umaAddress : undefined,

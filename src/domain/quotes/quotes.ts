@@ -96,8 +96,8 @@ async function planQuote(
   checkStep(scenario, parties.source?.kind === 'EXTERNAL' ? 'PULL' : undefined);
   const to =
     destination.kind === 'ACCOUNT'
-      ? accountDestination(parties, input.senderCustomerInfo)
-      : await umaDestination(payments, caller, destination, { ...input, parties }, sender);
+      ? accountDestination(input, parties)
+      : await umaDestination(payments, caller, input, destination, parties, sender);
 
   const orderId = orderOfQuote(caller, input, parties, idempotencyKey);
   const { price, lock } = await quotePrice(payments, caller, input, parties, { sending, to, sender, orderId });

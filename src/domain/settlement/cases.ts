@@ -128,18 +128,6 @@ export async function closeCases(database: Database, transactionId: string, oper
   });
 }
 
-interface SettledByHand {
-  readonly orderId: string;
-  /** Whether only the payment's pull has settled, so that its payout follows. */
-  readonly isPull: boolean;
-  readonly said: string;
-  readonly stands: string;
-  /** The parts of the difference as booked to DIFFERENCES. A negative amount is the operator's loss. */
-  readonly differences: readonly Money[];
-  /** The external receiver's shortfall; undefined if it got the promised amount. */
-  readonly short: Money | undefined;
-}
-
 /**
  * Settles a payment by hand if its provider moved a different amount than promised (decision 95): the customer and the
  * receiver get the amounts of the payment, and the difference is booked to DIFFERENCES. The rail is queried once more,
@@ -147,7 +135,7 @@ interface SettledByHand {
  * @param id the payment: `Transaction:…`
  * @throws RefusedByHand
  */
-export function settleCase(payments: Payments, id: string, operator: Operator & { readonly reason: string }) {
+export function settleCase(payments: Payments, id: string, operator: Decider) {
   return withOrder(payments, id, async (order) => {
     const where = { platformId: order.platformId, orderId: order.id, kind: 'OTHER_AMOUNT', closedAt: null } as const;
     const open = await payments.database.prisma.railCase.findFirst({ where });
@@ -156,18 +144,15 @@ export function settleCase(payments: Payments, id: string, operator: Operator & 
   });
 }
 
+type Decider = Operator & { readonly reason: string };
 type Settled = Extract<RailOutcome, { kind: 'settled' }>;
 
-interface ToSettle {
+interface ToSettle extends Awaited<ReturnType<typeof askOnceMore>> {
   readonly order: DueOrder;
   readonly open: RailCase;
-  readonly outcome: Settled;
-  readonly said: string;
-  readonly stands: string;
-  readonly moved: Moves;
 }
 
-async function askOnceMore(payments: Payments, order: DueOrder): Promise<Omit<ToSettle, 'order' | 'open'>> {
+async function askOnceMore(payments: Payments, order: DueOrder) {
   const outcome = await askWithoutSending(payments, order);
   if (outcome?.kind !== 'settled') {
     const answer = outcome?.kind ?? 'that it has no such payment';
@@ -215,14 +200,17 @@ function shortOf(order: DueOrder, { amount: arrived }: Settled): Money | undefin
   return { currency, amount: amount - arrived };
 }
 
-async function settle(payments: Payments, facts: ToSettle, operator: Operator & { readonly reason: string }) {
+async function settle(payments: Payments, facts: ToSettle, operator: Decider) {
   const { order, outcome, moved, said, stands } = facts;
   const journal = difference(order.transaction.id, promisedOf(order), moved);
-  const result: SettledByHand = {
+  const result = {
     orderId: order.id,
+    /** Whether only the payment's pull has settled, so that its payout follows. */
     isPull: isPull(order),
     ...{ said, stands },
+    /** The parts of the difference as booked to DIFFERENCES. A negative amount is the operator's loss. */
     differences: booked(journal),
+    /** The external receiver's shortfall; undefined if it got the promised amount. */
     short: shortOf(order, outcome),
   };
   const group = planSettlement(facts, journal, operator);
@@ -239,7 +227,7 @@ async function settle(payments: Payments, facts: ToSettle, operator: Operator & 
 function planSettlement(
   { order, outcome, moved }: ToSettle,
   journal: Journal | undefined,
-  { by, reason }: Operator & { readonly reason: string },
+  { by, reason }: Decider,
 ): PlanGroup {
   const [own, ...others] = planDelivery(order, { information: outcome.information });
   if (!own) throw new Error(`order ${order.id} has no plan`);
@@ -255,7 +243,10 @@ function booked(journal: Journal | undefined): Money[] {
   );
 }
 
-function factsOf({ order, open, said, stands }: ToSettle, { differences, short }: SettledByHand): ActFacts {
+function factsOf(
+  { order, open, said, stands }: ToSettle,
+  { differences, short }: { readonly differences: readonly Money[]; readonly short: Money | undefined },
+): ActFacts {
   const words = ({ amount, currency }: Money) => formatMajor(amount, requiredCurrency(currency));
   return {
     platformId: order.platformId,

@@ -130,8 +130,8 @@ export function failOrder(payments: Payments, id: string, { operator, withoutAsk
   });
 }
 
-function waitsForPlatform({ receiver, incoming }: DueOrder): boolean {
-  if (!incoming) return receiver !== undefined;
+function waitsForPlatform({ receiverCustomerId, incoming }: DueOrder): boolean {
+  if (!incoming) return receiverCustomerId !== null;
   return incoming.transaction.approvalDueAt !== null && incoming.transaction.status === 'PENDING';
 }
 

@@ -32,7 +32,7 @@ import {
   type TransactionMove,
 } from '../ledger/plan.ts';
 import { nextOrderId } from '../orders/order-ids.ts';
-import { type DueOrder, isPull, type Receiver, railAnswer, railRequest } from '../orders/orders.ts';
+import { type DueOrder, isPull, railAnswer, railRequest } from '../orders/orders.ts';
 
 // The plans for an order's outcomes: statuses and money on both sides of its payment, in one commit.
 
@@ -160,10 +160,11 @@ export function planReturn(order: DueOrder, reason: string): PlanGroup {
 }
 
 /** Plans the announcement of a payment to its receiver's platform here. The sender's order waits for the decision. */
-export function planAnnouncement(payments: Payments, order: DueOrder, receiver: Receiver): PlanGroup {
-  const { transaction, senderUmaAddress, newId: id } = order;
-  const { platformId, customerId, depositAccountId } = receiver;
-  if (!receiver.isReceiverActive || depositAccountId === null || senderUmaAddress === null) {
+export function planAnnouncement(payments: Payments, order: DueOrder): PlanGroup {
+  const { transaction, senderUmaAddress, newId: id, depositAccountId, receiverIsActive } = order;
+  const { receiverPlatformId: platformId, receiverCustomerId: customerId } = order;
+  const isKnown = platformId !== null && customerId !== null && senderUmaAddress !== null;
+  if (!isKnown || !receiverIsActive || depositAccountId === null) {
     return planFailure(order, { to: 'REJECTED', reason: 'the receiver cannot receive this payment' });
   }
   const incoming = announcedTransaction(

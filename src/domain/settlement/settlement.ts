@@ -14,7 +14,6 @@ import {
   leaseOrders,
   performOrder,
   postponeOrders,
-  type Receiver,
   railAnswer,
   railRequest,
   renewLeases,
@@ -120,17 +119,15 @@ async function commitConcluded(payments: Payments, concluded: readonly Conclusio
   const replacements = await Promise.all(
     concluded.map(async (one, position) => {
       const refusal = refusals[position];
-      if (refusal && isCreditRefused(refusal)) {
-        return concludeWithoutCredit(payments, one, refusal).catch((error: unknown) =>
-          postpone(one, error, 'could not send a refund to the rail'),
-        );
+      if (!refusal) return undefined;
+      const isCredit = isCreditRefused(refusal);
+      try {
+        if (isCredit) return await concludeWithoutCredit(payments, one, refusal);
+        postponements.push(await postponeRefused(payments, one, refusal));
+      } catch (error) {
+        postpone(one, error, isCredit ? 'could not send a refund to the rail' : undefined);
       }
-      if (refusal) {
-        await postponeRefused(payments, one, refusal).then(
-          (postponed) => postponements.push(postponed),
-          (error: unknown) => postpone(one, error),
-        );
-      }
+      return undefined;
     }),
   );
   return replacements.filter((one) => one !== undefined);
@@ -191,7 +188,7 @@ async function planWithoutRail(payments: Payments, order: DueOrder): Promise<Pla
   }
   // A payment is not announced until its money has been pulled.
   if (isPull(order)) return undefined;
-  if (isToAnnounce(order)) return planAnnouncement(payments, order, order.receiver);
+  if (isToAnnounce(order)) return planAnnouncement(payments, order);
   if (!incoming?.transaction.approvalDueAt) return undefined;
   switch (incoming.transaction.status) {
     case 'PENDING': {
@@ -219,8 +216,8 @@ async function waitForApproval({ database }: Payments, order: DueOrder): Promise
 }
 
 /** Returns whether an order's receiver is a customer of this installation whose platform does not know of it yet. */
-function isToAnnounce(order: DueOrder): order is DueOrder & { readonly receiver: Receiver } {
-  return order.receiver !== undefined && !order.incoming && !order.lock && !isPull(order);
+function isToAnnounce(order: DueOrder): boolean {
+  return order.receiverCustomerId !== null && !order.incoming && !order.lock && !isPull(order);
 }
 
 async function waitForPerson(payments: Payments, order: DueOrder, contradiction: Contradiction): Promise<Postponement> {

@@ -129,7 +129,7 @@ function planOnward({ platformId, transaction, refundAccountId, onward }: Suspen
   const from = { id: refundAccountId, currency };
   const to = { id: onward.accountId, currency, customerId: null };
   const description = `refund of ${publicId('Transaction', id)}, whose customer is deleted`;
-  const row = { from, to, amount, customerId, description, metadata: null };
+  const row = { type: 'OUTGOING', from, to, amount, customerId, description, metadata: null } as const;
   return betweenAccounts(newTransaction({ platformId }, onward, row), idAt(onward, 1), { from, to, amount });
 }
 

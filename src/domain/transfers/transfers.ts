@@ -72,23 +72,24 @@ function requireKind(account: Account | undefined, kind: Account['kind'], side: 
   throw invalid(`the ${side} must be an ${kind.toLowerCase()} account`, path);
 }
 
-interface TransferRow extends Pick<NewRow<Transaction>, 'metadata' | 'customerId' | 'createdBy'> {
+interface TransferRow extends Pick<NewRow<Transaction>, 'type' | 'metadata' | 'customerId' | 'createdBy'> {
   readonly from: Pick<Account, 'id' | 'currency'>;
   readonly to: Pick<Account, 'id' | 'currency' | 'customerId'>;
   readonly amount: bigint;
   readonly description?: string | null | undefined;
 }
 
-/** Creates a new transfer's row, excluding its type. */
+/** Creates a new transfer's row. */
 export function newTransaction(
   { platformId }: Pick<Caller, 'platformId'>,
   parties: Pick<TransferParties, 'ids'>,
-  { from, to, amount, customerId, description = null, metadata, createdBy }: TransferRow,
-): Omit<NewRow<Transaction>, 'type'> {
+  { type, from, to, amount, customerId, description = null, metadata, createdBy }: TransferRow,
+): NewRow<Transaction> {
   const id = idAt(parties, 0);
   return {
     platformId,
     id,
+    type,
     status: 'PENDING',
     customerId,
     sentAmount: amount,
@@ -170,8 +171,8 @@ export const transferOut = command((payments, caller, input: Transfer, idempoten
     const must = { source: 'INTERNAL', destination: 'EXTERNAL' } as const;
     const { from, to, parties, ...described } = await readAccounts(payments, caller, input, must);
     const amount = smallestUnits(input.amount, requiredCurrency(from.currency), at('amount'));
-    const row = { ...described, from, to, amount, customerId: from.customerId };
-    const transaction = { ...newTransaction(caller, parties, row), type: 'OUTGOING' } as const;
+    const row = { ...described, type: 'OUTGOING', from, to, amount, customerId: from.customerId } as const;
+    const transaction = newTransaction(caller, parties, row);
     const id = orderIdOfKey(caller, { operation: 'transferOut', idempotencyKey }, idAt(parties, 1));
     const rail = railOf(payments, caller, 'payOut');
     return {
@@ -205,8 +206,8 @@ export const transferIn = command((payments, caller, input: TransferIn, idempote
     const given = input.amount ?? rail.collectionAmount?.(currency);
     if (given === undefined) throw invalid('an amount is required', at('amount'));
     const amount = smallestUnits(given, currency, at('amount'));
-    const row = { ...described, from, to, amount, customerId: to.customerId };
-    const transaction = { ...newTransaction(caller, parties, row), type: 'INCOMING' } as const;
+    const row = { ...described, type: 'INCOMING', from, to, amount, customerId: to.customerId } as const;
+    const transaction = newTransaction(caller, parties, row);
     const id = orderIdOfKey(caller, { operation: 'transferIn', idempotencyKey }, idAt(parties, 1));
     return {
       requireActive: { customers: ownersOf(from, to), accounts: [from.id], unfrozen: [to.id] },
@@ -236,7 +237,7 @@ export const transferInternal = command((payments, caller, input: Omit<Transfer,
     if (from.id === to.id)
       throw new Refusal('SELF_PAYMENT', 'the source and the destination are the same account', destinationPath);
     const amount = smallestUnits(input.amount, requiredCurrency(from.currency), at('amount'));
-    const row = { ...described, from, to, amount, customerId: from.customerId };
+    const row = { ...described, type: 'OUTGOING', from, to, amount, customerId: from.customerId } as const;
     const transaction = newTransaction(caller, parties, row);
     return {
       ...betweenAccounts(transaction, idAt(parties, 1), { from, to, amount }),
@@ -252,13 +253,13 @@ export const transferInternal = command((payments, caller, input: Omit<Transfer,
  * @param newId the id of the incoming transaction
  */
 export function betweenAccounts(
-  transaction: Omit<NewRow<Transaction>, 'type'>,
+  transaction: NewRow<Transaction>,
   newId: string,
   { from, to, amount }: Pick<TransferRow, 'from' | 'to' | 'amount'>,
 ): Plan {
   const { id, platformId, reference, description = null } = transaction;
   const sent: Plan = {
-    insert: { transaction: [{ ...transaction, type: 'OUTGOING' }] },
+    insert: { transaction: [transaction] },
     transactions: [{ id, from: ['PENDING'], to: 'COMPLETED', reason: 'transferred', isNew: true }],
     journals: [transfer(from.id, from.currency, amount, id)],
   };
