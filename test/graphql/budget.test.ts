@@ -1,6 +1,7 @@
 import { type GraphQLError, getIntrospectionQuery, parse } from 'graphql';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { checkBudget, documentBudget, maxTokensParsed } from '../../src/api/graphql/limits/budget.ts';
+import { measureDocument } from '../../src/api/graphql/limits/document-size.ts';
 import { asking, type Params, ran, relayQuery, schema } from './budget-operations.ts';
 
 const ask = asking({ introspection: true });
@@ -293,7 +294,8 @@ function fragments(times: number, write: (index: number) => string, type: string
 }
 
 function refusals(query: string): GraphQLError[] {
-  return checkBudget({ schema, document: parse(query), introspection: true });
+  const document = parse(query);
+  return checkBudget(document, measureDocument({ schema, document }), true);
 }
 
 async function codes(params: Params, asked = ask): Promise<unknown[] | undefined> {

@@ -15,7 +15,7 @@ import { placesIn } from '../../setup/inputs.ts';
 import { usAccount } from '../../setup/scene.ts';
 import { selection } from '../../setup/selection.ts';
 import { type Meaning, meaningOf } from './meanings.ts';
-import { fresh, freshAccountNumber, type Things } from './things.ts';
+import { fresh, freshAccountNumber, requestWith, type Things } from './things.ts';
 
 /** A field of the schema that takes arguments, with the document that calls it. */
 export interface Call {
@@ -292,20 +292,10 @@ function namesIn(call: string, arg: GraphQLArgument): Omit<Coordinate, 'call'>[]
 }
 
 /** Returns variables that name `value` at the coordinate, and the caller's own objects everywhere else. */
-export function naming({ call, path, isList, place }: Coordinate, value: string, own: Things): Variables {
-  const members = path.slice(0, -1);
-  const member = path.at(-1) ?? '';
-  const parentIn = (variables: Variables) =>
-    members.reduce<unknown>((object, name) => (object as Variables | undefined)?.[name], variables) as
-      | Variables
-      | undefined;
-  const made = call.bases.map((base) => base(own));
-  const variables =
-    made.find((one) => parentIn(one)?.[member] !== undefined) ?? made.find((one) => parentIn(one) !== undefined);
-  const parent = variables && parentIn(variables);
-  if (!variables || !parent) {
-    throw new Error(`test/attack/matrix/graphql-calls.ts has no variables of ${call.name} with a place for ${place}`);
-  }
-  parent[member] = isList ? [value] : value;
-  return variables;
+export function naming({ call, path, isList }: Coordinate, value: string, own: Things): Variables {
+  return requestWith(
+    call.bases.map((base) => base(own)),
+    path,
+    isList ? [value] : value,
+  );
 }

@@ -144,6 +144,25 @@ export async function makeThings(platform: TestPlatform, url: string): Promise<T
   return { ...named, ...(await cursorsOf(platform, named)) };
 }
 
+/**
+ * Puts a value at a path into a request: into the first of these requests that has a value there or, if none has, into
+ * the first that has the object around it.
+ */
+export function requestWith<Request extends object>(
+  requests: readonly Request[],
+  path: readonly string[],
+  value: unknown,
+): Request {
+  const member = path.at(-1) ?? '';
+  const parentIn = (request: Data): Data => path.slice(0, -1).reduce((object: Data, name) => object?.[name], request);
+  const request =
+    requests.find((one) => parentIn(one)?.[member] !== undefined) ??
+    requests.find((one) => parentIn(one) !== undefined);
+  if (!request) throw new Error(`test/attack/matrix has no request with a place for ${path.join('.')}`);
+  parentIn(request)[member] = value;
+  return request;
+}
+
 const page = '{ edges { cursor node { id } } }';
 
 /** Reads the cursors of the customer's rows, or of its platform's. */
