@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { buildSchema, Kind, parse, print, visit } from 'graphql';
 import { expect, test } from 'vitest';
 import { type DocumentSize, measureDocument } from '../../src/api/graphql/limits/document-size.ts';
-import { type Params, relayQuery, schema } from './budget-operations.ts';
+import { type Params, relayQuery, schema } from './small-schema.ts';
 
 const ids = '{ edges { node { id } } }';
 const paged = (declared: string, first = '$n') => `query (${declared}) { customers(first: ${first}) ${ids} }`;

@@ -8,7 +8,6 @@ import type { FeedPosition } from '../../domain/events/cursor.ts';
 import type { Feed } from '../../domain/events/feed.ts';
 import type { ResumePoint } from '../../domain/events/resume-points.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
-import type { DocumentSize } from './limits/document-size.ts';
 
 /** The context of every resolver on every transport: the caller and the data sources. */
 export interface Context {
@@ -49,5 +48,4 @@ export interface Context {
 export interface Prepared extends ExecutionArgs {
   readonly contextValue: Context;
   readonly operation: OperationDefinitionNode;
-  readonly size: DocumentSize;
 }

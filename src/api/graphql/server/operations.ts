@@ -27,6 +27,7 @@ import { TooLate, within } from '../../../infra/instruments/within.ts';
 import type { Context, Prepared } from '../context.ts';
 import { badRequest, failure, invalidInput, rateLimited, unprocessableStatus, withoutStatus } from '../failure.ts';
 import { documentBudget } from '../limits/budget.ts';
+import type { DocumentSize } from '../limits/document-size.ts';
 import { Documents, removeSuggestions } from '../limits/documents.ts';
 import { answerByPlan, TextAnswer } from '../reading/run.ts';
 import type { Message } from '../schema/streams/stream.ts';
@@ -80,6 +81,11 @@ export interface OperationsOptions {
   readonly rules?: readonly ValidationRule[];
 }
 
+/** An operation that may run, with the size of its document. */
+export interface MeasuredOperation extends Prepared {
+  readonly size: DocumentSize;
+}
+
 /**
  * Runs operations identically for every transport: authenticates the caller; parses, limits and validates the document;
  * executes or subscribes within the time limit; and presents errors.
@@ -100,7 +106,7 @@ export class Operations {
    * Authenticates the caller, then reads, parses and validates the operation: unauthenticated callers learn nothing about
    * the schema. Returns the errors if it cannot run.
    */
-  async prepare(transport: Transport, read: () => SentOperation): Promise<Prepared | readonly GraphQLError[]> {
+  async prepare(transport: Transport, read: () => SentOperation): Promise<MeasuredOperation | readonly GraphQLError[]> {
     try {
       const context = await this.#options.contextOf(transport);
       const params = await this.#options.sent.complete(read(), context.viewer);
@@ -139,17 +145,17 @@ export class Operations {
     return context;
   }
 
-  async execute(args: Prepared): Promise<ExecutionResult> {
+  async execute(args: MeasuredOperation): Promise<ExecutionResult> {
     const answer = await this.answer(args);
     return answer instanceof TextAnswer ? answer.result : answer;
   }
 
   /** Runs a query or a mutation, for a transport that can send a response's text unchanged from the database. */
-  answer(args: Prepared): Promise<ExecutionResult | TextAnswer> {
+  answer(args: MeasuredOperation): Promise<ExecutionResult | TextAnswer> {
     return timeOperation(args, () => this.#answer(args));
   }
 
-  async #answer(args: Prepared): Promise<ExecutionResult | TextAnswer> {
+  async #answer(args: MeasuredOperation): Promise<ExecutionResult | TextAnswer> {
     const context = args.contextValue;
     const { expensive, countMore } = this.#options;
     const requests = requestsForCost(args.size.cost);
@@ -190,7 +196,7 @@ export class Operations {
     return execute(args);
   }
 
-  async subscribe(args: Prepared): Promise<AsyncIterableIterator<StreamMessage> | ExecutionResult> {
+  async subscribe(args: MeasuredOperation): Promise<AsyncIterableIterator<StreamMessage> | ExecutionResult> {
     const { streams, present } = this.#options;
     const { viewer, reportsCost } = args.contextValue;
     const end = streams.open(viewer);
@@ -259,7 +265,7 @@ function afterIn({ extensions }: OperationParams): string | null | undefined {
 }
 
 /** Returns the extensions of a stream's message: its cursor, the document's cost, and whether it is a repeat. */
-function extensionsOf(args: Prepared, place: Message | undefined, isFirst: boolean) {
+function extensionsOf(args: MeasuredOperation, place: Message | undefined, isFirst: boolean) {
   const { reportsCost, resumePoint, sentAfter } = args.contextValue;
   const mayRepeat = place !== undefined && resumePoint?.mayRepeat(place.position.sequence);
   const extensions = {
@@ -272,7 +278,7 @@ function extensionsOf(args: Prepared, place: Message | undefined, isFirst: boole
 }
 
 /** Returns an operation's `extensions.cost`: its document's cost and size, with their limits (`DocumentSize`). */
-function costReport({ size: { cost, depth, fields, aliases } }: Prepared) {
+function costReport({ size: { cost, depth, fields, aliases } }: MeasuredOperation) {
   const { cost: limit, depth: mostDepth, fields: mostFields, aliases: mostAliases } = documentBudget;
   const limits = { depth: mostDepth, fields: mostFields, aliases: mostAliases };
   return { cost, limit, depth, fields, aliases, limits };

@@ -17,9 +17,8 @@ import {
   noteCaller,
   type RequestFacts,
 } from '../../../infra/instruments/request-facts.ts';
-import type { Prepared } from '../context.ts';
 import { invalidInput, rateLimited, withoutStatus } from '../failure.ts';
-import type { Transport } from '../server/operations.ts';
+import type { MeasuredOperation, Transport } from '../server/operations.ts';
 import { inexactRequest } from '../server/read-operation.ts';
 import type { SentOperation } from '../server/sent-documents.ts';
 import { unavailable } from '../server/server.ts';
@@ -192,7 +191,7 @@ function resumeKeyOf(
   { resumes }: Extra,
   id: string,
   { operationName, variables, extensions }: SentOperation,
-  { contextValue: { viewer }, operation, document }: Prepared,
+  { contextValue: { viewer }, operation, document }: MeasuredOperation,
   streams: TokenCap,
 ): ResumeKey | GraphQLError | undefined {
   if (operation.operation !== 'subscription') return undefined;
@@ -208,7 +207,7 @@ function resumeKeyOf(
   return { platformId, subject, digest: hash('sha256', text, 'buffer'), most: streams.mostOf(viewer) };
 }
 
-interface SocketOperation extends Prepared {
+interface SocketOperation extends MeasuredOperation {
   readonly id: string;
   readonly extra: Extra;
   readonly facts: RequestFacts;
