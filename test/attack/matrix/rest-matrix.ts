@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Data, TestPlatform } from '../../setup/gateway.ts';
 import { base, restQuote, restTransfer, usAccount } from '../../setup/rest.ts';
+import { isRestText, restTexts } from '../../setup/rest-inputs.ts';
 import type { Cell, Figures, Reply } from './cells.ts';
 import { type Meaning, meaningOf } from './meanings.ts';
 import { fresh, requestWith, type Things } from './things.ts';
@@ -146,13 +147,13 @@ function operationOf(document: Data, path: string, method: string, operation: Da
   const body = operation.requestBody?.content['application/json'].schema;
   const named = [
     ...parameters
-      .filter(({ schema }) => schema && isText(schema.items ?? schema))
+      .filter(({ schema }) => schema && isRestText(schema.items ?? schema))
       .map((parameter): string[] => [parameter.in, parameter.name]),
-    ...(body ? textsIn(document, body, ['body'], []) : []),
+    ...(body ? restTexts(document, id, body).map(({ path: at }) => ['body', ...at]) : []),
   ];
   const places = new Map<string, Place>();
   for (const at of named) {
-    const name = at.findLast((part) => part !== '[]' && part !== '*') ?? '';
+    const name = at.findLast((part) => part !== '0' && part !== '*') ?? '';
     const meaning = meaningOf(id, name);
     if (meaning !== 'nothing') places.set(at.join('.'), { path: at, meaning });
   }
@@ -160,27 +161,6 @@ function operationOf(document: Data, path: string, method: string, operation: Da
   const key: Place[] =
     hasKey && id !== 'createPlatformExternalAccount' ? [{ path: ['header', 'Idempotency-Key'], meaning: 'key' }] : [];
   return { id, method: method.toUpperCase(), path, hasKey, places: [...places.values(), ...key] };
-}
-
-function isText(schema: Data): boolean {
-  const isString = [schema.type].flat().includes('string');
-  return isString && !schema.enum && schema.const === undefined && !schema.format?.startsWith('date');
-}
-
-function textsIn(document: Data, given: Data, path: readonly string[], above: readonly string[]): string[][] {
-  if (given.$ref && above.includes(given.$ref)) return [];
-  const schema = given.$ref ? document.components.schemas[given.$ref.split('/').at(-1)] : given;
-  const seen = given.$ref ? [...above, given.$ref] : above;
-  const below = (part: string, one: Data) => textsIn(document, one, [...path, part], seen);
-  return [
-    ...['oneOf', 'anyOf', 'allOf'].flatMap((of) =>
-      (schema[of] ?? []).flatMap((one: Data) => textsIn(document, one, path, seen)),
-    ),
-    ...Object.entries<Data>(schema.properties ?? {}).flatMap(([name, one]) => below(name, one)),
-    ...(schema.items ? below('[]', schema.items) : []),
-    ...(typeof schema.additionalProperties === 'object' ? below('*', schema.additionalProperties) : []),
-    ...(isText(schema) ? [[...path]] : []),
-  ];
 }
 
 async function send(url: string, who: TestPlatform, operation: Operation, request: Request): Promise<Reply> {

@@ -1,9 +1,9 @@
 import { vi } from 'vitest';
 import { act } from '../../setup/acts.ts';
 import { fund } from '../../setup/scene.ts';
-import { openEventStream, openRawSocket } from '../../setup/streams.ts';
+import { openEventStream, openRawSocket, quiet } from '../../setup/streams.ts';
 import type { Figures } from './cells.ts';
-import { type MatrixWorld, quiet, secretsOf } from './world.ts';
+import { type MatrixWorld, secretsOf } from './world.ts';
 
 /**
  * The streams over many objects, which anyone can open. They must reveal nothing about the victim's objects. Streams

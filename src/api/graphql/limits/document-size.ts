@@ -77,8 +77,8 @@ const measured = new WeakMap<DocumentNode, Measured>();
 const maxMeasures = 20;
 
 /**
- * Measures a document, of which the schema must always be the same, in time linear in its text: each fragment is counted
- * once, however often it is spread.
+ * Measures a document in time linear in its text: each fragment is counted once, however often it is spread. All
+ * requests for the same document must have the same schema.
  */
 export function measureDocument(request: DocumentRequest): Measure {
   const known = measured.get(request.document);

@@ -11,7 +11,7 @@ import {
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { oncePer } from '../../../core/once-per.ts';
-import { incompleteStatus, unprocessableStatus } from '../failure.ts';
+import { incompleteStatus, locationOf, unprocessableStatus } from '../failure.ts';
 import { budgetExceeded, checkBudget, maxTokensParsed } from './budget.ts';
 import { type DocumentSize, measureDocument } from './document-size.ts';
 import type { SentDocument } from './list-sizes.ts';
@@ -92,9 +92,9 @@ function lacksVariable({ document, operationName, variables }: SentDocument): bo
   );
 }
 
-function asIncomplete({ message, nodes, source, positions, extensions }: GraphQLError): GraphQLError {
-  const incomplete = { ...extensions, http: incompleteStatus };
-  return new GraphQLError(message, { nodes, source, positions, extensions: incomplete });
+function asIncomplete(error: GraphQLError): GraphQLError {
+  const extensions = { ...error.extensions, http: incompleteStatus };
+  return new GraphQLError(error.message, { ...locationOf(error), extensions });
 }
 
 function parseDocument(text: string): DocumentNode {

@@ -9,7 +9,6 @@ import {
   getOperationAST,
   Kind,
   type OperationDefinitionNode,
-  type ValidationRule,
 } from 'graphql';
 import { isAsyncIterable } from 'graphql-yoga';
 import { oncePer } from '../../../core/once-per.ts';
@@ -77,8 +76,6 @@ export interface OperationsOptions {
   /** Authenticates the caller. Throws a GraphQLError if the credentials are invalid. */
   readonly contextOf: (transport: Transport) => Promise<Context>;
   readonly present: (error: unknown) => GraphQLError;
-  /** The validation rules; by default, the rules of the GraphQL specification. */
-  readonly rules?: readonly ValidationRule[];
 }
 
 /** An operation that may run, with the size of its document. */
@@ -214,18 +211,16 @@ export class Operations {
         await stream[Symbol.asyncIterator]().return?.();
         return { errors: [release] };
       }
-      const follower = this.#join(args);
+      const { textOf, leave } = this.#join(args);
       isOpen = true;
-      const leave = () => {
-        follower.leave();
-        release();
-        end();
-      };
-      return streamMessages(
-        stream,
-        { ...follower, leave },
-        { present, extensionsOf: (place, isFirst) => extensionsOf(args, place, isFirst) },
-      );
+      return streamMessages(stream, {
+        ...{ textOf, present, extensionsOf: (place, isFirst) => extensionsOf(args, place, isFirst) },
+        leave: () => {
+          leave();
+          release();
+          end();
+        },
+      });
     } finally {
       if (!isOpen) end();
     }

@@ -24,7 +24,7 @@ import { SentDocuments } from './sent-documents.ts';
 
 /** The settings for operations, and the parts that identify callers and build contexts. */
 export interface GraphqlOptions
-  extends Omit<OperationsOptions, 'schema' | 'sent' | 'countMore' | 'contextOf' | 'present' | 'rules'> {
+  extends Omit<OperationsOptions, 'schema' | 'sent' | 'countMore' | 'contextOf' | 'present'> {
   readonly payments: Payments;
   readonly feed: Feed;
   readonly credentials: Credentials;

@@ -30,7 +30,6 @@ import {
   closeTryAgain,
   countOperation,
   type Extra,
-  findAuthorization,
   openSession,
   renewSession,
   type SocketOptions,
@@ -133,7 +132,7 @@ function protocolOptions(options: SocketOptions): ServerOptions<Record<string, u
       extra.acknowledgements = new Acknowledgements((payload) => {
         if (extra.socket.readyState === extra.socket.OPEN) extra.socket.send(JSON.stringify({ type: 'ping', payload }));
       });
-      return openSession(options, extra, findAuthorization(connectionParams));
+      return openSession(options, extra, takeAuthorization(connectionParams));
     },
     onPing: ({ extra }, payload) => renewSession(options, extra, takeAuthorization(payload)),
     onPong: ({ extra }, payload) => extra.acknowledgements?.take(payload),
