@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { makeThings } from '../attack/matrix/things.ts';
 import { mint } from '../setup/acts.ts';
 import { connect, type Data, testGateway, uuidIn } from '../setup/gateway.ts';
+import { newCustomer } from '../setup/scene.ts';
 
 const t = await testGateway({ SANDBOX_PACE_MS: 600_000 });
 const ours = await makeThings(t.platform, 'http://127.0.0.1:9/');
@@ -121,7 +122,7 @@ test('callers can read their own platform by its id; to other callers, the id lo
   expect(await foreign.ask(query, asked)).toEqual({ node: null, nodes: [null, null] });
 });
 
-test('an event and a delivery are read by id as their lists show them, and look unknown to apps', async () => {
+test('an event and a delivery are read by id as their lists show them, and look unknown to the apps of other customers', async () => {
   const fields = { event: 'id type cursor', delivery: 'id event { id }' };
   const lists = `query ($endpoint: ID!) { events(last: 100) { nodes { ${fields.event} } }
     node(id: $endpoint) { ... on WebhookEndpoint { deliveries { nodes { ${fields.delivery} } } } } }`;
@@ -133,7 +134,7 @@ test('an event and a delivery are read by id as their lists show them, and look 
     event: events.nodes.find(({ id }: Data) => id === ours.Event),
     delivery: node.deliveries.nodes.find(({ id }: Data) => id === ours.WebhookDelivery),
   });
-  const { token } = await mint(t.platform, { customerId: ours.Customer });
+  const { token } = await mint(t.platform, { customerId: await newCustomer(t.platform) });
   const app = connect(t.url, t.platform.platformId, `Bearer ${token}`);
   expect(await app.ask(query, ids)).toEqual({ event: null, delivery: null });
 });

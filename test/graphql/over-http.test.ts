@@ -1,11 +1,10 @@
-import { once } from 'node:events';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { serverAudits } from 'graphql-http';
 import { describe, expect, test } from 'vitest';
-import { WebSocket } from 'ws';
 import { testGateway } from '../setup/gateway.ts';
 import { answerTo } from '../setup/raw-http.ts';
+import { openRawSocket } from '../setup/streams.ts';
 
 /** One request for each requirement of GraphQL over HTTP (draft of 2026-08-06) and of the QUERY method (RFC 10008). */
 const t = await testGateway();
@@ -305,20 +304,12 @@ describe('event streams', () => {
 test.each(parameters.filter(([, { body }]) => !(body instanceof Uint8Array)))(
   'sockets have the same outcome: %s',
   async (_what, { body: payload }, { body }) => {
-    const socket = new WebSocket(`${t.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
-    const closed = once(socket, 'close');
-    const messages: { type: string; payload?: unknown }[] = [];
-    socket.on('open', () => {
-      const { authorization } = t.platform;
-      socket.send(JSON.stringify({ type: 'connection_init', payload: { authorization } }));
-    });
-    socket.on('message', (message) => {
-      messages.push(JSON.parse(String(message)));
-      if (messages.length === 1) socket.send(JSON.stringify({ type: 'subscribe', id: '1', payload }));
-      else if (messages.at(-1)?.type !== 'next') socket.close(1000);
-    });
-    const [code] = await closed;
-    expect([code, messages[1]?.payload]).toEqual(body ? [1000, body] : [4400, undefined]);
+    const raw = await openRawSocket(t.url, t.platform.authorization);
+    raw.send({ type: 'subscribe', id: '1', payload });
+    const message = await raw.receive('next').catch(() => undefined);
+    raw.socket.close(1000);
+    const { code } = await raw.closed;
+    expect([code, message?.payload]).toEqual(body ? [1000, body] : [4400, undefined]);
   },
 );
 

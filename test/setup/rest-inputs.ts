@@ -1,7 +1,7 @@
 import type { Data } from './gateway.ts';
 
 /** A string in the body of a REST request. */
-export interface RestText {
+interface RestText {
   /** The schema that contains the string. */
   readonly owner: string;
   readonly path: readonly string[];

@@ -51,7 +51,7 @@ export interface DocumentSize {
   cost: number;
 }
 
-export interface DocumentRequest extends SentDocument {
+interface DocumentRequest extends SentDocument {
   readonly schema: GraphQLSchema;
 }
 
