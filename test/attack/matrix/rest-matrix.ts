@@ -201,13 +201,11 @@ export function restCells({ counting }: MatrixWorld, operations: readonly Operat
   );
 }
 
-export type Permissions = ReadonlyMap<string, string>;
-
 /** Calls every operation with tokens that have fewer rights and with credentials that are no longer valid. */
 export async function tryRestTokens(
   world: MatrixWorld,
   operations: readonly Operation[],
-  needed: Permissions,
+  needed: ReadonlyMap<string, string>,
   figures: Figures,
 ): Promise<void> {
   const { url, statements } = world.counting;
