@@ -205,7 +205,8 @@ function findPairs(relation: ModelField): ColumnPairs {
 
 /** Writes the condition that joins a row to the row `there` that one of its relations leads to. */
 export function joinOf(relation: ModelField, row: string, there: string): string {
-  return pairsOf(relation)
-    .map(([from, to]) => `${there}.${columnName(to)} = ${row}.${columnName(from)}`)
-    .join(' and ');
+  let join = '';
+  for (const [from, to] of pairsOf(relation))
+    join += `${join && ' and '}${there}.${columnName(to)} = ${row}.${columnName(from)}`;
+  return join;
 }
