@@ -3,11 +3,13 @@ import type { GraphQLInputType } from 'graphql';
 import { expect, test } from 'vitest';
 import { schema } from '../../src/api/graphql/server/schema.ts';
 import { accountTypes } from '../../src/core/account-types.ts';
+import { Slots } from '../../src/core/slots.ts';
 import { longest } from '../../src/core/texts.ts';
 import { act } from '../setup/acts.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
 import { placesIn, putAt } from '../setup/inputs.ts';
 import { base as restBase, restClient } from '../setup/rest.ts';
+import { restTexts } from '../setup/rest-inputs.ts';
 import { longTexts, type StrangeText, strangeTexts } from '../setup/strange-texts.ts';
 import { calls, type Variables } from './matrix/graphql-calls.ts';
 import { makeThings } from './matrix/things.ts';
@@ -97,13 +99,8 @@ function tried(
 const stored = (strange: StrangeText, isKey: boolean) => (isKey ? (strange.key ?? null) : strange.text);
 const isUnstorable = (text: string) => !text.isWellFormed() || text.includes('\0');
 
-async function inTurns(tasks: (() => Promise<void>)[]): Promise<void> {
-  const waiting = tasks.toReversed();
-  const work = async () => {
-    for (let task = waiting.pop(); task; task = waiting.pop()) await task();
-  };
-  await Promise.all(Array.from({ length: 8 }, work));
-}
+const turns = new Slots(8);
+const inTurns = (tasks: readonly (() => Promise<void>)[]) => Promise.all(tasks.map((task) => turns.run(task)));
 
 test("every string in a mutation's input is refused or stored as the table of awkward strings says", async () => {
   const wrong: string[] = [];
@@ -217,35 +214,37 @@ test('every REST string has a maximum length in the document, and is refused as 
     Object.entries<Data>(methods).flatMap(([method, operation]) => {
       const body = operation.requestBody?.content['application/json']?.schema;
       if (!body || operation.operationId === 'registerTrustedDocuments') return [];
-      return restTexts(operation.operationId, body, []).flatMap(({ owner, path: place, put, schema: found }) => {
-        const kind = kindOf({ owner, path: place });
-        if (kind === 'machine') return [];
-        texts += 1;
-        expect({ place: `${owner} ${place.join('.')}`, most: found.maxLength }).toEqual({
-          place: `${owner} ${place.join('.')}`,
-          most: kind.most,
-        });
-        // The domain checks the values in maps only after the whole body has been validated.
-        if (place.includes('*')) return [];
-        const address = path.replace(/\{(\w+)\}/g, (_whole, id) => encodeURIComponent(idOf(id)));
-        return tried('REST', { owner, path: place }, kind).map((strange) => async () => {
-          // The client that validates against the document is not used here, because it counts characters before
-          // Unicode composition.
-          const response = await fetch(`${t.url}${restBase}${address}`, {
-            method: method.toUpperCase(),
-            headers: { authorization: t.platform.authorization, 'content-type': 'application/json' },
-            body: JSON.stringify(put(undefined, strange.given)),
+      return restTexts(rest.document, operation.operationId, body, restAccounts).flatMap(
+        ({ owner, path: place, put, schema: found }) => {
+          const kind = kindOf({ owner, path: place });
+          if (kind === 'machine') return [];
+          texts += 1;
+          expect({ place: `${owner} ${place.join('.')}`, most: found.maxLength }).toEqual({
+            place: `${owner} ${place.join('.')}`,
+            most: kind.most,
           });
-          const answer = (await response.json()) as Data;
-          const fields: string[] = answer.details?.errors?.map(({ field }: Data) => field) ?? [];
-          const isRefused = fields.includes(place.join('.'));
-          if (response.status >= 500 || isRefused !== (stored(strange, kind.isKey) === null)) {
-            wrong.push(
-              `${operation.operationId} ${place.join('.')} ${strange.what}: ${response.status} ${JSON.stringify(answer)}`,
-            );
-          }
-        });
-      });
+          // The domain checks the values in maps only after the whole body has been validated.
+          if (place.includes('*')) return [];
+          const address = path.replace(/\{(\w+)\}/g, (_whole, id) => encodeURIComponent(idOf(id)));
+          return tried('REST', { owner, path: place }, kind).map((strange) => async () => {
+            // The client that validates against the document is not used here, because it counts characters before
+            // Unicode composition.
+            const response = await fetch(`${t.url}${restBase}${address}`, {
+              method: method.toUpperCase(),
+              headers: { authorization: t.platform.authorization, 'content-type': 'application/json' },
+              body: JSON.stringify(put(strange.given)),
+            });
+            const answer = (await response.json()) as Data;
+            const fields: string[] = answer.details?.errors?.map(({ field }: Data) => field) ?? [];
+            const isRefused = fields.includes(place.join('.'));
+            if (response.status >= 500 || isRefused !== (stored(strange, kind.isKey) === null)) {
+              wrong.push(
+                `${operation.operationId} ${place.join('.')} ${strange.what}: ${response.status} ${JSON.stringify(answer)}`,
+              );
+            }
+          });
+        },
+      );
     }),
   );
   await inTurns(tasks);
@@ -260,56 +259,3 @@ const idOf = (name: string) =>
     transactionId: own.IncomingTransaction,
     quoteId: own.Quote,
   })[name] ?? 'x1';
-
-interface RestPlace extends Place {
-  readonly schema: Data;
-}
-
-function restTexts(owner: string, given: Data, path: readonly string[]): RestPlace[] {
-  const name = given.$ref?.split('/').at(-1);
-  if (restAccounts.has(name)) return [];
-  const schema = name ? rest.document.components.schemas[name] : given;
-  const here = name ?? owner;
-  const of = schema.oneOf ?? schema.anyOf ?? schema.allOf;
-  if (of) return of.flatMap((one: Data) => restTexts(here, one, path));
-  if (schema.properties || schema.additionalProperties) {
-    const members = [
-      ...Object.entries<Data>(schema.properties ?? {}),
-      ...(typeof schema.additionalProperties === 'object' ? [['*', schema.additionalProperties] as const] : []),
-    ];
-    return members.flatMap(([member, one]) =>
-      restTexts(here, one, [...path, member]).map((place) => ({
-        ...place,
-        put: (_around, text) => ({ ...restMinimal(schema), [member]: place.put(undefined, text) }),
-      })),
-    );
-  }
-  if (schema.items) {
-    return restTexts(here, schema.items, [...path, '0']).map((place) => ({
-      ...place,
-      put: (_around, text) => [place.put(undefined, text)],
-    }));
-  }
-  const isText =
-    [schema.type].flat().includes('string') &&
-    !schema.enum &&
-    schema.const === undefined &&
-    !schema.format?.startsWith('date');
-  return isText ? [{ owner: here, path, schema, put: (_around, text) => text }] : [];
-}
-
-function restMinimal(given: Data): Data {
-  const schema = given.$ref ? rest.document.components.schemas[given.$ref.split('/').at(-1)] : given;
-  const variant = schema.oneOf ?? schema.anyOf;
-  if (variant) return restMinimal(variant[0]);
-  if (schema.const !== undefined) return schema.const;
-  if (schema.enum) return schema.enum[0];
-  if (schema.properties) {
-    return Object.fromEntries(
-      (schema.required ?? []).map((name: string) => [name, restMinimal(schema.properties[name])]),
-    );
-  }
-  if ([schema.type].flat().includes('array')) return [];
-  if ([schema.type].flat().includes('string')) return schema.example ?? 'x1';
-  return [schema.type].flat().some((type) => type === 'integer' || type === 'number') ? 1 : false;
-}

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { expect, test, vi } from 'vitest';
 import { pay } from '../setup/acts.ts';
-import { connect, type Data, ownGateway, type TestPlatform, testGateway, uuidIn } from '../setup/gateway.ts';
+import { connect, type Data, ownGateway, testGateway, uuidIn } from '../setup/gateway.ts';
 import { lockedCustomers, waitForLocks } from '../setup/locks.ts';
 import { makeScene } from '../setup/scene.ts';
 import { Statements } from '../setup/statements.ts';
@@ -56,50 +56,65 @@ async function amounts(): Promise<unknown[]> {
   return transactions.edges.map(({ node }: Data) => Number(node.sentAmount.amount));
 }
 
-test('a request that its client aborts executes no further mutation', async () => {
-  const paid = await amountsPaid(async (firstIsUnderWay) => {
-    const leaving = new AbortController();
-    const request = fetch(`${t.url}/graphql`, {
-      method: 'POST',
-      signal: leaving.signal,
-      headers: { authorization: t.platform.authorization, 'content-type': 'application/json' },
-      body: JSON.stringify({ query: twoTransfers, variables: variables() }),
-    });
-    await firstIsUnderWay();
-    leaving.abort();
-    await expect(request).rejects.toThrow();
-    // This gateway serves one request at a time, so once it accepts another, the aborted one has ended.
-    await vi.waitFor(async () => expect((await t.platform.send('{ __typename }')).status).toBe(200), {
-      timeout: 30_000,
-    });
-  });
-  expect(paid).toEqual([11, 13]);
-});
-
 const openSocket = () => openRawSocket(t.url, t.platform.authorization);
 
-test('a socket that its client closes executes no further mutation', async () => {
-  const paid = await amountsPaid(async (firstIsUnderWay) => {
-    const { socket, send, closed } = await openSocket();
-    send({ id: '1', type: 'subscribe', payload: { query: twoTransfers, variables: variables() } });
-    await firstIsUnderWay();
-    socket.close();
-    await closed;
-  });
-  expect(paid).toEqual([11, 13]);
-});
+/** Sends two transfers over a socket. Returns the socket while the first of them is under way. */
+async function transferOnSocket(firstIsUnderWay: () => Promise<void>) {
+  const raw = await openSocket();
+  raw.send({ id: '1', type: 'subscribe', payload: { query: twoTransfers, variables: variables() } });
+  await firstIsUnderWay();
+  return raw;
+}
 
-test('an operation that its client completes on a socket executes no further mutation', async () => {
-  const paid = await amountsPaid(async (firstIsUnderWay) => {
-    const { socket, send, receive } = await openSocket();
-    send({ id: '1', type: 'subscribe', payload: { query: twoTransfers, variables: variables() } });
-    await firstIsUnderWay();
-    send({ id: '1', type: 'complete' });
-    send({ type: 'ping' });
-    await receive('pong');
-    socket.close();
-  });
-  expect(paid).toEqual([11, 13]);
+test.each<readonly [what: string, runAndLeave: Parameters<typeof amountsPaid>[0]]>([
+  [
+    'a request that its client aborts',
+    async (firstIsUnderWay) => {
+      const leaving = new AbortController();
+      const request = fetch(`${t.url}/graphql`, {
+        method: 'POST',
+        signal: leaving.signal,
+        headers: { authorization: t.platform.authorization, 'content-type': 'application/json' },
+        body: JSON.stringify({ query: twoTransfers, variables: variables() }),
+      });
+      await firstIsUnderWay();
+      leaving.abort();
+      await expect(request).rejects.toThrow();
+      // This gateway serves one request at a time, so once it accepts another, the aborted one has ended.
+      await vi.waitFor(async () => expect((await t.platform.send('{ __typename }')).status).toBe(200), {
+        timeout: 30_000,
+      });
+    },
+  ],
+  [
+    'a socket that its client closes',
+    async (firstIsUnderWay) => {
+      const { socket, closed } = await transferOnSocket(firstIsUnderWay);
+      socket.close();
+      await closed;
+    },
+  ],
+  [
+    'an operation that its client completes on a socket',
+    async (firstIsUnderWay) => {
+      const { socket, send, receive } = await transferOnSocket(firstIsUnderWay);
+      send({ id: '1', type: 'complete' });
+      send({ type: 'ping' });
+      await receive('pong');
+      socket.close();
+    },
+  ],
+  [
+    'an operation that times out',
+    async (firstIsUnderWay) => {
+      const impatient = connect(hasty.url, t.platform.platformId, t.platform.authorization);
+      const request = impatient.send(twoTransfers, variables());
+      await firstIsUnderWay();
+      expect((await request).errors?.[0]?.extensions.code).toBe('TIMEOUT');
+    },
+  ],
+])('%s executes no further mutation', async (_what, runAndLeave) => {
+  expect(await amountsPaid(runAndLeave)).toEqual([11, 13]);
 });
 
 test('a subscription that its client completes while it opens is released', async () => {
@@ -117,16 +132,6 @@ test('a subscription that its client completes while it opens is released', asyn
   expect(await receive('next')).toMatchObject({ id: 'two' });
   await subscribed(t, 0);
   socket.close();
-});
-
-test('an operation that times out executes no further mutation', async () => {
-  const impatient: TestPlatform = connect(hasty.url, t.platform.platformId, t.platform.authorization);
-  const paid = await amountsPaid(async (firstIsUnderWay) => {
-    const request = impatient.send(twoTransfers, variables());
-    await firstIsUnderWay();
-    expect((await request).errors?.[0]?.extensions.code).toBe('TIMEOUT');
-  });
-  expect(paid).toEqual([11, 13]);
 });
 
 test('a response over the size limit is refused, and the error names the limit', async () => {

@@ -4,6 +4,7 @@ import { act, mint, usdToEur } from '../setup/acts.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
 import { fund, makeScene } from '../setup/scene.ts';
 import { countedGateway } from '../setup/statements.ts';
+import { quiet } from '../setup/streams.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 
 // Nothing settles or expires during the tests, and no test adds a row, so a list is the same every time it is read.
@@ -28,15 +29,7 @@ for (let made = 0; made < 5; made++) {
   await act(t.platform, 'transferIn', into, 'replayed');
   await act(t.platform, 'createQuote', usdToEur(scene, { immediatelyExecute: made % 2 === 0 }), 'replayed');
 }
-await quiet();
-
-/** Waits until every event has its position in the feed, and its deliveries exist. */
-async function quiet(): Promise<void> {
-  const { pool } = t.gateway.payments.database;
-  const behind = `select from outbox union all
-    select from webhook_endpoint e join feed_head h on h.platform_id = e.platform_id where e.position < h.sequence`;
-  while ((await pool.query(behind)).rows.length > 0) await t.gateway.feed.waitForChange(10);
-}
+await quiet(t);
 
 /** A connection anywhere in the schema. */
 interface List {

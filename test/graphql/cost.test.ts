@@ -1,6 +1,6 @@
-import { createClient as createSseClient } from 'graphql-sse';
 import { describe, expect, test } from 'vitest';
 import { act, feedEnd, usdToEur } from '../setup/acts.ts';
+import { eachTransport, type Send, type SentOperation } from '../setup/each-transport.ts';
 import { type Data, type TestGateway, testGateway } from '../setup/gateway.ts';
 import { fund, makeScene } from '../setup/scene.ts';
 import { countedGateway, often } from '../setup/statements.ts';
@@ -84,49 +84,16 @@ const report = {
   limits: { depth: 15, fields: 500, aliases: 20 },
 };
 
-/** The ways to send a request and get its results. */
-const transports: Record<string, (t: TestGateway, request: Request) => Promise<Data[]>> = {
-  'HTTP POST': (t, request) => post(t, request, 'application/json'),
-  'HTTP POST, the other media type': (t, request) => post(t, request, 'application/graphql-response+json'),
-  'HTTP GET, answered by Yoga': async (t, { query, variables = {}, extensions = {} }) => {
-    const given = { query, variables: JSON.stringify(variables), extensions: JSON.stringify(extensions) };
-    const headers = { authorization: t.platform.authorization };
-    return [await (await fetch(`${t.url}/graphql?${new URLSearchParams(given)}`, { headers })).json()];
-  },
-  WebSocket: async (t, request) => {
-    const client = t.platform.socket();
-    const results = await firstOf(client.iterate(request), 2);
-    await client.dispose();
-    return results;
-  },
-  SSE: overSse,
+const transports: Readonly<Record<string, Send>> = {
+  ...eachTransport,
+  'POST, the other media type': async (platform, sent) => [
+    await (await platform.post(sent, { accept: 'application/graphql-response+json' })).json(),
+  ],
 };
 
-interface Request {
-  readonly query: string;
-  readonly variables?: Record<string, unknown>;
-  readonly extensions?: Record<string, unknown>;
-}
+describe.each(Object.entries(transports))('over %s', (name, sendOver) => {
+  const send = (t: TestGateway, sent: SentOperation) => sendOver(t.platform, sent, 2);
 
-async function post(t: TestGateway, request: Request, accept: string): Promise<Data[]> {
-  return [await (await t.platform.post(request, { accept })).json()];
-}
-
-async function overSse(t: TestGateway, request: Request): Promise<Data[]> {
-  const headers = { authorization: t.platform.authorization };
-  const client = createSseClient({ url: `${t.url}/graphql/stream`, headers, retryAttempts: 0 });
-  const results = await firstOf(client.iterate(request), 2);
-  client.dispose();
-  return results;
-}
-
-async function firstOf(results: AsyncIterable<unknown>, most: number): Promise<Data[]> {
-  const read: Data[] = [];
-  for await (const result of results) if (read.push(result) === most) break;
-  return read;
-}
-
-describe.each(Object.entries(transports))('over %s', (name, send) => {
   test('outside of production, every response reports the cost of its document, even if the document is repeated', async () => {
     for (let again = 0; again < often; again++) {
       expect(await send(development, { query })).toEqual([{ data: expect.anything(), extensions: { cost: report } }]);
@@ -162,7 +129,7 @@ describe.each(Object.entries(transports))('over %s', (name, send) => {
     });
   });
 
-  if (name.startsWith('HTTP')) return;
+  if (name.includes('POST') || name === 'GET') return;
 
   test('a subscription reports its cost with its first result only', async () => {
     for (const [t, asks] of [

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { buildSchema, Kind, parse, print, visit } from 'graphql';
 import { expect, test } from 'vitest';
 import { type DocumentSize, measureDocument } from '../../src/api/graphql/limits/document-size.ts';
-import { type Params, relayQuery, schema } from './budget-operations.ts';
+import { type Params, relayQuery, schema } from './small-schema.ts';
 
 const ids = '{ edges { node { id } } }';
 const paged = (declared: string, first = '$n') => `query (${declared}) { customers(first: ${first}) ${ids} }`;
@@ -203,62 +203,54 @@ function sizeOf({ query, ...request }: Params): DocumentSize {
 }
 
 /** A selection on a customer, followed by fragments, each of which spreads only later fragments. */
-type RandomDocument = Selection[][];
+type RandomDocument = readonly (readonly Selection[])[];
 
-type Selection =
-  | { kind: 'id'; alias: boolean }
-  | { kind: 'parent'; alias: boolean; inner: Selection[] }
-  | { kind: 'friends'; first: number | undefined; inner: Selection[] }
-  | { kind: 'inline'; inner: Selection[] }
-  | { kind: 'spread'; of: number };
+/** Prints a selection of the part of a document at `from`. If `isExpanded`, spreads become inline fragments. */
+type Selection = (document: RandomDocument, from: number, isExpanded: boolean) => string;
+
+const setOf = (inner: readonly Selection[], ...at: Parameters<Selection>): string =>
+  `{ ${inner.map((one) => one(...at)).join(' ')} }`;
+
+/** Selections with subfields. */
+const objects = [
+  ...['parent %', 'alias: parent %', '... on Customer %'],
+  ...[
+    'friends { edges { node % } }',
+    'friends(first: 1) { edges { node % } }',
+    'friends(first: 9) { edges { node % } }',
+  ],
+];
+
+function spread(of: number): Selection {
+  return (document, from, isExpanded) => {
+    const later = document.length - from - 1;
+    if (later === 0) return 'id';
+    const target = from + 1 + (of % later);
+    return isExpanded ? `... on Customer ${setOf(document[target] ?? [], document, target, true)}` : `...F${target}`;
+  };
+}
+
+function object([text, inner]: readonly [string, readonly Selection[]]): Selection {
+  return (...at) => text.replace('%', () => setOf(inner, ...at));
+}
 
 const { selections } = fc.letrec<{ selections: Selection[]; selection: Selection }>((tie) => ({
   selections: fc.array(tie('selection'), { minLength: 1, maxLength: 3 }),
   selection: fc.oneof(
     { maxDepth: 4, depthSize: 'small' },
-    fc.record({ kind: fc.constant('id' as const), alias: fc.boolean() }),
-    fc.record({ kind: fc.constant('spread' as const), of: fc.nat() }),
-    fc.record({ kind: fc.constant('parent' as const), alias: fc.boolean(), inner: tie('selections') }),
-    fc.record({
-      kind: fc.constant('friends' as const),
-      first: fc.option(fc.integer({ min: 1, max: 9 }), { nil: undefined }),
-      inner: tie('selections'),
-    }),
-    fc.record({ kind: fc.constant('inline' as const), inner: tie('selections') }),
+    fc.constantFrom<Selection[]>(
+      () => 'id',
+      () => 'alias: id',
+    ),
+    fc.nat().map(spread),
+    fc.tuple(fc.constantFrom(...objects), tie('selections')).map(object),
   ),
 }));
 const randomDocument: fc.Arbitrary<RandomDocument> = fc.array(selections, { minLength: 1, maxLength: 5 });
 
-/** Returns the index of the later selection that `from` spreads, or undefined if `from` is the last selection. */
-function spreadTarget(document: RandomDocument, from: number, of: number): number | undefined {
-  const later = document.length - from - 1;
-  return later === 0 ? undefined : from + 1 + (of % later);
-}
-
-/** Prints a document. If `isExpanded`, all spreads are replaced by inline fragments. */
 function render(document: RandomDocument, isExpanded = false): string {
-  const all = (from: number, inner: Selection[]): string =>
-    `{ ${inner.map((selection) => one(from, selection)).join(' ')} }`;
-  const one = (from: number, selection: Selection): string => {
-    switch (selection.kind) {
-      case 'id':
-        return selection.alias ? 'alias: id' : 'id';
-      case 'parent':
-        return `${selection.alias ? 'alias: ' : ''}parent ${all(from, selection.inner)}`;
-      case 'friends': {
-        const size = selection.first === undefined ? '' : `(first: ${selection.first})`;
-        return `friends${size} { edges { node ${all(from, selection.inner)} } }`;
-      }
-      case 'inline':
-        return `... on Customer ${all(from, selection.inner)}`;
-      case 'spread': {
-        const target = spreadTarget(document, from, selection.of);
-        if (target === undefined) return 'id';
-        return isExpanded ? `... on Customer ${all(target, document[target] ?? [])}` : `...F${target}`;
-      }
-    }
-  };
-  return document
-    .map((inner, at) => (at === 0 ? `{ customer ${all(at, inner)} }` : `fragment F${at} on Customer ${all(at, inner)}`))
+  const parts = document.map((inner, from) => setOf(inner, document, from, isExpanded));
+  return parts
+    .map((part, from) => (from === 0 ? `{ customer ${part} }` : `fragment F${from} on Customer ${part}`))
     .join(' ');
 }

@@ -1,30 +1,20 @@
-import { describe, expect, test } from 'vitest';
-import { mint, quote, usdToEur } from '../setup/acts.ts';
-import { connect, type Data, type TestPlatform, testGateway, uuidIn } from '../setup/gateway.ts';
-import { makeScene, type Scene } from '../setup/scene.ts';
-import { createEndpoint, endpointUntil } from '../webhooks/endpoint.ts';
+import { expect, test } from 'vitest';
+import { makeThings } from '../attack/matrix/things.ts';
+import { mint } from '../setup/acts.ts';
+import { connect, type Data, testGateway, uuidIn } from '../setup/gateway.ts';
+import { newCustomer } from '../setup/scene.ts';
 
 const t = await testGateway({ SANDBOX_PACE_MS: 600_000 });
-const ours = await makeThings(t.platform);
-const theirs = await makeThings(await t.newPlatform('foreign'));
+const ours = await makeThings(t.platform, 'http://127.0.0.1:9/');
+const foreign = await t.newPlatform('foreign');
+const theirs = await makeThings(foreign, 'http://127.0.0.1:9/');
 
-const types = ['Quote', 'Transaction', 'Customer', 'InternalAccount', 'ExternalAccount'] as const;
-/** The id of one object of each type. */
-type Things = Readonly<Record<(typeof types)[number], string>>;
+const types = [
+  ...(['Quote', 'Transaction', 'Customer', 'InternalAccount', 'ExternalAccount', 'Lookup', 'Event'] as const),
+  ...(['ApiToken', 'ClientToken', 'WebhookEndpoint', 'WebhookDelivery', 'Platform', 'Policy'] as const),
+];
 
-async function makeThings(platform: TestPlatform): Promise<Things> {
-  const scene: Scene = await makeScene(platform, 10_000n);
-  const { id, transaction } = await quote(platform, usdToEur(scene));
-  return {
-    Quote: id,
-    Transaction: transaction.id,
-    Customer: scene.customerId,
-    InternalAccount: scene.usd,
-    ExternalAccount: scene.outsideUsd,
-  };
-}
-
-const getters: Record<string, readonly (keyof Things)[]> = {
+const getters: Record<string, readonly (typeof types)[number][]> = {
   quote: ['Quote'],
   transaction: ['Transaction'],
   customer: ['Customer'],
@@ -69,6 +59,8 @@ function strangeIds(): string[] {
     // The right uuid in the format that REST uses for the id of settings.
     `PlatformConfig:${t.platform.platformId}`,
     `Platform:${uuidIn(ours.Quote)}`,
+    `Event:${uuidIn(ours.WebhookDelivery)}`,
+    `WebhookDelivery:${uuidIn(ours.Event)}`,
   ];
 }
 
@@ -77,10 +69,11 @@ test('an object has the same id wherever it is read, and the id leads back to th
     expect(ours[type]).toMatch(
       new RegExp(`^${type}:[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`),
     );
-    const [getter = ''] = Object.keys(getters).filter((name) => getters[name]?.includes(type));
-    const query = `query ($id: ID!) { node(id: $id) { __typename id } ${getter}(id: $id) { __typename id } }`;
+    const found = Object.keys(getters).filter((name) => getters[name]?.includes(type));
+    const query = `query ($id: ID!) { ${['node', ...found].map((name) => `${name}(id: $id) { __typename id }`).join(' ')} }`;
     const thing = { __typename: type, id: ours[type] };
-    expect(await send(query, { id: ours[type] })).toEqual({ data: { node: thing, [getter]: thing } });
+    const data = Object.fromEntries(['node', ...found].map((name) => [name, thing]));
+    expect(await send(query, { id: ours[type] })).toEqual({ data });
   }
 });
 
@@ -126,35 +119,22 @@ test('callers can read their own platform by its id; to other callers, the id lo
     node: platform,
     nodes: [{ id: ours.Quote }, { id: platform.id }],
   });
-  const foreign = await t.newPlatform('foreign platform');
   expect(await foreign.ask(query, asked)).toEqual({ node: null, nodes: [null, null] });
 });
 
-describe('events and deliveries', () => {
-  const nodes = 'query ($ids: [ID!]!) { nodes(ids: $ids) { __typename id } }';
-  const app = async (input: object) =>
-    connect(t.url, t.platform.platformId, `Bearer ${(await mint(t.platform, input)).token}`);
-
-  test('can be read by id, as their lists show them, and look unknown to other platforms', async () => {
-    const { id: endpointId } = await createEndpoint(t.platform, {
-      url: 'http://127.0.0.1:9/',
-      eventTypes: ['KYC_STATUS'],
-    });
-    const { deliveries } = await endpointUntil(t.platform, endpointId, (one) => one.deliveries.length > 0);
-    const [delivery] = deliveries;
-    const query = `query ($event: ID!, $delivery: ID!) { event: node(id: $event) { ... on Event { id type cursor } }
-      delivery: node(id: $delivery) { ... on WebhookDelivery { id event { id } } } }`;
-    const ids = { event: delivery.event.id, delivery: delivery.id };
-    expect(await t.platform.ask(query, ids)).toEqual({
-      event: delivery.event,
-      delivery: { id: delivery.id, event: { id: delivery.event.id } },
-    });
-    const foreign = await t.newPlatform('foreign events');
-    expect(await foreign.ask(query, ids)).toEqual({ event: null, delivery: null });
-    // The right uuid with the wrong type.
-    const wrong = [`Event:${uuidIn(delivery.id)}`, `WebhookDelivery:${uuidIn(delivery.event.id)}`];
-    expect((await t.platform.ask(nodes, { ids: wrong })).nodes).toEqual([null, null]);
-    const customer = await app({ customerId: ours.Customer });
-    expect(await customer.ask(query, ids)).toEqual({ event: null, delivery: null });
+test('an event and a delivery are read by id as their lists show them, and look unknown to the apps of other customers', async () => {
+  const fields = { event: 'id type cursor', delivery: 'id event { id }' };
+  const lists = `query ($endpoint: ID!) { events(last: 100) { nodes { ${fields.event} } }
+    node(id: $endpoint) { ... on WebhookEndpoint { deliveries { nodes { ${fields.delivery} } } } } }`;
+  const { events, node } = await t.platform.ask(lists, { endpoint: ours.WebhookEndpoint });
+  const query = `query ($event: ID!, $delivery: ID!) { event: node(id: $event) { ... on Event { ${fields.event} } }
+    delivery: node(id: $delivery) { ... on WebhookDelivery { ${fields.delivery} } } }`;
+  const ids = { event: ours.Event, delivery: ours.WebhookDelivery };
+  expect(await t.platform.ask(query, ids)).toEqual({
+    event: events.nodes.find(({ id }: Data) => id === ours.Event),
+    delivery: node.deliveries.nodes.find(({ id }: Data) => id === ours.WebhookDelivery),
   });
+  const { token } = await mint(t.platform, { customerId: await newCustomer(t.platform) });
+  const app = connect(t.url, t.platform.platformId, `Bearer ${token}`);
+  expect(await app.ask(query, ids)).toEqual({ event: null, delivery: null });
 });

@@ -1,11 +1,12 @@
-import { once } from 'node:events';
 import { connect } from 'node:net';
-import { text } from 'node:stream/consumers';
+import { Readable } from 'node:stream';
+import { buffer, text } from 'node:stream/consumers';
+import { gunzipSync } from 'node:zlib';
 import { serverAudits } from 'graphql-http';
 import { describe, expect, test } from 'vitest';
-import { WebSocket } from 'ws';
 import { testGateway } from '../setup/gateway.ts';
 import { answerTo } from '../setup/raw-http.ts';
+import { openRawSocket } from '../setup/streams.ts';
 
 /** One request for each requirement of GraphQL over HTTP (draft of 2026-08-06) and of the QUERY method (RFC 10008). */
 const t = await testGateway();
@@ -305,20 +306,12 @@ describe('event streams', () => {
 test.each(parameters.filter(([, { body }]) => !(body instanceof Uint8Array)))(
   'sockets have the same outcome: %s',
   async (_what, { body: payload }, { body }) => {
-    const socket = new WebSocket(`${t.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
-    const closed = once(socket, 'close');
-    const messages: { type: string; payload?: unknown }[] = [];
-    socket.on('open', () => {
-      const { authorization } = t.platform;
-      socket.send(JSON.stringify({ type: 'connection_init', payload: { authorization } }));
-    });
-    socket.on('message', (message) => {
-      messages.push(JSON.parse(String(message)));
-      if (messages.length === 1) socket.send(JSON.stringify({ type: 'subscribe', id: '1', payload }));
-      else if (messages.at(-1)?.type !== 'next') socket.close(1000);
-    });
-    const [code] = await closed;
-    expect([code, messages[1]?.payload]).toEqual(body ? [1000, body] : [4400, undefined]);
+    const raw = await openRawSocket(t.url, t.platform.authorization);
+    raw.send({ type: 'subscribe', id: '1', payload });
+    const message = await raw.receive('next').catch(() => undefined);
+    raw.socket.close(1000);
+    const { code } = await raw.closed;
+    expect([code, message?.payload]).toEqual(body ? [1000, body] : [4400, undefined]);
   },
 );
 
@@ -352,4 +345,55 @@ test.each([
 ])('%s is refused, as the compatibility page says', async (_name, body, code) => {
   const { errors } = await (await t.platform.post(JSON.stringify(body))).json();
   expect(errors).toMatchObject([{ extensions: { code } }]);
+});
+
+/** Returns the bytes of a response as they arrive, and their encoding. `fetch` would decode them. */
+async function bytesOf(path: string, accepted: string, { method = 'GET', body = '' } = {}) {
+  const headers = {
+    authorization: t.platform.authorization,
+    'accept-encoding': accepted,
+    ...(body && { 'content-type': json }),
+  };
+  const response = await answerTo(`${t.url}${path}`, { method, headers }, body);
+  const { 'content-encoding': encoding, vary } = response.headers;
+  return { bytes: await buffer(response), encoding, vary };
+}
+
+describe('compression', () => {
+  const types = '{ __schema { types { name description } } }';
+  const long: [string, string, { method: string; body: string }?][] = [
+    ['a POST', '/graphql', { method: 'POST', body: JSON.stringify({ query: types }) }],
+    ['a GET', `/graphql?query=${encodeURIComponent(types)}`],
+    ['REST', '/2025-10-13/openapi.json'],
+  ];
+
+  test.each(long)(
+    'a long answer to %s is compressed for those who accept it, and the same for all',
+    async (_name, ...to) => {
+      const [path, sent] = to;
+      const plain = await bytesOf(path, 'identity', sent);
+      expect(plain.encoding).toBeUndefined();
+      const gzipped = await bytesOf(path, 'br;q=1.0, gzip;q=0.8, *;q=0.1', sent);
+      expect(gzipped.encoding).toBe('gzip');
+      expect(gzipped.vary).toContain('Accept-Encoding');
+      expect(gzipped.bytes.length).toBeLessThan(plain.bytes.length / 3);
+      expect(gunzipSync(gzipped.bytes).equals(plain.bytes)).toBe(true);
+    },
+  );
+
+  test.each(['gzip;q=0', 'br', 'x-gzip', '*;q=0', 'gzip;q=0, *'])('%s does not request gzip', async (accepted) => {
+    expect((await bytesOf('/2025-10-13/openapi.json', accepted)).encoding).toBeUndefined();
+  });
+
+  test('a short response is not compressed', async () => {
+    expect((await bytesOf(`/graphql?query=${encodeURIComponent(kind)}`, 'gzip')).encoding).toBeUndefined();
+  });
+});
+
+test('a chunked body is accepted', async () => {
+  const body = JSON.stringify({ query: `${kind} #${'x'.repeat(50_000)}` });
+  const chunks = Array.from({ length: 20 }, (_, index) => body.slice(index * 3_000, (index + 1) * 3_000));
+  const headers = { authorization: t.platform.authorization, 'content-type': json };
+  const answer = await answerTo(`${t.url}/graphql`, { method: 'POST', headers }, Readable.from(chunks));
+  expect([answer.statusCode, await text(answer)]).toEqual([200, JSON.stringify(data)]);
 });

@@ -1,9 +1,8 @@
-import { once } from 'node:events';
 import { setImmediate as tick } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { WebSocket } from 'ws';
 import { type Data, testGateway } from '../setup/gateway.ts';
+import { openRawSocket } from '../setup/streams.ts';
 
 /** An operation that its client has completed does not count against the limit, however soon the next one starts. */
 const t = await testGateway();
@@ -33,20 +32,15 @@ const runs = { numRuns: 30, endOnFailure: true, examples: [[renewed]] satisfies 
 
 test('over a bare socket, with reused ids', async () => {
   const property = fc.asyncProperty(fc.array(step, { maxLength: 300 }), async (steps) => {
-    const socket = new WebSocket(`${t.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
-    const messages: Data[] = [];
-    let noted: () => void = () => undefined;
-    socket.on('message', (data) => {
-      messages.push(JSON.parse(String(data)));
-      noted();
+    const { socket, send } = await openRawSocket(t.url, t.platform.authorization);
+    const refusals: Data[] = [];
+    const ended = new Promise<void>((resolve) => {
+      socket.on('message', (data) => {
+        const message: Data = JSON.parse(String(data));
+        if (message.type === 'error') refusals.push(message);
+        if (message.id === 'last' && message.type !== 'next') resolve();
+      });
     });
-    const seen = async (wanted: (message: Data) => boolean) => {
-      while (!messages.some(wanted)) await new Promise<void>((resolve) => (noted = resolve));
-    };
-    const send = (message: object) => socket.send(JSON.stringify(message));
-    await once(socket, 'open');
-    send({ type: 'connection_init', payload: { authorization: t.platform.authorization } });
-    await seen(({ type }) => type === 'connection_ack');
     const open = new Set<string>();
     const begin = (id: string, query: string) => {
       if (open.has(id) || open.size >= most) return;
@@ -68,13 +62,12 @@ test('over a bare socket, with reused ids', async () => {
     }
     end([...open][0] ?? '');
     begin('last', '{ viewer { kind } }');
-    await seen(({ id, type }) => id === 'last' && type !== 'next');
+    await ended;
     open.delete('last');
-    const refused = () => messages.filter(({ type }) => type === 'error');
-    await subscribed(open.size, refused);
+    await subscribed(open.size, () => refusals);
     for (const id of open) end(id);
-    await subscribed(0, refused);
-    expect(refused()).toEqual([]);
+    await subscribed(0, () => refusals);
+    expect(refusals).toEqual([]);
     expect(socket.readyState).toBe(socket.OPEN);
     socket.terminate();
   });

@@ -7,14 +7,6 @@ import { countedGateway, often } from '../setup/statements.ts';
 
 const t = await testGateway();
 
-/** A description of a piece of SQL for this test. `decided` can differ from run to run. */
-type Written =
-  | { readonly kind: 'text'; readonly text: string }
-  | { readonly kind: 'decided'; readonly texts: readonly string[] }
-  | { readonly kind: 'chosen'; readonly ways: readonly (readonly Written[])[] }
-  | { readonly kind: 'mixed'; readonly before: readonly string[]; readonly part: readonly Written[] }
-  | { readonly kind: 'guarded'; readonly inside: readonly Written[] };
-
 /** The decisions of a run, in order. */
 class Decisions {
   readonly values: unknown[] = [];
@@ -46,50 +38,14 @@ const ends = [() => '', () => 'refused', refusal] as const;
 /** Returns the decisions that this test uses in place of a run's. */
 const of = (run: Run) => run as unknown as Decisions;
 
-/** Builds the plan of the described SQL. */
-const planned = (written: readonly Written[]): Sql => written.map(pieceOf);
-
-function pieceOf(one: Written): Piece {
-  switch (one.kind) {
-    case 'text':
-      return one.text;
-    case 'decided':
-      return (run) => of(run).of(one.texts);
-    case 'chosen': {
-      const parts = one.ways.map((way) => new Part(planned(way)));
-      return (run) => [of(run).of(parts)];
-    }
-    case 'mixed': {
-      const part = new Part(planned(one.part));
-      return (run) => [of(run).of(one.before), part, of(run).of(one.before)];
-    }
-    case 'guarded':
-      return new Part([...planned(one.inside), (run) => of(run).of(ends)()], { isGuarded: true });
-  }
+/** A piece of SQL, and its text in a run as it would be without caches. */
+interface Written {
+  readonly piece: Piece;
+  readonly textOf: (run: Decisions) => string;
 }
 
-/** Returns the text of the described SQL as it would be without caches. */
-const textOf = (written: readonly Written[], run: Decisions): string =>
-  written.map((one) => textOfOne(one, run)).join('');
-
-function textOfOne(one: Written, run: Decisions): string {
-  switch (one.kind) {
-    case 'text':
-      return one.text;
-    case 'decided':
-      return run.of(one.texts);
-    case 'chosen':
-      return textOf(run.of(one.ways), run);
-    case 'mixed': {
-      const [before, after] = [run.of(one.before), run.of(one.before)];
-      return before + textOf(one.part, run) + after;
-    }
-    case 'guarded': {
-      const inside = textOf(one.inside, run);
-      return run.of([inside, `${inside}refused`, 'refused']);
-    }
-  }
-}
+const planned = (written: readonly Written[]): Sql => written.map(({ piece }) => piece);
+const textOf = (written: readonly Written[], run: Decisions) => written.map((one) => one.textOf(run)).join('');
 
 /** Words that could be confused with each other or with parts of a cache key. */
 const word = fc.constantFrom('', '1', '1:1', '#1;');
@@ -99,11 +55,31 @@ const { written } = fc.letrec<{ written: Written[]; one: Written }>((tie) => ({
   written: fc.array(tie('one'), { minLength: 2, maxLength: 5 }),
   one: fc.oneof(
     { depthSize: 'small' },
-    fc.record({ kind: fc.constant('text' as const), text: word }),
-    fc.record({ kind: fc.constant('decided' as const), texts: words }),
-    fc.record({ kind: fc.constant('chosen' as const), ways: fc.array(tie('written'), { minLength: 2, maxLength: 3 }) }),
-    fc.record({ kind: fc.constant('mixed' as const), before: words, part: tie('written') }),
-    fc.record({ kind: fc.constant('guarded' as const), inside: tie('written') }),
+    word.map((text): Written => ({ piece: text, textOf: () => text })),
+    words.map((texts): Written => ({ piece: (run) => of(run).of(texts), textOf: (run) => run.of(texts) })),
+    fc.array(tie('written'), { minLength: 2, maxLength: 3 }).map((ways): Written => {
+      const parts = ways.map((way) => new Part(planned(way)));
+      return { piece: (run) => [of(run).of(parts)], textOf: (run) => textOf(run.of(ways), run) };
+    }),
+    fc.tuple(words, tie('written')).map(([around, inside]): Written => {
+      const part = new Part(planned(inside));
+      return {
+        piece: (run) => [of(run).of(around), part, of(run).of(around)],
+        textOf: (run) => {
+          const [before, after] = [run.of(around), run.of(around)];
+          return before + textOf(inside, run) + after;
+        },
+      };
+    }),
+    tie('written').map(
+      (inside): Written => ({
+        piece: new Part([...planned(inside), (run) => of(run).of(ends)()], { isGuarded: true }),
+        textOf: (run) => {
+          const text = textOf(inside, run);
+          return run.of([text, `${text}refused`, 'refused']);
+        },
+      }),
+    ),
   ),
 }));
 

@@ -38,73 +38,107 @@ async function inOne(query: string, variables?: object): Promise<Data> {
 const source = 'source { ... on AccountSource { account { id currency { code } } } }';
 const destination = 'destination { ... on AccountDestination { account { id currency { code } } } }';
 
-describe('one statement reads the rows of', () => {
-  test.each([
-    ['a transaction by its id', 'Transaction', '... on Transaction { id status sentAmount { amount } }'],
-    ['a transaction with its customer', 'Transaction', '... on Transaction { id customer { id name } }'],
-    ['a transaction with its quote', 'Transaction', '... on Transaction { id quote { id status } }'],
-    ['a customer by its id', 'Customer', '... on Customer { id name details { __typename } }'],
-    ['an account by its id', 'InternalAccount', '... on InternalAccount { id balance { amount } customer { id } }'],
-    [
-      'an external account',
-      'ExternalAccount',
-      '... on ExternalAccount { id accountInfo { __typename } customer { id } }',
+const cursors = await t.platform.ask(
+  `query ($id: ID!) { transactions(first: 20) { edges { node { id } } pageInfo { endCursor } }
+     customer(id: $id) { transactions(first: 1) { edges { cursor } } accounts(first: 1) { edges { cursor } } } }`,
+  { id: scene.customerId },
+);
+/** The variables of all queries below. */
+const given = {
+  transaction: cursors.transactions.edges[0].node.id,
+  customer: scene.customerId,
+  account: scene.usd,
+  outside: scene.outsideUsd,
+  quote: quoteId,
+  after: cursors.transactions.pageInfo.endCursor,
+  afterPayment: cursors.customer.transactions.edges[0].cursor,
+  afterAccount: cursors.customer.accounts.edges[0].cursor,
+} as const;
+
+const node = (name: keyof typeof given, selection: string) =>
+  [`query ($${name}: ID!) { node(id: $${name}) { ${selection} } }`, ({ node }: Data) => node.id, given[name]] as const;
+const nodes = (list: Data): Data[] => list.edges.map((edge: Data) => edge.node);
+const counts = (list: Data): number[] => nodes(list).map(({ transactions }) => transactions.totalCount);
+
+test.each<readonly [what: string, query: string, shown: (data: Data) => unknown, expected: unknown]>([
+  ['a transaction by its id', ...node('transaction', '... on Transaction { id status sentAmount { amount } }')],
+  ['a transaction with its customer', ...node('transaction', '... on Transaction { id customer { id name } }')],
+  ['a transaction with its quote', ...node('transaction', '... on Transaction { id quote { id status } }')],
+  ['a customer by its id', ...node('customer', '... on Customer { id name details { __typename } }')],
+  ['an account by its id', ...node('account', '... on InternalAccount { id balance { amount } customer { id } }')],
+  [
+    'an external account',
+    ...node('outside', '... on ExternalAccount { id accountInfo { __typename } customer { id } }'),
+  ],
+  ['a quote', ...node('quote', '... on Quote { id status }')],
+  [
+    'a quote with its accounts and its transaction',
+    ...node('quote', `... on Quote { id ${source} ${destination} transaction { id status } customer { id } }`),
+  ],
+  [
+    '20 transactions with their customers',
+    '{ transactions(first: 20) { edges { cursor node { id status receivedAmount { amount } customer { id name } } } pageInfo { hasNextPage endCursor } } }',
+    ({ transactions }) => nodes(transactions).filter(({ customer }) => customer.id).length,
+    20,
+  ],
+  [
+    '20 transactions with source, destination, quote and customer',
+    `{ transactions(first: 20) { edges { node { id ${source} ${destination} quote { id } customer { id } } } } }`,
+    ({ transactions }) => nodes(transactions)[0]?.source.account.id,
+    scene.usd,
+  ],
+  [
+    '10 customers with 5 accounts and 5 transactions each',
+    `{ customers(first: 10) { edges { node { id name
+       accounts(first: 5) { edges { node { id currency { code } ... on InternalAccount { balance { amount } } } } pageInfo { hasNextPage } }
+       transactions(first: 5) { edges { node { id status } } pageInfo { hasNextPage } } } } } }`,
+    ({ customers }) =>
+      nodes(customers).map(({ accounts, transactions }) => [accounts.edges.length, transactions.edges.length]),
+    [[5, 4], ...Array(9).fill([5, 3])],
+  ],
+  [
+    'a page deep in a list, by its cursor',
+    'query ($after: String!) { transactions(first: 10, after: $after) { edges { node { id customer { id } } } pageInfo { hasNextPage } } }',
+    ({ transactions }) => transactions.edges.length,
+    10,
+  ],
+  [
+    'the rows of a list, and the totalCounts below them',
+    '{ customers(first: 2) { edges { node { id transactions(first: 2) { totalCount edges { node { id } } } } } } }',
+    ({ customers }) => counts(customers),
+    [4, 3],
+  ],
+  [
+    'several nested lists with counts or a previous page',
+    `query ($afterPayment: String!, $afterAccount: String!) { customers(first: 1) { edges { node { id
+       transactions(first: 1, after: $afterPayment) { totalCount pageInfo { hasPreviousPage } edges { node { id } } }
+       accounts(first: 1, after: $afterAccount) { pageInfo { hasPreviousPage } edges { node { id } } }
+       quotes { totalCount edges { node { id } } } } } } }`,
+    ({ customers: { edges } }) => [
+      ...[edges[0].node.transactions.totalCount, edges[0].node.transactions.pageInfo.hasPreviousPage],
+      edges[0].node.quotes.totalCount,
     ],
-    ['a quote', 'Quote', '... on Quote { id status }'],
-    [
-      'a quote with its accounts and its transaction',
-      'Quote',
-      `... on Quote { id ${source} ${destination} transaction { id status } customer { id } }`,
-    ],
-  ])('%s', async (_what, type, selection) => {
-    const { transactions } = await t.platform.ask('{ transactions(first: 1) { edges { node { id } } } }');
-    const ids: Record<string, string> = {
-      Transaction: transactions.edges[0].node.id,
-      Customer: scene.customerId,
-      InternalAccount: scene.usd,
-      ExternalAccount: scene.outsideUsd,
-      Quote: quoteId,
-    };
-    const data = await inOne(`query ($id: ID!) { node(id: $id) { ${selection} } }`, { id: ids[type] });
-    expect(data.node.id).toBe(ids[type]);
-  });
-
-  test('20 transactions with their customers', async () => {
-    const data = await inOne(
-      '{ transactions(first: 20) { edges { cursor node { id status receivedAmount { amount } customer { id name } } } pageInfo { hasNextPage endCursor } } }',
-    );
-    expect(data.transactions.edges).toHaveLength(20);
-    expect(data.transactions.edges.every((edge: Data) => edge.node.customer.id)).toBe(true);
-  });
-
-  test('20 transactions with source, destination, quote and customer', async () => {
-    const data = await inOne(
-      `{ transactions(first: 20) { edges { node { id ${source} ${destination} quote { id } customer { id } } } } }`,
-    );
-    expect(data.transactions.edges[0].node.source.account.id).toBe(scene.usd);
-  });
-
-  test('10 customers with 5 accounts and 5 transactions each', async () => {
-    const data = await inOne(
-      `{ customers(first: 10) { edges { node { id name
-         accounts(first: 5) { edges { node { id currency { code } ... on InternalAccount { balance { amount } } } } pageInfo { hasNextPage } }
-         transactions(first: 5) { edges { node { id status } } pageInfo { hasNextPage } } } } } }`,
-    );
-    expect(data.customers.edges).toHaveLength(10);
-    for (const { node } of data.customers.edges) {
-      expect(node.accounts.edges).toHaveLength(5);
-      expect(node.transactions.edges).toHaveLength(node.id === scene.customerId ? 4 : 3);
-    }
-  });
-
-  test('a page deep in a list, by its cursor', async () => {
-    const first = await t.platform.ask('{ transactions(first: 20) { pageInfo { endCursor } } }');
-    const data = await inOne(
-      'query ($after: String!) { transactions(first: 10, after: $after) { edges { node { id customer { id } } } pageInfo { hasNextPage } } }',
-      { after: first.transactions.pageInfo.endCursor },
-    );
-    expect(data.transactions.edges).toHaveLength(10);
-  });
+    [4, true, 1],
+  ],
+  [
+    'a nested list with a count, or paged by cursors, without a field of its rows',
+    `query ($customer: ID!) { customer(id: $customer) { accounts(first: 1) { edges { cursor } } quotes { totalCount }
+     transactions(first: 1) { pageInfo { hasNextPage endCursor } } } }`,
+    ({ customer }) => customer,
+    {
+      accounts: { edges: [{ cursor: given.afterAccount }] },
+      quotes: { totalCount: 1 },
+      transactions: { pageInfo: { hasNextPage: true, endCursor: given.afterPayment } },
+    },
+  ],
+  [
+    'several lists in the same query',
+    '{ transactions(first: 2) { edges { node { id } } } customers(first: 2) { edges { node { id } } } more: customers(first: 3) { totalCount } }',
+    ({ more }) => more.totalCount,
+    12,
+  ],
+])('one statement reads %s', async (_what, query, shown, expected) => {
+  expect(shown(await inOne(query, given))).toEqual(expected);
 });
 
 describe('the statement for the rows also answers', () => {
@@ -121,13 +155,6 @@ describe('the statement for the rows also answers', () => {
     },
   );
 
-  test('all totalCounts below the rows of a list', async () => {
-    const data = await inOne(
-      '{ customers(first: 2) { edges { node { id transactions(first: 2) { totalCount edges { node { id } } } } } } }',
-    );
-    expect(data.customers.edges.map((edge: Data) => edge.node.transactions.totalCount)).toEqual([4, 3]);
-  });
-
   test('the timelines of all transactions of a list', async () => {
     const query = '{ transactions(first: 20) { edges { node { id version timeline { status } } } } }';
     // Once all events are sequenced, no read has to wait and be repeated.
@@ -135,36 +162,6 @@ describe('the statement for the rows also answers', () => {
     const data = await inOne(query);
     expect(data.transactions.edges).toHaveLength(20);
     for (const { node } of data.transactions.edges) expect(node.timeline).toHaveLength(node.version);
-  });
-
-  test('several nested lists with counts or a previous page', async () => {
-    const { customer } = await t.platform.ask(
-      'query ($id: ID!) { customer(id: $id) { transactions(first: 1) { edges { cursor } } accounts(first: 1) { edges { cursor } } } }',
-      { id: scene.customerId },
-    );
-    const data = await inOne(
-      `query ($transaction: String!, $account: String!) { customers(first: 1) { edges { node { id
-         transactions(first: 1, after: $transaction) { totalCount pageInfo { hasPreviousPage } edges { node { id } } }
-         accounts(first: 1, after: $account) { pageInfo { hasPreviousPage } edges { node { id } } }
-         quotes { totalCount edges { node { id } } } } } } }`,
-      { transaction: customer.transactions.edges[0].cursor, account: customer.accounts.edges[0].cursor },
-    );
-    const [newest] = data.customers.edges;
-    expect(newest.node.transactions).toMatchObject({ totalCount: 4, pageInfo: { hasPreviousPage: true } });
-    expect(newest.node.quotes.totalCount).toBe(1);
-  });
-
-  test('a nested list with a count, or paged by cursors, without a field of its rows', async () => {
-    const data = await inOne(
-      `query ($id: ID!) { customer(id: $id) { accounts(first: 1) { edges { cursor } } quotes { totalCount }
-       transactions(first: 1) { pageInfo { hasNextPage endCursor } } } }`,
-      { id: scene.customerId },
-    );
-    expect(data.customer).toEqual({
-      accounts: { edges: [{ cursor: expect.any(String) }] },
-      quotes: { totalCount: 1 },
-      transactions: { pageInfo: { hasNextPage: true, endCursor: expect.any(String) } },
-    });
   });
 
   test('whether there are more rows, if nothing else of a page is requested', async () => {
@@ -193,13 +190,6 @@ describe('the statement for the rows also answers', () => {
       quote: { id: quoteId, transaction: { status: 'PENDING' } },
       customer: { id: scene.customerId },
     });
-  });
-
-  test('several lists in the same query', async () => {
-    const data = await inOne(
-      '{ transactions(first: 2) { edges { node { id } } } customers(first: 2) { edges { node { id } } } more: customers(first: 3) { totalCount } }',
-    );
-    expect(data.more.totalCount).toBe(12);
   });
 });
 

@@ -5,11 +5,11 @@ import { describe, expect, test } from 'vitest';
 import { basicAuthorization } from '../../src/domain/access/tokens/api-tokens.ts';
 import { act, ended as endOf, moving, pay, refusal } from '../setup/acts.ts';
 import { mutationDocument } from '../setup/documents.ts';
+import { eachTransport, type SentOperation } from '../setup/each-transport.ts';
 import { connect, type Data, type TestGateway, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { type AutomaticClient, automaticClients, type SentForm, urqlClient } from '../setup/persisted-clients.ts';
 import { restClient } from '../setup/rest.ts';
 import { appOf, makeScene } from '../setup/scene.ts';
-import { nextOf, openEventStream } from '../setup/streams.ts';
 
 /** Tests documents that a platform registers, and tokens that may send nothing else. */
 
@@ -30,51 +30,21 @@ await register(queryText, streamText);
 /** An app that may only send registered documents. */
 const bound = await appWith({ trustedDocumentsOnly: true });
 
-/** What a client sends: a document, or its hash. */
-type Sent = { readonly query?: string; readonly documentId?: string; readonly extensions?: Data };
-type Send = (platform: TestPlatform, sent: Sent) => Promise<Data>;
+/** Sends an operation, and returns its result or the first message of its stream. */
+type SendOne = (platform: TestPlatform, sent: SentOperation) => Promise<Data>;
 
-async function get(platform: TestPlatform, { extensions, ...sent }: Sent): Promise<Data> {
-  const search = new URLSearchParams({ ...sent, ...(extensions && { extensions: JSON.stringify(extensions) }) });
-  const response = await fetch(`${t.url}/graphql?${search}`, { headers: { authorization: platform.authorization } });
-  return response.json();
-}
-
-/** Returns the first message of an event stream, or the body of a refusal. */
-async function firstEvent(stream: Awaited<ReturnType<typeof openEventStream>>): Promise<Data> {
-  const { data } = await nextOf(stream.events);
-  stream.cut();
-  return data;
-}
-
-async function onSocket(platform: TestPlatform, { query = '', ...sent }: Sent): Promise<Data> {
-  const client = platform.socket();
-  try {
-    return await new Promise<Data>((resolve, reject) => {
-      const operation = { query, ...sent, variables: { id: ended } };
-      client.subscribe(operation, { next: resolve, error: reject, complete: () => undefined });
-    });
-  } catch (errors) {
-    return { errors };
-  } finally {
-    await client.dispose();
-  }
-}
-
-async function onEventStream(platform: TestPlatform, sent: Sent): Promise<Data> {
-  const body = { query: undefined as unknown as string, ...sent, variables: { id: ended } };
-  const response = await openEventStream(`${t.url}/graphql`, platform.authorization, body);
-  return response.headers.get('content-type')?.startsWith('text/event-stream')
-    ? firstEvent(response)
-    : (await platform.post(body)).json();
-}
+const sendOver =
+  (name: keyof typeof eachTransport): SendOne =>
+  async (platform, sent) =>
+    (await eachTransport[name](platform, { ...sent, variables: { id: ended } }))[0];
+const get = sendOver('GET');
 
 const [queried, streamed] = [{ viewer: { kind: 'CLIENT' } }, { transactionUpdates: { status: 'COMPLETED' } }];
-const transports: readonly (readonly [name: string, send: Send, text: string, data: object])[] = [
-  ['POST', async (platform, sent) => (await platform.post(sent)).json(), queryText, queried],
+const transports: readonly (readonly [name: string, send: SendOne, text: string, data: object])[] = [
+  ['POST', sendOver('POST'), queryText, queried],
   ['GET', get, queryText, queried],
-  ['an event stream', onEventStream, streamText, streamed],
-  ['a socket', onSocket, streamText, streamed],
+  ['an event stream', sendOver('an event stream'), streamText, streamed],
+  ['a socket', sendOver('a socket'), streamText, streamed],
 ];
 
 const notInSafelist = { errors: [{ extensions: { code: 'QUERY_NOT_IN_SAFELIST' } }] };
@@ -83,7 +53,11 @@ const persisted = (text: string) => ({ extensions: { persistedQuery: { version: 
 
 describe.each(transports)('over %s', (_name, send, text, data) => {
   test('a registered document is executed, whether it is sent by either form of its hash or as text', async () => {
-    const forms: readonly Sent[] = [{ documentId: `sha256:${sha256(text)}` }, persisted(text), { query: text }];
+    const forms: readonly SentOperation[] = [
+      { documentId: `sha256:${sha256(text)}` },
+      persisted(text),
+      { query: text },
+    ];
     for (const sent of forms) expect(await send(bound, sent)).toMatchObject({ data });
     // White space and comments make no difference.
     expect(await send(bound, { query: text.replace('{', '{\n  # the same\n') })).toMatchObject({ data });

@@ -15,7 +15,7 @@ export type EventStream = Awaited<ReturnType<typeof openEventStream>>;
 export async function openEventStream(
   url: string,
   authorization: string,
-  document?: { readonly query: string; readonly variables?: object; readonly extensions?: object },
+  document?: { readonly query?: string; readonly variables?: object; readonly extensions?: object },
   headers: Record<string, string> = {},
 ) {
   const control = new AbortController();
@@ -116,6 +116,18 @@ export const subscribed = ({ gateway }: Pick<TestGateway, 'gateway'>, count: num
 /** Waits until everything committed is in the feed. */
 export const sequenced = ({ owner }: Pick<TestGateway, 'owner'>): Promise<void> =>
   vi.waitFor(async () => expect((await owner.query('select from outbox limit 1')).rowCount).toBe(0), 60_000);
+
+/** Waits until every event has its number and every webhook delivery exists. */
+export async function quiet({ owner }: Pick<TestGateway, 'owner'>): Promise<void> {
+  for (;;) {
+    const { rows } = await owner.query<{ busy: boolean }>(
+      `select exists (select from outbox) or exists (
+         select from webhook_endpoint e join feed_head h on h.platform_id = e.platform_id where e.position < h.sequence) as busy`,
+    );
+    if (rows[0]?.busy === false) return;
+    await new Promise(setImmediate);
+  }
+}
 
 /** Commits test events for the gateway's platform that are `daysOld` days old. */
 export async function commitEvents({ owner, platform }: TestGateway, count = 1, daysOld = 0): Promise<void> {

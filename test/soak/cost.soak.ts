@@ -3,7 +3,7 @@ import { parse } from 'graphql';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { documentBudget } from '../../src/api/graphql/limits/budget.ts';
 import { measureDocument } from '../../src/api/graphql/limits/document-size.ts';
-import { requestsForCost } from '../../src/api/graphql/server/cost-report.ts';
+import { requestsForCost } from '../../src/api/graphql/server/operations.ts';
 import { schema } from '../../src/api/graphql/server/schema.ts';
 import { type OracleWorld, openWorld } from '../oracle/world.ts';
 import { connect, type Data, type TestGateway, type TestPlatform } from '../setup/gateway.ts';

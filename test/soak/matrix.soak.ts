@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
-import type { Figures } from '../attack/matrix/cells.ts';
-import { tryStranger } from '../attack/matrix/graphql-matrix.ts';
+import { type Figures, tryStranger } from '../attack/matrix/cells.ts';
+import { graphqlCells } from '../attack/matrix/graphql-matrix.ts';
 import { tryStreams, tryWebhooks } from '../attack/matrix/streams.ts';
 import { openMatrix } from '../attack/matrix/world.ts';
 
@@ -9,8 +9,8 @@ afterAll(() => world.close());
 
 test('every object that a stranger names, over any transport, looks as if it never existed', async () => {
   const figures: Figures = { tried: 0, lost: [] };
-  for (const stranger of world.strangers)
-    await tryStranger(world, stranger, ['JSON', 'event stream', 'socket'], figures);
+  const cells = graphqlCells(world, ['JSON', 'event stream', 'socket']);
+  for (const stranger of world.strangers) await tryStranger(world, stranger, cells, figures);
   await tryStreams(world, figures);
   await tryWebhooks(world, figures);
   console.log({ tried: figures.tried, lost: figures.lost.length });

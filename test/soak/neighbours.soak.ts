@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, expect, test } from 'vitest';
-import { requestsForCost } from '../../src/api/graphql/server/cost-report.ts';
+import { requestsForCost } from '../../src/api/graphql/server/operations.ts';
 import type { Rate } from '../../src/domain/access/rates.ts';
 import { changeRates } from '../../src/domain/platforms/platforms.ts';
 import { moving, succeed } from '../setup/acts.ts';

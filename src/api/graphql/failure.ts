@@ -65,6 +65,11 @@ export function cursorUndone(field: string): GraphQLError {
   return failure('CURSOR_EXPIRED', new EventsUndone(`the change at the cursor in ${field}`).message, { field });
 }
 
+/** The places in the document and the response to which an error belongs. */
+export function locationOf({ nodes, source, positions, path }: GraphQLError) {
+  return { nodes, source, positions, path };
+}
+
 /** Formats an error for a message on an open connection, without its HTTP status, which has no meaning there. */
 export function withoutStatus(error: GraphQLError | GraphQLFormattedError): GraphQLFormattedError {
   const { extensions, ...rest } = error instanceof GraphQLError ? error.toJSON() : error;

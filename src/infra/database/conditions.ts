@@ -57,11 +57,15 @@ export interface ModelField {
   readonly relationFromFields?: readonly string[] | undefined;
 }
 
+interface ModelKeys {
+  readonly fields: readonly (ModelField & { readonly isId?: boolean })[];
+  readonly primaryKey?: { readonly fields: readonly string[] } | null;
+  readonly uniqueIndexes?: readonly { readonly fields: readonly string[] }[];
+}
+
+const keys: Readonly<Record<string, ModelKeys>> = getDatamodel().datamodel.models;
 const models: ReadonlyMap<string, ReadonlyMap<string, ModelField>> = new Map(
-  Object.entries(getDatamodel().datamodel.models).map(([name, { fields }]) => [
-    name,
-    new Map(fields.map((field) => [field.name, field])),
-  ]),
+  Object.entries(keys).map(([name, { fields }]) => [name, new Map(fields.map((field) => [field.name, field]))]),
 );
 
 export function fieldsOfModel(model: string): ReadonlyMap<string, ModelField> {
@@ -118,7 +122,7 @@ function conditions(model: string, alias: string, where: Where, binds: Binding, 
       return comparisons(`${alias}.${columnName(name)}`, field, condition, binds);
     }
     const related = binds.alias();
-    const join = joinOf(model, alias, field, related);
+    const join = joinOf(field, alias, related);
     return [
       `exists (select from ${tableOf(field.type)} ${related} where ${join} and ${conditionsOf(field.type, related, condition as Where, binds, true)})`,
     ];
@@ -170,17 +174,39 @@ function startsWith(left: string, value: string): string[] {
   return [`${left} >= ${value}::text`, `${left} < ${value}::text || U&'\\+10FFFF'`];
 }
 
-function joinOf(model: string, alias: string, field: ModelField, related: string): string {
-  const own = field.relationFromFields ?? [];
-  const [from, to, names] =
-    own.length > 0
-      ? [alias, related, own]
-      : [
-          related,
-          alias,
-          [...(models.get(field.type)?.values() ?? [])].find((other) => other.relationName === field.relationName)
-            ?.relationFromFields ?? [],
-        ];
-  if (names.length !== 2) throw new Error(`a read cannot join ${model}.${field.name}`);
-  return `${to}.platform_id = ${from}.${columnName(names[0] ?? '')} and ${to}.id = ${from}.${columnName(names[1] ?? '')}`;
+/** The fields by which other models refer to a model's rows. The view of events has no primary key. */
+function keyOf(model: string): readonly string[] {
+  const { fields, primaryKey, uniqueIndexes } = keys[model] ?? {};
+  return (
+    (primaryKey ?? uniqueIndexes?.[0])?.fields ?? (fields ?? []).filter(({ isId }) => isId).map(({ name }) => name)
+  );
+}
+
+type ColumnPairs = readonly (readonly [here: string, there: string])[];
+
+const pairsByRelation = new Map<ModelField, ColumnPairs>();
+
+/** Returns a relation's column pairs: a column of the row that has it, and one of the row that it leads to. */
+export function pairsOf(relation: ModelField): ColumnPairs {
+  const pairs = pairsByRelation.get(relation) ?? findPairs(relation);
+  pairsByRelation.set(relation, pairs);
+  return pairs;
+}
+
+function findPairs(relation: ModelField): ColumnPairs {
+  const { type, relationName, relationFromFields: own = [] } = relation;
+  if (own.length > 0) return own.map((field, position) => [field, keyOf(type)[position] ?? '']);
+  const back = [...fieldsOfModel(type).values()].find(
+    (other) => other.relationName === relationName && (other.relationFromFields ?? []).length > 0,
+  );
+  if (!back) throw new Error(`the data model does not say how ${relation.name} is joined`);
+  return pairsOf(back).map(([here, there]) => [there, here]);
+}
+
+/** Writes the condition that joins a row to the row `there` that one of its relations leads to. */
+export function joinOf(relation: ModelField, row: string, there: string): string {
+  let join = '';
+  for (const [from, to] of pairsOf(relation))
+    join += `${join && ' and '}${there}.${columnName(to)} = ${row}.${columnName(from)}`;
+  return join;
 }

@@ -83,38 +83,13 @@ function spoilt(value: unknown, choices: Choices, hostility: Hostility): unknown
 /** Fragments to insert into documents and other strings. */
 const pieces = [
   ...'{}()[]:!$@"\\#\n,|&=\u0000\ufeff\ud800',
-  ...['...', '"""'],
-  ' on ',
-  ' fragment F on Query { ...F } ',
-  ' ...F ',
-  ' @include(if: true)',
-  ' @skip(if: $no)',
-  ' @defer',
-  ' @oneOf',
-  ' __typename',
-  ' then: __typename',
-  ' __proto__: __typename',
-  ' constructor: viewer { kind }',
-  ' toJSON: __typename',
-  ' query',
-  ' mutation { a }',
-  ' subscription { events { id } }',
-  ' null ',
-  ' 1e999 ',
-  ' 99999999999999999999 ',
-  ' -0 ',
-  '"\\uD800"',
-  ' first: 100',
-  ' first: -1',
-  ' after: "x"',
-  ' {a{a{a{a{a{a{a{a{a{a{a{a{a{a{a{a{a{a',
+  ...['...', '"""', ' on ', ' ...F ', ' @include(if: true)', ' @skip(if: $no)', ' @defer', ' @oneOf', ' {} '],
+  ...[' __typename', ' then: __typename', ' __proto__: __typename', ' toJSON: __typename', ' viewer { kind }'],
+  ...[' constructor: viewer { kind }', ' x: currencies { code } y: currencies { code }', ' input: null '],
+  ...[' query', ' mutation { a }', ' subscription { events { id } }', ' fragment F on Query { ...F } '],
+  ...[' null ', ' 1e999 ', ' 99999999999999999999 ', ' -0 ', '"\\uD800"', ' first: 100', ' first: -1', ' after: "x"'],
+  ...[' {a{a{a{a{a{a{a{a{a{a{a{a{a{a{a{a{a{a', '(((((((((((((((', '[[[[[[[[[[[[[[[[[['],
   ' transactions(first: 100) { edges { node { id timeline { status } } } }',
-  ' viewer { kind }',
-  '(((((((((((((((',
-  '[[[[[[[[[[[[[[[[[[',
-  ' x: currencies { code } y: currencies { code }',
-  ' {} ',
-  ' input: null ',
   ' $v: [[[[Int!]!]!]!] = [[[[1]]]]',
 ];
 
@@ -220,24 +195,12 @@ function drawBody(value: unknown, choices: Choices): string | Buffer {
 }
 
 const types = [
-  'application/json',
-  'application/json; charset=utf-8',
-  'application/json; charset=utf-16',
-  'text/plain',
-  'application/graphql',
-  'multipart/form-data; boundary=x',
-  'application/x-www-form-urlencoded',
-  'a/b/c',
+  ...['application/json', 'application/json; charset=utf-8', 'application/json; charset=utf-16', 'text/plain'],
+  ...['application/graphql', 'multipart/form-data; boundary=x', 'application/x-www-form-urlencoded', 'a/b/c'],
 ];
 const accepts = [
-  'application/json',
-  'application/graphql-response+json',
-  '*/*',
-  'text/event-stream',
-  'text/html',
-  'multipart/mixed',
-  'application/json;q=0',
-  'x',
+  ...['application/json', 'application/graphql-response+json', '*/*', 'text/event-stream', 'text/html'],
+  ...['multipart/mixed', 'application/json;q=0', 'x'],
 ];
 
 type HeaderFields = Record<string, string>;
@@ -289,21 +252,10 @@ function drawFrames(operation: unknown, choices: Choices, { authorizations }: Ho
   for (let count = 1 + choices.below(3); count > 0; count--) {
     const frame = jsonOf({ id: choices.oneOf(['1', '2', '']), type: 'subscribe', payload: operation });
     const odd: (string | Buffer)[] = [
-      torn(frame, choices),
-      '',
-      'null',
-      '[]',
-      '{}',
-      '{"type":"connection_init"}',
-      '{"type":"complete","id":"1"}',
-      '{"type":"complete"}',
-      '{"type":"subscribe","payload":{}}',
-      '{"type":"ping","payload":{"authorization":1}}',
-      '{"type":"pong","payload":[]}',
-      '{"type":"next","id":"1"}',
-      Buffer.from([0xff, 0x00, 0xfe]),
-      Buffer.from(frame),
-      frame.replace('"id"', '"__proto__"'),
+      ...[torn(frame, choices), '', 'null', '[]', '{}', '{"type":"connection_init"}', '{"type":"next","id":"1"}'],
+      ...['{"type":"complete","id":"1"}', '{"type":"complete"}', '{"type":"subscribe","payload":{}}'],
+      ...['{"type":"ping","payload":{"authorization":1}}', '{"type":"pong","payload":[]}'],
+      ...[Buffer.from([0xff, 0x00, 0xfe]), Buffer.from(frame), frame.replace('"id"', '"__proto__"')],
     ];
     frames.push(choices.oneIn(5) ? choices.oneOf(odd) : frame);
   }

@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import fc from 'fast-check';
 import { type Dispatcher, Pool } from 'undici';
 import { WebSocket } from 'ws';
+import { within } from '../../../src/infra/instruments/within.ts';
 import { Choices } from '../../oracle/choices.ts';
 import { readMaterial } from '../../oracle/material.ts';
 import { mint } from '../../setup/acts.ts';
@@ -64,15 +65,9 @@ async function sendFrames(url: string, { authorization, frames }: SocketProbe): 
   });
   if (socket.readyState === socket.OPEN)
     socket.send(JSON.stringify({ type: 'connection_init', payload: { authorization } }));
-  const late = new AbortController();
-  const status = await Promise.race([
-    ended,
-    finished.then(() => delay(silenceMs, 0)),
-    delay(limitMs, -1, { signal: late.signal }).catch(() => -1),
-  ]);
-  late.abort();
-  socket.close();
-  if (status === -1) throw new Error('the socket did not answer within the limit');
+  const status = await within(limitMs, Promise.race([ended, finished.then(() => delay(silenceMs, 0))])).finally(() =>
+    socket.close(),
+  );
   return { status, retryAfter: false, text: heard.join('\n') };
 }
 
@@ -84,16 +79,10 @@ async function firstOf(
   body.on('error', () => undefined);
   const chunks = body[Symbol.asyncIterator]();
   let text = '';
-  for (;;) {
-    const quiet = new AbortController();
-    const next = await Promise.race([
-      chunks.next().catch(() => ({ done: true as const, value: undefined })),
-      delay(silenceMs, undefined, { signal: quiet.signal }).catch(() => undefined),
-    ]);
-    quiet.abort();
+  while (!/^event: complete/m.test(text)) {
+    const next = await within(silenceMs, chunks.next()).catch(() => undefined);
     if (!next || next.done) break;
     text += String(next.value);
-    if (/^event: complete/m.test(text)) break;
   }
   leaving.abort();
   return text;

@@ -1,6 +1,8 @@
+import type { TestPlatform } from '../../setup/gateway.ts';
 import { nodeTypes } from './graphql-calls.ts';
-import { fresh, type Kind, kinds, unknownOf } from './things.ts';
-import type { MatrixWorld } from './world.ts';
+import type { Meaning } from './meanings.ts';
+import { fresh, type Kind, kinds, type Things, unknownOf } from './things.ts';
+import { type MatrixWorld, type Stranger, secretsOf } from './world.ts';
 
 export interface Figures {
   tried: number;
@@ -13,8 +15,96 @@ export interface Reply {
   readonly text: string;
 }
 
+/** A place in the requests of either API that names an object. */
+export interface Cell {
+  /** The field or endpoint, and the place in its input. */
+  readonly where: string;
+  /** The operation to which its idempotency keys belong. */
+  readonly operation: string;
+  readonly meaning: Exclude<Meaning, 'nothing'>;
+  readonly isCommand: boolean;
+  readonly isStream?: boolean;
+  /** Whether another cell is the same place over another transport. */
+  readonly isRepeated?: boolean;
+  /** Sends a request that names `value` at the place, and the objects of `own` everywhere else. */
+  readonly send: (
+    who: TestPlatform,
+    value: string,
+    own: Things,
+    key?: string,
+  ) => Promise<Reply & { readonly request: object }>;
+}
+
+/** Sends the victim's ids in every cell. */
+export async function tryStranger(
+  world: MatrixWorld,
+  stranger: Stranger,
+  cells: readonly Cell[],
+  figures: Figures,
+): Promise<void> {
+  const secrets = secretsOf(world.victim);
+  for (const { where, operation, meaning, isCommand, isRepeated, send } of cells) {
+    for (const named of victimsAt(world, meaning, operation, stranger.isOfPlatform)) {
+      // A key or a reusable name is foreign only at first use. After that, it is the stranger's own.
+      if (isRepeated && (meaning === 'key' || takenTwice.has(named.what))) continue;
+      const refused = fresh('refused');
+      const ask = async (value: string) => {
+        // Both requests use the same key. These refusals are not stored, so the second request is not a replay.
+        const key = takenTwice.has(named.what) ? fresh('taken') : refused;
+        const { request, ...reply } = await send(stranger.platform, value, stranger.own, key);
+        return withLeaks(reply, secrets, request);
+      };
+      figures.tried += 1;
+      const difference =
+        meaning === 'key' && isCommand
+          ? foreignKeyUsed(await ask(named.value))
+          : (await sendBoth(world, named, ask)).difference;
+      if (difference) figures.lost.push(`${stranger.name}, ${where} = ${named.what}: ${difference}`);
+    }
+  }
+}
+
+/** Checks that the matrix can tell existing objects from others: the owner gets different responses. */
+export async function tryOwner(world: MatrixWorld, cells: readonly Cell[], figures: Figures): Promise<void> {
+  for (const { where, operation, meaning, isStream, send } of cells) {
+    for (const named of victimsAt(world, meaning, operation, false)) {
+      const at = `${where} = ${named.what}`;
+      if (alike.some(([form]) => form.test(at)) || (isStream && waiting.test(at))) continue;
+      figures.tried += 1;
+      const mine = await alikeForOwner(named, (value) => send(world.owner, value, world.victim));
+      if (mine) figures.lost.push(`the owner, ${at}: ${mine.status} ${mine.text.slice(0, 300)}`);
+    }
+  }
+}
+
+/** Streams that open and wait for the next event, or whose filter depends on more than the row itself. */
+const waiting =
+  /= cursor:feed$|\.customerId = |: EventFilter\.|: (TransactionFilter\.(sender|receiver)AccountIdentifier|QuoteFilter\.sendingUmaAddress) = uma|: CustomerFilter\.name = /;
+
+/** Places at which even the owner's own value gets the same response as any other value, with the reason. */
+const alike: readonly (readonly [place: RegExp, why: string])[] = [
+  [/: \w*Input\.(platformCustomerId|accountNumber|platformAccountId|url) = /, 'may be taken again'],
+  [/^create\w+: .*(platformCustomerId|accountNumber|platformAccountId) = /, 'may be taken again'],
+  [/^(updateExternalAccount: body\.platformAccountId|updateConfig: body\.webhookEndpoint) = /, 'may be taken again'],
+  [/: (QuoteFilter|query)\.sendingAccountId = ExternalAccount$/, 'nothing here is paid from outside'],
+  [/: (QuoteFilter|query)\.receivingAccountId = /, 'the payments here go to another account outside'],
+  [/: (QuoteFilter|query)\.receivingUmaAddress = umaAddress$/, 'the payment here goes to another address'],
+  [/: (QuoteFilter|query)\.sendingUmaAddress = /, 'no quote is paid from an address'],
+  [
+    /: (TransactionFilter|query)\.senderAccountIdentifier = (ExternalAccount|umaPayee)$/,
+    'nothing here is paid from these',
+  ],
+  [
+    /^ExternalAccount\.\w+: TransactionFilter\.receiverAccountIdentifier = (InternalAccount|umaAddress|umaPayee)$/,
+    'nothing is paid from the account outside',
+  ],
+  [/: (ApiTokenFilter|query)\.createdById = /, 'this token has created no other'],
+  [/: SandboxSetExternalAccountStatusInput\.accountId = InternalAccount$/, 'an account here has no such status'],
+  [/^get(Uma)?Receiver: query\.senderUmaAddress = /, 'any address may ask'],
+];
+
 /** One of the victim's values to send at a coordinate, and a value of the same form that has never existed. */
-export interface Named {
+interface Named {
   readonly what: string;
   readonly value: string;
   readonly unknown: string;
@@ -80,7 +170,7 @@ export async function sendBoth(
 }
 
 /** Sends an unknown value and then the owner's own. Returns the second response if it equals the first. */
-export async function alikeForOwner(
+async function alikeForOwner(
   { value, unknown }: Named,
   send: (value: string) => Promise<Reply>,
 ): Promise<Reply | undefined> {
@@ -102,7 +192,7 @@ function differenceOfStatements(foreign: Sent, never: Sent): string | undefined 
 }
 
 /** Returns what is wrong with the response to another caller's idempotency key, which must count as new. */
-export function foreignKeyUsed({ text }: Reply): string | undefined {
+function foreignKeyUsed({ text }: Reply): string | undefined {
   return /IDEMPOTENCY_MISMATCH|"replayed":true|this idempotency key has already created|this idempotency key was used before, for/.test(
     text,
   )
@@ -111,12 +201,7 @@ export function foreignKeyUsed({ text }: Reply): string | undefined {
 }
 
 /** Kinds of values that another platform may use as well. */
-export const takenTwice: ReadonlySet<string> = new Set([
-  'platformCustomerId',
-  'platformAccountId',
-  'accountNumber',
-  'url',
-]);
+const takenTwice: ReadonlySet<string> = new Set(['platformCustomerId', 'platformAccountId', 'accountNumber', 'url']);
 
 /** Returns the difference between two responses. Ids, times and figures may differ between two successes. */
 export function differenceOf(one: Reply, two: Reply): string | undefined {
@@ -153,7 +238,7 @@ const shapeOf = (text: string) =>
     .replace(/[\d,.]+/g, '0');
 
 /** Adds to the response's text those of the victim's values that it contains, except the values that were sent. */
-export function withLeaks(reply: Reply, secrets: readonly string[], request: object): Reply {
+function withLeaks(reply: Reply, secrets: readonly string[], request: object): Reply {
   const sent = JSON.stringify(request);
   const told = secrets.filter((secret) => !sent.includes(secret) && reply.text.includes(secret));
   return told.length > 0 ? { ...reply, text: `${reply.text} tells ${told}` } : reply;

@@ -15,7 +15,7 @@ import { placesIn } from '../../setup/inputs.ts';
 import { usAccount } from '../../setup/scene.ts';
 import { selection } from '../../setup/selection.ts';
 import { type Meaning, meaningOf } from './meanings.ts';
-import { fresh, freshAccountNumber, type Things } from './things.ts';
+import { fresh, freshAccountNumber, requestWith, type Things } from './things.ts';
 
 /** A field of the schema that takes arguments, with the document that calls it. */
 export interface Call {
@@ -177,24 +177,26 @@ function filteredBelow(type: 'Customer' | 'ExternalAccount' | 'InternalAccount',
 
 type Field = GraphQLField<unknown, unknown>;
 
+const rootTypes: readonly string[] = ['Query', 'Mutation', 'Subscription'];
+
 /** Every field that can be called: those of the three root types, and those of nodes that take arguments. */
 export const calls: readonly Call[] = [
-  ...fieldsOf(schema.getQueryType()).map((field) => rootCall('query', 'Query', field)),
+  ...fieldsOf(schema.getQueryType()).map((field) => callOf('query', 'Query', field)),
   ...Object.keys(inputs).map((name) => {
     const field = schema.getMutationType()?.getFields()[name];
     if (!field) throw new Error(`the schema has no mutation ${name}`);
-    return rootCall('mutation', 'Mutation', field);
+    return callOf('mutation', 'Mutation', field);
   }),
-  ...fieldsOf(schema.getSubscriptionType()).map((field) => rootCall('subscription', 'Subscription', field)),
+  ...fieldsOf(schema.getSubscriptionType()).map((field) => callOf('subscription', 'Subscription', field)),
   ...nodeTypes().flatMap((type) =>
     fieldsOf(type)
       .filter((field) => namesAnything(type.name, field))
-      .map((field) => nestedCall(type, field)),
+      .map((field) => callOf('query', type.name, field)),
   ),
 ];
 
 /** The fields of all root types, so that a test can find any that are missing from `calls`. */
-export const rootFields: readonly string[] = (['Query', 'Mutation', 'Subscription'] as const).flatMap((name) =>
+export const rootFields: readonly string[] = rootTypes.flatMap((name) =>
   fieldsOf(schema.getType(name) as GraphQLObjectType).map((field) => `${name}.${field.name}`),
 );
 
@@ -216,7 +218,7 @@ function namesAnything(owner: string, field: Field): boolean {
  * nor to a node.
  */
 export function unreachedFields(): readonly string[] {
-  const reached = new Set(['Query', 'Mutation', 'Subscription', ...nodeTypes().map(({ name }) => name)]);
+  const reached = new Set([...rootTypes, ...nodeTypes().map(({ name }) => name)]);
   return Object.values(schema.getTypeMap())
     .filter((type) => isObjectType(type) && !type.name.startsWith('__') && !reached.has(type.name))
     .flatMap((type) =>
@@ -226,10 +228,13 @@ export function unreachedFields(): readonly string[] {
     );
 }
 
-function rootCall(kind: Call['kind'], owner: string, field: Field): Call {
+function callOf(kind: Call['kind'], owner: string, field: Field): Call {
   const name = `${owner}.${field.name}`;
-  const declared = field.args.map((arg) => `$${arg.name}: ${declaredType(arg)}`).join(', ');
+  const isOfNode = !rootTypes.includes(owner);
+  const declared = field.args.map((arg) => `$${arg.name}: ${declaredType(arg)}`);
+  if (isOfNode) declared.push('$parent: ID!');
   const given = field.args.map((arg) => `${arg.name}: $${arg.name}`).join(', ');
+  const selected = `${field.name} ${given && `(${given})`} ${bodyOf(field)}`;
   const ofMutation = inputs[field.name as keyof typeof inputs]?.map((input) => (own: Things) => ({
     input: input(own),
   }));
@@ -238,7 +243,7 @@ function rootCall(kind: Call['kind'], owner: string, field: Field): Call {
     kind,
     name,
     field: field.name,
-    query: `${kind} ${declared && `(${declared})`} { ${field.name} ${given && `(${given})`} ${bodyOf(field)} }`,
+    query: `${kind} ${declared.length > 0 ? `(${declared.join(', ')})` : ''} { ${isOfNode ? `node(id: $parent) { id ... on ${owner} { ${selected} } }` : selected} }`,
     bases: (kind === 'mutation' ? ofMutation : args[name]) ?? [() => (isFiltered ? { filter: {} } : {})],
   };
 }
@@ -246,19 +251,6 @@ function rootCall(kind: Call['kind'], owner: string, field: Field): Call {
 /** Returns the type of a variable, which is nullable if its argument is optional. */
 function declaredType({ type, defaultValue }: GraphQLArgument): GraphQLInputType {
   return isNonNullType(type) && defaultValue !== undefined ? type.ofType : type;
-}
-
-function nestedCall(type: GraphQLObjectType, field: Field): Call {
-  const name = `${type.name}.${field.name}`;
-  const declared = field.args.map((arg) => `, $${arg.name}: ${declaredType(arg)}`).join('');
-  const given = field.args.map((arg) => `${arg.name}: $${arg.name}`).join(', ');
-  return {
-    kind: 'query',
-    name,
-    field: field.name,
-    query: `query ($parent: ID!${declared}) { node(id: $parent) { id ... on ${type.name} { ${field.name} (${given}) ${bodyOf(field)} } } }`,
-    bases: args[name] ?? [],
-  };
 }
 
 function bodyOf(field: Field): string {
@@ -292,20 +284,10 @@ function namesIn(call: string, arg: GraphQLArgument): Omit<Coordinate, 'call'>[]
 }
 
 /** Returns variables that name `value` at the coordinate, and the caller's own objects everywhere else. */
-export function naming({ call, path, isList, place }: Coordinate, value: string, own: Things): Variables {
-  const members = path.slice(0, -1);
-  const member = path.at(-1) ?? '';
-  const parentIn = (variables: Variables) =>
-    members.reduce<unknown>((object, name) => (object as Variables | undefined)?.[name], variables) as
-      | Variables
-      | undefined;
-  const made = call.bases.map((base) => base(own));
-  const variables =
-    made.find((one) => parentIn(one)?.[member] !== undefined) ?? made.find((one) => parentIn(one) !== undefined);
-  const parent = variables && parentIn(variables);
-  if (!variables || !parent) {
-    throw new Error(`test/attack/matrix/graphql-calls.ts has no variables of ${call.name} with a place for ${place}`);
-  }
-  parent[member] = isList ? [value] : value;
-  return variables;
+export function naming({ call, path, isList }: Coordinate, value: string, own: Things): Variables {
+  return requestWith(
+    call.bases.map((base) => base(own)),
+    path,
+    isList ? [value] : value,
+  );
 }

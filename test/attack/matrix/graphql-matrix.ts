@@ -2,19 +2,10 @@ import type { Operation } from '../../../src/domain/access/operations.ts';
 import { receiptOf } from '../../setup/acts.ts';
 import { connect, type TestPlatform } from '../../setup/gateway.ts';
 import { openEventStream, openRawSocket } from '../../setup/streams.ts';
-import {
-  alikeForOwner,
-  type Figures,
-  foreignKeyUsed,
-  type Reply,
-  sendBoth,
-  takenTwice,
-  victimsAt,
-  withLeaks,
-} from './cells.ts';
+import { type Cell, type Figures, type Reply, sendBoth, victimsAt } from './cells.ts';
 import { type Call, calls, coordinates, naming, type Variables } from './graphql-calls.ts';
 import { fresh } from './things.ts';
-import { type MatrixWorld, type Stranger, secretsOf } from './world.ts';
+import type { MatrixWorld } from './world.ts';
 
 /** Sends an operation over a transport and returns its first result, or why there is none. */
 type Over = (url: string, who: TestPlatform, call: Pick<Call, 'query'>, variables: Variables) => Promise<Reply>;
@@ -89,116 +80,55 @@ function waysOf(kind: Call['kind'], chosen: readonly Transport[]): Transport[] {
   return [...new Set(chosen.map((way) => (kind === 'subscription' && way === 'JSON' ? 'event stream' : way)))];
 }
 
-/** Sends the victim's ids at every place in every field; `share` selects places by their position. */
-export async function tryStranger(
-  world: MatrixWorld,
-  stranger: Stranger,
-  chosen: readonly Transport[],
-  figures: Figures,
-  share: (place: number) => boolean = () => true,
-): Promise<void> {
-  const secrets = secretsOf(world.victim);
-  for (const coordinate of inOrder.filter((_one, place) => share(place))) {
-    const { call, place } = coordinate;
-    for (const named of victimsAt(world, coordinate.meaning, call.field, stranger.isOfPlatform)) {
-      // A key or a reusable name is foreign only at first use. After that, it is the stranger's own.
-      const ways = waysOf(call.kind, chosen);
-      for (const transport of coordinate.meaning === 'key' || takenTwice.has(named.what) ? ways.slice(0, 1) : ways) {
-        const key = fresh('refused');
-        const isKey = coordinate.meaning === 'key';
-        const input = call.kind === 'mutation';
-        const send = async (value: string) => {
-          const variables = naming(coordinate, value, stranger.own);
-          const input = variables.input as Record<string, unknown> | undefined;
-          // Both requests use the same key. These refusals are not stored, so the second request is not a replay.
-          if (input && !isKey) input.idempotencyKey = takenTwice.has(named.what) ? fresh('taken') : key;
-          const reply = await transports[transport](world.counting.url, stranger.platform, call, variables);
-          return withLeaks(reply, secrets, variables);
-        };
-        figures.tried += 1;
-        const difference =
-          isKey && input ? foreignKeyUsed(await send(named.value)) : (await sendBoth(world, named, send)).difference;
-        if (difference)
-          figures.lost.push(`${stranger.name}, ${call.name}, ${place} = ${named.what}, ${transport}: ${difference}`);
-      }
-    }
-  }
+interface GraphqlCell extends Cell {
+  readonly call: Call;
 }
 
-/** Checks that the matrix can tell existing objects from others: the owner gets different responses. */
-export async function tryOwner(world: MatrixWorld, figures: Figures): Promise<void> {
-  for (const coordinate of inOrder) {
-    const { call, place } = coordinate;
-    const transport = call.kind === 'subscription' ? 'event stream' : 'JSON';
-    for (const named of victimsAt(world, coordinate.meaning, call.field, false)) {
-      const { what } = named;
-      if (isAlike(`${place} = ${what}`) || isAlike(`${call.name}: ${place} = ${what}`)) continue;
-      // These streams open and wait for the next event.
-      if (call.kind === 'subscription' && (what === 'cursor:feed' || /\.customerId$|^EventFilter\./.test(place)))
-        continue;
-      if (call.kind === 'subscription' && notFollowed.test(`${place} = ${what}`)) continue;
-      const send = (one: string) =>
-        transports[transport](world.counting.url, world.owner, call, naming(coordinate, one, world.victim));
-      figures.tried += 1;
-      const mine = await alikeForOwner(named, send);
-      if (mine) figures.lost.push(`the owner, ${call.name}, ${place} = ${what}: ${mine.text.slice(0, 300)}`);
-    }
-  }
+/** Returns the places of all fields as cells, for each of the transports. */
+export function graphqlCells({ counting }: MatrixWorld, chosen: readonly Transport[] = ['JSON']): GraphqlCell[] {
+  return inOrder.flatMap((coordinate) => {
+    const { call, place, meaning } = coordinate;
+    return waysOf(call.kind, chosen).map(
+      (transport, at): GraphqlCell => ({
+        call,
+        where: `${call.name}: ${place}`,
+        operation: call.field,
+        meaning,
+        isCommand: call.kind === 'mutation',
+        isStream: call.kind === 'subscription',
+        isRepeated: at > 0,
+        async send(who, value, own, key) {
+          const request = naming(coordinate, value, own);
+          const input = request.input as Variables | undefined;
+          if (input && key && meaning !== 'key') input.idempotencyKey = key;
+          return { request, ...(await transports[transport](counting.url, who, call, request)) };
+        },
+      }),
+    );
+  });
 }
-
-/** Conditions that depend on more than the row itself, which live lists do not support. */
-const notFollowed =
-  /^(TransactionFilter\.(sender|receiver)AccountIdentifier|QuoteFilter\.sendingUmaAddress) = uma|^CustomerFilter\.name = /;
-
-/** Places at which even the owner's own value gets the same response as any other value, with the reason. */
-const alike: readonly (readonly [place: RegExp, why: string])[] = [
-  [
-    /(platformCustomerId = platformCustomerId|accountNumber = accountNumber|\.url = url|platformAccountId = platformAccountId)$/,
-    'may be taken again',
-  ],
-  [/^QuoteFilter\.sendingAccountId = ExternalAccount$/, 'nothing here is paid from outside'],
-  [/^QuoteFilter\.receivingAccountId = /, 'the payments here go to another account outside'],
-  [/^QuoteFilter\.receivingUmaAddress = umaAddress$/, 'the payment here goes to another address'],
-  [/^QuoteFilter\.sendingUmaAddress = /, 'no quote is paid from an address'],
-  [/^TransactionFilter\.senderAccountIdentifier = (ExternalAccount|umaPayee)$/, 'nothing here is paid from these'],
-  [
-    /^ExternalAccount\.\w+: TransactionFilter\.receiverAccountIdentifier = (InternalAccount|umaAddress|umaPayee)$/,
-    'nothing is paid from the account outside',
-  ],
-  [/^ApiTokenFilter\.createdById = /, 'this token has created no other'],
-  [/^SandboxSetExternalAccountStatusInput\.accountId = InternalAccount$/, 'an account here has no such status'],
-];
-/** A `platformCustomerId` gets the same response only in inputs that create; in a filter it must find its row. */
-const isAlike = (place: string) =>
-  !/^(Customer|Transaction)Filter\.platformCustomerId/.test(place) && alike.some(([form]) => form.test(place));
 
 /** Calls every field with a token that lacks a right. No response may reveal whether the named object exists. */
 export async function tryPermissions(world: MatrixWorld, figures: Figures): Promise<void> {
   for (const { name, platform, permissions } of world.weak) {
-    for (const coordinate of inOrder) {
-      const needed = permissionOf(coordinate.call);
+    for (const { call, where: place, meaning, isCommand, send } of graphqlCells(world)) {
+      const needed = permissionOf(call);
       if (needed === 'NONE' || permissions.some((one) => needed.split(' or ').includes(one))) continue;
-      const { call, place } = coordinate;
-      const transport = call.kind === 'subscription' ? 'event stream' : 'JSON';
-      for (const named of victimsAt(world, coordinate.meaning, call.field, false)) {
+      for (const named of victimsAt(world, meaning, call.field, false)) {
         const key = fresh('forbidden');
-        const send = async (value: string) => {
-          const variables = naming(coordinate, value, world.victim);
-          const input = variables.input as Record<string, unknown> | undefined;
-          if (input && coordinate.meaning !== 'key') input.idempotencyKey = key;
-          return transports[transport](world.counting.url, platform, call, variables);
-        };
         figures.tried += 1;
-        const { difference, foreign } = await sendBoth(world, named, send);
-        const where = `${name}, ${call.name}, ${place} = ${named.what}`;
+        const { difference, foreign } = await sendBoth(world, named, (value) =>
+          send(platform, value, world.victim, key),
+        );
+        const where = `${name}, ${place} = ${named.what}`;
         if (difference) figures.lost.push(`${where}: ${difference}`);
         if (!/"code":"FORBIDDEN"/.test(foreign.result.text) && !isNothing(foreign.result.text))
           figures.lost.push(`${where}: ${foreign.result.text.slice(0, 300)}`);
-        if (foreign.statements.length > 0 && call.kind === 'mutation')
-          figures.lost.push(`${where} reads: ${foreign.statements[0]?.slice(0, 100)}`);
-        const stored = await outcomeOf(world, call.field, key);
-        if (call.kind === 'mutation' && stored !== 'NONE')
-          figures.lost.push(`${where}: its refusal is stored under the key`);
+        if (!isCommand) continue;
+        if (foreign.statements.length > 0) figures.lost.push(`${where} reads: ${foreign.statements[0]?.slice(0, 100)}`);
+        // Every mutation of the schema is an operation.
+        const { outcome } = await receiptOf(world.owner, call.field as Operation, key);
+        if (outcome !== 'NONE') figures.lost.push(`${where}: its refusal is stored under the key`);
       }
     }
   }
@@ -206,12 +136,6 @@ export async function tryPermissions(world: MatrixWorld, figures: Figures): Prom
 
 /** Nodes that the caller may not see are null without an error, just as nonexistent nodes are. */
 const isNothing = (text: string) => /^\{"data":\{"\w+":(null|\[null\])\}\}$/.test(text);
-
-async function outcomeOf({ owner }: MatrixWorld, operation: string, key: string): Promise<string> {
-  if (!calls.some((call) => call.kind === 'mutation' && call.field === operation)) return 'NONE';
-  // Every mutation of the schema is an operation.
-  return (await receiptOf(owner, operation as Operation, key)).outcome;
-}
 
 /** Calls every field with credentials that are no longer valid. Every call must be rejected alike and read nothing. */
 export async function tryEnded(world: MatrixWorld, figures: Figures): Promise<void> {

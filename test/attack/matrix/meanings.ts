@@ -58,17 +58,12 @@ const named: Readonly<Record<string, readonly Kind[]>> = {
   reference: ['reference'],
   url: ['url'],
   webhookEndpoint: ['url'],
-  // These are keyed by the full path of the place:
-  'ApproveTransactionInput.transactionId': ['IncomingTransaction'],
-  'RejectTransactionInput.transactionId': ['IncomingTransaction'],
-  'SandboxSendInput.quoteId': ['FundedQuote'],
-  'UpdateExternalAccountInput.accountId': ['ExternalAccount'],
-  'DeleteExternalAccountInput.accountId': ['ExternalAccount'],
+  // By the operation of either API, or the field or input type:
   'updateExternalAccount.accountId': ['ExternalAccount'],
   'deleteExternalAccount.accountId': ['ExternalAccount'],
-  'RotateApiTokenInput.tokenId': ['ApiToken'],
-  'RevokeApiTokenInput.tokenId': ['ApiToken'],
-  'RevokeClientTokenInput.tokenId': ['ClientToken'],
+  'rotateApiToken.tokenId': ['ApiToken'],
+  'revokeApiToken.tokenId': ['ApiToken'],
+  'revokeClientToken.tokenId': ['ClientToken'],
   'Query.account.id': account,
   'Query.customer.id': ['Customer'],
   'Query.quote.id': ['Quote'],
@@ -96,25 +91,22 @@ const named: Readonly<Record<string, readonly Kind[]>> = {
 
 /** Values that belong to no platform, each with the reason. */
 const publicNames: Readonly<Record<string, string>> = {
-  'CreateCustomerInput.umaAddress': 'addresses are public: one that is taken is refused, whoever has it',
-  'UpdateCustomerInput.umaAddress': 'as above',
-  'LookUpReceiverInput.umaAddress': 'anybody may look up an address of any platform: payments need this',
-  'UmaDestinationInput.umaAddress': 'the receiver of a lookup, which is named separately',
-  'SandboxReceiveUmaInput.senderUmaAddress': 'the sender is outside this service',
-  'createCustomer.umaAddress': 'as over GraphQL',
-  'updateCustomer.umaAddress': 'as over GraphQL',
+  'createCustomer.umaAddress': 'addresses are public: one that is taken is refused, whoever has it',
+  'updateCustomer.umaAddress': 'as above',
+  'lookUpReceiver.umaAddress': 'anybody may look up an address of any platform: payments need this',
+  'umaDestination.umaAddress': 'the receiver of a lookup, which is named separately',
+  'sandboxReceiveUma.senderUmaAddress': 'the sender is outside this service',
   'getReceiver.receiverUmaAddress': 'as over GraphQL',
   'getUmaReceiver.receiverUmaAddress': 'as over GraphQL',
   'createQuote.umaAddress': 'as over GraphQL',
-  'sandboxReceiveUma.senderUmaAddress': 'as over GraphQL',
   'InternalAccount.ledgerEntries.after': 'the number of a change: a position in the list of any account',
   'InternalAccount.ledgerEntries.before': 'as above',
-  'MetadataInput.key': 'the notes of a platform are not compared with anything',
-  'UpdatePlatformInput.umaDomain': 'domains are public: one that is taken is refused, whoever has it',
+  'metadata.key': 'the notes of a platform are not compared with anything',
+  'updatePlatform.umaDomain': 'domains are public: one that is taken is refused, whoever has it',
   'deleteTrustedDocument.hash': 'the hash of a text: no answer says which platform has registered it',
   'registerTrustedDocuments.id': 'as above',
-  'CreateApiTokenInput.documents': 'as above: a hash that only another platform has registered is unknown',
-  'CreateClientTokenInput.documents': 'as above',
+  'createApiToken.documents': 'as above: a hash that only another platform has registered is unknown',
+  'createClientToken.documents': 'as above',
   'createToken.documents': 'as above',
   'updateConfig.umaDomain': 'domains are public: one that is taken is refused, whoever has it',
 };
@@ -135,7 +127,12 @@ export type Meaning = readonly Kind[] | 'key' | 'node' | 'nothing';
  * @param owner the field, input type or operation that it belongs to
  */
 export function meaningOf(owner: string, name: string): Meaning {
-  const place = `${owner}.${name}`;
+  // An input type of GraphQL is named after its operation, which REST usually has, too.
+  const operation = owner.replace(
+    /^(\w)(\w*)Input$/,
+    (_all, first: string, rest: string) => first.toLowerCase() + rest,
+  );
+  const place = `${operation}.${name}`;
   if (place in publicNames) return 'nothing';
   if (place === 'Query.node.id' || place === 'Query.nodes.ids') return 'node';
   if (/^idempotency-?key$/i.test(name)) return 'key';

@@ -1,19 +1,11 @@
 import { hash } from 'node:crypto';
 import type { Data, TestPlatform } from '../../setup/gateway.ts';
 import { base, restQuote, restTransfer, usAccount } from '../../setup/rest.ts';
-import {
-  alikeForOwner,
-  type Figures,
-  foreignKeyUsed,
-  type Reply,
-  sendBoth,
-  takenTwice,
-  victimsAt,
-  withLeaks,
-} from './cells.ts';
+import { isRestText, restTexts } from '../../setup/rest-inputs.ts';
+import type { Cell, Figures, Reply } from './cells.ts';
 import { type Meaning, meaningOf } from './meanings.ts';
-import { fresh, type Things } from './things.ts';
-import { type MatrixWorld, secretsOf } from './world.ts';
+import { fresh, requestWith, type Things } from './things.ts';
+import type { MatrixWorld } from './world.ts';
 
 /** A request to an operation: its path, query and body. */
 interface Request {
@@ -155,13 +147,13 @@ function operationOf(document: Data, path: string, method: string, operation: Da
   const body = operation.requestBody?.content['application/json'].schema;
   const named = [
     ...parameters
-      .filter(({ schema }) => schema && isText(schema.items ?? schema))
+      .filter(({ schema }) => schema && isRestText(schema.items ?? schema))
       .map((parameter): string[] => [parameter.in, parameter.name]),
-    ...(body ? textsIn(document, body, ['body'], []) : []),
+    ...(body ? restTexts(document, id, body).map(({ path: at }) => ['body', ...at]) : []),
   ];
   const places = new Map<string, Place>();
   for (const at of named) {
-    const name = at.findLast((part) => part !== '[]' && part !== '*') ?? '';
+    const name = at.findLast((part) => part !== '0' && part !== '*') ?? '';
     const meaning = meaningOf(id, name);
     if (meaning !== 'nothing') places.set(at.join('.'), { path: at, meaning });
   }
@@ -169,41 +161,6 @@ function operationOf(document: Data, path: string, method: string, operation: Da
   const key: Place[] =
     hasKey && id !== 'createPlatformExternalAccount' ? [{ path: ['header', 'Idempotency-Key'], meaning: 'key' }] : [];
   return { id, method: method.toUpperCase(), path, hasKey, places: [...places.values(), ...key] };
-}
-
-function isText(schema: Data): boolean {
-  const isString = [schema.type].flat().includes('string');
-  return isString && !schema.enum && schema.const === undefined && !schema.format?.startsWith('date');
-}
-
-function textsIn(document: Data, given: Data, path: readonly string[], above: readonly string[]): string[][] {
-  if (given.$ref && above.includes(given.$ref)) return [];
-  const schema = given.$ref ? document.components.schemas[given.$ref.split('/').at(-1)] : given;
-  const seen = given.$ref ? [...above, given.$ref] : above;
-  const below = (part: string, one: Data) => textsIn(document, one, [...path, part], seen);
-  return [
-    ...['oneOf', 'anyOf', 'allOf'].flatMap((of) =>
-      (schema[of] ?? []).flatMap((one: Data) => textsIn(document, one, path, seen)),
-    ),
-    ...Object.entries<Data>(schema.properties ?? {}).flatMap(([name, one]) => below(name, one)),
-    ...(schema.items ? below('[]', schema.items) : []),
-    ...(typeof schema.additionalProperties === 'object' ? below('*', schema.additionalProperties) : []),
-    ...(isText(schema) ? [[...path]] : []),
-  ];
-}
-
-/** Returns a request that names `value` at a place, and the caller's own objects elsewhere. */
-function naming({ id }: Operation, { path }: Pick<Place, 'path'>, value: string, own: Things): Request {
-  const parents = path.slice(0, -1);
-  const member = path.at(-1) ?? '';
-  const parentIn = (request: Data) => parents.reduce((object: Data, name) => object?.[name], request);
-  const made = (requests[id] ?? []).map((make) => ({ query: {}, header: {}, ...make(own) }));
-  const request =
-    made.find((one) => parentIn(one)?.[member] !== undefined) ?? made.find((one) => parentIn(one) !== undefined);
-  if (!request)
-    throw new Error(`test/attack/matrix/rest-matrix.ts has no request of ${id} with a place for ${path.join('.')}`);
-  parentIn(request)[member] = value;
-  return request;
 }
 
 async function send(url: string, who: TestPlatform, operation: Operation, request: Request): Promise<Reply> {
@@ -224,81 +181,31 @@ async function send(url: string, who: TestPlatform, operation: Operation, reques
   };
 }
 
-type Cell = readonly [operation: Operation, place: Place];
-const cellsOf = (operations: readonly Operation[]): Cell[] =>
-  operations.flatMap((one) => one.places.map((place): Cell => [one, place]));
-
-/** As the other platform: sends the victim's ids at every place in every operation. */
-export async function tryRestStranger(
-  world: MatrixWorld,
-  operations: readonly Operation[],
-  figures: Figures,
-): Promise<void> {
-  const stranger = world.restStranger;
-  const secrets = secretsOf(world.victim);
-  for (const [operation, place] of cellsOf(operations)) {
-    for (const named of victimsAt(world, place.meaning, keyScope[operation.id] ?? operation.id, false)) {
-      const key = fresh('refused');
-      const ask = async (value: string) => {
-        const request = naming(operation, place, value, stranger.own);
-        const own = takenTwice.has(named.what) ? fresh('taken') : key;
-        if (operation.hasKey && place.meaning !== 'key')
-          Object.assign(request.header ?? {}, { 'Idempotency-Key': own });
-        const reply = await send(world.counting.url, stranger.platform, operation, request);
-        return withLeaks(reply, secrets, request);
-      };
-      figures.tried += 1;
-      const difference =
-        place.meaning === 'key'
-          ? foreignKeyUsed(await ask(named.value))
-          : (await sendBoth(world, named, ask)).difference;
-      if (difference)
-        figures.lost.push(`another platform, ${operation.id}, ${place.path.join('.')} = ${named.what}: ${difference}`);
-    }
-  }
+/** Returns the places of all operations as cells. */
+export function restCells({ counting }: MatrixWorld, operations: readonly Operation[]): Cell[] {
+  return operations.flatMap((operation) =>
+    operation.places.map(
+      ({ path, meaning }): Cell => ({
+        where: `${operation.id}: ${path.join('.')}`,
+        operation: keyScope[operation.id] ?? operation.id,
+        meaning,
+        isCommand: true,
+        async send(who, value, own, key) {
+          const made = (requests[operation.id] ?? []).map((make) => ({ query: {}, header: {}, ...make(own) }));
+          const request = requestWith(made, path, value);
+          if (key && operation.hasKey && meaning !== 'key') Object.assign(request.header, { 'Idempotency-Key': key });
+          return { request, ...(await send(counting.url, who, operation, request)) };
+        },
+      }),
+    ),
+  );
 }
-
-/** Places at which even the owner's own value gets the same response as any other value, with the reason. */
-const alike: readonly (readonly [place: RegExp, why: string])[] = [
-  [
-    /(create\w+ .*(platformCustomerId|accountNumber|platformAccountId)|updateExternalAccount body\.platformAccountId|updateConfig body\.webhookEndpoint)$/,
-    'may be taken again',
-  ],
-  [
-    /^listQuotes query\.(sendingAccountId ExternalAccount|receivingAccountId|receivingUmaAddress umaAddress|sendingUmaAddress)/,
-    'no quote here is to or from these',
-  ],
-  [/^listTransactions query\.senderAccountIdentifier (ExternalAccount|umaPayee)$/, 'nothing here is paid from these'],
-  [/^listTokens query\.createdById/, 'this token has created no other'],
-  [/^get(Uma)?Receiver query\.senderUmaAddress/, 'any address may ask'],
-];
-
-/** Checks that the matrix can tell existing objects from others: the owner gets different responses. */
-export async function tryRestOwner(
-  world: MatrixWorld,
-  operations: readonly Operation[],
-  figures: Figures,
-): Promise<void> {
-  for (const [operation, place] of cellsOf(operations)) {
-    for (const named of victimsAt(world, place.meaning, keyScope[operation.id] ?? operation.id, false)) {
-      const at = `${operation.id} ${place.path.join('.')} ${named.what}`;
-      if (alike.some(([form]) => form.test(at) || form.test(at.replace(` ${named.what}`, '')))) continue;
-      const ask = (one: string) =>
-        send(world.counting.url, world.owner, operation, naming(operation, place, one, world.victim));
-      figures.tried += 1;
-      const mine = await alikeForOwner(named, ask);
-      if (mine) figures.lost.push(`the owner, ${at}: ${mine.status} ${mine.text.slice(0, 200)}`);
-    }
-  }
-}
-
-export type Permissions = ReadonlyMap<string, string>;
 
 /** Calls every operation with tokens that have fewer rights and with credentials that are no longer valid. */
 export async function tryRestTokens(
   world: MatrixWorld,
   operations: readonly Operation[],
-  needed: Permissions,
+  needed: ReadonlyMap<string, string>,
   figures: Figures,
 ): Promise<void> {
   const { url, statements } = world.counting;

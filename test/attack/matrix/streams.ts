@@ -1,9 +1,9 @@
-import { vi } from 'vitest';
+import { expect, vi } from 'vitest';
 import { act } from '../../setup/acts.ts';
 import { fund } from '../../setup/scene.ts';
-import { openEventStream, openRawSocket } from '../../setup/streams.ts';
+import { openEventStream, openRawSocket, quiet } from '../../setup/streams.ts';
 import type { Figures } from './cells.ts';
-import { type MatrixWorld, quiet, secretsOf } from './world.ts';
+import { type MatrixWorld, secretsOf } from './world.ts';
 
 /**
  * The streams over many objects, which anyone can open. They must reveal nothing about the victim's objects. Streams
@@ -45,13 +45,7 @@ export async function tryStreams(world: MatrixWorld, figures: Figures): Promise<
       opened += 2;
     }
   }
-  await vi.waitFor(
-    () => {
-      if (counting.subscriptions() !== before + opened)
-        throw new Error(`${counting.subscriptions()} of ${opened} streams are open`);
-    },
-    { timeout: 20_000 },
-  );
+  await vi.waitFor(() => expect(counting.subscriptions()).toBe(before + opened), 20_000);
   // The victim's stream is on the same instance, so anything it has received could have reached the other streams, too.
   const mark = world.owner.watch(
     'subscription ($id: ID!) { accountUpdates(of: { accountId: $id }) { newBalance { amount } } }',
@@ -69,13 +63,8 @@ export async function tryStreams(world: MatrixWorld, figures: Figures): Promise<
   await mark.return?.();
   // From here on, each stranger receives its own platform's events, if any.
   await fund(world.strangers[0]?.platform ?? t.platform, world.strangers[0]?.own.InternalAccount ?? '', 1n);
-  await vi.waitFor(
-    () => {
-      if (!heard.some(({ who, what }) => who === 'another platform' && what === 'events'))
-        throw new Error('no event was received');
-    },
-    { timeout: 20_000 },
-  );
+  const own = expect.objectContaining({ who: 'another platform', what: 'events' });
+  await vi.waitFor(() => expect(heard).toContainEqual(own), 20_000);
   for (const close of closing) close();
   figures.tried += opened;
   for (const { who, what, text } of heard) {

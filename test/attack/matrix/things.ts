@@ -21,40 +21,13 @@ import { createEndpoint } from '../../webhooks/endpoint.ts';
 
 /** A kind of object that a request can name, by its id or by another value. */
 export const kinds = [
-  'Customer',
-  'InternalAccount',
-  'ExternalAccount',
-  'Quote',
-  'FundedQuote',
-  'Transaction',
-  'IncomingTransaction',
-  'Lookup',
-  'Event',
-  'ApiToken',
-  'ClientToken',
-  'WebhookEndpoint',
-  'WebhookDelivery',
-  'Platform',
-  'Policy',
-  'umaAddress',
-  'umaPayee',
-  'platformCustomerId',
-  'platformAccountId',
-  'accountNumber',
-  'reference',
-  'tokenName',
-  'customerName',
-  'url',
-  'cursor:Account',
-  'cursor:ExternalAccount',
-  'cursor:Customer',
-  'cursor:Quote',
-  'cursor:Transaction',
-  'cursor:ApiToken',
-  'cursor:ClientToken',
-  'cursor:WebhookEndpoint',
-  'cursor:WebhookDelivery',
-  'cursor:feed',
+  ...(['Customer', 'InternalAccount', 'ExternalAccount', 'Quote', 'FundedQuote', 'Transaction'] as const),
+  ...(['IncomingTransaction', 'Lookup', 'Event', 'ApiToken', 'ClientToken', 'WebhookEndpoint'] as const),
+  ...(['WebhookDelivery', 'Platform', 'Policy', 'umaAddress', 'umaPayee', 'platformCustomerId'] as const),
+  ...(['platformAccountId', 'accountNumber', 'reference', 'tokenName', 'customerName', 'url'] as const),
+  ...(['cursor:Account', 'cursor:ExternalAccount', 'cursor:Customer', 'cursor:Quote', 'cursor:Transaction'] as const),
+  ...(['cursor:ApiToken', 'cursor:ClientToken', 'cursor:WebhookEndpoint', 'cursor:WebhookDelivery'] as const),
+  ...(['cursor:feed'] as const),
 ] as const;
 export type Kind = (typeof kinds)[number];
 
@@ -142,6 +115,25 @@ export async function makeThings(platform: TestPlatform, url: string): Promise<T
     url,
   };
   return { ...named, ...(await cursorsOf(platform, named)) };
+}
+
+/**
+ * Puts a value at a path into a request: into the first of these requests that has a value there or, if none has, into
+ * the first that has the object around it.
+ */
+export function requestWith<Request extends object>(
+  requests: readonly Request[],
+  path: readonly string[],
+  value: unknown,
+): Request {
+  const member = path.at(-1) ?? '';
+  const parentIn = (request: Data): Data => path.slice(0, -1).reduce((object: Data, name) => object?.[name], request);
+  const request =
+    requests.find((one) => parentIn(one)?.[member] !== undefined) ??
+    requests.find((one) => parentIn(one) !== undefined);
+  if (!request) throw new Error(`test/attack/matrix has no request with a place for ${path.join('.')}`);
+  parentIn(request)[member] = value;
+  return request;
 }
 
 const page = '{ edges { cursor node { id } } }';

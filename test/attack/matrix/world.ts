@@ -4,6 +4,7 @@ import { connect, startTestGateway, type TestGateway, type TestPlatform, uuidIn 
 import { restClient } from '../../setup/rest.ts';
 import { payingApp, serverOf } from '../../setup/scene.ts';
 import { countedGateway } from '../../setup/statements.ts';
+import { quiet } from '../../setup/streams.ts';
 import { answer, startReceiver } from '../../webhooks/receiver.ts';
 import { unlimited } from '../limits.ts';
 import { calls } from './graphql-calls.ts';
@@ -45,6 +46,7 @@ export async function openMatrix() {
   const granted = await makeThings(owner, `${receivers[0].url}/granted`);
   const spent = await makeThings(owner, `${receivers[0].url}/spent`);
   const usedKeys = await useKeys(owner, spent);
+  const asSeen = ({ platformId, authorization }: TestPlatform) => connect(counting.url, platformId, authorization);
   const app = (bound: object) => payingApp({ ...owner, url: counting.url }, bound);
   // The app is bound to another of the victim's payments than the one that requests name. A payment shows the ids of
   // its accounts, so the matrix names none of these accounts.
@@ -52,12 +54,7 @@ export async function openMatrix() {
   const sibling = await quote(owner, between('', victim.outsideEur, 12_340_000, { source }));
   const bystanders = { own: bystander, isOfPlatform: true };
   const strangers: Stranger[] = [
-    {
-      name: 'another platform',
-      platform: connect(counting.url, other.platformId, other.authorization),
-      own: stranger,
-      isOfPlatform: false,
-    },
+    { name: 'another platform', platform: asSeen(other), own: stranger, isOfPlatform: false },
     { name: 'another customer', platform: await app({ customerId: bystander.Customer }), ...bystanders },
     {
       name: 'another customer with every grant',
@@ -77,7 +74,7 @@ export async function openMatrix() {
   const third = await t.newPlatform('third');
   const restStranger: Stranger = {
     name: 'another platform',
-    platform: connect(counting.url, third.platformId, third.authorization),
+    platform: asSeen(third),
     own: await makeThings(third, `${receivers[1].url}/third`),
     isOfPlatform: false,
   };
@@ -162,18 +159,6 @@ async function endedTokens(
     { name: 'a client token whose time is over', platform: brief },
     { name: 'nobody', platform: connect(url, '', '') },
   ];
-}
-
-/** Waits until every event has its number and every webhook has arrived. */
-export async function quiet({ owner }: TestGateway): Promise<void> {
-  for (;;) {
-    const { rows } = await owner.query<{ busy: boolean }>(
-      `select exists (select from outbox) or exists (
-         select from webhook_endpoint e join feed_head h on h.platform_id = e.platform_id where e.position < h.sequence) as busy`,
-    );
-    if (rows[0]?.busy === false) return;
-    await new Promise(setImmediate);
-  }
 }
 
 /** Returns strings that occur only in the victim's values. No response to a stranger may contain any of them. */

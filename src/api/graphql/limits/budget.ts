@@ -11,7 +11,7 @@ import {
 } from 'graphql';
 import { unprocessableStatus } from '../failure.ts';
 import { type CostlyPath, costliestPath } from './alternatives.ts';
-import { type DocumentRequest, type DocumentSize, measureDocument } from './document-size.ts';
+import type { DocumentSize, Measure } from './document-size.ts';
 
 /** The limits of one document on every transport. Each operation and fragment must be within them. */
 export const documentBudget = {
@@ -46,11 +46,14 @@ type BudgetLimit = keyof typeof documentBudget;
  * `getIntrospectionQuery` under any options, apart from operation name, aliases, white space and comments. In all other
  * documents `__schema` and `__type` count like ordinary fields.
  */
-export function checkBudget(request: DocumentRequest & { readonly introspection: boolean }): GraphQLError[] {
-  const { size, costliest, schemaField } = measureDocument(request);
-  if (schemaField !== undefined && !request.introspection) return [introspectionDisabled(schemaField)];
+export function checkBudget(
+  document: DocumentNode,
+  { size, costliest, schemaField }: Measure,
+  introspection: boolean,
+): GraphQLError[] {
+  if (schemaField !== undefined && !introspection) return [introspectionDisabled(schemaField)];
   const brokenLimits = limits.filter((limit) => size[limit] > documentBudget[limit]);
-  if (brokenLimits.length > 0 && schemaField !== undefined && isStandardIntrospection(request.document)) return [];
+  if (brokenLimits.length > 0 && schemaField !== undefined && isStandardIntrospection(document)) return [];
   return brokenLimits.map((limit) =>
     limit === 'cost' && costliest
       ? costExceeded(size.cost, costliestPath(costliest))

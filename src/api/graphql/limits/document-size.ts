@@ -51,11 +51,11 @@ export interface DocumentSize {
   cost: number;
 }
 
-export interface DocumentRequest extends SentDocument {
+interface DocumentRequest extends SentDocument {
   readonly schema: GraphQLSchema;
 }
 
-interface Measure {
+export interface Measure {
   readonly size: DocumentSize;
   /** The most expensive root field; undefined if nothing has a cost. */
   readonly costliest: CostlyField | undefined;
@@ -66,12 +66,9 @@ interface Measure {
 type VariableField = readonly [field: FieldNode, definition: GraphQLField<unknown, unknown>];
 
 interface Measured {
-  readonly schema: GraphQLSchema;
   readonly variableFields: readonly VariableField[];
   /** The measures by the sizes and costs of the variable fields; nothing else in a request affects a measure. */
   readonly measures: Map<string, Measure>;
-  /** Each request's measure, keyed by its variables object, because it is needed several times per request. */
-  readonly ofRequests: WeakMap<object, readonly [operationName: string | null | undefined, measure: Measure]>;
 }
 
 const measured = new WeakMap<DocumentNode, Measured>();
@@ -79,26 +76,19 @@ const measured = new WeakMap<DocumentNode, Measured>();
 /** The number of cached measures per document. */
 const maxMeasures = 20;
 
-/** Measures a document in time linear in its text: each fragment is counted once, however often it is spread. */
+/**
+ * Measures a document in time linear in its text: each fragment is counted once, however often it is spread. All
+ * requests for the same document must have the same schema.
+ */
 export function measureDocument(request: DocumentRequest): Measure {
-  const { schema, document, operationName, variables } = request;
-  const known = measured.get(document);
-  if (known?.schema !== schema) {
-    const { measure, variableFields } = measureAnew(request);
-    const measures = new Map([[variableKey(request, variableFields), measure]]);
-    measured.set(document, { schema, variableFields, measures, ofRequests: new WeakMap() });
-    return measure;
-  }
-  const { measures, variableFields, ofRequests } = known;
-  const [name, own] = (variables && ofRequests.get(variables)) ?? [];
-  if (own && name === operationName) return own;
-  const key = variableKey(request, variableFields);
-  let measure = measures.get(key);
-  if (!measure) {
-    measure = measureAnew(request).measure;
-    if (measures.size < maxMeasures) measures.set(key, measure);
-  }
-  if (variables && key !== '') ofRequests.set(variables, [operationName, measure]);
+  const known = measured.get(request.document);
+  const key = known && variableKey(request, known.variableFields);
+  const cached = key === undefined ? undefined : known?.measures.get(key);
+  if (cached) return cached;
+  const { measure, variableFields } = measureAnew(request);
+  const measures = known?.measures ?? new Map<string, Measure>();
+  if (measures.size < maxMeasures) measures.set(key ?? variableKey(request, variableFields), measure);
+  if (!known) measured.set(request.document, { variableFields, measures });
   return measure;
 }
 

@@ -11,8 +11,9 @@ import {
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { oncePer } from '../../../core/once-per.ts';
-import { incompleteStatus, unprocessableStatus } from '../failure.ts';
+import { incompleteStatus, locationOf, unprocessableStatus } from '../failure.ts';
 import { budgetExceeded, checkBudget, maxTokensParsed } from './budget.ts';
+import { type DocumentSize, measureDocument } from './document-size.ts';
 import type { SentDocument } from './list-sizes.ts';
 
 /** Validation stops after this many errors, so that an invalid document does not take more work than a valid one. */
@@ -51,12 +52,13 @@ export class Documents {
     return document;
   }
 
-  /** Checks a document against the budget, and validates it only if it is within the budget. Returns the errors. */
-  check(sent: SentDocument): readonly GraphQLError[] {
+  /** Measures a document, checks it against the budget, and validates it only if it is within the budget. */
+  check(sent: SentDocument): { readonly size: DocumentSize; readonly errors: readonly GraphQLError[] } {
     const { schema, introspection } = this.#options;
-    const refusals = checkBudget({ ...sent, schema, introspection });
+    const measure = measureDocument({ ...sent, schema });
+    const refusals = checkBudget(sent.document, measure, introspection);
     const errors = refusals.length > 0 ? refusals : this.#validate(sent.document);
-    return errors.length > 0 && lacksVariable(sent) ? errors.map(asIncomplete) : errors;
+    return { size: measure.size, errors: errors.length > 0 && lacksVariable(sent) ? errors.map(asIncomplete) : errors };
   }
 
   /** Returns why a document can never be executed, whatever its variables; undefined if it can. */
@@ -90,9 +92,9 @@ function lacksVariable({ document, operationName, variables }: SentDocument): bo
   );
 }
 
-function asIncomplete({ message, nodes, source, positions, extensions }: GraphQLError): GraphQLError {
-  const incomplete = { ...extensions, http: incompleteStatus };
-  return new GraphQLError(message, { nodes, source, positions, extensions: incomplete });
+function asIncomplete(error: GraphQLError): GraphQLError {
+  const extensions = { ...error.extensions, http: incompleteStatus };
+  return new GraphQLError(error.message, { ...locationOf(error), extensions });
 }
 
 function parseDocument(text: string): DocumentNode {

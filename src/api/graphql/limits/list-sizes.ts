@@ -72,7 +72,7 @@ export function costOfField(argumentValue: ArgumentReader, field: FieldNode, def
       : isList && type && isListType(getNullableType(type));
     if (!type || !(isSize || isSearched || hasList(type))) continue;
     const given = argumentValue(value);
-    own += lengthsOfLists(given, type);
+    own += lengthsOfLists(given);
     if (isSearched) search[name.value] = given;
     const size = isSize ? (isPage ? pageSize : listLength)(given) : undefined;
     if (size !== undefined) sizes.push(size);
@@ -82,20 +82,10 @@ export function costOfField(argumentValue: ArgumentReader, field: FieldNode, def
   return { own: own + searchCost(definition, search), rows, isVariable };
 }
 
-function lengthsOfLists(value: unknown, type: GraphQLInputType): number {
-  if (typeof value !== 'object' || value === null || !hasList(type)) return 0;
-  const nullable = getNullableType(type);
-  if (isListType(nullable))
-    return Array.isArray(value) ? sum(value, (one) => 1 + lengthsOfLists(one, nullable.ofType)) : 0;
-  if (!isInputObjectType(nullable)) return 0;
-  return sum(Object.entries(value), ([name, one]) => {
-    const definition = nullable.getFields()[name];
-    return definition ? lengthsOfLists(one, definition.type) : 0;
-  });
-}
-
-function sum<Item>(items: readonly Item[], count: (item: Item) => number): number {
-  return items.reduce((total, item) => total + count(item), 0);
+function lengthsOfLists(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  const below = Object.values(value).reduce<number>((sum, one) => sum + lengthsOfLists(one), 0);
+  return Array.isArray(value) ? value.length + below : below;
 }
 
 function hasVariable(value: ValueNode): boolean {

@@ -1,10 +1,10 @@
 import { type GraphQLField, type GraphQLOutputType, getNullableType, isLeafType, isListType } from 'graphql';
-import { fieldsOfModel, tableOf } from '../../../infra/database/conditions.ts';
+import { fieldsOfModel, joinOf, tableOf } from '../../../infra/database/conditions.ts';
 import * as enums from '../../../infra/database/generated/client/enums.ts';
 import { columnName, reviveByType } from '../../../infra/database/rows.ts';
 import type { Context } from '../context.ts';
 import { computedPlaceholder } from './finish.ts';
-import { joinOf, relationOf } from './paths.ts';
+import { relationOf } from './paths.ts';
 import { instant, leaf, type Read } from './reads.ts';
 import { literal } from './sql.ts';
 

@@ -2,11 +2,11 @@ import { type GraphQLField, getNamedType, getNullableType, isLeafType, isListTyp
 import { currencies } from '../../../core/currencies.ts';
 import type { Viewer } from '../../../domain/access/viewer.ts';
 import { visiblePolicies } from '../../../domain/access/visible.ts';
-import { conditionsOf, tableOf } from '../../../infra/database/conditions.ts';
+import { conditionsOf, joinOf, tableOf } from '../../../infra/database/conditions.ts';
 import { oneOfFew } from '../../../infra/database/list-rows.ts';
 import { columnName } from '../../../infra/database/rows.ts';
 import { formattedPlaceholder } from './finish.ts';
-import { joinOf, jsonAt, referringColumn, requireRelation, type Steps, textAt } from './paths.ts';
+import { jsonAt, referringColumn, requireRelation, type Steps, textAt } from './paths.ts';
 import { type Env, leaf, type Read } from './reads.ts';
 import { literal, type Sql, sql } from './sql.ts';
 
@@ -75,10 +75,13 @@ export function rowThere(
       before.length === 0
         ? joinOf(last, row, alias)
         : `${alias}.platform_id = ${row}.platform_id and ${alias}.id = ${textAt(model, [...before, own.at(-1) ?? ''] as never)({ row })}`;
-    const from = `${tableOf(type)} ${alias} where ${join}`;
-    return visible ? sql`${from} and ${(run) => conditionsOf(type, alias, visible(run.viewer), run)}` : [from];
+    return ifVisible(`${tableOf(type)} ${alias} where ${join}`, type, alias, visible);
   };
 }
+
+/** Adds the condition that the caller may see the rows to a FROM clause. */
+export const ifVisible = (from: string, model: string, alias: string, visible: Visible | undefined): Sql =>
+  visible ? sql`${from} and ${(run) => conditionsOf(model, alias, visible(run.viewer), run)}` : [from];
 
 export const rowAt =
   (path: readonly string[], visible?: Visible): MadeRead =>
@@ -165,6 +168,5 @@ export const limitsOf: MadeRead = () => ({
 export const policyOf: MadeRead = () => ({
   kind: 'row',
   from: ({ row = '' }, alias) =>
-    sql`${tableOf('Policy')} ${alias} where ${alias}.subject_id = ${row}.id and ${(run) =>
-      conditionsOf('Policy', alias, visiblePolicies(run.viewer), run)}`,
+    ifVisible(`${tableOf('Policy')} ${alias} where ${alias}.subject_id = ${row}.id`, 'Policy', alias, visiblePolicies),
 });

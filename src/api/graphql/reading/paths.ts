@@ -1,26 +1,16 @@
-import { columnOf, fieldsOfModel, type ModelField, tableOf } from '../../../infra/database/conditions.ts';
-import { getDatamodel } from '../../../infra/database/generated/pothos.ts';
+import {
+  columnOf,
+  fieldsOfModel,
+  joinOf,
+  type ModelField,
+  pairsOf,
+  tableOf,
+} from '../../../infra/database/conditions.ts';
 import { columnName } from '../../../infra/database/rows.ts';
 import type { Env } from './reads.ts';
 import { literal } from './sql.ts';
 
 /** Writes the SQL joins for the relations of the data model. */
-
-const models = getDatamodel().datamodel.models;
-
-/** The fields by which other models refer to a model's rows. The view of events has no primary key. */
-function keyOf(model: string): readonly string[] {
-  const {
-    fields = [],
-    primaryKey,
-    uniqueIndexes = [],
-  } = models[model as keyof typeof models] as {
-    readonly fields?: readonly { readonly name: string; readonly isId: boolean }[];
-    readonly primaryKey?: { readonly fields: readonly string[] } | null;
-    readonly uniqueIndexes?: readonly { readonly fields: readonly string[] }[];
-  };
-  return primaryKey?.fields ?? uniqueIndexes[0]?.fields ?? fields.filter(({ isId }) => isId).map(({ name }) => name);
-}
 
 /** Returns a relation of a model; undefined if the model has none with this name. */
 export function relationOf(model: string, name: string): ModelField | undefined {
@@ -33,28 +23,6 @@ export function requireRelation(model: string | undefined, name: string): ModelF
   const relation = model === undefined ? undefined : relationOf(model, name);
   if (!relation) throw new Error(`${model} has no relation ${name}`);
   return relation;
-}
-
-/** Returns a relation's column pairs: a column of the row that has it, and one of the row that it leads to. */
-export function pairsOf(relation: ModelField): readonly (readonly [here: string, there: string])[] {
-  const { type, relationName, relationFromFields: own = [] } = relation;
-  if (own.length > 0) {
-    const key = keyOf(type);
-    return own.map((field, position) => [field, key[position] ?? '']);
-  }
-  const back = [...fieldsOfModel(type).values()].find(
-    (other) => other.relationName === relationName && (other.relationFromFields ?? []).length > 0,
-  );
-  if (!back) throw new Error(`the data model does not say how ${relation.name} is joined`);
-  const key = keyOf(back.type);
-  return (back.relationFromFields ?? []).map((field, position) => [key[position] ?? '', field]);
-}
-
-/** Writes the condition that joins a row to the row `there` that one of its relations leads to. */
-export function joinOf(relation: ModelField, row: string, there: string): string {
-  return pairsOf(relation)
-    .map(([from, to]) => `${there}.${columnName(to)} = ${row}.${columnName(from)}`)
-    .join(' and ');
 }
 
 /** Returns the column in which the rows of a relation refer to the row that has the relation. */

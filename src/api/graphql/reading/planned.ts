@@ -1,4 +1,3 @@
-import DataLoader from 'dataloader';
 import {
   type FieldNode,
   type GraphQLNamedType,
@@ -7,7 +6,6 @@ import {
   isAbstractType,
   isObjectType,
 } from 'graphql';
-import { oncePer } from '../../../core/once-per.ts';
 import { tableOf } from '../../../infra/database/conditions.ts';
 import { columnName } from '../../../infra/database/rows.ts';
 import type { Context } from '../context.ts';
@@ -66,29 +64,17 @@ function rowOf(model: string, row: object) {
   return { table: tableOf(model), json };
 }
 
-const loadersOf = oncePer((_context: Context) => new WeakMap<object, DataLoader<string, Planned | null>>());
-
-/**
- * Reads the row behind a public id of one of these types, with the field's selections; null if the caller may not see it.
- * Simultaneous calls for the same field share one statement.
- */
-export function readNode(
+/** Reads the row behind a public id of one of these types, with the field's selections; null if the caller may not see it. */
+export async function readNode(
   id: string,
   types: readonly string[],
   context: Context,
   info: GraphQLResolveInfo,
 ): Promise<never> {
   if (context.isStock) return stockNode(id, types, context, info) as Promise<never>;
-  const [node] = info.fieldNodes;
-  if (!node) throw new Error('a field is resolved for a node of its document');
-  const byNode = loadersOf(context);
-  const read = async (ids: readonly string[]) =>
-    (await runField(context, info, { nodes: { types, ids } })) as (Planned | null)[];
-  // No cache: a subscription's context is long-lived, and rows change.
-  const loader = byNode.get(node) ?? new DataLoader(read, { cache: false });
-  byNode.set(node, loader);
+  const [node] = (await runField(context, info, { nodes: { types, ids: [id] } })) as readonly (Planned | null)[];
   // The planned object stands for the row, whatever its type.
-  return loader.load(id) as Promise<never>;
+  return node as never;
 }
 
 /**

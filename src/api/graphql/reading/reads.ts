@@ -1,5 +1,5 @@
 import { type GraphQLField, getNamedType, getNullableType, isEnumType, isListType } from 'graphql';
-import { type KeyBound, type OrderedRow, rowOrders } from '../../../core/paging.ts';
+import { type KeyBound, type OrderedRow, type RowOrder, rowOrders } from '../../../core/paging.ts';
 import type { Viewer } from '../../../domain/access/viewer.ts';
 import type { Prisma } from '../../../infra/database/generated/client/client.ts';
 import { columnName, fieldName } from '../../../infra/database/rows.ts';
@@ -66,24 +66,20 @@ export function keyIn({ list }: PageRead, key: PageKey, run: KeyRun, cursor: str
   return position === undefined ? undefined : key.of(position, run, argument);
 }
 
+function orderedBy<Key>({ fields, keyOf, textOf, within }: RowOrder<Key>, text: PageKey['text']): PageKey {
+  // The rows of every list with this order have its columns.
+  const textOfRow: PageKey['textOf'] = (row) => textOf(row as unknown as OrderedRow);
+  return { columns: fields.map(columnName), text, textOf: textOfRow, of: keyOf, within };
+}
+
 /** Orders a list's rows by creation. */
-export const byId: PageKey = {
-  columns: ['id'],
-  text: (row) => `${row}.id`,
-  textOf: ({ id }) => String(id),
-  of: (position) => rowOrders.CREATED.keyOf(position),
-  within: (bound) => rowOrders.CREATED.within(bound),
-};
+export const byId = orderedBy(rowOrders.CREATED, (row) => `${row}.id`);
 
 /** Orders a list's rows by latest change. */
-export const byChange: PageKey = {
-  columns: ['updated_at', 'id'],
-  text: (row) => `(extract(epoch from ${row}.updated_at) * 1000)::bigint::text || ':' || ${row}.id`,
-  // The rows of every list with this order have these columns.
-  textOf: (row) => rowOrders.UPDATED.textOf(row as unknown as OrderedRow),
-  of: (position) => rowOrders.UPDATED.keyOf(position),
-  within: (bound) => rowOrders.UPDATED.within(bound),
-};
+export const byChange = orderedBy(
+  rowOrders.UPDATED,
+  (row) => `(extract(epoch from ${row}.updated_at) * 1000)::bigint::text || ':' || ${row}.id`,
+);
 
 /** Returns a sort order on a single integer column, for use as a pagination key. */
 export const byNumber = (column: string, key: Pick<PageKey, 'of' | 'sortOrder'>): PageKey => ({

@@ -11,10 +11,10 @@ import type { GraphQLResolveInfo } from 'graphql';
 import { type Money, money, requiredCurrency } from '../../../core/currencies.ts';
 import { type IdType, publicId } from '../../../core/ids.ts';
 import type { Viewer } from '../../../domain/access/viewer.ts';
-import { conditionsOf, tableOf } from '../../../infra/database/conditions.ts';
+import { joinOf, tableOf } from '../../../infra/database/conditions.ts';
 import { columnName } from '../../../infra/database/rows.ts';
 import type { Context } from '../context.ts';
-import { inJson, isNull, type MadeRead, type ManyOptions, rowAt, rowsBelow, rowThere } from './kinds.ts';
+import { ifVisible, inJson, isNull, type MadeRead, type ManyOptions, rowAt, rowsBelow, rowThere } from './kinds.ts';
 import * as paths from './paths.ts';
 import { type Env, exposedRead, leaf, type PageRead } from './reads.ts';
 import { literal, type Sql, sql } from './sql.ts';
@@ -202,15 +202,11 @@ const rowsAt =
         const near = second === undefined ? alias : `${alias}${first.charAt(0)}`;
         const further = second === undefined ? undefined : paths.requireRelation(relation.type, second);
         const shown = further ?? relation;
-        const joined = further
-          ? ` join ${tableOf(further.type)} ${alias} on ${paths.joinOf(further, near, alias)}`
-          : '';
+        const joined = further ? ` join ${tableOf(further.type)} ${alias} on ${joinOf(further, near, alias)}` : '';
         const some = only && ` and ${alias}.${columnName(only[0])} in (${only[1].map(literal).join(', ')})`;
-        const from = `${tableOf(relation.type)} ${near}${joined} where ${paths.joinOf(relation, row, near)}${some ?? ''}`;
+        const from = `${tableOf(relation.type)} ${near}${joined} where ${joinOf(relation, row, near)}${some ?? ''}`;
         return {
-          from: visible
-            ? sql`${from} and ${(run) => conditionsOf(shown.type, alias, visible(run.viewer), run)}`
-            : [from],
+          from: ifVisible(from, shown.type, alias, visible),
           orderBy: orderBy.map((column, at) => `${at === 0 ? near : alias}.${columnName(column)}`).join(', '),
           env: { row: alias },
           ...(completeBy !== undefined && {

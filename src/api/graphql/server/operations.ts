@@ -7,9 +7,11 @@ import {
   type GraphQLError,
   type GraphQLSchema,
   getOperationAST,
-  type ValidationRule,
+  Kind,
+  type OperationDefinitionNode,
 } from 'graphql';
 import { isAsyncIterable } from 'graphql-yoga';
+import { oncePer } from '../../../core/once-per.ts';
 import { type ExpensiveTurns, inExpensiveTurn, type TakeTurn } from '../../../core/outside-wait.ts';
 import { Slots } from '../../../core/slots.ts';
 import { RateLimited, type TokenCap } from '../../../domain/access/limits/rate-limits.ts';
@@ -17,19 +19,22 @@ import type { Session, Sessions } from '../../../domain/access/tokens/sessions.t
 import { feedHead } from '../../../domain/events/reads.ts';
 import { asPlatform } from '../../../infra/database/connections/platform-scope.ts';
 import type { ReadScope, Replicas } from '../../../infra/database/replicas/replicas.ts';
-import { msLeft } from '../../../infra/instruments/request-facts.ts';
+import { requestSeconds } from '../../../infra/instruments/instruments.ts';
+import { msLeft, noteOperation } from '../../../infra/instruments/request-facts.ts';
+import { inSpan } from '../../../infra/instruments/spans.ts';
+import { TooLate, within } from '../../../infra/instruments/within.ts';
 import type { Context, Prepared } from '../context.ts';
-import { badRequest, invalidInput, rateLimited, unprocessableStatus, withoutStatus } from '../failure.ts';
+import { badRequest, failure, invalidInput, rateLimited, unprocessableStatus, withoutStatus } from '../failure.ts';
+import { documentBudget } from '../limits/budget.ts';
+import type { DocumentSize } from '../limits/document-size.ts';
 import { Documents, removeSuggestions } from '../limits/documents.ts';
 import { answerByPlan, TextAnswer } from '../reading/run.ts';
 import type { Message } from '../schema/streams/stream.ts';
-import { costReport, requestsForCost, withCost } from './cost-report.ts';
 import { asOutcomeUnknown, isTemporaryFailure } from './present-error.ts';
 import { isSafe } from './read-operation.ts';
 import { selectsFeedCursor, sentReadAfter, withReplicas } from './replica-reads.ts';
 import type { OperationParams, SentDocuments, SentOperation } from './sent-documents.ts';
 import { type Farewell, holdStream, type StreamMessage, sharedResults, streamMessages } from './streams.ts';
-import { timeOperation, withTimeLimit } from './time-operation.ts';
 
 /** The maximum number of streams that may be opening at once: clients would time out if all reconnected together. */
 const maxOpenings = 256;
@@ -71,8 +76,11 @@ export interface OperationsOptions {
   /** Authenticates the caller. Throws a GraphQLError if the credentials are invalid. */
   readonly contextOf: (transport: Transport) => Promise<Context>;
   readonly present: (error: unknown) => GraphQLError;
-  /** The validation rules; by default, the rules of the GraphQL specification. */
-  readonly rules?: readonly ValidationRule[];
+}
+
+/** An operation that may run, with the size of its document. */
+export interface MeasuredOperation extends Prepared {
+  readonly size: DocumentSize;
 }
 
 /**
@@ -95,13 +103,13 @@ export class Operations {
    * Authenticates the caller, then reads, parses and validates the operation: unauthenticated callers learn nothing about
    * the schema. Returns the errors if it cannot run.
    */
-  async prepare(transport: Transport, read: () => SentOperation): Promise<Prepared | readonly GraphQLError[]> {
+  async prepare(transport: Transport, read: () => SentOperation): Promise<MeasuredOperation | readonly GraphQLError[]> {
     try {
       const context = await this.#options.contextOf(transport);
       const params = await this.#options.sent.complete(read(), context.viewer);
       const { query, operationName, variables } = params;
       const document = this.documents.parse(query);
-      const errors = this.documents.check({ document, operationName, variables });
+      const { size, errors } = this.documents.check({ document, operationName, variables });
       if (errors.length > 0) return errors;
       const operation = getOperationAST(document, operationName);
       if (!operation) {
@@ -118,6 +126,7 @@ export class Operations {
         variableValues: variables ?? undefined,
         contextValue: await this.#completeContext(context, transport, params, document),
         operation,
+        size,
       };
     } catch (error) {
       // A syntax error, an expired token or an unreachable database is reported without closing the connection.
@@ -133,28 +142,28 @@ export class Operations {
     return context;
   }
 
-  async execute(args: Prepared): Promise<ExecutionResult> {
+  async execute(args: MeasuredOperation): Promise<ExecutionResult> {
     const answer = await this.answer(args);
     return answer instanceof TextAnswer ? answer.result : answer;
   }
 
   /** Runs a query or a mutation, for a transport that can send a response's text unchanged from the database. */
-  answer(args: Prepared): Promise<ExecutionResult | TextAnswer> {
+  answer(args: MeasuredOperation): Promise<ExecutionResult | TextAnswer> {
     return timeOperation(args, () => this.#answer(args));
   }
 
-  async #answer(args: Prepared): Promise<ExecutionResult | TextAnswer> {
+  async #answer(args: MeasuredOperation): Promise<ExecutionResult | TextAnswer> {
     const context = args.contextValue;
     const { expensive, countMore } = this.#options;
-    const requests = requestsForCost(costReport(args).cost);
+    const requests = requestsForCost(args.size.cost);
     const tooMany = requests > 1 ? await countMore(context, requests - 1) : undefined;
     if (tooMany) return { errors: [tooMany] };
     // Only for queries does the cost reflect the work of executing them.
     const answer = await (requests > 1 && args.operation.operation === 'query'
       ? inExpensiveTurn(expensive, context.viewer.platformId, () => this.#runInTime(args))
       : this.#runInTime(args));
-    const presentedAnswer = answer instanceof TextAnswer || !answer.errors ? answer : this.#present(answer, args);
-    return context.reportsCost ? withCost(presentedAnswer, args) : presentedAnswer;
+    const presented = answer instanceof TextAnswer || !answer.errors ? answer : this.#present(answer, args);
+    return context.reportsCost ? withCost(presented, costReport(args)) : presented;
   }
 
   #runInTime(args: Prepared): Promise<ExecutionResult | TextAnswer> {
@@ -184,7 +193,7 @@ export class Operations {
     return execute(args);
   }
 
-  async subscribe(args: Prepared): Promise<AsyncIterableIterator<StreamMessage> | ExecutionResult> {
+  async subscribe(args: MeasuredOperation): Promise<AsyncIterableIterator<StreamMessage> | ExecutionResult> {
     const { streams, present } = this.#options;
     const { viewer, reportsCost } = args.contextValue;
     const end = streams.open(viewer);
@@ -202,18 +211,16 @@ export class Operations {
         await stream[Symbol.asyncIterator]().return?.();
         return { errors: [release] };
       }
-      const follower = this.#join(args);
+      const { textOf, leave } = this.#join(args);
       isOpen = true;
-      const leave = () => {
-        follower.leave();
-        release();
-        end();
-      };
-      return streamMessages(
-        stream,
-        { ...follower, leave },
-        { present, extensionsOf: (place, isFirst) => extensionsOf(args, place, isFirst) },
-      );
+      return streamMessages(stream, {
+        ...{ textOf, present, extensionsOf: (place, isFirst) => extensionsOf(args, place, isFirst) },
+        leave: () => {
+          leave();
+          release();
+          end();
+        },
+      });
     } finally {
       if (!isOpen) end();
     }
@@ -253,7 +260,7 @@ function afterIn({ extensions }: OperationParams): string | null | undefined {
 }
 
 /** Returns the extensions of a stream's message: its cursor, the document's cost, and whether it is a repeat. */
-function extensionsOf(args: Prepared, place: Message | undefined, isFirst: boolean) {
+function extensionsOf(args: MeasuredOperation, place: Message | undefined, isFirst: boolean) {
   const { reportsCost, resumePoint, sentAfter } = args.contextValue;
   const mayRepeat = place !== undefined && resumePoint?.mayRepeat(place.position.sequence);
   const extensions = {
@@ -263,4 +270,66 @@ function extensionsOf(args: Prepared, place: Message | undefined, isFirst: boole
     ...(sentAfter !== undefined && place && { cursor: place.cursor }),
   };
   return Object.keys(extensions).length > 0 ? extensions : undefined;
+}
+
+/** Returns an operation's `extensions.cost`: its document's cost and size, with their limits (`DocumentSize`). */
+function costReport({ size: { cost, depth, fields, aliases } }: MeasuredOperation) {
+  const { cost: limit, depth: mostDepth, fields: mostFields, aliases: mostAliases } = documentBudget;
+  const limits = { depth: mostDepth, fields: mostFields, aliases: mostAliases };
+  return { cost, limit, depth, fields, aliases, limits };
+}
+
+function withCost(answer: ExecutionResult | TextAnswer, cost: object): ExecutionResult | TextAnswer {
+  return answer instanceof TextAnswer
+    ? answer.with({ cost })
+    : { ...answer, extensions: { ...answer.extensions, cost } };
+}
+
+/** The highest document cost that counts as one request: one read of twenty rows with twenty fields each. */
+const includedCost = 800;
+
+const costOfRequest = 500;
+
+/** Returns how many requests a document of this cost counts as under the rate limit: at least one. */
+export function requestsForCost(cost: number): number {
+  return 1 + Math.max(0, Math.ceil((cost - includedCost) / costOfRequest));
+}
+
+/** Executes a valid operation in a span. Records its duration, by its root field and the code of its first error. */
+async function timeOperation(
+  { operation: node, operationName }: Prepared,
+  execute: () => Promise<ExecutionResult | TextAnswer>,
+): Promise<ExecutionResult | TextAnswer> {
+  const operation = labelOf(node);
+  noteOperation(operation);
+  const end = requestSeconds.startTimer({ api: 'graphql', operation });
+  const answer = await inSpan(operation, { attributes: { 'graphql.operation.name': operationName ?? '' } }, execute);
+  const code = answer instanceof TextAnswer ? undefined : answer.errors?.[0]?.extensions.code;
+  end({ code: typeof code === 'string' ? code : 'ok' });
+  return answer;
+}
+
+/** Returns an operation's kind, and its root field's name in the schema or "several", so that there are few labels. */
+const labelOf = oncePer(({ operation, selectionSet: { selections } }: OperationDefinitionNode) => {
+  const [first, ...others] = selections;
+  return `${operation} ${first?.kind === Kind.FIELD && others.length === 0 ? first.name.value : 'several'}`;
+});
+
+/**
+ * Returns the result of a query, a mutation, or opening a stream, or TIMEOUT if it takes longer than `limitMs`. The
+ * database ends statements after 10 s; a mutation may still take effect.
+ * @param on.onLateResult called with a result that arrives after the limit
+ */
+function withTimeLimit<Result>(
+  work: Promise<Result>,
+  limitMs: number,
+  on: { readonly onTimeout?: () => void; readonly onLateResult?: (result: Result) => void },
+): Promise<Result | ExecutionResult> {
+  return within(limitMs, work).catch((error: unknown) => {
+    if (!(error instanceof TooLate)) throw error;
+    on.onTimeout?.();
+    work.then(on.onLateResult, () => undefined);
+    const message = `the operation took longer than ${Math.round(limitMs)} ms; to find out whether a mutation took effect, query mutationReceipt or repeat it with the same idempotencyKey`;
+    return { errors: [failure('TIMEOUT', message, { status: 504 })] };
+  });
 }

@@ -5,7 +5,7 @@ import { Overflow } from '../../../domain/events/channel.ts';
 import { EventsUndone } from '../../../domain/events/cursor.ts';
 import { isDatabaseFault, OutcomeUnknown } from '../../../infra/database/faults.ts';
 import { currentRequest } from '../../../infra/instruments/request-facts.ts';
-import { failure, incompleteStatus, unprocessableStatus } from '../failure.ts';
+import { failure, incompleteStatus, locationOf, unprocessableStatus } from '../failure.ts';
 
 /**
  * Converts an error to the form that clients see: a refusal gets its code, GraphQL's own errors stay unchanged, and a
@@ -13,10 +13,7 @@ import { failure, incompleteStatus, unprocessableStatus } from '../failure.ts';
  */
 export function presentError(error: unknown, log: Logger): GraphQLError {
   const original = error instanceof GraphQLError ? error.originalError : error;
-  const location =
-    error instanceof GraphQLError
-      ? { nodes: error.nodes, source: error.source, positions: error.positions, path: error.path }
-      : {};
+  const location = error instanceof GraphQLError ? locationOf(error) : {};
   const refusal = refusalIn(original);
   if (original instanceof OutcomeUnknown && !isDatabaseFault(original.cause)) {
     log.error({ err: original.cause }, 'a resolver failed');
@@ -75,18 +72,12 @@ function isInputError({ message, path, extensions }: GraphQLError): boolean {
  * response failed. SERVICE_UNAVAILABLE would mean that nothing has happened and that the client may simply retry.
  */
 export function asOutcomeUnknown(error: GraphQLError): GraphQLError {
-  const { message, nodes, source, positions, path, originalError } = error;
+  const { message, path, originalError } = error;
   const isBelow = path !== undefined && path.length > 1;
   if (!isBelow || !originalError || originalError instanceof GraphQLError || originalError instanceof Refusal) {
     return error;
   }
-  return new GraphQLError(message, {
-    nodes,
-    source,
-    positions,
-    path,
-    originalError: new OutcomeUnknown(originalError),
-  });
+  return new GraphQLError(message, { ...locationOf(error), originalError: new OutcomeUnknown(originalError) });
 }
 
 /**

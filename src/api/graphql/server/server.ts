@@ -24,7 +24,7 @@ import { SentDocuments } from './sent-documents.ts';
 
 /** The settings for operations, and the parts that identify callers and build contexts. */
 export interface GraphqlOptions
-  extends Omit<OperationsOptions, 'schema' | 'sent' | 'countMore' | 'contextOf' | 'present' | 'rules'> {
+  extends Omit<OperationsOptions, 'schema' | 'sent' | 'countMore' | 'contextOf' | 'present'> {
   readonly payments: Payments;
   readonly feed: Feed;
   readonly credentials: Credentials;
@@ -101,34 +101,18 @@ export async function answerRequest(
   return { errors: [badRequest(message, { code: 'NOT_ACCEPTABLE', status: 406 })] };
 }
 
-/** The values that json-requests.ts passes to Yoga: the response that it writes, and the request's body. */
+/** The response that Yoga writes, and the body of its request. */
 interface YogaContext {
   readonly res: ServerResponse;
   readonly body: Uint8Array;
 }
 
-function createYogaServer(operations: Operations, { log }: Pick<GraphqlOptions, 'log'>) {
-  return createYoga<YogaContext>({
-    schema,
-    graphqlEndpoint: '/graphql',
-    batching: false,
-    multipart: false,
-    parserAndValidationCache: false,
-    landingPage: false,
-    cors: false,
-    logging: false,
-    maskedErrors: { maskError: (error) => presentError(error, log) },
-    graphiql: false,
-    plugins: [useOperations(operations)],
-  });
-}
-
 /**
- * Returns a plugin that makes Yoga handle a request as json-requests.ts does: numbers keep their digits, documents may
- * be sent by hash, and refusals have the same reason and status.
+ * Creates a Yoga server that handles a request as json-requests.ts does: numbers keep their digits, documents may be
+ * sent by hash, and refusals have the same reason and status.
  */
-function useOperations(operations: Operations): Plugin<object, YogaContext> {
-  return {
+function createYogaServer(operations: Operations, { log }: Pick<GraphqlOptions, 'log'>) {
+  const plugin: Plugin<object, YogaContext> = {
     onRequestParse({ setRequestParser }) {
       // The operation is read from the request itself.
       setRequestParser(() => ({ query: '' }));
@@ -146,6 +130,19 @@ function useOperations(operations: Operations): Plugin<object, YogaContext> {
       setResultProcessor((_result, { Response }) => new Response(body, rest), type);
     },
   };
+  return createYoga<YogaContext>({
+    schema,
+    graphqlEndpoint: '/graphql',
+    batching: false,
+    multipart: false,
+    parserAndValidationCache: false,
+    landingPage: false,
+    cors: false,
+    logging: false,
+    maskedErrors: { maskError: (error) => presentError(error, log) },
+    graphiql: false,
+    plugins: [plugin],
+  });
 }
 
 /** Creates the error for missing, malformed, unknown or revoked credentials. */

@@ -32,8 +32,8 @@ interface Group {
 
 interface Follower {
   /** Executes the document for one payload of its stream, or reuses another subscriber's result. Returns JSON. */
-  textOf(payload: unknown): Promise<string>;
-  leave(): void;
+  readonly textOf: (payload: unknown) => Promise<string>;
+  readonly leave: () => void;
 }
 
 /**
@@ -139,7 +139,7 @@ export interface StreamMessage extends Partial<Message> {
   readonly text: string;
 }
 
-interface MessageOptions {
+interface Reader extends Follower {
   readonly present: (error: unknown) => GraphQLError;
   readonly extensionsOf: (place: Message | undefined, isFirst: boolean) => ExecutionResult['extensions'];
 }
@@ -147,8 +147,7 @@ interface MessageOptions {
 /** Returns the messages of an open subscription, each executed when its reader asks for it. */
 export function streamMessages(
   payloads: AsyncIterable<unknown>,
-  follower: Follower,
-  { present, extensionsOf }: MessageOptions,
+  { textOf, leave, present, extensionsOf }: Reader,
 ): AsyncIterableIterator<StreamMessage> {
   const source = payloads[Symbol.asyncIterator]();
   let isFirst = true;
@@ -157,7 +156,7 @@ export function streamMessages(
       try {
         const { done, value } = await source.next();
         if (!done) {
-          const text = await follower.textOf(value);
+          const text = await textOf(value);
           const place = placeOf(value);
           const extensions = extensionsOf(place, isFirst);
           isFirst = false;
@@ -165,15 +164,15 @@ export function streamMessages(
           return { done: false, value: { text: more, ...place } };
         }
       } catch (error) {
-        follower.leave();
+        leave();
         await source.return?.();
         throw present(error);
       }
-      follower.leave();
+      leave();
       return { done: true, value: undefined };
     },
     async return() {
-      follower.leave();
+      leave();
       await source.return?.();
       return { done: true, value: undefined };
     },

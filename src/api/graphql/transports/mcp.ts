@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { CallToolResult, Server as McpServer } from '@modelcontextprotocol/server';
-import type { DocumentNode, GraphQLError, GraphQLSchema } from 'graphql';
+import type { DocumentNode, GraphQLSchema } from 'graphql';
 import { claimOf, isIdempotencyKey } from '../../../core/idempotency.ts';
 import { isJsonObject } from '../../../core/json.ts';
 import { oncePer } from '../../../core/once-per.ts';
@@ -56,12 +56,11 @@ const knownMethods: ReadonlySet<string> = new Set([
 export function createMcpEndpoint(options: McpOptions): McpEndpoint {
   const { log } = options;
   return async (response, body) => {
-    if (response.req.method !== 'POST') {
-      const notAllowed = { code: 'METHOD_NOT_ALLOWED', status: 405, headers: { allow: 'POST' } };
-      const error = badRequest('send each message by POST: there are no sessions or streams', notAllowed);
-      return refuse(response, error);
-    }
     try {
+      if (response.req.method !== 'POST') {
+        const notAllowed = { code: 'METHOD_NOT_ALLOWED', status: 405, headers: { allow: 'POST' } };
+        throw badRequest('send each message by POST: there are no sessions or streams', notAllowed);
+      }
       const caller = await callerOf(options, response);
       const message = messageIn(body);
       const operation = `mcp ${knownMethods.has(message.method) ? message.method : 'other'}`;
@@ -72,13 +71,9 @@ export function createMcpEndpoint(options: McpOptions): McpEndpoint {
     } catch (error) {
       // The deadline has passed, and a response has already been sent.
       if (response.headersSent) throw error;
-      await refuse(response, presentError(error, log));
+      await sendAnswer(response, answerOf({ errors: [presentError(error, log)] }, 'application/json'));
     }
   };
-}
-
-function refuse(response: ServerResponse, error: GraphQLError): Promise<void> {
-  return sendAnswer(response, answerOf({ errors: [error] }, 'application/json'));
 }
 
 function messageIn(body: Buffer) {

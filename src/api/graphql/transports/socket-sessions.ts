@@ -161,19 +161,16 @@ function superviseSocket(socket: WebSocket): Connection {
   };
 }
 
-const isAuthorization = (name: string) => name.toLowerCase() === 'authorization';
-
-/** Finds the credentials in a message's payload: `authorization`, in any letter case. */
-export function findAuthorization(payload: Readonly<Record<string, unknown>> | undefined): string | undefined {
-  const found = Object.entries(payload ?? {}).find(
-    ([name, value]) => isAuthorization(name) && typeof value === 'string',
-  );
-  return found && String(found[1]);
-}
-
-/** Removes the credentials from a ping's payload, which graphql-ws returns in its pong, where logs may record it. */
+/**
+ * Takes the credentials (`authorization`, in any letter case) from a message's payload. graphql-ws keeps the payload of
+ * the first message, and returns that of a ping in its pong, where logs may record it.
+ */
 export function takeAuthorization(payload: Record<string, unknown> | undefined): string | undefined {
-  const authorization = findAuthorization(payload);
-  for (const name of Object.keys(payload ?? {})) if (isAuthorization(name)) delete payload?.[name];
+  let authorization: string | undefined;
+  for (const [name, value] of Object.entries(payload ?? {})) {
+    if (name.toLowerCase() !== 'authorization') continue;
+    if (typeof value === 'string') authorization ??= value;
+    delete payload?.[name];
+  }
   return authorization;
 }

@@ -17,9 +17,8 @@ import {
   noteCaller,
   type RequestFacts,
 } from '../../../infra/instruments/request-facts.ts';
-import type { Prepared } from '../context.ts';
 import { invalidInput, rateLimited, withoutStatus } from '../failure.ts';
-import type { Transport } from '../server/operations.ts';
+import type { MeasuredOperation, Transport } from '../server/operations.ts';
 import { inexactRequest } from '../server/read-operation.ts';
 import type { SentOperation } from '../server/sent-documents.ts';
 import { unavailable } from '../server/server.ts';
@@ -31,7 +30,6 @@ import {
   closeTryAgain,
   countOperation,
   type Extra,
-  findAuthorization,
   openSession,
   renewSession,
   type SocketOptions,
@@ -134,7 +132,7 @@ function protocolOptions(options: SocketOptions): ServerOptions<Record<string, u
       extra.acknowledgements = new Acknowledgements((payload) => {
         if (extra.socket.readyState === extra.socket.OPEN) extra.socket.send(JSON.stringify({ type: 'ping', payload }));
       });
-      return openSession(options, extra, findAuthorization(connectionParams));
+      return openSession(options, extra, takeAuthorization(connectionParams));
     },
     onPing: ({ extra }, payload) => renewSession(options, extra, takeAuthorization(payload)),
     onPong: ({ extra }, payload) => extra.acknowledgements?.take(payload),
@@ -192,7 +190,7 @@ function resumeKeyOf(
   { resumes }: Extra,
   id: string,
   { operationName, variables, extensions }: SentOperation,
-  { contextValue: { viewer }, operation, document }: Prepared,
+  { contextValue: { viewer }, operation, document }: MeasuredOperation,
   streams: TokenCap,
 ): ResumeKey | GraphQLError | undefined {
   if (operation.operation !== 'subscription') return undefined;
@@ -208,7 +206,7 @@ function resumeKeyOf(
   return { platformId, subject, digest: hash('sha256', text, 'buffer'), most: streams.mostOf(viewer) };
 }
 
-interface SocketOperation extends Prepared {
+interface SocketOperation extends MeasuredOperation {
   readonly id: string;
   readonly extra: Extra;
   readonly facts: RequestFacts;
