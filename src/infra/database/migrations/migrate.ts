@@ -3,7 +3,7 @@ import pg from 'pg';
 import { withAdvisoryLock, withClient } from '../advisory-lock.ts';
 import { type LockSession, lockSessions, nameOf } from '../blockers.ts';
 import { connectionName } from '../connections/address.ts';
-import { sqlState } from '../faults.ts';
+import { OperatorError, sqlState } from '../faults.ts';
 import type { Queryable } from '../statement.ts';
 import { transactionOn } from '../transaction.ts';
 import { type Migration, projectPrisma, readMigrations } from './migration-files.ts';
@@ -31,9 +31,6 @@ const createMigrationsTable = `create table if not exists public._prisma_migrati
 const readAsServing = `select set_config('role', 'gateway_serving', false) from pg_class c
   where c.relname = '_prisma_migrations' and c.relnamespace = 'public'::regnamespace
     and not (has_schema_privilege(c.relnamespace, 'usage') and has_table_privilege(c.oid, 'select'))`;
-
-/** Reports why the database cannot be migrated and what to do, for the person who started the program. */
-export class MigrationError extends Error {}
 
 export interface MigrateOptions {
   readonly prismaDirectory?: string;
@@ -68,7 +65,7 @@ const graceMs = 500;
  * Applies the migrations that the database lacks. If several processes start together, one migrates while the others
  * wait. Migrations that exist only in the database, from a newer version of the program, are ignored.
  * @returns the names of the migrations applied now
- * @throws MigrationError if a migration fails (it is rolled back), or the database's history contradicts the files
+ * @throws OperatorError if a migration fails (it is rolled back), or the database's history contradicts the files
  */
 export async function migrate(databaseUrl: string, options: MigrateOptions = {}): Promise<{ applied: string[] }> {
   const { prismaDirectory = projectPrisma, dataDirectory, signal } = options;
@@ -90,8 +87,8 @@ export async function migrate(databaseUrl: string, options: MigrateOptions = {})
     try {
       return await withAdvisoryLock(databaseUrl, PRISMA_MIGRATE_LOCK, apply, use);
     } catch (error) {
-      if (error instanceof MigrationError || !signal?.aborted) throw error;
-      throw new MigrationError(stopped, { cause: error });
+      if (error instanceof OperatorError || !signal?.aborted) throw error;
+      throw new OperatorError(stopped, { cause: error });
     } finally {
       signal?.removeEventListener('abort', cancel);
     }
@@ -104,7 +101,7 @@ const cancelStatement =
 const stopped =
   'Stopped. The migration under way is rolled back, and earlier ones stay applied. Run the command again to continue.';
 
-/** Checks that all of this program's migrations have been applied to the database. @throws MigrationError */
+/** Checks that all of this program's migrations have been applied to the database. @throws OperatorError */
 export async function verifyMigrations(
   databaseUrl: string,
   { prismaDirectory = projectPrisma, dataDirectory }: MigrateOptions = {},
@@ -120,7 +117,7 @@ export async function verifyMigrations(
     dataDirectory === undefined
       ? `Run "npm run migrate" with the address of the tables' owner in DATABASE_OWNER_URL, or start with MIGRATE=on.`
       : '"npm start" applies them.';
-  throw new MigrationError(`The database lacks the migrations ${names}. ${remedy}`);
+  throw new OperatorError(`The database lacks the migrations ${names}. ${remedy}`);
 }
 
 /** Refuses an empty database without the encoding UTF8: it might not store all names, or count bytes as characters. */
@@ -128,7 +125,7 @@ async function requireUnicode(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ server_encoding: string }>('show server_encoding');
   const encoding = rows[0]?.server_encoding;
   if (encoding === 'UTF8') return;
-  throw new MigrationError(
+  throw new OperatorError(
     `The database "${client.database}" has the encoding ${encoding}, but needs UTF8. Drop it, and create it again: createdb --encoding=UTF8 --template=template0 ${client.database}`,
   );
 }
@@ -137,7 +134,7 @@ async function pending(client: pg.Client, migrations: readonly Migration[], data
   const records = new Map((await readRecords(client)).map((record) => [record.name, record]));
   const unfinished = [...records.values()].find(({ finished }) => !finished);
   if (unfinished) {
-    throw new MigrationError(
+    throw new OperatorError(
       `Migration ${unfinished.name} was started by another tool and did not finish. Repair the database by hand, then run "prisma migrate resolve".`,
     );
   }
@@ -148,14 +145,14 @@ async function pending(client: pg.Client, migrations: readonly Migration[], data
       ? `drop the database "${client.database}", create it again and restart, or set DATABASE_URL to another`
       : `remove the folder ${dataDirectory} and start again`;
   if (first && firstRecord !== undefined && !records.has(first.name)) {
-    throw new MigrationError(
+    throw new OperatorError(
       `This database was created by an earlier series of migrations (starting with ${firstRecord}), which ${first.name} has replaced. It cannot be migrated to the current schema. To reset it (this deletes all data), ${reset}.`,
     );
   }
   return migrations.filter(({ name, checksum }) => {
     const record = records.get(name);
     if (record && record.checksum !== checksum) {
-      throw new MigrationError(
+      throw new OperatorError(
         `Migration ${name} was changed after this database applied it. Restore the file and put the change into a new migration (npm run migration -- NAME). Or, in development, reset the database (this deletes all data): ${reset}.`,
       );
     }
@@ -211,7 +208,7 @@ async function applyPatiently(migration: Migration, { client, watcher, patience,
       return await watched;
     } catch (error) {
       await watched;
-      if (signal?.aborted) throw new MigrationError(stopped, { cause: error });
+      if (signal?.aborted) throw new OperatorError(stopped, { cause: error });
       if (!isLocked(error)) throw migrationFailure(migration, error);
       const { blockers } = locks;
       // A short attempt may end before its blockers have been read. In that case, the previous attempt's blockers are
@@ -256,10 +253,10 @@ async function apply(client: pg.Client, migration: Migration, locks: WantedLocks
 }
 
 function migrationFailure({ name, sql }: Migration, cause: unknown, advice?: string): Error {
-  if (!(cause instanceof pg.DatabaseError)) return new MigrationError(`Migration ${name} failed: ${cause}`, { cause });
+  if (!(cause instanceof pg.DatabaseError)) return new OperatorError(`Migration ${name} failed: ${cause}`, { cause });
   const line = cause.position && `:${sql.slice(0, Number(cause.position)).split('\n').length}`;
   const detail = [cause.message, cause.detail, cause.hint, advice].filter(Boolean).join('. ');
-  return new MigrationError(
+  return new OperatorError(
     `Migration ${name} failed and was rolled back: ${detail} (SQLSTATE ${cause.code}, migration.sql${line ?? ''}).`,
     { cause },
   );
