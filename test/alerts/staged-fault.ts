@@ -62,6 +62,16 @@ export const unstaged = (staged: string, alerts: readonly string[], reason: stri
   unavailable: () => reason,
 });
 
+/** A fault that lasts as long as a session that has run these statements. */
+export const whileOpen = (staged: string, alerts: readonly string[], ...sql: readonly string[]): StagedFault => ({
+  staged,
+  alerts,
+  async stage({ databaseUrl }) {
+    const client = await session(databaseUrl, ...sql);
+    return [() => client.end()];
+  },
+});
+
 export async function session(url: string, ...statements: readonly string[]): Promise<pg.Client> {
   const client = await openClient(url);
   for (const sql of statements) await client.query(sql);

@@ -15,6 +15,7 @@ import {
   type StagedFault,
   session,
   unstaged,
+  whileOpen,
 } from './staged-fault.ts';
 
 const address = (currency: string) => `$success.${currency}@${simulatedDomain}`;
@@ -86,19 +87,12 @@ const ofInstances: Readonly<Record<string, StagedFault>> = {
     ({ own }) => own('update feed_epoch set marked_at = null where id = (select max(id) from feed_epoch)'),
     ({ ops }) => ops('restored', '--yes'),
   ),
-  'forgotten transaction': {
-    staged: 'a person leaves a transaction open after a write',
-    alerts: ['PaymentsOldSnapshot'],
-    async stage({ databaseUrl }) {
-      const client = await session(
-        databaseUrl,
-        'set idle_in_transaction_session_timeout = 0; set transaction_timeout = 0',
-        'begin',
-        'create table forgotten ()',
-      );
-      return [() => client.end()];
-    },
-  },
+  'forgotten transaction': whileOpen(
+    'a person leaves a transaction open after a write',
+    ['PaymentsOldSnapshot'],
+    'set idle_in_transaction_session_timeout = 0; set transaction_timeout = 0',
+    'begin; create table forgotten ()',
+  ),
   'slot without a standby': bySql(
     'a replication slot that no standby reads from',
     ['PaymentsLogKept'],
@@ -182,14 +176,11 @@ const ofInstances: Readonly<Record<string, StagedFault>> = {
     },
   },
   // Faults of the background work: the feed, orders, webhooks.
-  'stalled sequencer': {
-    staged: 'another session holds the lock of the sequencer',
-    alerts: ['PaymentsFeedStands'],
-    async stage({ databaseUrl }) {
-      const holder = await session(databaseUrl, `select pg_advisory_lock(${stepLock})`);
-      return [() => holder.end()];
-    },
-  },
+  'stalled sequencer': whileOpen(
+    'another session holds the lock of the sequencer',
+    ['PaymentsFeedStands'],
+    `select pg_advisory_lock(${stepLock})`,
+  ),
   'hanging feed': {
     staged: 'reads of the feed by one instance hang, and more than 500 events arrive',
     alerts: ['PaymentsFeedBehind'],
