@@ -18,9 +18,7 @@ const endSessions = () =>
   server.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [name()]);
 
 /** A request, and how its response shows that it cannot be executed: by a status, or in the data. */
-interface Call {
-  readonly send: (by: TestPlatform) => Promise<{ readonly unavailable: boolean; readonly answer: unknown }>;
-}
+type Call = (by: TestPlatform) => Promise<{ readonly unavailable: boolean; readonly answer: unknown }>;
 
 interface HttpCall {
   readonly body?: object | undefined;
@@ -29,8 +27,9 @@ interface HttpCall {
 }
 
 /** A request to a path of the service, with the platform's credentials unless others are given. */
-const overHttp = (method: string, path: string, { body, accept, authorization }: HttpCall = {}): Call => ({
-  async send(by) {
+const overHttp =
+  (method: string, path: string, { body, accept, authorization }: HttpCall = {}): Call =>
+  async (by) => {
     const response = await fetch(`${t.url}${path}`, {
       method,
       headers: {
@@ -46,8 +45,7 @@ const overHttp = (method: string, path: string, { body, accept, authorization }:
     const isLater = response.status === 503 && retryAfter.test(response.headers.get('retry-after') ?? '');
     const isAsWanted = isStream && authorization === undefined ? response.status === 200 : isLater;
     return { unavailable: isAsWanted && answer.text.includes('"SERVICE_UNAVAILABLE"'), answer };
-  },
-});
+  };
 
 const overRest = (method: string, path: string, body?: object) => overHttp(method, `/2025-10-13${path}`, { body });
 
@@ -62,24 +60,25 @@ const overEachForm = (authorization?: string): readonly Call[] => [
   overHttp('GET', `/graphql?query=${encodeURIComponent(document)}`, { authorization }),
 ];
 
-const mutation = (operation: Parameters<typeof act>[1], input: object): Call => ({
-  async send(by) {
+const mutation =
+  (operation: Parameters<typeof act>[1], input: object): Call =>
+  async (by) => {
     const answer = await act(by, operation, { ...input, idempotencyKey: crypto.randomUUID() }, '__typename').catch(
       (error: unknown) => ({ thrown: String(error) }),
     );
     return { unavailable: answer.__typename === 'UnavailableError', answer };
-  },
-});
+  };
 
-const query = (document: string): Call => ({
-  async send(by) {
+const query =
+  (document: string): Call =>
+  async (by) => {
     const answer = await by.send(document);
     return { unavailable: answer.errors?.[0]?.extensions.code === 'SERVICE_UNAVAILABLE', answer };
-  },
-});
+  };
 
-const overSocket = (document: string): Call => ({
-  async send(by) {
+const overSocket =
+  (document: string): Call =>
+  async (by) => {
     const client = by.socket();
     try {
       for await (const result of client.iterate({ query: document })) {
@@ -93,8 +92,7 @@ const overSocket = (document: string): Call => ({
       await client.dispose();
     }
     return { unavailable: false, answer: 'nothing' };
-  },
-});
+  };
 
 const payment = () => ({ sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 100 });
 
@@ -124,7 +122,7 @@ const writes = (): readonly Call[] => [
 
 /** Sends all calls concurrently. Returns the responses other than SERVICE_UNAVAILABLE. */
 async function otherwiseAnswered(calls: readonly Call[], by: TestPlatform): Promise<unknown[]> {
-  const answers = await Promise.all(calls.map(({ send }) => send(by)));
+  const answers = await Promise.all(calls.map((call) => call(by)));
   return answers.filter(({ unavailable }) => !unavailable).map(({ answer }) => answer);
 }
 
@@ -140,7 +138,7 @@ test('while the database is read-only, commands report that nothing happened, an
   await endSessions();
   await vi.waitFor(() => platform.ask('{ viewer { kind } customers { totalCount } }'), 60_000);
   expect(await otherwiseAnswered(writes(), platform)).toEqual([]);
-  for (const { send } of reads()) expect(await send(platform)).toMatchObject({ unavailable: false });
+  for (const call of reads()) expect(await call(platform)).toMatchObject({ unavailable: false });
   await server.query(`alter database ${name()} reset default_transaction_read_only`);
   // No session is ended here. Sessions that were opened in the meantime cannot write, so they must be dropped.
   await untilRecovered();

@@ -298,23 +298,16 @@ export async function filling(owner: pg.Pool, work: (client: pg.PoolClient) => P
   }
 }
 
-/** What Postgres does for a list query. */
-export interface Plan {
-  readonly indexes: readonly string[];
-  /** How many rows of the table were read, including those that a filter removed; undefined if not executed. */
-  readonly rowsRead: number | undefined;
-  /** Whether the statement was sent without a name, and so is planned each time. */
-  readonly isPlannedAnew: boolean;
-  readonly isPlannedOnce: boolean;
-}
-
-/** Sends a query or a REST path twice. Returns the plan of its statement, in the gateway's role. */
+/**
+ * Sends a query or a REST path twice. Returns the plan of its statement, in the gateway's role: its indexes, how many rows
+ * of the table were read, including those that a filter removed (undefined if not executed), and how it is planned.
+ */
 export async function planOf(
   t: TestGateway,
   { query, table }: Pick<PlanCase, 'query' | 'table'>,
   variables: object,
   isCarriedOut: boolean,
-): Promise<Plan> {
+) {
   const { serving } = t.gateway;
   const { authorization } = t.platform;
   const ask = async () =>
