@@ -53,12 +53,9 @@ export function bySql(staged: string, alerts: readonly string[], begin: string, 
 }
 
 export const unstaged = (staged: string, alerts: readonly string[], reason: string): StagedFault => ({
-  ...between(
-    staged,
-    alerts,
-    () => undefined,
-    () => undefined,
-  ),
+  staged,
+  alerts,
+  stage: async () => [() => undefined],
   unavailable: () => reason,
 });
 
