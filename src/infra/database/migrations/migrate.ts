@@ -190,9 +190,9 @@ interface Attempts {
 }
 
 /**
- * Applies a migration, as often as other sessions hold locks that it needs. Each attempt learns these locks. From the
- * second attempt on, the migration first waits for the lock that was not free, and takes the others only if they are
- * free. So it never waits for a transaction that is itself waiting for the migration, such as one of the service's loops.
+ * Applies a migration, and tries again while other sessions hold locks that it needs. Each attempt records these locks.
+ * From the second attempt on, the migration first waits for the lock that was not free, and takes the others only if
+ * they are free, so it never waits for a transaction that is itself waiting for the migration.
  */
 async function applyPatiently(migration: Migration, { client, watcher, patience, log, signal }: Attempts) {
   const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
