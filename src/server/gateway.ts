@@ -86,14 +86,22 @@ interface GatewayOptions extends ServingOptions {
 
 /** Starts an instance in its ROLE on a migrated database. @throws ConfigError for a bad HOST, PORT or SECRET_KEY */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
-  const { config, log } = options;
+  const { config } = options;
   if (config.ROLE !== 'work' && !config.SECRET_KEY) {
     throw new ConfigError([
       'SECRET_KEY is required to serve, the same on all instances: it encrypts cursors and secrets. Create one with "openssl rand -base64 32"',
     ]);
   }
-  // If the start fails, everything that is already running is stopped, in reverse order.
-  await using started = new AsyncDisposableStack();
+  const started = new AsyncDisposableStack();
+  return startParts(options, started).catch(async (error: unknown) => {
+    await started.disposeAsync();
+    throw error;
+  });
+}
+
+/** Starts an instance, and defers to `started` what stops each part, in reverse order, if a later part cannot start. */
+async function startParts(options: GatewayOptions, started: AsyncDisposableStack): Promise<Gateway> {
+  const { config, log } = options;
   const { serving, working, replicas, close: closeDatabases } = openDatabases(options);
   started.defer(closeDatabases);
   const payments = await openPayments(working, config, log);
@@ -133,7 +141,6 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
           throw listenError(error, config);
         });
   readiness.begin();
-  started.move();
   return { ...instance, url: apis?.http.url, stop: () => stopInOrder({ ...parts, serving: apis }) };
 }
 
