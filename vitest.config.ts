@@ -51,7 +51,6 @@ export const deep = [
   'proof/*',
   'rails/{cells,conformance,open-transactions,reconciliation,secrets,upstream*}',
   'rest/{both-apis*,contract,examples,parameters}',
-  'sandbox-start',
   'schedules/*',
   'start',
   'terminal/terminal',

@@ -1,14 +1,12 @@
-import { spawnSync } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { runToEnd } from './setup/child-gateway.ts';
 import { canMount, onDiskOfItsOwn } from './setup/embedded-servers.ts';
 
 // If the data directory cannot be used, startup fails with a one-sentence message and no stack trace.
 
-const root = path.resolve(import.meta.dirname, '..');
-const program = [process.execPath, '--disable-warning=ExperimentalWarning', 'src/main.ts'];
 const keys = { SECRET_KEY: Buffer.alloc(32).toString('base64'), CLIENT_TOKEN_KEY: 'k'.repeat(32) };
 const advice =
   'repair it, set DATA_DIR to another folder, or set DATABASE_URL, CLIENT_TOKEN_KEY and SECRET_KEY, with which no DATA_DIR is needed';
@@ -31,28 +29,28 @@ describe.each(cases)('%s', (_what, environment) => {
   ])('%s', async (_where, name) => {
     await writeFile(path.join(parent, 'file'), '');
     const dataDir = path.join(parent, name);
-    expectRefusal(run(program, dataDir, environment), dataDir, /\((ENOTDIR|EEXIST): /);
+    expectRefusal(run(dataDir, environment), dataDir, /\((ENOTDIR|EEXIST): /);
   });
 
   test.runIf(canMount())('on a read-only disk', () => {
-    const mounted = [...onDiskOfItsOwn(parent, 'ro'), ...program];
+    const mounted = onDiskOfItsOwn(parent, 'ro');
     for (const dataDir of [parent, path.join(parent, 'some', 'data')]) {
-      expectRefusal(run(mounted, dataDir, environment), dataDir, /\(EROFS: read-only file system/);
+      expectRefusal(run(dataDir, environment, mounted), dataDir, /\(EROFS: read-only file system/);
     }
   });
 
   test.runIf(canMount())('on a full disk', () => {
     // The disk has just enough room for an empty folder.
     const full = 'mount -t tmpfs -o nr_inodes=2 none "$0" && mkdir "$0/data" && exec "$@"';
-    const mounted = ['unshare', '-m', 'sh', '-c', full, parent, ...program];
+    const mounted = ['unshare', '-m', 'sh', '-c', full, parent];
     const dataDir = path.join(parent, 'data');
-    expectRefusal(run(mounted, dataDir, environment), dataDir, /\(ENOSPC: no space left on device/);
+    expectRefusal(run(dataDir, environment, mounted), dataDir, /\(ENOSPC: no space left on device/);
   });
 });
 
 test.runIf(canMount())('a disk that fills up while the cluster is created', async () => {
   const dataDir = path.join(parent, 'data');
-  const { status, stderr } = run([...onDiskOfItsOwn(parent, 'size=8m'), ...program], dataDir, {});
+  const { status, stderr } = run(dataDir, {}, onDiskOfItsOwn(parent, 'size=8m'));
   expect(stderr).toMatch(
     /^The embedded Postgres could not create its database in .*No space left on device.*DATABASE_URL/s,
   );
@@ -63,7 +61,7 @@ test.runIf(canMount())('a disk that fills up while the cluster is created', asyn
 test.runIf(canMount())('as root, if no folder can be created for the user who runs Postgres', async () => {
   const dataDir = path.join(parent, 'data');
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
-  const { status, stderr } = run([...onDiskOfItsOwn('/var/lib', 'ro'), ...program], dataDir, keys);
+  const { status, stderr } = run(dataDir, keys, onDiskOfItsOwn('/var/lib', 'ro'));
   expect(stderr).toMatch(
     /^Postgres cannot run as root, and the user "nobody" who runs it instead cannot enter \S+\/data/,
   );
@@ -76,7 +74,7 @@ test('a database that cannot be opened is reported without a stack trace, but wi
   const dataDir = path.join(parent, 'data');
   await chmod(parent, 0o711);
   await mkdir(path.join(dataDir, 'postgres'), { recursive: true });
-  const { status, stderr } = run(program, dataDir, {});
+  const { status, stderr } = run(dataDir, {});
   expect(stderr).toMatch(/cannot be opened\. Start as the user who created it.*DATABASE_URL\.\n$/);
   expect(stderr.trimEnd().split('\n')).toHaveLength(1);
   expect(status).toBe(1);
@@ -84,14 +82,8 @@ test('a database that cannot be opened is reported without a stack trace, but wi
 
 type Environment = Readonly<Record<string, string>>;
 
-function run([command = '', ...args]: readonly string[], dataDir: string, environment: Environment) {
-  return spawnSync(command, args, {
-    cwd: root,
-    encoding: 'utf8',
-    env: { ...process.env, NODE_ENV: 'development', PORT: '0', LOG_LEVEL: 'silent', ...environment, DATA_DIR: dataDir },
-    timeout: 50_000,
-  });
-}
+const run = (dataDir: string, environment: Environment, wrapper: readonly string[] = []) =>
+  runToEnd({ ...environment, DATA_DIR: dataDir }, { wrapper });
 
 function expectRefusal(ended: { status: number | null; stderr: string }, dataDir: string, reason: RegExp): void {
   const sentence = ended.stderr.replace('Invalid settings:\n  - ', '').trimEnd();

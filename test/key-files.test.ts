@@ -7,6 +7,7 @@ import { ClientTokens } from '../src/domain/access/tokens/client-tokens.ts';
 import { openDatabase } from '../src/infra/database/database.ts';
 import { ConfigError } from '../src/server/config.ts';
 import { findKeys } from '../src/server/start/key-file.ts';
+import { runToEnd } from './setup/child-gateway.ts';
 
 const root = path.resolve(import.meta.dirname, '..');
 let directory: string;
@@ -90,12 +91,7 @@ test('a secret key in the settings is used unchanged, and production never creat
 test('an empty client-token.key stops startup with a message that names it', async () => {
   const file = path.join(directory, 'client-token.key');
   await writeFile(file, '');
-  const { status, stderr } = spawnSync(process.execPath, ['--disable-warning=ExperimentalWarning', 'src/main.ts'], {
-    cwd: root,
-    encoding: 'utf8',
-    env: { ...process.env, NODE_ENV: 'development', PORT: '0', LOG_LEVEL: 'silent', DATA_DIR: directory },
-    timeout: 50_000,
-  });
+  const { status, stderr } = runToEnd({ DATA_DIR: directory });
   expect(stderr).toBe(
     `Invalid settings:\n  - ${file} should hold 32 bytes in base64url (43 characters) but is empty: restore it; or remove it, and the next start creates a new key (client tokens signed with the old key are then refused); or set CLIENT_TOKEN_KEY\n`,
   );

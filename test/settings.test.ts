@@ -67,6 +67,7 @@ test.each([
   ],
   [{ DATABASE_URL: 'postgres://host/payments?sslrootcert=/none.pem' }, 'DATABASE_URL cannot be used (ENOENT'],
   [{ DATABASE_URL: 'postgres://host%zz/payments' }, 'DATABASE_URL cannot be used (URI malformed)'],
+  [{ DATABASE_DIRECT_URL: 'postgres://host/payments' }, 'DATABASE_DIRECT_URL needs DATABASE_URL'],
   [{ ROLE: 'leader' }, 'ROLE must be all, serve or work'],
   [{ NODE_ENV: 'production', DATABASE_URL: '' }, 'DATABASE_URL is required in production'],
 ])('a wrong setting is reported: %o', (environment, message) => {

@@ -1,7 +1,8 @@
 import pg from 'pg';
 import { lockSessions, nameOf, rootsOf } from '../infra/database/blockers.ts';
 import type { Database } from '../infra/database/database.ts';
-import { MigrationError, verifyMigrations } from '../infra/database/migrations/migrate.ts';
+import { OperatorError } from '../infra/database/faults.ts';
+import { verifyMigrations } from '../infra/database/migrations/migrate.ts';
 import { refuseOwners } from '../infra/database/owners.ts';
 import { fieldName } from '../infra/database/rows.ts';
 import type { CamelCased } from '../infra/database/statement.ts';
@@ -52,7 +53,7 @@ export const beginningChecks: Checks<Patient> = {
     verifyMigrations(directUrl(config)).then(
       (): Verdicts => ['ok', 'all are applied'],
       (error: unknown) => {
-        if (!(error instanceof MigrationError)) throw error;
+        if (!(error instanceof OperatorError)) throw error;
         return ['fault', error.message];
       },
     ),

@@ -86,57 +86,62 @@ interface GatewayOptions extends ServingOptions {
 
 /** Starts an instance in its ROLE on a migrated database. @throws ConfigError for a bad HOST, PORT or SECRET_KEY */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
-  const { config, log } = options;
+  const { config } = options;
   if (config.ROLE !== 'work' && !config.SECRET_KEY) {
     throw new ConfigError([
       'SECRET_KEY is required to serve, the same on all instances: it encrypts cursors and secrets. Create one with "openssl rand -base64 32"',
     ]);
   }
+  const started = new AsyncDisposableStack();
+  return startParts(options, started).catch(async (error: unknown) => {
+    await started.disposeAsync();
+    throw error;
+  });
+}
+
+/** Starts an instance, and defers to `started` what stops each part, in reverse order, if a later part cannot start. */
+async function startParts(options: GatewayOptions, started: AsyncDisposableStack): Promise<Gateway> {
+  const { config, log } = options;
   const { serving, working, replicas, close: closeDatabases } = openDatabases(options);
-  const payments = await openPayments(working, config, log).catch((error: unknown) => abandon(error, [closeDatabases]));
-  const close = async () => {
-    await closeRails(payments.rails);
-    await closeDatabases();
-  };
+  started.defer(closeDatabases);
+  const payments = await openPayments(working, config, log);
+  started.defer(() => closeRails(payments.rails));
   const webhooks = openWebhooks(payments, config, options.webhooks);
   if (!webhooks.box) log.warn('SECRET_KEY is not set: webhooks are off');
   const sequencer = config.ROLE === 'serve' ? undefined : new Sequencer(working, log);
   const feed = new Feed(serving, log);
-  const sessions = new Sessions(serving, log);
-  const readiness = new ReadinessWatch(config.ROLE === 'work' ? working : serving, log, options.pace?.readiness);
-  const closing = [() => sessions.leave(0), () => readiness.close(), close];
-  if (!config.ALLOW_UNSAFE.includes('owner-login'))
-    await refuseOwners(config.ROLE === 'work' ? working : serving).catch((error: unknown) => abandon(error, closing));
-  await feed.open().catch((error: unknown) => abandon(error, closing));
+  const sessions = started.adopt(new Sessions(serving, log), (one) => one.leave(0));
+  const watched = config.ROLE === 'work' ? working : serving;
+  const readiness = started.adopt(new ReadinessWatch(watched, log, options.pace?.readiness), (watch) => watch.close());
+  if (!config.ALLOW_UNSAFE.includes('owner-login')) await refuseOwners(watched);
+  await feed.open();
+  started.defer(() => feed.close());
   readiness.open();
   await replicas?.open();
   const observed = { serving, working, replicas, feed, sessions, readiness };
-  const metrics = await startMetrics(config, observed, log).catch((error: unknown) =>
-    abandon(listenError(error, config, 'METRICS'), [() => feed.close(), ...closing]),
-  );
+  const metrics = await startMetrics(config, observed, log).catch((error: unknown) => {
+    throw listenError(error, config, 'METRICS');
+  });
+  started.defer(() => metrics?.close());
   const workers =
     sequencer && startWorkers(payments, webhooks, { sequencer, log, reconcileHour: config.RECONCILE_HOUR });
+  started.defer(() => workers?.stop());
+  const close = () => closeRails(payments.rails).then(closeDatabases);
   const parts = { sessions, workers, feed, readiness, metrics, database: { close }, log };
   const instance = { payments, metricsUrl: metrics?.url, serving, replicas, feed, sessions };
-  if (config.ROLE === 'work') {
-    readiness.begin();
-    return { ...instance, url: undefined, stop: () => stopInOrder(parts) };
-  }
   const ofRequests = { ...payments, database: serving };
-  const apis = await startServing(options, {
-    payments: ofRequests,
-    webhooks: { ...webhooks, payments: ofRequests },
-    ...{ feed, sessions, readiness, replicas, metricsUrl: metrics?.url },
-  }).catch((error: unknown) =>
-    abandon(listenError(error, config), [
-      () => metrics?.close(),
-      () => feed.close(),
-      () => workers?.stop(),
-      ...closing,
-    ]),
-  );
+  const apis =
+    config.ROLE === 'work'
+      ? undefined
+      : await startServing(options, {
+          payments: ofRequests,
+          webhooks: { ...webhooks, payments: ofRequests },
+          ...{ feed, sessions, readiness, replicas, metricsUrl: metrics?.url },
+        }).catch((error: unknown) => {
+          throw listenError(error, config);
+        });
   readiness.begin();
-  return { ...instance, url: apis.http.url, stop: () => stopInOrder({ ...parts, serving: apis }) };
+  return { ...instance, url: apis?.http.url, stop: () => stopInOrder({ ...parts, serving: apis }) };
 }
 
 /** Opens the database for requests and, with half as many connections, for background work, which commits wake. */
@@ -157,10 +162,4 @@ function openDatabases({ databaseUrl: url, pooler, config, log, pace }: GatewayO
   const replicas = config.ROLE === 'work' ? undefined : openReplicas(serving, config, log, pace?.replicas);
   const close = async () => void (await Promise.all([serving.close(), working.close(), replicas?.close()]));
   return { serving, working, replicas, close };
-}
-
-/** After a failed start, stops the parts that were already running, and then throws the error. */
-async function abandon(error: unknown, steps: readonly (() => unknown)[]): Promise<never> {
-  for (const step of steps) await step();
-  throw error;
 }

@@ -1,21 +1,14 @@
-import { EmbeddedPostgresError } from '../infra/database/embedded/embedded-location.ts';
-import { isDatabaseFault } from '../infra/database/faults.ts';
-import { MigrationError } from '../infra/database/migrations/migrate.ts';
-import { OwnerError } from '../infra/database/owners.ts';
-import { PoolerError } from '../infra/database/pooler.ts';
+import { isDatabaseFault, OperatorError } from '../infra/database/faults.ts';
 import { ConfigError } from './config.ts';
-import { DatabaseUnreachable } from './start/reach-database.ts';
 
 /** Prints why a program exits: just the message if the error is meant for the user, otherwise the whole error. */
 export function printError(error: unknown): void {
   console.error(messageForUser(error) ?? error);
 }
 
-const forUsers = [ConfigError, DatabaseUnreachable, EmbeddedPostgresError, MigrationError, OwnerError, PoolerError];
-
 /** Returns the message of an error that is meant for the program's user; undefined for any other error. */
 export function messageForUser(error: unknown): string | undefined {
-  if (error instanceof Error && forUsers.some((kind) => error instanceof kind)) return error.message;
+  if (error instanceof ConfigError || error instanceof OperatorError) return error.message;
   return wrongLogin(error) ?? (isDatabaseFault(error) ? `The database cannot be used: ${wordsOf(error)}.` : undefined);
 }
 

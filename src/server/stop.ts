@@ -24,7 +24,7 @@ export interface Serving {
 
 export interface Running {
   /** Undefined for an instance that only does background work. */
-  readonly serving?: Serving;
+  readonly serving: Serving | undefined;
   readonly sessions: Sessions;
   readonly workers: ReturnType<typeof startWorkers> | undefined;
   readonly feed: Feed;

@@ -18,10 +18,7 @@ export interface Stage extends Surroundings {
 }
 
 /** Ends a fault. Once the fault's alerts are resolved, `cleanUp` removes what it left behind. */
-export interface Staged {
-  end(): Promise<unknown> | unknown;
-  cleanUp?(): Promise<unknown>;
-}
+export type Staged = readonly [end: () => unknown, cleanUp?: () => unknown];
 
 export interface StagedFault {
   /** The description of the fault in the table in docs/faults.md. */
@@ -41,7 +38,7 @@ export function between(staged: string, alerts: readonly string[], begin: Step, 
     alerts,
     async stage(stage) {
       await begin(stage);
-      return { end: () => end(stage) };
+      return [() => end(stage)];
     },
   };
 }
@@ -56,13 +53,20 @@ export function bySql(staged: string, alerts: readonly string[], begin: string, 
 }
 
 export const unstaged = (staged: string, alerts: readonly string[], reason: string): StagedFault => ({
-  ...between(
-    staged,
-    alerts,
-    () => undefined,
-    () => undefined,
-  ),
+  staged,
+  alerts,
+  stage: async () => [() => undefined],
   unavailable: () => reason,
+});
+
+/** A fault that lasts as long as a session that has run these statements. */
+export const whileOpen = (staged: string, alerts: readonly string[], ...sql: readonly string[]): StagedFault => ({
+  staged,
+  alerts,
+  async stage({ databaseUrl }) {
+    const client = await session(databaseUrl, ...sql);
+    return [() => client.end()];
+  },
 });
 
 export async function session(url: string, ...statements: readonly string[]): Promise<pg.Client> {
@@ -71,12 +75,12 @@ export async function session(url: string, ...statements: readonly string[]): Pr
   return client;
 }
 
-/** Keeps sending requests, `count` at a time; returns the function that stops them. */
-export function requests(count: number, send: () => Promise<unknown>): () => Promise<void> {
+/** Keeps doing something, such as sending a request, `count` times at once; returns the function that stops it. */
+export function repeated(count: number, act: () => Promise<unknown>): () => Promise<void> {
   let hasEnded = false;
   const callers = Array.from({ length: count }, async () => {
     while (!hasEnded) {
-      await send().catch(() => undefined);
+      await act().catch(() => undefined);
       await delay(10);
     }
   });
@@ -93,7 +97,7 @@ export async function eventsUntil(
   count: string,
   most: number,
 ): Promise<void> {
-  const end = requests(8, () => succeed(other, 'sandboxFundAccount', { accountId, amount: 1n }));
+  const end = repeated(8, () => succeed(other, 'sandboxFundAccount', { accountId, amount: 1n }));
   const isAbove = async () => {
     const [row] = await query<{ count: number }>(databaseUrl, count);
     return (row?.count ?? 0) > most;

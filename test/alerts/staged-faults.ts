@@ -10,11 +10,12 @@ import {
   between,
   bySql,
   eventsUntil,
-  requests,
+  repeated,
   type Stage,
   type StagedFault,
   session,
   unstaged,
+  whileOpen,
 } from './staged-fault.ts';
 
 const address = (currency: string) => `$success.${currency}@${simulatedDomain}`;
@@ -71,9 +72,7 @@ const ofInstances: Readonly<Record<string, StagedFault>> = {
         'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()';
       await own(`alter database "${name}" set default_transaction_read_only = on`);
       await own(endAll);
-      return {
-        end: () => own(`begin read write; alter database "${name}" reset default_transaction_read_only; commit`),
-      };
+      return [() => own(`begin read write; alter database "${name}" reset default_transaction_read_only; commit`)];
     },
   },
   'missing migrations': bySql(
@@ -88,28 +87,19 @@ const ofInstances: Readonly<Record<string, StagedFault>> = {
     ({ own }) => own('update feed_epoch set marked_at = null where id = (select max(id) from feed_epoch)'),
     ({ ops }) => ops('restored', '--yes'),
   ),
-  'forgotten transaction': {
-    staged: 'a person leaves a transaction open after a write',
-    alerts: ['PaymentsOldSnapshot'],
-    async stage({ databaseUrl }) {
-      const client = await session(
-        databaseUrl,
-        'set idle_in_transaction_session_timeout = 0; set transaction_timeout = 0',
-        'begin',
-        'create table forgotten ()',
-      );
-      return { end: () => client.end() };
-    },
-  },
-  'slot without a standby': {
-    staged: 'a replication slot that no standby reads from',
-    alerts: ['PaymentsLogKept'],
-    async stage({ own }) {
-      await own(`select pg_create_physical_replication_slot('away', true)`);
-      await own(`select pg_logical_emit_message(true, 'filler', repeat('x', 2000000))`);
-      return { end: () => own(`select pg_drop_replication_slot('away')`) };
-    },
-  },
+  'forgotten transaction': whileOpen(
+    'a person leaves a transaction open after a write',
+    ['PaymentsOldSnapshot'],
+    'set idle_in_transaction_session_timeout = 0; set transaction_timeout = 0',
+    'begin; create table forgotten ()',
+  ),
+  'slot without a standby': bySql(
+    'a replication slot that no standby reads from',
+    ['PaymentsLogKept'],
+    `select pg_create_physical_replication_slot('away', true);
+     select pg_logical_emit_message(true, 'filler', repeat('x', 2000000))`,
+    `select pg_drop_replication_slot('away')`,
+  ),
   'transaction numbers': unstaged(
     'the oldest transaction of the database is made 1.2 billion older',
     ['PaymentsTransactionNumbers'],
@@ -129,21 +119,13 @@ const ofInstances: Readonly<Record<string, StagedFault>> = {
     staged: 'one instance is stopped for 0.7 of every 0.8 seconds (`SIGSTOP`)',
     alerts: ['PaymentsEventLoopHangs'],
     async stage({ instance }) {
-      let hasEnded = false;
-      const freezing = (async () => {
-        while (!hasEnded) {
-          instance.pause();
-          await delay(700);
-          instance.goOn();
-          await delay(100);
-        }
-      })();
-      return {
-        end: () => {
-          hasEnded = true;
-          return freezing;
-        },
-      };
+      const stop = repeated(1, async () => {
+        instance.pause();
+        await delay(700);
+        instance.goOn();
+        await delay(90);
+      });
+      return [stop];
     },
   },
   'dead instance': between(
@@ -159,13 +141,8 @@ const ofInstances: Readonly<Record<string, StagedFault>> = {
     async stage(stage) {
       const read = await readingLookups(stage);
       const holder = await session(stage.databaseUrl, 'begin', 'lock table lookup in access exclusive mode');
-      const stop = requests(31, read);
-      return {
-        async end() {
-          await holder.end();
-          await stop();
-        },
-      };
+      const stop = repeated(31, read);
+      return [() => holder.end().then(stop)];
     },
   },
   'lost right': {
@@ -174,13 +151,8 @@ const ofInstances: Readonly<Record<string, StagedFault>> = {
     async stage(stage) {
       const read = await readingLookups(stage);
       await stage.own('revoke select on lookup from gateway_serving');
-      const stop = requests(1, read);
-      return {
-        async end() {
-          await stage.own('grant select on lookup to gateway_serving');
-          await stop();
-        },
-      };
+      const stop = repeated(1, read);
+      return [() => stage.own('grant select on lookup to gateway_serving').then(stop)];
     },
   },
   'wrong index': {
@@ -189,13 +161,8 @@ const ofInstances: Readonly<Record<string, StagedFault>> = {
     async stage({ other, own }) {
       await lookUp(other, address('eur'));
       await own(`create unique index by_hand on lookup (platform_id) where uma_address = '${address('eur')}'`);
-      const stop = requests(2, () => lookUp(other, address('eur'), { idempotencyKey: crypto.randomUUID() }));
-      return {
-        async end() {
-          await own('drop index by_hand');
-          await stop();
-        },
-      };
+      const stop = repeated(2, () => lookUp(other, address('eur'), { idempotencyKey: crypto.randomUUID() }));
+      return [() => own('drop index by_hand').then(stop)];
     },
   },
   overload: {
@@ -204,19 +171,16 @@ const ofInstances: Readonly<Record<string, StagedFault>> = {
     async stage({ other }) {
       const read =
         '{ customers(first: 100) { edges { node { id } } } transactions(first: 100) { edges { node { id } } } }';
-      const stop = requests(300, () => other.send(read));
-      return { end: stop };
+      const stop = repeated(300, () => other.send(read));
+      return [stop];
     },
   },
   // Faults of the background work: the feed, orders, webhooks.
-  'stalled sequencer': {
-    staged: 'another session holds the lock of the sequencer',
-    alerts: ['PaymentsFeedStands'],
-    async stage({ databaseUrl }) {
-      const holder = await session(databaseUrl, `select pg_advisory_lock(${stepLock})`);
-      return { end: () => holder.end() };
-    },
-  },
+  'stalled sequencer': whileOpen(
+    'another session holds the lock of the sequencer',
+    ['PaymentsFeedStands'],
+    `select pg_advisory_lock(${stepLock})`,
+  ),
   'hanging feed': {
     staged: 'reads of the feed by one instance hang, and more than 500 events arrive',
     alerts: ['PaymentsFeedBehind'],
@@ -231,7 +195,7 @@ const ofInstances: Readonly<Record<string, StagedFault>> = {
       const head = `select sequence::int as count from feed_head where platform_id = '${other.platformId}'`;
       const [{ count }] = await stage.own(head);
       await eventsUntil(stage, usd, head, count + lag);
-      return { end: () => instance.proxy.goOn(), cleanUp: async () => follower.return?.() };
+      return [() => instance.proxy.goOn(), () => follower.return?.()];
     },
   },
   'failing loop': bySql(
@@ -247,7 +211,7 @@ const ofInstances: Readonly<Record<string, StagedFault>> = {
       const scene = await makeScene(other, 50_000n, '007');
       const { id } = await pay(other, scene, 10_000);
       await ended(other, id);
-      return { end: () => ops('suspense', 'release', id) };
+      return [() => ops('suspense', 'release', id)];
     },
   },
   'receiver down': {
@@ -261,15 +225,14 @@ const ofInstances: Readonly<Record<string, StagedFault>> = {
       for (let made = 0; made < endpoints; made += 1) ids.push((await createEndpoint(other, { url: receiver.url })).id);
       const pending = "select count(*)::int as count from webhook_delivery where status = 'PENDING'";
       await eventsUntil(stage, usd, pending, lateDeliveries);
-      return {
-        end: () => {
-          receiver.answer = answer(200);
-        },
-        async cleanUp() {
-          for (const endpointId of ids) await succeed(other, 'deleteWebhookEndpoint', { endpointId });
-          await receiver.stop();
-        },
+      const end = () => {
+        receiver.answer = answer(200);
       };
+      const cleanUp = async () => {
+        for (const endpointId of ids) await succeed(other, 'deleteWebhookEndpoint', { endpointId });
+        await receiver.stop();
+      };
+      return [end, cleanUp];
     },
   },
   // Problems that audits and reconciliations find.
@@ -282,12 +245,7 @@ const ofInstances: Readonly<Record<string, StagedFault>> = {
       const id = usd.replace('InternalAccount:', '');
       await own(spoil(id, '+ 1'));
       await ops('audit');
-      return {
-        async end() {
-          await own(spoil(id, '- 1'));
-          await ops('audit');
-        },
-      };
+      return [() => own(spoil(id, '- 1')).then(() => ops('audit'))];
     },
   },
   'no audit': between(
@@ -296,16 +254,14 @@ const ofInstances: Readonly<Record<string, StagedFault>> = {
     ({ own }) => own(`insert into audit_run (finished_at, rules, broken) values (now() - interval '9 days', 1, '{}')`),
     ({ ops }) => ops('audit'),
   ),
-  'no audit of all rows': {
-    staged:
-      'the last audit of all rows is six weeks old, and later ones continued from it; ended by `ops audit --full`',
-    alerts: ['PaymentsFullAuditLate'],
-    async stage({ own, ops }) {
-      await own(`insert into audit_run (finished_at, rules, broken) values (now() - interval '6 weeks', 1, '{}')`);
-      await own(`insert into audit_run (rules, broken, covers_from) values (1, '{}', now() - interval '1 day')`);
-      return { end: () => ops('audit', '--full') };
-    },
-  },
+  'no audit of all rows': between(
+    'the last audit of all rows is six weeks old, and later ones continued from it; ended by `ops audit --full`',
+    ['PaymentsFullAuditLate'],
+    ({ own }) =>
+      own(`insert into audit_run (finished_at, rules, broken) values (now() - interval '6 weeks', 1, '{}');
+        insert into audit_run (rules, broken, covers_from) values (1, '{}', now() - interval '1 day')`),
+    ({ ops }) => ops('audit', '--full'),
+  ),
   'difference with a provider': {
     staged: 'a difference is stored as a comparison would store it; ended by `ops reconcile close`',
     alerts: ['PaymentsReconciliationDiffers'],
@@ -314,7 +270,7 @@ const ofInstances: Readonly<Record<string, StagedFault>> = {
         await own(`insert into reconciliation_difference (platform_id, fault, period_from, period_to, same_as)
         select id, 'MISSING_THERE', now() - interval '1 day', now(), 'staged' from platform limit 1 returning id`);
       const said = ['--by', 'Ada Lovelace', '--reason', 'it was staged'];
-      return { end: () => ops('reconcile', 'close', `ReconciliationDifference:${id}`, ...said) };
+      return [() => ops('reconcile', 'close', `ReconciliationDifference:${id}`, ...said)];
     },
   },
   'no comparison': bySql(

@@ -11,6 +11,7 @@ import { createThrowawayDatabase, type ThrowawayDatabase } from '../../src/infra
 import { checkNames, examine } from '../../src/ops/doctor.ts';
 import type { Finding, Limits } from '../../src/ops/doctor-server.ts';
 import { temporaryDataDirectory } from '../setup/child-gateway.ts';
+import { query } from '../setup/embedded-servers.ts';
 import { openClient, untilWaiting } from '../setup/gateway.ts';
 import { runOps } from '../setup/ops.ts';
 
@@ -64,10 +65,10 @@ interface Broken {
   readonly hasty?: Partial<Limits>;
 }
 
-const withRight = (role: string, right: string): Broken => ({
-  sql: [`alter role ${role} ${right}`],
-  after: [`alter role ${role} no${right}`],
-});
+/** A change of the whole server, and the statement that undoes it. */
+const undone = (sql: string, undo: string): Broken => ({ sql: [sql], after: [undo] });
+const withRight = (role: string, right: string): Broken =>
+  undone(`alter role ${role} ${right}`, `alter role ${role} no${right}`);
 const connectedBy = (part: Partial<URL>): Broken => ({
   settings: (url) => ({ DATABASE_URL: Object.assign(new URL(url), part).href }),
 });
@@ -186,8 +187,7 @@ const broken: Readonly<Record<string, Readonly<Record<string, readonly [words: R
       /is not a member of gateway_work/,
       {
         ...connectedBy({ username: 'visitor', password: 'visitor' }),
-        sql: [`create role visitor login password 'visitor'`],
-        after: ['drop role visitor'],
+        ...undone(`create role visitor login password 'visitor'`, 'drop role visitor'),
       },
     ],
   },
@@ -220,10 +220,7 @@ const broken: Readonly<Record<string, Readonly<Record<string, readonly [words: R
     'asynchronous commits': wrong(ofDatabase, 'synchronous_commit', 'off'),
     'asynchronous commits of the login': [
       /synchronous_commit is off/,
-      {
-        sql: ['alter role gateway set synchronous_commit = off'],
-        after: ['alter role gateway reset synchronous_commit'],
-      },
+      undone('alter role gateway set synchronous_commit = off', 'alter role gateway reset synchronous_commit'),
     ],
     'no full-page writes': wrong(ofServer, 'full_page_writes', 'off'),
     'a synchronous standby that is away': [
@@ -243,7 +240,7 @@ const broken: Readonly<Record<string, Readonly<Record<string, readonly [words: R
   'other sessions': {
     'statistics that are hidden': [
       /grant pg_read_all_stats/,
-      { sql: ['revoke pg_read_all_stats from gateway_work'], after: ['grant pg_read_all_stats to gateway_work'] },
+      undone('revoke pg_read_all_stats from gateway_work', 'grant pg_read_all_stats to gateway_work'),
     ],
   },
   transactions: {
@@ -282,10 +279,7 @@ const broken: Readonly<Record<string, Readonly<Record<string, readonly [words: R
   slots: {
     'an unread replication slot': [
       /no standby uses these slots: away keeps/,
-      {
-        sql: [`select pg_create_physical_replication_slot('away', true)`],
-        after: [`select pg_drop_replication_slot('away')`],
-      },
+      undone(`select pg_create_physical_replication_slot('away', true)`, `select pg_drop_replication_slot('away')`),
     ],
   },
   archive: {
@@ -295,13 +289,9 @@ const broken: Readonly<Record<string, Readonly<Record<string, readonly [words: R
         during: async (url) => {
           await onServer(`alter system set archive_command = 'false'`, 'select pg_reload_conf()');
           await run(url, `select pg_logical_emit_message(true, 'x', 'y'), pg_switch_wal()`);
-          const failed = async () => {
-            const client = await openClient(url);
-            const { rows } = await client.query('select last_failed_wal from pg_stat_archiver');
-            await client.end();
-            return rows[0].last_failed_wal;
-          };
-          await vi.waitFor(async () => expect(await failed()).not.toBeNull(), { timeout: 60_000, interval: 100 });
+          const failed = async () =>
+            (await query(url, "select from pg_stat_archiver where last_failed_wal <> ''")).length;
+          await vi.waitFor(async () => expect(await failed()).toBe(1), { timeout: 60_000, interval: 100 });
           const repair = [`alter system set archive_command = 'true'`, 'select pg_reload_conf()'];
           return () => onServer(...repair, `select pg_stat_reset_shared('archiver')`);
         },

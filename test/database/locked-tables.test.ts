@@ -4,7 +4,7 @@ import { expect, test, vi } from 'vitest';
 import { lockWatch } from '../../src/server/workers/workers.ts';
 import { act, actOn, moving } from '../setup/acts.ts';
 import { query } from '../setup/embedded-servers.ts';
-import { openClient, testGateway, uuidIn } from '../setup/gateway.ts';
+import { testGateway, uuidIn, whileLocked } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 
 /** Tests what happens while a table is locked, for example by an ALTER TABLE that is waiting or running. */
@@ -13,16 +13,12 @@ const t = await testGateway({}, undefined, { pace: { lockMs: 150 } });
 const scene = await makeScene(t.platform, 1_000_000n);
 const other = await makeScene(t.platform, 1_000_000n);
 
-async function holding<T>(texts: readonly string[], work: (pid: number) => Promise<T>): Promise<T> {
-  const person = await openClient(t.databaseUrl, { application_name: 'psql' });
-  try {
-    await person.query('begin');
-    for (const text of texts) await person.query(text);
-    return await work((person as pg.Client & { processID: number }).processID);
-  } finally {
-    await person.end();
-  }
-}
+/** Runs `work` while a person has made this change, which is then undone. */
+const holding = (text: string, work: (pid: number) => Promise<void>) =>
+  whileLocked(t.databaseUrl, [`set application_name = 'psql'; ${text}`], async (person) => {
+    await work((person as pg.Client & { processID: number }).processID);
+    await person.query('rollback');
+  });
 
 const key = () => crypto.randomUUID();
 const transferOut = () =>
@@ -36,7 +32,7 @@ const busy = {
 test.each(['account', 'transaction', 'journal', 'posting', 'rail_order', 'idempotency_record', 'outbox'])(
   'payments that need a locked table get "the database is busy", which names no accounts or keys: %s',
   async (table) => {
-    await holding([`lock table ${table}`], async () => {
+    await holding(`lock table ${table}`, async () => {
       const paid = await Promise.all([transferOut(), transferOut(), transferOut()]);
       for (const { code, message } of paid) expect({ code, message }).toEqual(busy);
     });
@@ -45,7 +41,7 @@ test.each(['account', 'transaction', 'journal', 'posting', 'rail_order', 'idempo
 );
 
 test('plain commands and reads get "the database is busy", too, over both APIs', async () => {
-  await holding(['lock table webhook_endpoint, customer, idempotency_record'], async () => {
+  await holding('lock table webhook_endpoint, customer, idempotency_record', async () => {
     const input = { url: 'https://example.com/hooks', idempotencyKey: key() };
     expect(await act(t.platform, 'createWebhookEndpoint', input)).toMatchObject(busy);
     const { errors } = await t.platform.send('{ customers(first: 1) { edges { node { id } } } }');
@@ -59,7 +55,7 @@ test('plain commands and reads get "the database is busy", too, over both APIs',
 
 test('a locked account is reported as such, and payments from other accounts continue', async () => {
   const uuid = uuidIn(scene.usd);
-  await holding([`select from account where id = '${uuid}' for update`], async () => {
+  await holding(`select from account where id = '${uuid}' for update`, async () => {
     expect(await transferOut()).toMatchObject({
       message: 'too many concurrent payments on the same account; try again',
     });
@@ -74,7 +70,7 @@ test('the log says once which session blocks others, with its table and statemen
   const look = lockWatch(t.gateway.payments.database, log, 0);
   await look();
   expect(lines).toEqual([]);
-  await holding(['alter table customer add mine int'], async (pid) => {
+  await holding('alter table customer add mine int', async (pid) => {
     const waiting = query(t.databaseUrl, 'set lock_timeout = 1000; select from customer').catch(() => undefined);
     await vi.waitFor(async () => {
       await look();
@@ -88,7 +84,7 @@ test('the log says once which session blocks others, with its table and statemen
         blockers: [
           expect.stringMatching(
             new RegExp(
-              `^process ${pid} \\(psql, login postgres\\), whose transaction has been open for \\d+ s: idle in transaction after "alter table customer add mine int"$`,
+              `^process ${pid} \\(psql, login postgres\\), whose transaction has been open for \\d+ s: idle in transaction after "set application_name = 'psql'; alter table customer add mine int"$`,
             ),
           ),
         ],

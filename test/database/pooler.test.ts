@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { servingUrl } from '../../src/infra/database/embedded/serving-login.ts';
 import { findPooler, prepareLogin } from '../../src/infra/database/pooler.ts';
-import { readConfig } from '../../src/server/config.ts';
 import { ended, pay, succeed } from '../setup/acts.ts';
 import { ownDatabase, testDatabase } from '../setup/database.ts';
 import { query } from '../setup/embedded-servers.ts';
@@ -46,10 +45,6 @@ test('two addresses with different databases or different logins are rejected', 
 
 test('a login that can alter the tables gets no settings, because migrations may need it unchanged', async () => {
   await expect(prepareLogin(database.url, database.url)).rejects.toThrow('is a superuser');
-});
-
-test('DATABASE_DIRECT_URL alone is rejected', () => {
-  expect(() => readConfig({ DATABASE_DIRECT_URL: url })).toThrow('DATABASE_DIRECT_URL needs DATABASE_URL');
 });
 
 describe.each([

@@ -1,8 +1,9 @@
 import { createServer } from 'node:net';
 import { expect, inject, onTestFinished, test } from 'vitest';
+import { OperatorError } from '../../src/infra/database/faults.ts';
 import { readConfig } from '../../src/server/config.ts';
 import { messageForUser } from '../../src/server/print-error.ts';
-import { DatabaseUnreachable, reachDatabase } from '../../src/server/start/reach-database.ts';
+import { reachDatabase } from '../../src/server/start/reach-database.ts';
 import { databaseProxy } from '../setup/database-proxy.ts';
 import { query } from '../setup/embedded-servers.ts';
 import { freePort, listen } from '../setup/free-port.ts';
@@ -74,6 +75,6 @@ test('startup waits for a database that is itself starting, but not for one that
   const wrong = reachDatabase(readConfig({ DATABASE_URL: withParts({ password: 'wrong' }) }), ['direct'], (line) =>
     lines.push(line),
   );
-  await expect(wrong).rejects.toThrow(DatabaseUnreachable);
+  await expect(wrong).rejects.toThrow(OperatorError);
   expect(lines).toHaveLength(1);
 });

@@ -53,20 +53,13 @@ async function readsOf(work: () => Promise<unknown>) {
   return { replica: after.replica - before.replica, primary: after.primary - before.primary };
 }
 
-const post = (platform: TestPlatform, body: object) =>
-  fetch(`${platform === atOne ? one.url : two.url}/graphql`, {
-    method: 'POST',
-    headers: { authorization: platform.authorization, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  });
-
 let writes = 0;
 
 /** Changes the customer. Returns the value that reads must return from now on, and the response's read token. */
 async function write(platform: TestPlatform, id = customerId) {
   writes += 1;
   const value = String(writes);
-  const response = await post(platform, {
+  const response = await platform.post({
     query: `mutation ($input: UpdateCustomerInput!) { updateCustomer(input: $input) { __typename } }`,
     variables: { input: { customerId: id, metadata: [{ key: 'n', value }] } },
   });
@@ -85,8 +78,8 @@ const byList = '{ customers(first: 1) { edges { node { metadata { value } } } } 
 const beside = 'query ($id: ID!) { viewer { feedCursor } node(id: $id) { ... on Customer { metadata { value } } } }';
 
 const rest = async (platform: TestPlatform, path: string, headers: Readonly<Record<string, string>> = {}) => {
-  const url = `${platform === atOne ? one.url : two.url}${base}${path}`;
-  const response = await fetch(url, { headers: { authorization: platform.authorization, ...headers } });
+  const { url, authorization } = platform;
+  const response = await fetch(`${url}${base}${path}`, { headers: { authorization, ...headers } });
   expect(response.status).toBe(200);
   return response.json() as Promise<{ metadata: { n: string }; data: { metadata: { n: string } }[] }>;
 };
@@ -169,7 +162,7 @@ describe('with a token', () => {
     expect((await read(after.token)).metadata.n).toBe(after.value);
     expect((await read('latest')).metadata.n).toBe(after.value);
     const extensions = { readAfter: before.token };
-    const asked = await post(atOne, { query: byNode, variables: { id: customerId }, extensions });
+    const asked = await atOne.post({ query: byNode, variables: { id: customerId }, extensions });
     expect(await asked.json()).toEqual({ data: { node: { metadata: [{ value: before.value }] } } });
     const own = await write(atOne);
     expect((await read(before.token)).metadata.n).toBe(own.value);
@@ -233,7 +226,7 @@ describe('with a token', () => {
       'customers(first: 1, after: $after) { edges { node { id metadata { value } } } pageInfo { endCursor } }';
     const { customers } = await atTwo.ask(`query ($after: String) { ${page} }`);
     expect(customers.edges[0].node.id).toBe(newest);
-    const answer = await post(atOne, {
+    const answer = await atOne.post({
       query: `query ($after: String) { ${page} }`,
       variables: { after: customers.pageInfo.endCursor },
       extensions: { readAfter: token },
@@ -251,7 +244,7 @@ describe('with a token', () => {
     });
     expect(answer.status).toBe(400);
     expect(await answer.text()).toMatch(/Payments-Read-After.*expected a read token/s);
-    const refused = await post(atOne, { query: '{ viewer { kind } }', extensions: { readAfter: 1 } });
+    const refused = await atOne.post({ query: '{ viewer { kind } }', extensions: { readAfter: 1 } });
     expect((await refused.json()).errors[0]).toMatchObject({
       extensions: { code: 'INVALID_INPUT', field: 'extensions.readAfter' },
     });

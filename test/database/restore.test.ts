@@ -17,7 +17,7 @@ import {
   testGateway,
   uuidIn,
 } from '../setup/gateway.ts';
-import { runOps } from '../setup/ops.ts';
+import { askOps, runOps } from '../setup/ops.ts';
 import { fund, makeScene } from '../setup/scene.ts';
 import { commitEvents, nextOf, openRawSocket, type RawSocket, sequenced } from '../setup/streams.ts';
 
@@ -270,11 +270,7 @@ describe('subscribers of an instance that stays connected during a restore', () 
 });
 
 describe('the operator after a restore', () => {
-  async function ops(...args: readonly string[]): Promise<Data> {
-    const { code, out } = await runOps(t.databaseUrl, ['--json', ...args]);
-    expect(code).toBe(0);
-    return JSON.parse(out);
-  }
+  const ops = (...args: readonly string[]): Promise<Data> => askOps(t.databaseUrl, args);
   const finding = async () =>
     JSON.parse((await runOps(t.databaseUrl, ['--json', 'doctor'])).out).find(({ check }: Data) => check === 'restore');
 

@@ -1,9 +1,11 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { asPlatform } from '../../src/infra/database/connections/platform-scope.ts';
 import { getDatamodel } from '../../src/infra/database/generated/pothos.ts';
+import { readRows } from '../../src/infra/database/read-rows.ts';
 import { columnName, columnsOf, type Event, fieldName, type Quote } from '../../src/infra/database/rows.ts';
 import { statement } from '../../src/infra/database/statement.ts';
 import { between, quote, transactionOf } from '../setup/acts.ts';
+import { openAsOwner, ownDatabase } from '../setup/database.ts';
 import { testGateway } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 
@@ -91,4 +93,31 @@ test('a statement uses a generic plan only if the read requests one, and only fo
   };
   expect(await plansOf('once')).toEqual({ any: 11, own: 0 });
   expect(await plansOf(undefined)).toMatchObject({ own: 5 });
+});
+
+test('a connection keeps the last two hundred repeated reads prepared, and no more', async () => {
+  const own = openAsOwner({ url: (await ownDatabase()).url, poolSize: 1 });
+  onTestFinished(() => own.close());
+  const prepared = async () =>
+    (await own.pool.query<{ calls: number }>('select calls from pg_prepared_statements_calls')).rows;
+  await own.pool.query(
+    `create view pg_prepared_statements_calls as
+     select (generic_plans + custom_plans)::int as calls from pg_prepared_statements order by 1 desc`,
+  );
+  const page = (take: number) => readRows(own, 'Transaction', { where: {}, orderBy: [{ id: 'desc' }], take });
+  for (let turn = 0; turn < 10; turn++) await page(1);
+  // Nine runs use the name: the first ran unnamed, before the statement was known to repeat.
+  expect(await prepared()).toEqual([{ calls: 9 }]);
+  for (let turn = 0; turn < 2; turn++) {
+    for (let take = 2; take <= 300; take++) {
+      await page(take);
+      await own.prisma.webhookEndpoint.count({ where: { OR: Array.from({ length: take % 50 }, () => ({})) } });
+    }
+  }
+  expect((await prepared()).length).toBe(200);
+  expect(await prepared()).not.toContainEqual({ calls: 9 });
+  // The first statement was evicted and is prepared again, like any new statement.
+  for (let turn = 0; turn < 3; turn++) await page(1);
+  expect(await prepared()).toContainEqual({ calls: 3 });
+  expect((await prepared()).length).toBe(200);
 });

@@ -30,7 +30,7 @@ beforeEach(() => {
   lines.length = 0;
 });
 
-const platform = () => connect(logging.url ?? '', t.platform.platformId, t.platform.authorization);
+const platform = connect(logging.url ?? '', t.platform.platformId, t.platform.authorization);
 
 /** Without the database function, errors are not domain refusals. */
 async function whileBroken(work: () => Promise<void>): Promise<void> {
@@ -53,18 +53,10 @@ const customer = {
   },
 };
 
-function post(path: string, body: object, headers: Readonly<Record<string, string>> = {}): Promise<Response> {
-  return fetch(`${logging.url}${path}`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', authorization: t.platform.authorization, ...headers },
-    body: JSON.stringify(body),
-  });
-}
-
 describe('an error can be found in the log by the id in its response', () => {
   test('over HTTP, including by an id that a proxy assigned', async () => {
     await whileBroken(async () => {
-      const response = await post('/graphql', customer, { 'x-request-id': 'from-the-proxy.1' });
+      const response = await platform.post(customer, { 'x-request-id': 'from-the-proxy.1' });
       const { errors } = (await response.json()) as Data;
       expect(errors[0].extensions).toEqual({ code: 'INTERNAL_SERVER_ERROR', requestId: 'from-the-proxy.1' });
       expect(response.headers.get('x-request-id')).toBe('from-the-proxy.1');
@@ -81,7 +73,7 @@ describe('an error can be found in the log by the id in its response', () => {
   test('over a socket, where each operation has its own id', async () => {
     const ids = new Set<string>();
     await whileBroken(async () => {
-      const socket = platform().socket();
+      const socket = platform.socket();
       for (let count = 0; count < 2; count += 1) {
         for await (const { errors } of socket.iterate(customer)) ids.add(String(errors?.[0]?.extensions?.requestId));
       }
@@ -96,7 +88,7 @@ describe('an error can be found in the log by the id in its response', () => {
   test('over REST', async () => {
     await whileBroken(async () => {
       const body = { platformCustomerId: 'logged', customerType: 'INDIVIDUAL', fullName: 'Unlogged Person' };
-      const response = await post('/2025-10-13/customers', body);
+      const response = await platform.post(body, {}, '/2025-10-13/customers');
       expect(response.status).toBe(500);
       const requestId = response.headers.get('x-request-id');
       expect(requestId).toMatch(/^[0-9a-f-]{36}$/);
@@ -112,12 +104,12 @@ test('an id that could forge lines or headers is replaced', async () => {
 });
 
 test('the access log has each request once, without its query, credentials or body', async () => {
-  await post('/graphql?hidden-query', customer);
+  await platform.post(customer, {}, '/graphql?hidden-query');
   await lineWith('request');
   const [line] = parsed().filter(({ msg }) => msg === 'request');
   const measured = { status: expect.any(Number), ms: expect.any(Number), requestId: expect.any(String) };
   expect(line).toMatchObject({ method: 'POST', path: '/graphql', address: '127.0.0.1', ...measured });
-  await post('/graphql', { query: '{ viewer { kind } }' });
+  await platform.post({ query: '{ viewer { kind } }' });
   await expect.poll(() => parsed().filter(({ msg }) => msg === 'request')).toHaveLength(2);
   expect(parsed()[1]).toMatchObject({ status: 200, platform: t.platform.platformId, operation: 'query viewer' });
   expect(parsed()[1]).toMatchObject({ tokenId: (await t.owner.query('select id from api_token')).rows[0].id });

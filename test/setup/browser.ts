@@ -14,13 +14,8 @@ export const browserPath = [
 
 /** Turn off background traffic, so that all of the browser's requests come from the page. */
 const args = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
+  ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'],
+  ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
 ];
 
 export function startBrowser(): Promise<Browser> {

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -11,6 +11,16 @@ export type ChildGateway = Awaited<ReturnType<typeof startChildGateway>>;
 const root = path.resolve(import.meta.dirname, '../..');
 
 const program = [process.execPath, '--disable-warning=ExperimentalWarning', 'src/main.ts'];
+
+/** Runs a program of the service, by default the one that `npm start` runs, until it exits. */
+export function runToEnd(
+  environment: Readonly<Record<string, string>>,
+  { script = ['src/main.ts'], wrapper = [] }: { script?: readonly string[]; wrapper?: readonly string[] } = {},
+) {
+  const [command = '', ...args] = [...wrapper, ...program.slice(0, -1), ...script];
+  const env = { ...process.env, NODE_ENV: 'development', PORT: '0', LOG_LEVEL: 'silent', ...environment };
+  return spawnSync(command, args, { cwd: root, encoding: 'utf8', env, timeout: 50_000 });
+}
 
 /** Starts a gateway and waits until it is ready. DATABASE_URL names the tables' owner, who only migrates. */
 export async function startChildGateway(

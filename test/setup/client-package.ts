@@ -13,14 +13,8 @@ export const run = promisify(execFile);
 
 /** The other packages of an app: the libraries that the client supports, and their types. */
 const beside = [
-  '@apollo/client',
-  '@urql/core',
-  '@urql/exchange-graphcache',
-  'graphql',
-  'graphql-ws',
-  'react',
-  'relay-runtime',
-  'rxjs',
+  ...['@apollo/client', '@urql/core', '@urql/exchange-graphcache', 'graphql', 'graphql-ws'],
+  ...['react', 'relay-runtime', 'rxjs'],
 ];
 const types = ['@types/react', '@types/relay-runtime', 'typescript'];
 

@@ -6,12 +6,13 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
-import { afterEach, beforeEach, expect } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished } from 'vitest';
 import {
   type EmbeddedOptions,
   type EmbeddedPostgres,
   startEmbeddedPostgres,
 } from '../../src/infra/database/embedded/embedded.ts';
+import { temporaryDataDirectory } from './child-gateway.ts';
 
 /** Gives each test of a file its own data directory, and then stops and removes everything that it started. */
 export class EmbeddedServers {
@@ -102,4 +103,11 @@ export function canMount(): boolean {
 export function onDiskOfItsOwn(folder: string, options: string): string[] {
   const mount = `mount -t tmpfs -o ${options} none "$0" && exec "$@"`;
   return ['unshare', '-m', 'sh', '-c', mount, folder];
+}
+
+/** Creates a data directory, and removes it after the running test. */
+export async function ownDataDirectory(): Promise<string> {
+  const directory = await temporaryDataDirectory();
+  onTestFinished(() => directory.remove());
+  return directory.path;
 }

@@ -11,17 +11,6 @@ import { schema } from '../../src/api/graphql/server/schema.ts';
 import type { TestGateway } from './gateway.ts';
 import { type FilledTable, manyOf, type Parents, planOf, type Size, type Templates } from './plans.ts';
 
-/** A list in the schema, below a parent type. */
-export interface ListBelow {
-  readonly name: string;
-  readonly parent: keyof Parents;
-  readonly field: string;
-  readonly args: readonly GraphQLArgument[];
-  /** Whether the list is paged. A field that takes a filter but is not paged sums its rows. */
-  readonly isPaged: boolean;
-  readonly table: FilledTable;
-}
-
 const tables: Readonly<Record<string, FilledTable>> = {
   accounts: 'account',
   deliveries: 'webhook_delivery',
@@ -31,8 +20,11 @@ const tables: Readonly<Record<string, FilledTable>> = {
   transactionTotals: 'transaction',
 };
 
+/** A list in the schema, below a parent type. If it takes a filter but is not paged, it sums its rows. */
+type ListBelow = (typeof listsBelow)[number];
+
 /** Every list of the schema below a parent: its fields that are paged or take a filter. */
-export const listsBelow: readonly ListBelow[] = Object.values(schema.getTypeMap())
+export const listsBelow = Object.values(schema.getTypeMap())
   .filter((type) => isObjectType(type) && type.getInterfaces().some(({ name }) => name === 'Node'))
   .flatMap((type) => (isObjectType(type) ? Object.values(type.getFields()).map((field) => ({ type, field })) : []))
   .filter(({ field: { args } }) => args.some(({ name }) => name === 'first' || name === 'filter'))

@@ -2,14 +2,13 @@ import pg from 'pg';
 import { expect } from 'vitest';
 import { asPlatform } from '../../src/infra/database/connections/platform-scope.ts';
 import { prepareValue } from '../../src/infra/database/connections/platform-statement.ts';
-import type { Planning } from '../../src/infra/database/connections/read-scope.ts';
-import { TextQuery } from '../../src/infra/database/connections/text-query.ts';
 import { createEndpoint, readEndpoint } from '../webhooks/endpoint.ts';
 import { startReceiver } from '../webhooks/receiver.ts';
 import { between, moving, quote, succeed } from './acts.ts';
 import { type Data, type TestGateway, uuidIn } from './gateway.ts';
 import { base } from './rest.ts';
 import { makeScene } from './scene.ts';
+import { Statements } from './statements.ts';
 
 export type FilledTable = (typeof filledTables)[number];
 const filledTables = ['transaction', 'quote', 'customer', 'account', 'webhook_delivery', 'posting'] as const;
@@ -299,63 +298,31 @@ export async function filling(owner: pg.Pool, work: (client: pg.PoolClient) => P
   }
 }
 
-/** What Postgres does for a list query. */
-export interface Plan {
-  readonly indexes: readonly string[];
-  /** How many rows of the table were read, including those that a filter removed; undefined if not executed. */
-  readonly rowsRead: number | undefined;
-  /** Whether the statement was sent without a name, and so is planned each time. */
-  readonly isPlannedAnew: boolean;
-  readonly isPlannedOnce: boolean;
-}
-
-interface Sent {
-  readonly name?: string;
-  readonly text: string;
-  readonly values: readonly unknown[];
-  readonly planning?: Planning;
-}
-
-/** Sends a query or a REST path twice. Returns the plan of its statement, in the gateway's role. */
+/**
+ * Sends a query or a REST path twice. Returns the plan of its statement, in the gateway's role: its indexes, how many rows
+ * of the table were read, including those that a filter removed (undefined if not executed), and how it is planned.
+ */
 export async function planOf(
   t: TestGateway,
   { query, table }: Pick<PlanCase, 'query' | 'table'>,
   variables: object,
   isCarriedOut: boolean,
-): Promise<Plan> {
+) {
   const { serving } = t.gateway;
   const { authorization } = t.platform;
   const ask = async () =>
     query.startsWith('/')
       ? expect((await fetch(`${t.url}${base}${query}`, { headers: { authorization } })).status).toBe(200)
       : t.platform.ask(query, variables);
-  const sent: Sent[] = [];
-  const known = new Map<pg.PoolClient, pg.PoolClient['query']>();
-  const listen = (client: pg.PoolClient) => {
-    if (known.has(client)) return;
-    const { query: send } = client;
-    known.set(client, send);
-    client.query = ((...args: unknown[]) => {
-      sent.push(...(args[0] instanceof TextQuery ? args[0].reads : [args[0] as Sent]));
-      return Reflect.apply(send, client, args);
-    }) as pg.PoolClient['query'];
-  };
-  serving.pool.on('acquire', listen);
-  try {
-    // A statement gets its name when it is sent for the second time.
-    await ask();
-    sent.length = 0;
-    await ask();
-  } finally {
-    serving.pool.off('acquire', listen);
-    for (const [client, send] of known) client.query = send;
-  }
+  // A statement gets its name when it is sent for the second time.
+  await ask();
+  const { sent } = await Statements.of(serving.pool).during(ask);
   const statement = sent.find(({ text }) => text.includes(`"${table}"`));
   if (!statement) throw new Error(`no statement reads ${table}`);
   // A named statement is, or can be, planned once for all values.
   const isPlannedAnew = (statement.name ?? '') === '';
   const mode = `set local plan_cache_mode = force_${isPlannedAnew ? 'custom' : 'generic'}_plan`;
-  const literals = statement.values.map((value) =>
+  const literals = (statement.values ?? []).map((value) =>
     value === null ? 'null' : pg.escapeLiteral(`${prepareValue(value)}`),
   );
   const values = literals.length > 0 ? `(${literals.join(', ')})` : '';

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { Planning } from '../../src/infra/database/connections/read-scope.ts';
 import { TextQuery } from '../../src/infra/database/connections/text-query.ts';
 import { connect, startTestGateway, type TestGateway } from './gateway.ts';
 
@@ -11,9 +12,25 @@ const ofNoRequest: ReadonlySet<string> = new Set([
   'set_platform',
 ]);
 
+/** A statement as it was sent. A read of several is one of its reads. */
+export interface Sent {
+  readonly name?: string;
+  readonly text: string;
+  readonly values?: readonly unknown[];
+  readonly planning?: Planning;
+}
+
 /** Records all statements sent on a pool's connections, by any sender. */
 export class Statements {
-  readonly #readers = new Set<string[]>();
+  static readonly #ofPools = new WeakMap<pg.Pool, Statements>();
+  readonly #readers = new Set<Sent[]>();
+
+  /** Returns the recorder of a pool, which is the same for all callers. */
+  static of(pool: pg.Pool): Statements {
+    const known = Statements.#ofPools.get(pool) ?? new Statements(pool);
+    Statements.#ofPools.set(pool, known);
+    return known;
+  }
 
   constructor(pool: pg.Pool) {
     const known = new WeakSet<pg.PoolClient>();
@@ -29,23 +46,22 @@ export class Statements {
     });
   }
 
-  /** Runs the work. Returns its result and the text of each statement sent meanwhile. */
-  async during<T>(work: () => Promise<T>): Promise<{ readonly result: T; readonly statements: readonly string[] }> {
-    const statements: string[] = [];
-    this.#readers.add(statements);
+  /** Runs the work. Returns its result, and each statement sent meanwhile, also as text only. */
+  async during<T>(work: () => Promise<T>) {
+    const sent: Sent[] = [];
+    this.#readers.add(sent);
     try {
-      return { result: await work(), statements };
+      const result = await work();
+      return { result, sent, statements: sent.map(({ text }) => text) };
     } finally {
-      this.#readers.delete(statements);
+      this.#readers.delete(sent);
     }
   }
 
   #sent(statement: unknown): void {
-    const { name = '', text }: { name?: string; text: string } =
-      typeof statement === 'string' ? { text: statement } : Object(statement);
-    if (ofNoRequest.has(name)) return;
-    const texts = statement instanceof TextQuery ? statement.reads.map((read) => read.text) : [text];
-    for (const reader of this.#readers) reader.push(...texts);
+    const sent: Sent = typeof statement === 'string' ? { text: statement } : Object(statement);
+    if (ofNoRequest.has(sent.name ?? '')) return;
+    for (const reader of this.#readers) reader.push(...(statement instanceof TextQuery ? statement.reads : [sent]));
   }
 }
 

@@ -120,7 +120,7 @@ async function measure(prometheus: Prometheus, stage: Stage, name: string, fault
   );
   const [acknowledged, disturbed] = [load.acknowledged, load.disturbed];
   const began = performance.now();
-  const { end, cleanUp } = await fault.stage(stage);
+  const [end, cleanUp] = await fault.stage(stage);
   const seen = new Map<string, number>();
   const allSeen = async () => {
     const firing = await prometheus.firing();

@@ -6,7 +6,7 @@ import { nextQuoteExpiry } from '../../src/domain/quotes/expiry.ts';
 import { loopFailures, loopSuccess } from '../../src/infra/instruments/instruments.ts';
 import { startLoop } from '../../src/server/workers/loop.ts';
 import { pay, quote, usdToEur } from '../setup/acts.ts';
-import { testGateway } from '../setup/gateway.ts';
+import { ownGateway, testGateway } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 
 const t = await testGateway({ SANDBOX_PACE_MS: 600_000 });
@@ -99,4 +99,19 @@ test('work that fails for a different reason is reported separately, with that r
   states.succeeded('one');
   states.succeeded('one');
   expect(lines.slice(3)).toMatchObject([{ level: 30, reason: 'Error: row 0 is odd', failures: 3 }]);
+});
+
+test('an idle gateway queries the database only occasionally', async () => {
+  const { payments, feed } = (await ownGateway()).gateway;
+  let statements = 0;
+  const count = () => {
+    statements += 1;
+  };
+  payments.database.pool.on('acquire', count);
+  // Meanwhile the loops poll four times a second, with one or two statements each time.
+  const end = performance.now() + 2_000;
+  for (let left = 2_000; left > 0; left = end - performance.now()) await feed.waitForChange(left);
+  payments.database.pool.off('acquire', count);
+  expect(statements).toBeGreaterThan(0);
+  expect(statements).toBeLessThan(100);
 });

@@ -1,5 +1,8 @@
 import pg from 'pg';
 
+/** Reports what is wrong with the installation and what to do, for the person who has started the program. */
+export class OperatorError extends Error {}
+
 /** Returns the SQLSTATE of an error from Postgres, or undefined. */
 export function sqlState(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
@@ -56,16 +59,8 @@ const transientStates = [
 
 /** The error codes of the operating system for a failed or broken connection. */
 const connectionErrors = new Set([
-  'EADDRNOTAVAIL',
-  'EAI_AGAIN',
-  'ECONNABORTED',
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'ENOTFOUND',
-  'EPIPE',
-  'ETIMEDOUT',
+  ...['EADDRNOTAVAIL', 'EAI_AGAIN', 'ECONNABORTED', 'ECONNREFUSED', 'ECONNRESET'],
+  ...['EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EPIPE', 'ETIMEDOUT'],
 ]);
 
 /** The errors of pg and its pool that have a message but no code. */
@@ -122,14 +117,8 @@ function driverCause(error: Error): DriverCause | undefined {
 }
 
 const driverKinds: ReadonlySet<unknown> = new Set([
-  'AuthenticationFailed',
-  'ConnectionClosed',
-  'DatabaseAccessDenied',
-  'DatabaseDoesNotExist',
-  'DatabaseNotReachable',
-  'SocketTimeout',
-  'TooManyConnections',
-  'TransactionWriteConflict',
+  ...['AuthenticationFailed', 'ConnectionClosed', 'DatabaseAccessDenied', 'DatabaseDoesNotExist'],
+  ...['DatabaseNotReachable', 'SocketTimeout', 'TooManyConnections', 'TransactionWriteConflict'],
 ]);
 
 function isDriverFault(cause: DriverCause | undefined): boolean {

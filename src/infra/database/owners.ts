@@ -1,14 +1,5 @@
+import { OperatorError } from './faults.ts';
 import { type Queryable, statement } from './statement.ts';
-
-/** Reports why a login must not serve, for the person who started the program. */
-export class OwnerError extends Error {
-  constructor(login: string, reason: string) {
-    super(
-      `The login ${login} of DATABASE_URL ${reason}, so the database cannot restrict what the service does. Use a login that is only a member of gateway_serving and gateway_work (prisma/roles.sql creates one), and set DATABASE_OWNER_URL for migrations; or set ALLOW_UNSAFE=owner-login to start anyway.`,
-    );
-    this.name = 'OwnerError';
-  }
-}
 
 const powersStatement = statement<{ login: string; isSuperuser: boolean; bypasses: boolean; owned: string | null }>(
   'powers_of_login',
@@ -19,11 +10,14 @@ const powersStatement = statement<{ login: string; isSuperuser: boolean; bypasse
    from pg_roles r where r.rolname = session_user`,
 );
 
-/** Refuses superusers, logins that bypass row-level security, and owners of tables. @throws OwnerError */
+/** Refuses superusers, logins that bypass row-level security, and owners of tables. @throws OperatorError */
 export async function refuseOwners({ pool }: { readonly pool: Queryable }): Promise<void> {
   const [powers] = await powersStatement(pool);
   if (!powers) throw new Error('powers_of_login returned no row');
-  if (powers.isSuperuser) throw new OwnerError(powers.login, 'is a superuser');
-  if (powers.bypasses) throw new OwnerError(powers.login, 'bypasses row-level security');
-  if (powers.owned !== null) throw new OwnerError(powers.login, `owns the table ${powers.owned}`);
+  const { login, isSuperuser, bypasses, owned } = powers;
+  if (!isSuperuser && !bypasses && owned === null) return;
+  const reason = isSuperuser ? 'is a superuser' : bypasses ? 'bypasses row-level security' : `owns the table ${owned}`;
+  throw new OperatorError(
+    `The login ${login} of DATABASE_URL ${reason}, so the database cannot restrict what the service does. Use a login that is only a member of gateway_serving and gateway_work (prisma/roles.sql creates one), and set DATABASE_OWNER_URL for migrations; or set ALLOW_UNSAFE=owner-login to start anyway.`,
+  );
 }

@@ -3,14 +3,9 @@ import { withAdvisoryLock, withClient } from './advisory-lock.ts';
 import { readAddress } from './connections/address.ts';
 import type { Pooler } from './connections/pooled-client.ts';
 import { sessionSettings } from './database.ts';
-import { sqlState } from './faults.ts';
+import { OperatorError, sqlState } from './faults.ts';
 import { refuseOwners } from './owners.ts';
 import { inRolledBackTransaction, transactionOn } from './transaction.ts';
-
-/** Reports what is wrong with a pooler, for the person who started the program. */
-export class PoolerError extends Error {
-  override readonly name = 'PoolerError';
-}
 
 /** The role of requests. Only requests go through a pooler. */
 const role = 'gateway_serving';
@@ -28,12 +23,12 @@ const loginSettings = () =>
  * Stores the settings that sessions need with the login in a pooler's address, for this database only. A login may
  * change its own settings. Connections that set them themselves, as for background work, are not affected.
  * @param direct the address of the server itself, with the same login
- * @throws PoolerError if the logins differ, and OwnerError for a login that owns tables
+ * @throws OperatorError if the logins differ, or the login owns tables
  */
 export async function prepareLogin(pooled: string, direct: string): Promise<void> {
   const login = loginOf(pooled);
   if (loginOf(direct) !== login) {
-    throw new PoolerError(
+    throw new OperatorError(
       `DATABASE_URL has the login ${login} and DATABASE_DIRECT_URL the login ${loginOf(direct)}: use the same login in both, because the session settings are stored with the login`,
     );
   }
@@ -56,7 +51,7 @@ function loginOf(url: string): string {
   return new pg.Client({ connectionString: readAddress(url).url }).user ?? '';
 }
 
-/** Connects through a pooler, and detects its capabilities. @throws PoolerError if it cannot be used */
+/** Connects through a pooler, and detects its capabilities. @throws OperatorError if it cannot be used */
 export async function findPooler(url: string, direct: string): Promise<Pooler> {
   const { database, missing, prepares } = await withClient(url, (client) =>
     // In one transaction, so that it is one session.
@@ -68,10 +63,10 @@ export async function findPooler(url: string, direct: string): Promise<Pooler> {
   );
   if (database !== (await withClient(direct, identityOf))) {
     const message = 'DATABASE_URL and DATABASE_DIRECT_URL lead to different databases: both must name the same one';
-    throw new PoolerError(message);
+    throw new OperatorError(message);
   }
   if (missing.length > 0) {
-    throw new PoolerError(
+    throw new OperatorError(
       `The sessions behind the pooler of DATABASE_URL lack the settings ${missing.join(', ')}. The login ${loginOf(url)} must be a member of ${role}. Run "npm run migrate" with DATABASE_OWNER_URL, DATABASE_URL and DATABASE_DIRECT_URL, which stores them with the login. Then let the pooler open new connections (RECONNECT in PgBouncer's console).`,
     );
   }

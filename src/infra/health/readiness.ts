@@ -1,7 +1,6 @@
 import type pg from 'pg';
 import type { Logger } from 'pino';
-import { DatabaseClient } from '../database/connections/hosts.ts';
-import { PooledClient } from '../database/connections/pooled-client.ts';
+import { OwnConnection } from '../database/connections/own-connection.ts';
 import type { Database } from '../database/database.ts';
 import { sqlState } from '../database/faults.ts';
 import { projectPrisma, readMigrations } from '../database/migrations/migration-files.ts';
@@ -57,8 +56,6 @@ const patienceStatement = statement<object>('readiness_patience', `select set_co
 /** The SQLSTATE of a lock timeout. Requests that need the locked table are refused; all other requests are served. */
 const locked = '55P03';
 
-const tooMany = '53300';
-
 /** The SQLSTATEs of a missing table, column or function, or a missing privilege on one. */
 const schemaStates = new Set(['42P01', '42703', '42883', '42501']);
 
@@ -68,8 +65,7 @@ export class ReadinessWatch {
   readonly #log: Logger;
   readonly #limits: ReadinessLimits;
   readonly #migrations = readMigrations(projectPrisma);
-  #client: pg.Client | undefined;
-  #began = 0;
+  readonly #connection: OwnConnection;
   /** Checks now, or awaits the check in progress, for at most the time limit. */
   readonly check = singleFlight(() => this.#checkNow());
   /** The result of the last check. */
@@ -83,6 +79,10 @@ export class ReadinessWatch {
     this.#database = database;
     this.#log = log;
     this.#limits = { ...readinessLimits, ...limits };
+    const { answerMs, sessionMs } = this.#limits;
+    const settings = { connectionTimeoutMillis: answerMs, query_timeout: answerMs };
+    const config = () => ({ ...database.connectionLikePool('readiness'), ...settings });
+    this.#connection = new OwnConnection(config, undefined, sessionMs);
     // Each check awaits it, but without this handler an unreadable folder would end the process before the first check.
     this.#migrations.catch(() => undefined);
   }
@@ -103,7 +103,9 @@ export class ReadinessWatch {
   close(): void {
     this.#closed = true;
     clearInterval(this.#timer);
-    this.#forget();
+    // The server might not respond, or the connection might just be opening.
+    this.#connection.drop();
+    void this.#connection.close();
   }
 
   async answer(): Promise<{ readonly status: 200 | 503; readonly body: object }> {
@@ -117,13 +119,13 @@ export class ReadinessWatch {
     let failure: unknown;
     const readiness = await within(this.#limits.answerMs, this.#read()).catch((error: unknown) => {
       failure = error;
-      this.#forget();
+      this.#connection.drop();
       return schemaStates.has(sqlState(error) ?? '') ? { ...away, database: true } : away;
     });
     // A read-only session stays read-only, even if new sessions can write.
     if (!readiness.writable) {
       this.#database.connectionLikePool('readiness').hosts?.suspect();
-      this.#forget();
+      this.#connection.drop();
     }
     if (!this.#closed) this.#report(readiness, failure);
     this.last = readiness;
@@ -132,7 +134,7 @@ export class ReadinessWatch {
 
   async #read(): Promise<Readiness> {
     const migrations = await this.#migrations;
-    const client = await this.#connect();
+    const client = await this.#connection.get();
     const names = migrations.map(({ name }) => name);
     const checksums = migrations.map(({ checksum }) => checksum);
     const [state] = await stateStatement(client, names, checksums);
@@ -169,41 +171,6 @@ export class ReadinessWatch {
       log.error({ oldest: this.#oldest?.id.toString() }, 'the feed is stalled: events wait in the outbox');
     if (!before.feed && now.feed) log.info('the feed advances again');
     if (!isReady(before) && isReady(now)) log.info('the database is ready for this instance');
-  }
-
-  async #connect(): Promise<pg.Client> {
-    const { answerMs, sessionMs } = this.#limits;
-    const before = this.#client;
-    if (before && performance.now() - this.#began < sessionMs) return before;
-    const config = this.#database.connectionLikePool('readiness');
-    const client = new (config.pooler ? PooledClient : DatabaseClient)({
-      ...config,
-      connectionTimeoutMillis: answerMs,
-      query_timeout: answerMs,
-    });
-    const forget = () => {
-      if (this.#client === client) this.#client = undefined;
-    };
-    client.on('error', forget);
-    client.on('end', forget);
-    this.#client = client;
-    this.#began = performance.now();
-    try {
-      await client.connect();
-    } catch (error) {
-      // Requests continue on their existing connections, as this check does.
-      if (!before || sqlState(error) !== tooMany) throw error;
-      this.#client = before;
-      return before;
-    }
-    before?.connection.stream.destroy();
-    return client;
-  }
-
-  /** Drops the connection without waiting for the server. */
-  #forget(): void {
-    this.#client?.connection.stream.destroy();
-    this.#client = undefined;
   }
 }
 

@@ -4,28 +4,24 @@ import path from 'node:path';
 import { makeFolder, unusableDataDirectory } from '../../infra/database/embedded/embedded-location.ts';
 import { type Config, ConfigError } from '../config.ts';
 
-/** A file in the data directory that holds a key generated at the first start. */
-interface KeyFile {
-  readonly name: string;
-  readonly encoding: 'base64' | 'base64url';
-  readonly setting: 'SECRET_KEY' | 'CLIENT_TOKEN_KEY';
-  /** What becomes unusable if a new key is generated, for error messages. */
-  readonly loss: string;
-}
+/**
+ * The files in the data directory with the keys that are generated at the first start, and what becomes unusable if a
+ * new key is generated.
+ */
+const keyFiles = {
+  SECRET_KEY: {
+    name: 'secret.key',
+    encoding: 'base64',
+    loss: 'webhook secrets that were encrypted with the old key can then no longer be read',
+  },
+  CLIENT_TOKEN_KEY: {
+    name: 'client-token.key',
+    encoding: 'base64url',
+    loss: 'client tokens signed with the old key are then refused',
+  },
+} as const;
 
-const secretKey: KeyFile = {
-  name: 'secret.key',
-  encoding: 'base64',
-  setting: 'SECRET_KEY',
-  loss: 'webhook secrets that were encrypted with the old key can then no longer be read',
-};
-
-const signingKey: KeyFile = {
-  name: 'client-token.key',
-  encoding: 'base64url',
-  setting: 'CLIENT_TOKEN_KEY',
-  loss: 'client tokens signed with the old key are then refused',
-};
+type KeySetting = keyof typeof keyFiles;
 
 const keyBytes = 32;
 
@@ -41,23 +37,25 @@ export async function findKeys({ SECRET_KEY, CLIENT_TOKEN_KEY, NODE_ENV, DATA_DI
   if (NODE_ENV === 'production') return { SECRET_KEY, CLIENT_TOKEN_KEY };
   const folder = path.resolve(DATA_DIR);
   return {
-    SECRET_KEY: SECRET_KEY ?? Buffer.from(await readOrMakeKey(folder, secretKey), 'base64'),
-    CLIENT_TOKEN_KEY: CLIENT_TOKEN_KEY ?? (await readOrMakeKey(folder, signingKey)),
+    SECRET_KEY: SECRET_KEY ?? Buffer.from(await readOrMakeKey(folder, 'SECRET_KEY'), 'base64'),
+    CLIENT_TOKEN_KEY: CLIENT_TOKEN_KEY ?? (await readOrMakeKey(folder, 'CLIENT_TOKEN_KEY')),
   };
 }
 
 /** Reads the key, generating it first if there is none. Processes that start at the same time all read the same key. */
-async function readOrMakeKey(dataDirectory: string, kind: KeyFile): Promise<string> {
-  const file = path.join(dataDirectory, kind.name);
+async function readOrMakeKey(dataDirectory: string, setting: KeySetting): Promise<string> {
+  const { name, encoding } = keyFiles[setting];
+  const file = path.join(dataDirectory, name);
   try {
-    return checkedKey(file, (await readKey(file)) ?? (await makeKey(file, kind)), kind);
+    return checkedKey(file, (await readKey(file)) ?? (await makeKey(file, encoding)), setting);
   } catch (error) {
     const fault = unusableDataDirectory(dataDirectory, error);
     throw fault === undefined ? error : new ConfigError([fault]);
   }
 }
 
-function checkedKey(file: string, text: string, { encoding, loss, setting }: KeyFile): string {
+function checkedKey(file: string, text: string, setting: KeySetting): string {
+  const { encoding, loss } = keyFiles[setting];
   const key = text.trimEnd();
   if (/^[A-Za-z0-9+/_-]{43}=?$/.test(key)) return key;
   const characters = encoding === 'base64' ? 44 : 43;
@@ -79,7 +77,7 @@ async function readKey(file: string): Promise<string | undefined> {
 }
 
 /** Stores a new key, readable only by this user. The file is created atomically, even if the process dies. */
-async function makeKey(file: string, { encoding }: KeyFile): Promise<string> {
+async function makeKey(file: string, encoding: BufferEncoding): Promise<string> {
   await makeFolder(path.dirname(file));
   const draft = `${file}.${randomUUID()}`;
   try {

@@ -31,7 +31,7 @@ export function directUrl({ DATABASE_DIRECT_URL, DATABASE_URL }: Config): string
   return DATABASE_DIRECT_URL ?? DATABASE_URL ?? '';
 }
 
-/** Detects the capabilities of the configured pooler, if there is one. Throws PoolerError. */
+/** Detects the capabilities of the configured pooler, if there is one. Throws OperatorError. */
 export async function poolerOf({ DATABASE_DIRECT_URL, DATABASE_URL = '' }: Config): Promise<Pooler | undefined> {
   return DATABASE_DIRECT_URL === undefined ? undefined : findPooler(DATABASE_URL, DATABASE_DIRECT_URL);
 }
@@ -43,7 +43,7 @@ export async function preparePooledLogin({ DATABASE_DIRECT_URL, DATABASE_URL = '
   return true;
 }
 
-/** Checks the schema and returns the address to use. For commands, which never migrate. @throws MigrationError */
+/** Checks the schema and returns the address to use. For commands, which never migrate. @throws OperatorError */
 export async function verifiedDatabase(config: Config, embedded: EmbeddedPostgres | undefined): Promise<string> {
   if (embedded) {
     await verifyMigrations(embedded.url, { dataDirectory: embedded.dataDirectory });

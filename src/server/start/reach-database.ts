@@ -2,11 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { withClient } from '../../infra/database/advisory-lock.ts';
 import { serversOf } from '../../infra/database/connections/address.ts';
-import { isDatabaseFault, sqlState } from '../../infra/database/faults.ts';
+import { isDatabaseFault, OperatorError, sqlState } from '../../infra/database/faults.ts';
 import type { Config } from '../config.ts';
-
-/** Tells the person who started the program which setting's database is unreachable, and why. */
-export class DatabaseUnreachable extends Error {}
 
 /** How long startup waits for an unresponsive database, in ms. The database may be starting at the same time. */
 const patienceMs = 10_000;
@@ -18,24 +15,21 @@ const addresses = {
   pooled: ['DATABASE_URL'],
 } as const satisfies Record<string, readonly (keyof Config)[]>;
 
-/** Connects to each of these addresses, retrying for `waitMs` if there is a `log`. @throws DatabaseUnreachable */
-export async function reachDatabase(
-  config: Config,
-  which: readonly (keyof typeof addresses)[],
-  log?: (line: string) => void,
-  waitMs = patienceMs,
-): Promise<void> {
+type Which = readonly (keyof typeof addresses)[];
+
+/** Connects to each of these addresses, retrying for a while if there is a `log`. @throws OperatorError */
+export async function reachDatabase(config: Config, which: Which, log?: (line: string) => void): Promise<void> {
   const names = which.map((one) => addresses[one].find((name) => config[name] !== undefined));
   for (const name of new Set(names)) {
     const url = name && config[name];
     if (url === undefined) continue;
-    const until = performance.now() + (log ? waitMs : 0);
+    const until = performance.now() + (log ? patienceMs : 0);
     for (let tries = 0; ; tries += 1) {
       const error = await withClient(url, async () => undefined).catch((reason: unknown) => reason);
       if (error === undefined) break;
       const words = `${name} does not lead to a usable database: ${reasonOf(error, url)}`;
-      if (!mayPass(error) || performance.now() >= until) throw new DatabaseUnreachable(words, { cause: error });
-      if (tries === 0) log?.(`${words} Trying again for ${waitMs / 1_000} s.`);
+      if (!mayPass(error) || performance.now() >= until) throw new OperatorError(words, { cause: error });
+      if (tries === 0) log?.(`${words} Trying again for ${patienceMs / 1_000} s.`);
       await delay(250);
     }
   }

@@ -27,7 +27,7 @@ const balances: Readonly<Record<string, bigint>> = {
   BTC: 50_000_000n,
 };
 
-/** The advisory lock under which a process prepares the sandbox or adds a person to it ("sand" in ASCII). */
+/** The advisory lock under which a process prepares the sandbox, or finds or adds a person ("sand" in ASCII). */
 const PREPARATION_LOCK = 0x73616e64;
 
 export interface LocalSandbox {
@@ -40,18 +40,15 @@ export async function prepareSandboxPlatform(payments: Payments): Promise<LocalS
   const caller = await withAdvisoryLock(payments.database.url, PREPARATION_LOCK, () => findOrCreate(payments));
   return {
     credentials: sandboxCredentials,
-    payer: (serving) => asPlatform(caller.platformId, () => findPayer(serving, caller)),
+    payer: (serving) =>
+      withAdvisoryLock(serving.database.url, PREPARATION_LOCK, () =>
+        asPlatform(caller.platformId, () => findPayer(serving, caller)),
+      ),
   };
 }
 
 /** Finds the first sample person who can pay, or creates a new one if everyone's money has been spent. */
 async function findPayer(payments: Payments, caller: Caller): Promise<SandboxPayer> {
-  const found = await findAblePerson(payments, caller);
-  // Look again under the lock, because another process may be creating one.
-  return found ?? withAdvisoryLock(payments.database.url, PREPARATION_LOCK, () => findOrAddPerson(payments, caller));
-}
-
-async function findOrAddPerson(payments: Payments, caller: Caller): Promise<SandboxPayer> {
   const found = await findAblePerson(payments, caller);
   if (found) return found;
   const { platformId } = caller;

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { FaultStates } from '../../core/fault-states.ts';
 import { loopFailures, loopSuccess } from '../../infra/instruments/instruments.ts';
@@ -25,16 +26,11 @@ export function startLoop(name: string, log: Logger, round: () => Promise<number
   let stopped = false;
   let woken = false;
   let resting = true;
-  let endPause: (() => void) | undefined;
+  let pausing = new AbortController();
 
-  function pause(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      endPause = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
+  async function pause(ms: number): Promise<void> {
+    pausing = new AbortController();
+    await delay(ms, undefined, { signal: pausing.signal }).catch(() => undefined);
   }
 
   async function run(): Promise<void> {
@@ -57,7 +53,6 @@ export function startLoop(name: string, log: Logger, round: () => Promise<number
       if (rest > 0) await pause(rest);
       resting = false;
       if (!stopped && !woken && pauseMs > rest) await pause(pauseMs - rest);
-      endPause = undefined;
     }
   }
 
@@ -65,11 +60,11 @@ export function startLoop(name: string, log: Logger, round: () => Promise<number
   return {
     wake() {
       woken = true;
-      if (!resting) endPause?.();
+      if (!resting) pausing.abort();
     },
     async stop() {
       stopped = true;
-      endPause?.();
+      pausing.abort();
       await ended;
     },
   };

@@ -17,7 +17,7 @@ import { type LockSession, lockSessions, nameOf, rootsOf } from '../../infra/dat
 import type { Database } from '../../infra/database/database.ts';
 import { statement } from '../../infra/database/statement.ts';
 import { deleteExpired } from './housekeeping.ts';
-import { type Loop, startLoop } from './loop.ts';
+import { startLoop } from './loop.ts';
 
 const batchSize = 100;
 /** The pause of a loop when nothing is due. Another process may add work in the meantime. */
@@ -64,45 +64,75 @@ interface WorkerOptions {
 /** Starts a process's background work, which any number of processes may do at the same time. */
 export function startWorkers(payments: Payments, webhooks: Webhooks, { sequencer, reconcileHour, log }: WorkerOptions) {
   const { database } = payments;
-  const watchLocks = lockWatch(database, log);
-  const delivery = startDelivery(webhooks, log);
-  const fanOutLoop = startFanOut(webhooks, log, () => delivery.wake());
-  const sequencing = startSequencing(sequencer, log, () => fanOutLoop.wake());
-  const settlement = startSettlement(payments, log);
-  const deposits = startDeposits(payments, log);
-  const identities = startLoop('identity checks', log, async () => {
-    const count = await checkDueIdentities(payments, batchSize);
-    return count === batchSize ? 0 : reportedIdleMs;
-  });
-  const received = startReceived(payments, log, () => {
-    deposits.wake();
-    identities.wake();
-  });
+  const start = (name: string, round: () => Promise<number>, restMs?: number) => startLoop(name, log, round, restMs);
+  /** Starts work on due rows. The next round follows a full batch at once; otherwise it waits for `next` or `idle` ms. */
+  const startDue = (
+    name: string,
+    work: () => Promise<number>,
+    { next, idle = idleMs, restMs = 0 }: { next?: () => Promise<number | undefined>; idle?: number; restMs?: number },
+  ) => {
+    const round = async () => {
+      if ((await work()) >= batchSize) return 0;
+      return Math.max(restMs, Math.min(idle, (await next?.()) ?? idle));
+    };
+    return start(name, round, restMs);
+  };
 
+  const deliverer = new Deliverer(webhooks);
+  const delivery = start('webhook delivery', () => deliverer.step());
+  deliverer.onAttemptEnd = () => delivery.wake();
+  let stopped: Promise<void> | undefined;
+  const stopDelivering = () => {
+    stopped ??= delivery.stop().then(() => deliverer.stop());
+    return stopped;
+  };
+  const fanOutLoop = start('webhook fan-out', async () => {
+    const { count, moved } = await fanOut(webhooks);
+    if (count > 0) delivery.wake();
+    return moved > 0 ? 0 : idleMs;
+  });
+  const pauseAfter = sequencerPauses();
+  const sequence = async () => {
+    const count = await sequencer.step();
+    if (count) fanOutLoop.wake();
+    return pauseAfter(count);
+  };
+  const sequencing = start('sequencer', sequence, busySequencerMs);
+  const settlement = startDue('settlement', () => settleDueOrders(payments, batchSize), {
+    next: () => nextOrderDue(database.pool),
+    restMs: settlementRestMs,
+  });
+  const findAndCredit = async () =>
+    Math.max(await findDeposits(payments, batchSize), await creditDeposits(payments, batchSize));
+  const deposits = startDue('deposits', findAndCredit, { idle: reportedIdleMs });
+  const identities = startDue('identity checks', () => checkDueIdentities(payments, batchSize), {
+    idle: reportedIdleMs,
+  });
+  const handleReceived = async () => {
+    const count = await workOnWebhooks(payments, batchSize);
+    if (count > 0) for (const loop of [deposits, identities]) loop.wake();
+    return count;
+  };
+  const received = startDue('provider webhooks', handleReceived, { idle: webhookIdleMs });
+  const watchLocks = lockWatch(database, log);
   const others = [
-    settlement,
-    received,
-    deposits,
-    identities,
-    startExpiry(payments, log),
-    startAccountChecks(payments, log),
-    fanOutLoop,
-    startLoop('reconciliation', log, async () => {
-      await reconcileDueDays(payments, reconcileHour);
-      return reconciliationMs;
+    ...[settlement, received, deposits, identities, fanOutLoop],
+    startDue('account checks', () => checkDueAccounts(payments, batchSize), {
+      next: () => nextAccountCheck(database.pool),
     }),
-    startLoop('housekeeping', log, async () => {
+    start('expiry', async () => {
+      const { found, done } = await expireQuotes(payments, batchSize);
+      // Quotes that could not be expired are still due. Without a pause, the next round would find them at once.
+      if (found > 0 && done === 0) return idleMs;
+      return found === batchSize ? 0 : Math.min(idleMs, (await nextQuoteExpiry(payments)) ?? idleMs);
+    }),
+    start('reconciliation', () => reconcileDueDays(payments, reconcileHour).then(() => reconciliationMs)),
+    start('housekeeping', async () => {
       const warned = await warnOfExpiry(database, batchSize);
       return (await deleteExpired(database)) || warned === batchSize ? betweenBatchesMs : housekeepingMs;
     }),
-    startLoop('locks', log, async () => {
-      await watchLocks();
-      return locksMs;
-    }),
-    startLoop('clock', log, async () => {
-      await followClock(database, log);
-      return clockMs;
-    }),
+    start('locks', () => watchLocks().then(() => locksMs)),
+    start('clock', () => followClock(database, log).then(() => clockMs)),
   ];
   const wake = () => {
     sequencing.wake();
@@ -113,95 +143,14 @@ export function startWorkers(payments: Payments, webhooks: Webhooks, { sequencer
 
   return {
     /** Stops webhook attempts, which take the longest to end. `stop` does this, too. */
-    stopDelivering: () => delivery.stop(),
+    stopDelivering,
     async stop(): Promise<void> {
       database.commits.off('committed', wake).off('received', wakeReceived);
-      await Promise.all([delivery.stop(), ...others.map((loop) => loop.stop())]);
+      await Promise.all([stopDelivering(), ...others.map((loop) => loop.stop())]);
       await sequencing.stop();
-    },
-  };
-}
-
-/** Starts the webhook delivery loop. A second call of `stop` waits for the first. */
-function startDelivery(webhooks: Webhooks, log: Logger): Loop {
-  const deliverer = new Deliverer(webhooks);
-  const loop = startLoop('webhook delivery', log, () => deliverer.step());
-  deliverer.onAttemptEnd = () => loop.wake();
-  let stopped: Promise<void> | undefined;
-  return {
-    wake: () => loop.wake(),
-    stop() {
-      stopped ??= loop.stop().then(() => deliverer.stop());
-      return stopped;
-    },
-  };
-}
-
-function startFanOut(webhooks: Webhooks, log: Logger, onDeliveries: () => void): Loop {
-  return startLoop('webhook fan-out', log, async () => {
-    const { count, moved } = await fanOut(webhooks);
-    if (count > 0) onDeliveries();
-    return moved > 0 ? 0 : idleMs;
-  });
-}
-
-/** Starts sequencing the feed. `onEvents` is called after a step that sequenced events. `stop` closes the sequencer. */
-function startSequencing(sequencer: Sequencer, log: Logger, onEvents: () => void): Loop {
-  const pauseAfter = sequencerPauses();
-  const step = async () => {
-    const count = await sequencer.step();
-    if (count) onEvents();
-    return pauseAfter(count);
-  };
-  const loop = startLoop('sequencer', log, step, busySequencerMs);
-  return {
-    wake: () => loop.wake(),
-    async stop() {
-      await loop.stop();
       await sequencer.close();
     },
   };
-}
-
-function startSettlement(payments: Payments, log: Logger): Loop {
-  const settle = async () => {
-    const count = await settleDueOrders(payments, batchSize);
-    if (count === batchSize) return 0;
-    return Math.max(settlementRestMs, Math.min(idleMs, (await nextOrderDue(payments.database.pool)) ?? idleMs));
-  };
-  return startLoop('settlement', log, settle, settlementRestMs);
-}
-
-function startReceived(payments: Payments, log: Logger, onWork: () => void): Loop {
-  return startLoop('provider webhooks', log, async () => {
-    const count = await workOnWebhooks(payments, batchSize);
-    if (count > 0) onWork();
-    return count === batchSize ? 0 : webhookIdleMs;
-  });
-}
-
-function startDeposits(payments: Payments, log: Logger): Loop {
-  return startLoop('deposits', log, async () => {
-    const asked = await findDeposits(payments, batchSize);
-    const credited = await creditDeposits(payments, batchSize);
-    return asked === batchSize || credited === batchSize ? 0 : reportedIdleMs;
-  });
-}
-
-function startExpiry(payments: Payments, log: Logger): Loop {
-  return startLoop('expiry', log, async () => {
-    const { found, done } = await expireQuotes(payments, batchSize);
-    // Quotes that could not be expired are still due. Without a pause, the next round would find them at once.
-    if (found > 0 && done === 0) return idleMs;
-    return found === batchSize ? 0 : Math.min(idleMs, (await nextQuoteExpiry(payments)) ?? idleMs);
-  });
-}
-
-function startAccountChecks(payments: Payments, log: Logger): Loop {
-  return startLoop('account checks', log, async () => {
-    const count = await checkDueAccounts(payments, batchSize);
-    return count === batchSize ? 0 : Math.min(idleMs, (await nextAccountCheck(payments.database.pool)) ?? idleMs);
-  });
 }
 
 const followStatement = statement<{ backMs: number | null }>('follow_clock', 'select follow_clock() as back_ms');

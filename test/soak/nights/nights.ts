@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { uuidOf } from '../../../src/core/ids.ts';
 import { stepLock } from '../../../src/domain/events/sequencer.ts';
 import { simulatedDomain } from '../../../src/rails/rail-parts.ts';
-import { requests } from '../../alerts/staged-fault.ts';
+import { repeated } from '../../alerts/staged-fault.ts';
 import { lookUp, pay } from '../../setup/acts.ts';
 import { connect } from '../../setup/gateway.ts';
 import { makeScene } from '../../setup/scene.ts';
@@ -365,7 +365,7 @@ export const nights: Readonly<Record<string, Night>> = {
       const other = await otherPlatform(machine);
       await lookUp(other, receiver);
       await machine.own(`create unique index fast_lookup on lookup (platform_id) where uma_address = '${receiver}'`);
-      machine.atEnd(requests(2, () => lookUp(other, receiver, { idempotencyKey: crypto.randomUUID() })));
+      machine.atEnd(repeated(2, () => lookUp(other, receiver, { idempotencyKey: crypto.randomUUID() })));
     },
     repair: byDoctor(/(?<=additional unique index )\w+/, (index) => `drop index concurrently ${index}`),
   },

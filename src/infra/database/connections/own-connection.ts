@@ -1,17 +1,33 @@
-import type pg from 'pg';
+import pg from 'pg';
 import { singleFlight } from '../../instruments/single-flight.ts';
 import { type ConnectionConfig, DatabaseClient } from './hosts.ts';
+import { PooledClient } from './pooled-client.ts';
+
+/** The SQLSTATE of a server that accepts no further sessions. */
+const tooMany = '53300';
 
 /** Manages a connection outside the pools. It is opened on demand, and reopened after it has ended or been dropped. */
 export class OwnConnection {
   readonly #open: () => Promise<pg.Client>;
+  readonly #renewAfterMs: number;
   #opening: Promise<unknown> | undefined;
   #client: pg.Client | undefined;
+  #began = 0;
 
-  /** @param prepare runs on each new connection before it is used */
-  constructor(config: () => ConnectionConfig, prepare: (client: pg.Client) => Promise<void> = async () => undefined) {
+  /**
+   * @param prepare runs on each new connection before it is used
+   * @param renewAfterMs how long a connection is used before a new one replaces it, in milliseconds. If the server then
+   *   accepts no further sessions, the old connection remains in use, as those of the pools do
+   */
+  constructor(
+    config: () => ConnectionConfig,
+    prepare: (client: pg.Client) => Promise<void> = async () => undefined,
+    renewAfterMs = Number.POSITIVE_INFINITY,
+  ) {
+    this.#renewAfterMs = renewAfterMs;
     this.#open = singleFlight(async () => {
-      const client = new DatabaseClient(config());
+      const settings = config();
+      const client = new (settings.pooler ? PooledClient : DatabaseClient)(settings);
       const forget = () => {
         if (this.#client === client) this.#client = undefined;
       };
@@ -22,9 +38,12 @@ export class OwnConnection {
         await prepare(client);
       } catch (error) {
         client.end().catch(() => undefined);
+        if (this.#client && error instanceof pg.DatabaseError && error.code === tooMany) return this.#client;
         throw error;
       }
+      this.drop();
       this.#client = client;
+      this.#began = performance.now();
       return client;
     });
   }
@@ -34,7 +53,7 @@ export class OwnConnection {
   }
 
   async get(): Promise<pg.Client> {
-    if (this.#client) return this.#client;
+    if (this.#client && performance.now() - this.#began < this.#renewAfterMs) return this.#client;
     const opening = this.#open();
     this.#opening = opening;
     return opening;

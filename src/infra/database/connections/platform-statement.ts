@@ -8,16 +8,7 @@ export interface Connection {
   readonly parsedStatements: Record<string, string>;
   readonly submittedNamedStatements: Record<string, string>;
   readonly stream: Pick<Writable, 'writable' | 'write'>;
-  parse(statement: { readonly name: string; readonly text: string }): void;
-  bind(values: BindMessage): void;
-  execute(portal: object): void;
   close(statement: { readonly type: 'S'; readonly name: string }): void;
-}
-
-interface BindMessage {
-  readonly statement: string;
-  readonly values: unknown[];
-  readonly valueMapper: (value: unknown) => unknown;
 }
 
 // pg's own value serialization, which its types do not declare.
@@ -47,21 +38,11 @@ export interface PlatformFirst {
   platform: PlatformSetting | undefined;
 }
 
-const settingTo = ({ id, statement }: PlatformSetting): BindMessage => ({
-  statement: statement.name,
-  values: [id],
-  valueMapper: prepareValue,
-});
-
-/** Sends the statement that sets the platform, without ending the batch. Its result precedes the query's. */
-export function sendPlatform(connection: Connection, setting: PlatformSetting): void {
-  if (setting.statement.name === '') connection.parse(setting.statement);
-  connection.bind(settingTo(setting));
-  connection.execute({});
-}
-
-/** Returns the messages of `sendPlatform`, for a query that writes its messages itself. */
-export function platformMessages(setting: PlatformSetting): readonly Buffer[] {
-  const messages = [serialize.bind(settingTo(setting)), serialize.execute()];
-  return setting.statement.name === '' ? [serialize.parse(setting.statement), ...messages] : messages;
+/** Returns the messages of the statement that sets the platform. They do not end the batch: a query must follow. */
+export function platformMessages({ id, statement }: PlatformSetting): readonly Buffer[] {
+  const messages = [
+    serialize.bind({ statement: statement.name, values: [id], valueMapper: prepareValue }),
+    serialize.execute(),
+  ];
+  return statement.name === '' ? [serialize.parse(statement), ...messages] : messages;
 }

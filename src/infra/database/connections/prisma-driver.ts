@@ -53,75 +53,58 @@ export class PrismaDriver implements SqlDriverAdapterFactory {
     transactionMs: number,
     work: (prisma: Prisma.TransactionClient) => Promise<T>,
   ): Promise<T> {
-    const part = new TransactionPart(client);
-    await part.connect(this.#nameOf);
+    const part = await openPart(client, this.#nameOf);
     try {
       const limits = { maxWait: transactionMs, timeout: transactionMs };
       return await this.#joining.run(part, () => prisma.$transaction(work, limits));
     } catch (error) {
-      throw error instanceof Error && error.name.startsWith('Prisma') ? (part.failure ?? error) : error;
+      throw error instanceof Error && error.name.startsWith('Prisma') ? (part.failure() ?? error) : error;
     } finally {
       part.close();
     }
   }
 }
 
-/** A transaction in the form that Prisma expects. It runs statements on a connection until it is closed. */
-class TransactionPart {
-  /** The error of the first failed statement, from Postgres or the connection. */
-  failure: unknown;
-  readonly #client: pg.ClientBase;
-  #transaction: Transaction | undefined;
-  #open = true;
+type TransactionPart = Awaited<ReturnType<typeof openPart>>;
 
-  constructor(client: pg.ClientBase) {
-    this.#client = client;
-  }
-
-  async connect(nameOf: NameOf): Promise<void> {
-    const adapter = await driverOn(new SingleConnectionPool(this), nameOf).connect();
-    this.#transaction = {
-      provider: adapter.provider,
-      adapterName: adapter.adapterName,
-      // With this, Prisma calls the two methods below instead of sending BEGIN, COMMIT or ROLLBACK.
-      options: { usePhantomQuery: true },
-      commit: async () => this.close(),
-      rollback: async () => this.close(),
-      queryRaw: (query: SqlQuery) => adapter.queryRaw(query),
-      executeRaw: (query: SqlQuery) => adapter.executeRaw(query),
-    };
-  }
-
-  /** Returns the transaction to the first `$transaction` that calls this; a nested `$transaction` gets undefined. */
-  join(): Transaction | undefined {
-    const transaction = this.#transaction;
-    this.#transaction = undefined;
-    return transaction;
-  }
-
-  close(): void {
-    this.#open = false;
-  }
-
-  async query(statement: pg.QueryConfig): Promise<pg.QueryResult> {
-    if (!this.#open)
-      throw new DriverAdapterError({ kind: 'TransactionAlreadyClosed', cause: 'the transaction is over' });
-    try {
-      return await this.#client.query(statement);
-    } catch (error) {
-      this.failure ??= error;
+/** Opens a transaction in the form that Prisma expects. It runs statements on a connection until it is closed. */
+async function openPart(client: pg.ClientBase, nameOf: NameOf) {
+  let isOpen = true;
+  let failure: unknown;
+  const close = () => {
+    isOpen = false;
+  };
+  const query = async (statement: pg.QueryConfig): Promise<pg.QueryResult> => {
+    if (!isOpen) throw new DriverAdapterError({ kind: 'TransactionAlreadyClosed', cause: 'the transaction is over' });
+    return client.query(statement).catch((error: unknown) => {
+      failure ??= error;
       throw error;
-    }
-  }
-}
-
-/** The pool that Prisma's driver requires. Runs all queries on one transaction's connection, and opens no others. */
-class SingleConnectionPool extends pg.Pool {
-  constructor(part: TransactionPart) {
-    super({ max: 1 });
-    // Prisma's driver calls no other form of `query`.
-    this.query = ((statement: pg.QueryConfig) => part.query(statement)) as pg.Pool['query'];
-  }
+    });
+  };
+  // Prisma's driver requires a pool. It calls no other form of `query`, so this pool opens no connections.
+  const pool = Object.assign(new pg.Pool({ max: 1 }), { query: query as pg.Pool['query'] });
+  const adapter = await driverOn(pool, nameOf).connect();
+  let transaction: Transaction | undefined = {
+    provider: adapter.provider,
+    adapterName: adapter.adapterName,
+    // With this, Prisma calls the two methods below instead of sending BEGIN, COMMIT or ROLLBACK.
+    options: { usePhantomQuery: true },
+    commit: async () => close(),
+    rollback: async () => close(),
+    queryRaw: (sql: SqlQuery) => adapter.queryRaw(sql),
+    executeRaw: (sql: SqlQuery) => adapter.executeRaw(sql),
+  };
+  return {
+    close,
+    /** Returns the transaction to the first `$transaction` that calls this; a nested `$transaction` gets undefined. */
+    join() {
+      const joined = transaction;
+      transaction = undefined;
+      return joined;
+    },
+    /** Returns the error of the first failed statement, from Postgres or the connection. */
+    failure: () => failure,
+  };
 }
 
 function driverOn(pool: pg.Pool, nameOf: NameOf): PrismaPg {

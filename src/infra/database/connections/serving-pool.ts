@@ -5,8 +5,8 @@ import {
   type Connection,
   localPlatformStatement,
   type PlatformFirst,
+  platformMessages,
   platformStatement,
-  sendPlatform,
 } from './platform-statement.ts';
 import { PooledClient } from './pooled-client.ts';
 import { TextQuery } from './text-query.ts';
@@ -123,8 +123,9 @@ class PlatformQuery extends Query implements PlatformFirst {
   override prepare(connection: unknown): void {
     if (this.platform) {
       this.#isSetting = true;
-      // pg prepares a query on its connection.
-      sendPlatform(connection as Connection, this.platform);
+      // pg prepares a query on its connection, whose stream it has corked.
+      const { stream } = connection as Connection;
+      if (stream.writable) for (const message of platformMessages(this.platform)) stream.write(message);
     }
     super.prepare(connection);
   }

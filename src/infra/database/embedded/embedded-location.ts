@@ -4,9 +4,7 @@ import { chmod, cp, mkdir, mkdtemp, readdir, readFile, realpath, rename, rm, sta
 import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-
-/** Reports why the embedded Postgres cannot be used and what to do about it, for the person who started the program. */
-export class EmbeddedPostgresError extends Error {}
+import { OperatorError } from '../faults.ts';
 
 /** Creates the folder and its parents. Recursive `mkdir` misreports read-only disks, and never returns below /proc. */
 export async function makeFolder(folder: string): Promise<void> {
@@ -96,7 +94,7 @@ async function nativePackage(): Promise<string> {
     folder = join(dirname(createRequire(wrapper).resolve(name)), '..');
   } catch (cause) {
     const advice = 'Install with optional packages, or set DATABASE_URL to a Postgres 15 or newer.';
-    throw new EmbeddedPostgresError(`The embedded Postgres (package ${name}) is not installed. ${advice}`, { cause });
+    throw new OperatorError(`The embedded Postgres (package ${name}) is not installed. ${advice}`, { cause });
   }
   const list = await readFile(join(folder, 'native', 'pg-symlinks.json'), 'utf8').catch(() => '[]');
   const links: { source: string; target: string }[] = JSON.parse(list);
@@ -143,6 +141,6 @@ async function openElsewhere(native: string, hasPrograms: boolean, closed: strin
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : cause;
     const advice = 'Open it to that user, start as an ordinary user, or set DATABASE_URL to a Postgres 15 or newer.';
-    throw new EmbeddedPostgresError(`${closed}, and ${elsewhere} cannot be used (${why}). ${advice}`, { cause });
+    throw new OperatorError(`${closed}, and ${elsewhere} cannot be used (${why}). ${advice}`, { cause });
   }
 }

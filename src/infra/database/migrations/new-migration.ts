@@ -21,16 +21,20 @@ const keyBehindView = 'webhook_delivery_event';
  * @param serverUrl connects a user who may create databases
  */
 export async function missingSql(serverUrl: string, prismaDirectory = projectPrisma): Promise<string> {
+  const schema = await readFile(join(prismaDirectory, 'schema.prisma'), 'utf8');
+  const tables = withoutKeysByHand(await ofMigrated(serverUrl, prismaDirectory, (url) => schemaDiff(url, schema)));
+  const migrations = await readMigrations(prismaDirectory);
+  const functions = (await readFunctions(prismaDirectory)).filter((candidate) => !isInstalled(candidate, migrations));
+  const { before = [], after = [] } = Object.groupBy(functions, (one) => (one.beforeTables ? 'before' : 'after'));
+  return [...before.map(({ sql }) => sql), tables, ...after.map(({ sql }) => sql)].filter(Boolean).join('\n\n');
+}
+
+/** Runs `work` on a temporary database that has all migrations. */
+async function ofMigrated<T>(serverUrl: string, prismaDirectory: string, work: (url: string) => Promise<T>) {
   const database = await createThrowawayDatabase(serverUrl);
   try {
     await migrate(database.url, { prismaDirectory });
-    const schema = await readFile(join(prismaDirectory, 'schema.prisma'), 'utf8');
-    const tables = withoutKeysByHand(await schemaDiff(database.url, schema));
-    const migrations = await readMigrations(prismaDirectory);
-    const functions = (await readFunctions(prismaDirectory)).filter((candidate) => !isInstalled(candidate, migrations));
-    const texts = (beforeTables: boolean) =>
-      functions.filter((one) => one.beforeTables === beforeTables).map(({ sql }) => sql);
-    return [...texts(true), tables, ...texts(false)].filter(Boolean).join('\n\n');
+    return await work(database.url);
   } finally {
     await database.drop();
   }
@@ -59,15 +63,10 @@ export async function writeMigration(serverUrl: string, name: string, prismaDire
   return folder;
 }
 
-async function madeCatalog(serverUrl: string): Promise<string> {
-  const database = await createThrowawayDatabase(serverUrl);
-  try {
-    await migrate(database.url);
-    return await withClient(database.url, async (client) => printCatalog(await readCatalog(client)));
-  } finally {
-    await database.drop();
-  }
-}
+const madeCatalog = (serverUrl: string) =>
+  ofMigrated(serverUrl, projectPrisma, (url) =>
+    withClient(url, async (client) => printCatalog(await readCatalog(client))),
+  );
 
 const advice = `Now, before anything applies it:
   - Read it. Prisma renames by dropping: if it drops a column or table whose data matters, write a statement that moves the data instead.

@@ -43,10 +43,8 @@ export class PrimaryPosition {
   /** Returns a position after every acknowledged commit; undefined if no standby can be compared (read_position). */
   now(): Promise<Position | undefined> {
     if (!this.#current) return this.#begin();
-    this.#next ??= this.#current.then(
-      () => this.#begin(),
-      () => this.#begin(),
-    );
+    const begin = () => this.#begin();
+    this.#next ??= this.#current.then(begin, begin);
     return this.#next;
   }
 
