@@ -10,7 +10,7 @@ import { between, execute, fieldsOf, quote, transfer } from '../setup/acts.ts';
 import { type Data, sandboxOf, tester, testGateway, uuidIn } from '../setup/gateway.ts';
 import { makeDue } from '../setup/passing-time.ts';
 import { balanceOf, makeScene } from '../setup/scene.ts';
-import { type Deviation, DeviatingProvider } from './deviating-provider.ts';
+import { DeviatingProvider, type Deviation } from './deviating-provider.ts';
 
 // A provider moves a different amount than promised. An operator settles the payment as promised, and the difference is
 // booked to a separate account (decision 95).
