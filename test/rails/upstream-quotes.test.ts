@@ -136,17 +136,25 @@ test('an unexecuted quote expires on both sides, and is not a difference', async
   await expectReconciled();
 });
 
-test('a payment for which upstream took a different amount waits for an operator, or for the locked amount', async () => {
+/** Executes a quote for which upstream takes `more` than locked. Waits until that is a case for an operator. */
+async function taken(more: bigint) {
   const made = await quote(platform, receiving(slowAmount));
   const { there } = await bothQuotes(made.id);
-  const take = (more: bigint) =>
-    two.spoil('update transaction set sent_amount = sent_amount + $1 where id = $2', more, there.transaction_id);
-  await take(1n);
+  const take = (units: bigint) =>
+    two.spoil('update transaction set sent_amount = sent_amount + $1 where id = $2', units, there.transaction_id);
+  await take(more);
   await execute(platform, made.id);
-  const { database } = gateway.gateway.payments;
-  await vi.waitFor(async () => expect(await listCases(database)).toHaveLength(1), 20_000);
-  const [found] = await listCases(database);
-  const sent = Number(there.total_sending_amount);
+  const found = await vi.waitFor(async () => {
+    const cases = await listCases(gateway.gateway.payments.database);
+    const [own, ...others] = cases.filter(({ transactionId }) => transactionId === uuidIn(made.transaction.id));
+    expect([own, others]).toEqual([expect.anything(), []]);
+    return own;
+  }, 20_000);
+  return { made, take, found, sent: Number(there.total_sending_amount) };
+}
+
+test('a payment for which upstream took a different amount waits for an operator, or for the locked amount', async () => {
+  const { made, take, found, sent } = await taken(1n);
   expect(found).toMatchObject({
     kind: 'OTHER_AMOUNT',
     said: `settled 43.21 EUR for ${((sent + 1) / 100).toFixed(2)} USD`,
@@ -336,20 +344,10 @@ test('a payment for which upstream took more is settled as promised, and both le
   const { differences } = await compared();
   const beyond = async () => (await balances()).map(({ held: there, booked }) => (there ?? 0n) - booked);
   const known = await beyond();
-  const made = await quote(platform, receiving(slowAmount));
-  const { there } = await bothQuotes(made.id);
   const own = uuidIn(await ownAccount(account, 'USD'));
-  const take = (more: bigint) =>
-    two.spoil('update transaction set sent_amount = sent_amount + $1 where id = $2', more, there.transaction_id);
   const hold = (less: bigint) => two.spoil('update account set posted = posted - $1 where id = $2', less, own);
-  await take(5n);
-  await execute(platform, made.id);
+  const { made, take } = await taken(5n);
   const { transaction } = made;
-  const { database } = gateway.gateway.payments;
-  await vi.waitFor(async () => {
-    const cases = await listCases(database);
-    expect(cases.filter(({ transactionId }) => transaction.id === `Transaction:${transactionId}`)).toHaveLength(1);
-  }, 20_000);
   await hold(5n);
   const command = ['cases', 'settle', transaction.id, '--by', 'Ada', '--reason', 'a fee that was not in the quote'];
   const settled = await askOps(gateway.databaseUrl, command, two.environment);
