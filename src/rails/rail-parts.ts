@@ -43,22 +43,6 @@ export interface IdentityCheck {
   readonly checkInMs?: number | undefined;
 }
 
-/** The methods of a rail for deposits to customers' accounts. A rail has either both or neither. */
-export interface RailDeposits {
-  /**
-   * Lists deposits that began at or after a given time by the provider's clock, including deposits still in progress:
-   * oldest first, page by page. Excludes money collected by the gateway's own orders.
-   */
-  deposits?(request: DepositsRequest): Promise<DepositsPage>;
-
-  /**
-   * Makes a deposit available for the platform's payments, perhaps by moving it to the account that pays them. Called
-   * at least once before the customer is credited, so pass `id` to the provider as the idempotency key. An exception
-   * means that the outcome is unknown, and the method is called again.
-   */
-  takeDeposit?(deposit: DepositToTake): Promise<TakenDeposit>;
-}
-
 /** A request for the deposits from a given time on; `cursor` is the previous page's `nextCursor`. */
 export interface DepositsRequest {
   readonly from: Date;
@@ -100,15 +84,6 @@ export interface DepositToTake extends Pick<RailDeposit, 'reference' | 'amount' 
 /** The outcome of `takeDeposit`. If the provider refuses, `explanation` tells the operator why. */
 export type TakenDeposit = { readonly kind: 'taken' } | { readonly kind: 'refused'; readonly explanation: string };
 
-/** The methods of a rail for reconciliation. */
-export interface RailBooks {
-  /** Lists the provider's movements for the platform in a period by the provider's clock, page by page. */
-  movements?(request: MovementsRequest): Promise<MovementsPage>;
-
-  /** Returns the platform's current balances at the provider, in smallest units, by currency code. */
-  balances?(): Promise<ReadonlyMap<string, bigint>>;
-}
-
 /** A request for a provider's movements in a period; `cursor` is the previous page's `nextCursor`. */
 export interface MovementsRequest extends DepositsRequest {
   readonly to: Date;
@@ -135,23 +110,6 @@ export interface RailMovement {
   /** When it began, by the provider's clock. */
   readonly at?: Date | undefined;
   readonly state: 'UNDER_WAY' | 'SETTLED' | 'FAILED' | 'RETURNED';
-}
-
-/** The methods of a rail for its provider's webhooks. A rail has either both or neither. */
-export interface RailWebhooks {
-  /**
-   * Checks that a webhook comes from the provider, and returns its id. If it does not, returns undefined, and the
-   * gateway responds with 401. An exception means that the origin could not be checked: the gateway responds with 503,
-   * and the provider retries. The method must have no side effects. The gateway stores an accepted webhook and responds
-   * to it before it calls `readWebhook`.
-   */
-  receiveWebhook?(webhook: RailWebhook): Promise<ReceivedWebhook | undefined>;
-
-  /**
-   * Returns the meaning of a stored webhook. Called at least once for each webhook, in any order, even after a crash.
-   * An exception means that the meaning is unknown, and the method is called again later.
-   */
-  readWebhook?(body: Uint8Array): Promise<readonly RailNews[]>;
 }
 
 /** A webhook as it arrived, unverified. */
@@ -183,17 +141,6 @@ export interface OrderNews {
   readonly orderId: string;
   /** Whether its money may have come back. If not, the gateway does not query a settled order early. */
   readonly mayHaveReturned: boolean;
-}
-
-/** The methods of a rail whose provider converts the money itself, at a promised rate (decision 83). */
-export interface RailLocks {
-  /**
-   * Locks a rate at the provider for one payment, before a quote promises it. It moves no money. The payment's order
-   * then contains the lock (`RailOrder.lock`): `payOut` takes `sent` for it, in the sending currency, delivers
-   * `received`, and reports both amounts when it has `settled`. A lock that no order uses expires. An exception means
-   * that nothing is locked, or that the lock will expire unused. Without this method quotes use the rate from `rate`.
-   */
-  lockRate?(request: LockRequest): Promise<LockAnswer>;
 }
 
 /** A conversion to lock. */

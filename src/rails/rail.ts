@@ -7,27 +7,42 @@ import type {
   RailOrderKind,
 } from '../infra/database/generated/client/client.ts';
 import type {
+  DepositsPage,
+  DepositsRequest,
+  DepositToTake,
   IdentityAnswer,
   IdentityRequest,
+  LockAnswer,
+  LockRequest,
+  MovementsPage,
+  MovementsRequest,
   RailAccount,
-  RailBooks,
-  RailDeposits,
-  RailLocks,
+  RailNews,
   RailStep,
-  RailWebhooks,
+  RailWebhook,
   RateLock,
+  ReceivedWebhook,
   Simulation,
+  TakenDeposit,
 } from './rail-parts.ts';
 
 /**
  * The port through which money arrives and leaves. The domain does not know which rail it calls. Every method is
  * optional: operations that need a missing method are refused. To connect a provider, see src/rails/README.md.
  */
-export interface Rail extends RailBooks, RailDeposits, RailLocks, RailWebhooks {
+export interface Rail {
   readonly name: string;
 
   /** Returns the current terms of a conversion, which the gateway then uses; undefined for an unsupported pair. */
   rate?(sending: Currency, receiving: Currency): Promise<RateTerms | undefined>;
+
+  /**
+   * Locks a rate at the provider for one payment, before a quote promises it. It moves no money. The payment's order
+   * then contains the lock (`RailOrder.lock`): `payOut` takes `sent` for it, in the sending currency, delivers
+   * `received`, and reports both amounts when it has `settled`. A lock that no order uses expires. An exception means
+   * that nothing is locked, or that the lock will expire unused. Without this method quotes use the rate from `rate`.
+   */
+  lockRate?(request: LockRequest): Promise<LockAnswer>;
 
   /** Returns all payment instructions for this quote or account, or none. Their addresses belong to it exclusively. */
   paymentInstructions?(request: FundingRequest): Promise<PaymentInstruction[]>;
@@ -89,6 +104,39 @@ export interface Rail extends RailBooks, RailDeposits, RailLocks, RailWebhooks {
    * PENDING_REVIEW.
    */
   checkIdentity?(customer: IdentityRequest): Promise<IdentityAnswer>;
+
+  /**
+   * Lists deposits that began at or after a given time by the provider's clock, including deposits still in progress:
+   * oldest first, page by page. Excludes money collected by the gateway's own orders. Requires `takeDeposit`.
+   */
+  deposits?(request: DepositsRequest): Promise<DepositsPage>;
+
+  /**
+   * Makes a deposit available for the platform's payments, perhaps by moving it to the account that pays them. Called
+   * at least once before the customer is credited, so pass `id` to the provider as the idempotency key. An exception
+   * means that the outcome is unknown, and the method is called again.
+   */
+  takeDeposit?(deposit: DepositToTake): Promise<TakenDeposit>;
+
+  /** Lists the provider's movements for the platform in a period by the provider's clock, page by page. */
+  movements?(request: MovementsRequest): Promise<MovementsPage>;
+
+  /** Returns the platform's current balances at the provider, in smallest units, by currency code. */
+  balances?(): Promise<ReadonlyMap<string, bigint>>;
+
+  /**
+   * Checks that a webhook comes from the provider, and returns its id. If it does not, returns undefined, and the
+   * gateway responds with 401. An exception means that the origin could not be checked: the gateway responds with 503,
+   * and the provider retries. The method must have no side effects. The gateway stores an accepted webhook and responds
+   * to it before it calls `readWebhook`, which is also required.
+   */
+  receiveWebhook?(webhook: RailWebhook): Promise<ReceivedWebhook | undefined>;
+
+  /**
+   * Returns the meaning of a stored webhook. Called at least once for each webhook, in any order, even after a crash.
+   * An exception means that the meaning is unknown, and the method is called again later.
+   */
+  readWebhook?(body: Uint8Array): Promise<readonly RailNews[]>;
 
   /** The simulation of the outside world for developers; omitted by a rail that moves real money. */
   readonly simulation?: Simulation;

@@ -1,11 +1,11 @@
 import { expect, test, vi } from 'vitest';
 import { uuidOf } from '../../src/core/ids.ts';
 import { feedCursor } from '../../src/domain/events/cursor.ts';
-import { execute, feedEnd, quote, usdToEur } from '../setup/acts.ts';
+import { between, execute, feedEnd, pay, quote, usdToEur } from '../setup/acts.ts';
 import { cursors } from '../setup/cursors.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
 import { passExpiry } from '../setup/passing-time.ts';
-import { fund, internalAccount, makeScene } from '../setup/scene.ts';
+import { appOf, fund, internalAccount, makeScene } from '../setup/scene.ts';
 import { commitEvents, nextOf, openRawSocket, sequenced } from '../setup/streams.ts';
 
 const t = await testGateway();
@@ -209,4 +209,77 @@ test('a cursor expires only if an event that the stream wants lies after it and 
     [ofTransaction, { id: transaction.id }, false],
   ] as const)
     expect([variables, await expired(document, variables)]).toEqual([variables, isExpired]);
+});
+
+const payments = `subscription ($after: String) { transactionUpdates(after: $after) {
+  status terminal transaction { id type status customer { id } } } }`;
+const balance = 'subscription ($id: ID!) { accountUpdates(of: { accountId: $id }) { newBalance { amount } } }';
+
+async function untilEnded(stream: AsyncIterator<Data>): Promise<Data[]> {
+  const updates: Data[] = [];
+  while (!updates.at(-1)?.terminal) updates.push((await nextOf(stream)).data.transactionUpdates);
+  return updates;
+}
+
+test('payer and payee each get only the events of their own side of a payment', async () => {
+  const [payer, payee] = [await makeScene(t.platform), await makeScene(t.platform, 0n)];
+  const after = await feedEnd(t.platform);
+  const [from, to] = [
+    await appOf(t.platform, { customerId: payer.customerId }),
+    await appOf(t.platform, { customerId: payee.customerId }),
+  ];
+  const [sent, received] = [from.watch(payments, { after }), to.watch(payments, { after })];
+  const arrives = to.watch(balance, { id: payee.usd });
+  expect((await nextOf(arrives)).data.accountUpdates.newBalance.amount).toBe('0');
+
+  const quoted = await quote(t.platform, between(payer.usd, payee.usd, 10_000, { lockedCurrencySide: 'RECEIVING' }));
+  await execute(t.platform, quoted.id);
+
+  const outgoing = await untilEnded(sent);
+  expect(outgoing.map((update) => update.status)).toEqual(['PENDING', 'PROCESSING', 'COMPLETED']);
+  for (const { transaction } of outgoing) {
+    expect(transaction).toMatchObject({ id: quoted.transaction.id, type: 'OUTGOING' });
+    expect(transaction.customer.id).toBe(payer.customerId);
+  }
+  const incoming = await untilEnded(received);
+  expect(incoming.at(-1)).toMatchObject({ status: 'COMPLETED' });
+  for (const { transaction } of incoming) {
+    expect(transaction).toMatchObject({ type: 'INCOMING', customer: { id: payee.customerId } });
+  }
+  expect((await nextOf(arrives)).data.accountUpdates.newBalance.amount).toBe('10000');
+
+  // Each customer's entire feed contains only its own account.
+  for (const [device, scene] of [
+    [from, payer],
+    [to, payee],
+  ] as const) {
+    const feed = device.watch(events, { after });
+    let event: Data;
+    do {
+      event = (await nextOf(feed)).data.events;
+      expect(event.customer.id).toBe(scene.customerId);
+    } while (event.type !== 'ACCOUNT_STATUS');
+    expect(event.account.id).toBe(scene.usd);
+    await feed.return?.();
+  }
+  for (const stream of [sent, received, arrives]) await stream.return?.();
+});
+
+test('the feed of each platform has every number from 1 to its end, despite concurrent writes', async () => {
+  const platforms = [await t.newPlatform('one'), await t.newPlatform('other')];
+  const scenes = await Promise.all(platforms.map((platform) => makeScene(platform, 100_000n)));
+  await Promise.all(
+    scenes.flatMap((scene, at) => [1, 2, 3].map((amount) => pay(platforms[at] ?? t.platform, scene, amount))),
+  );
+  for (const { platformId } of platforms) {
+    await sequenced(t);
+    const { rows } = await t.owner.query(
+      `select array_agg(sequence order by sequence) as numbers, (select sequence from feed_head where platform_id = $1) as head
+       from event where platform_id = $1`,
+      [platformId],
+    );
+    const { numbers, head } = rows[0];
+    expect(numbers.length).toBeGreaterThan(6);
+    expect(numbers.map(Number)).toEqual(Array.from({ length: Number(head) }, (_, index) => index + 1));
+  }
 });

@@ -1,9 +1,8 @@
-import { connect as connectTcp, createServer, type Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { feedEnd, mint } from '../setup/acts.ts';
-import { listen } from '../setup/free-port.ts';
 import { connect, ownGateway, startTestGateway, testGateway } from '../setup/gateway.ts';
+import { startLoadBalancer } from '../setup/load-balancer.ts';
 import { lockedCustomers } from '../setup/locks.ts';
 import { makeScene } from '../setup/scene.ts';
 import { commitEvents, nextOf, openEventStream, openRawSocket, subscribed } from '../setup/streams.ts';
@@ -35,24 +34,15 @@ test('a client that vanishes is dropped even if no event is sent, on every trans
 });
 
 test('a half-open socket is closed when a ping goes unanswered', async () => {
-  // Simulates a network that drops packets silently: the client's packets no longer arrive, and it gets no error.
-  const wires: Socket[] = [];
-  const wire = createServer((near) => {
-    const far = connectTcp(Number(new URL(hasty.url).port), '127.0.0.1');
-    wires.push(near, far);
-    near.pipe(far);
-    far.pipe(near);
-    near.on('error', () => undefined);
-    far.on('error', () => undefined);
-  });
-  const raw = await openRawSocket(`http://127.0.0.1:${await listen(wire)}`, t.platform.authorization);
+  const balancer = await startLoadBalancer();
+  balancer.add(hasty.url);
+  const raw = await openRawSocket(balancer.url, t.platform.authorization);
   raw.send({ id: '1', type: 'subscribe', payload: { query: watchEvents } });
   await subscribed(hasty, 1);
-  for (const socket of wires) socket.unpipe();
+  balancer.halfOpen();
   await subscribed(hasty, 0);
-  for (const socket of wires) socket.destroy();
   raw.socket.terminate();
-  wire.close();
+  await balancer.close();
 });
 
 test('a reader that stops reading is dropped with 1013, and misses nothing when it resumes', async () => {

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Webhook } from 'standardwebhooks';
 import { requiredCurrency } from '../../src/core/currencies.ts';
 import type { ProviderFault, RailTrial, TrialTimes } from '../../src/rails/conformance/trial.ts';
 import type { Rail, RailOrder, RailOutcome } from '../../src/rails/rail.ts';
-import type { LockAnswer, LockRequest, RateLock } from '../../src/rails/rail-parts.ts';
+import type { LockAnswer, LockRequest, RailDeposit, RailWebhook, RateLock } from '../../src/rails/rail-parts.ts';
 
 /** The timings of a trial in tests. A slow provider responds after 60 ms. */
 export const quickTimes: TrialTimes = { answerMs: 40, outcomeMs: 5_000 };
@@ -13,6 +14,9 @@ export const shortTimes: TrialTimes = { ...quickTimes, outcomeMs: 400 };
 /** How long the provider holds a lock, in milliseconds. */
 const lockMs = 600;
 
+const secret = `whsec_${Buffer.alloc(32, 3).toString('base64')}`;
+const customerId = '0197f2a0-0000-7000-8000-000000000009';
+
 type State = 'under way' | 'settled' | 'failed';
 
 /** A payments provider that takes an idempotency key for each payment and fails in the ways that real providers do. */
@@ -21,6 +25,10 @@ export class Provider {
   /** The expiry of each lock. */
   readonly #locks = new Map<string, number>();
   readonly #payments = new Map<string, { order: RailOrder; state: State; asked: number; givenBack: boolean }>();
+
+  readonly deposits: RailDeposit[] = [];
+  /** The amounts that were made available, by key. */
+  readonly taken = new Map<string, { readonly reference: string; readonly amount: bigint }>();
 
   /** Creates or finds the payment with this key, and returns its state. */
   async pay(key: string, order: RailOrder): Promise<State> {
@@ -88,9 +96,10 @@ const answers: Readonly<Record<State, RailOutcome>> = {
 };
 
 /** A mistake that a rail's author can make. */
-export type Mistake = OrderMistake | LockMistake | ReceiverMistake;
+export type Mistake = OrderMistake | LockMistake | ReceiverMistake | IncomingMistake;
 type OrderMistake = 'new keys' | 'guesses' | 'throws refusals' | 'forgets' | 'believes the last' | 'asks never';
 type ReceiverMistake = 'finds everybody' | 'guesses receivers';
+type IncomingMistake = 'believes anybody' | 'takes anew' | 'lists all';
 type LockMistake = (typeof lockMistakes)[number];
 
 const lockMistakes = [
@@ -138,7 +147,42 @@ function openRail(provider: Provider, mistake: Mistake | undefined): Rail {
     payOut,
     collect: perform,
     giveBack: ({ id }) => provider.giveBack(id),
+    receiveWebhook: async (webhook) => receivedAt(webhook, mistake),
+    readWebhook: async (body) => [
+      { kind: 'order', orderId: JSON.parse(Buffer.from(body).toString()).order, mayHaveReturned: false },
+    ],
+    deposits: async ({ from }) => ({
+      deposits: provider.deposits.filter(({ at }) => mistake === 'lists all' || at >= from),
+    }),
+    async takeDeposit({ id, reference, amount }) {
+      provider.taken.set(mistake === 'takes anew' ? randomUUID() : id, { reference, amount });
+      await provider.answer();
+      return { kind: 'taken' };
+    },
   };
+}
+
+/** Returns the id of a webhook whose signature is right, or of any webhook. */
+function receivedAt({ headers, body }: RailWebhook, mistake: Mistake | undefined) {
+  const id = String(headers['webhook-id']);
+  if (mistake === 'believes anybody') return { id };
+  try {
+    new Webhook(secret).verify(Buffer.from(body), headers as Record<string, string>);
+    return { id };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns a webhook about an order, signed as this service signs. */
+function signedWebhook(orderId: string): RailWebhook {
+  const [id, at, body] = [`message-${randomUUID()}`, new Date(), JSON.stringify({ order: orderId })];
+  const headers = {
+    'webhook-id': id,
+    'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
+    'webhook-signature': new Webhook(secret).sign(id, at, body),
+  };
+  return { headers, body: Buffer.from(body) };
 }
 
 const receivers = { known: '$ana@provider.example', unknown: '$nobody@provider.example' };
@@ -201,6 +245,17 @@ export function providerTrial(mistake?: Mistake): RailTrial {
           sender: { customerId: randomUUID(), customerType: 'INDIVIDUAL', name: 'Grace Hopper', information: {} },
         },
       }),
+    },
+    incoming: {
+      webhook: async (orderId) => signedWebhook(orderId),
+      async deposit() {
+        const deposit = { amount: 900n, currency: 'EUR', customerId };
+        const about = { reference: randomUUID(), at: new Date(), state: 'SETTLED', heldAt: 'an account' } as const;
+        provider.deposits.push({ ...deposit, ...about });
+        return deposit;
+      },
+      taken: async (of) =>
+        [...provider.taken.values()].reduce((sum, { reference, amount }) => sum + (reference === of ? amount : 0n), 0n),
     },
     provider: {
       moved: (orderId) => provider.moved(orderId),

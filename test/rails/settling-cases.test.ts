@@ -10,7 +10,7 @@ import { between, execute, fieldsOf, quote, transfer } from '../setup/acts.ts';
 import { type Data, sandboxOf, tester, testGateway, uuidIn } from '../setup/gateway.ts';
 import { makeDue } from '../setup/passing-time.ts';
 import { balanceOf, makeScene } from '../setup/scene.ts';
-import { DeviatingProvider } from './deviating-provider.ts';
+import { DeviatingProvider, type Deviation } from './deviating-provider.ts';
 
 // A provider moves a different amount than promised. An operator settles the payment as promised, and the difference is
 // booked to a separate account (decision 95).
@@ -242,4 +242,36 @@ test("the database books a difference only for an open case, and never on a cust
     await expect(committed).rejects.toMatchObject({ code: 'LG014' });
   }
   await settled(id);
+});
+
+/** Settles a payment by hand once the provider has moved these amounts. */
+async function settleWith(deviates: Deviation, { id }: Data) {
+  provider.deviation = deviates;
+  await work();
+  return settled(id);
+}
+
+const settledPayout = async (taken: bigint) =>
+  settleWith({ taken: taken - 1_000n, arrived: 0n }, await move('transferOut', 1_000));
+
+test.each([
+  ['nothing', 0n, 1_000n],
+  ['the maximum balance', 9_000_000_000_000_000n, -8_999_999_999_999_000n],
+])('a payout that took %s is settled, and its difference is booked', async (_what, taken, amount) => {
+  expect(await settledPayout(taken)).toMatchObject({ differences: [{ currency: 'USD', amount }] });
+});
+
+test.each([
+  ['minus one unit', -1n],
+  ['one unit above the maximum balance', 9_000_000_000_000_001n],
+])('a payout that took %s is not settled: such an amount needs investigation', async (_what, taken) => {
+  await expect(settledPayout(taken)).rejects.toThrow('That cannot be the amount that it moved');
+});
+
+test.each([
+  ['outside has less, which is reported', 'outsideEur', { currency: 'EUR', amount: 5n }],
+  ['on this installation has the promised amount', 'eur', undefined],
+] as const)('if less arrives than promised, a receiver %s', async (_what, to, short) => {
+  const { short: reported } = await settleWith({ taken: 0n, arrived: -5n }, await quoted(scene.usd, scene[to], 1_000));
+  expect(reported).toEqual(short);
 });

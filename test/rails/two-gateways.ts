@@ -5,7 +5,7 @@ import { reconcile } from '../../src/domain/reconciliation/differences.ts';
 import { parseRailSettings } from '../../src/rails/rail-settings.ts';
 import type { GatewaySettings } from '../../src/server/config.ts';
 import { openConnections } from '../../src/server/gateway.ts';
-import { startTestGateway, type TestPlatform, uuidIn, withoutTriggers } from '../setup/gateway.ts';
+import { type Data, startTestGateway, type TestPlatform, uuidIn, withoutTriggers } from '../setup/gateway.ts';
 import { balanceOf, fund, ownAccount } from '../setup/scene.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 import { passWebhookTo, type Receiver, startReceiver } from '../webhooks/receiver.ts';
@@ -85,6 +85,16 @@ export async function startTwoGateways(settings: object, overrides: Partial<Gate
     async customerThere(id: string) {
       const text = 'select id from customer where platform_customer_id like $1 order by id desc limit 1';
       return `Customer:${(await upstream.owner.query(text, [`${uuidIn(id)}-%`])).rows[0].id}`;
+    },
+    /** Returns a quote on this side, and the upstream quote that serves as its lock, with its receiver and sender. */
+    async quotesOf(id: string): Promise<{ readonly here: Data; readonly there: Data }> {
+      const { rows } = await gateway.owner.query('select * from quote where id = $1', [uuidIn(id)]);
+      const there = await upstream.owner.query(
+        `select q.*, l.uma_address, c.platform_customer_id from quote q left join lookup l on l.id = q.lookup_id
+         left join customer c on c.id = q.customer_id where q.id = $1`,
+        [uuidIn(rows[0].rate_lock.reference)],
+      );
+      return { here: rows[0], there: there.rows[0] };
     },
     /** Returns the ids of a payment's orders on this side, oldest first. */
     async ordersOf(transactionId: string): Promise<string[]> {

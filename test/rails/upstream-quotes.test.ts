@@ -8,7 +8,7 @@ import { releaseSuspense } from '../../src/domain/settlement/suspense.ts';
 import type { LockRequest, RailOrder, RateLock } from '../../src/rails/port.ts';
 import { parseRailSettings } from '../../src/rails/rail-settings.ts';
 import { act, bringIn, ended, execute, quote, transactionOf, untilStatus, usdToEur } from '../setup/acts.ts';
-import { connect, type Data, startTestGateway, type TestGateway, tester, untilRows, uuidIn } from '../setup/gateway.ts';
+import { connect, type Data, startTestGateway, tester, untilRows, uuidIn } from '../setup/gateway.ts';
 import { askOps, runOps, typeIn } from '../setup/ops.ts';
 import { makeDue } from '../setup/passing-time.ts';
 import { balanceOf, chargeFees, fund, internalAccount, makeScene, newCustomer, ownAccount } from '../setup/scene.ts';
@@ -27,14 +27,6 @@ const scene = await makeScene(platform, 0n);
 await bringIn(platform, scene, 400_000n);
 
 const both = () => shop.both(scene.usd);
-
-/** Returns a quote on this side and the upstream quote that serves as its lock. */
-async function bothQuotes(id: string): Promise<{ readonly here: Data; readonly there: Data }> {
-  const read = async ({ owner }: TestGateway, of: string) =>
-    (await owner.query('select * from quote where id = $1', [uuidIn(of)])).rows[0];
-  const here = await read(gateway, id);
-  return { here, there: await read(upstream, here.rate_lock.reference) };
-}
 
 async function executed({ id, transaction }: Data): Promise<Data> {
   await execute(platform, id);
@@ -64,7 +56,7 @@ test.for(['SENDING', 'RECEIVING'] as const)(
   async (side) => {
     const before = await held();
     const made = await quote(platform, usdToEur(scene, { lockedCurrencySide: side, lockedCurrencyAmount: 20_000 }));
-    const { here, there } = await bothQuotes(made.id);
+    const { here, there } = await two.quotesOf(made.id);
     expect(there).toMatchObject({ status: 'PENDING', locked_currency_side: side });
     expect(BigInt(side === 'SENDING' ? here.total_sending_amount : here.total_receiving_amount)).toBe(20_000n);
     // The platform's share of the fees is added to what upstream charges; the rate and the fees are upstream's.
@@ -81,7 +73,7 @@ test.for(['SENDING', 'RECEIVING'] as const)(
 
     const end = await executed(made);
     expect(end).toMatchObject({ status: 'COMPLETED' });
-    expect((await bothQuotes(made.id)).there).toMatchObject({ status: 'COMPLETED' });
+    expect((await two.quotesOf(made.id)).there).toMatchObject({ status: 'COMPLETED' });
     // The money left upstream in dollars; the upstream euro account was not needed.
     const after = await held();
     expect(after).toEqual({ ...before, USD: before.USD - BigInt(there.total_sending_amount) });
@@ -100,7 +92,7 @@ test('a quote that is executed immediately executes one quote upstream, even if 
   const made = await quote(platform, input);
   expect(await quote(platform, input)).toEqual(made);
   expect(await ended(platform, made.transaction.id)).toMatchObject({ status: 'COMPLETED' });
-  const { there } = await bothQuotes(made.id);
+  const { there } = await two.quotesOf(made.id);
   expect(await balanceOf(platform, scene.usd)).toBe(balance - 1_000n);
   expect((await held()).USD).toBe(before.USD - BigInt(there.total_sending_amount));
 });
@@ -123,7 +115,7 @@ test('money that stays on this side is converted upstream between two accounts o
 test('a payment whose upstream quote has expired fails, and its money is returned on both sides', async () => {
   const before = await both();
   const made = await quote(platform, usdToEur(scene));
-  const { there } = await bothQuotes(made.id);
+  const { there } = await two.quotesOf(made.id);
   await two.spoil("update quote set expires_at = created_at + interval '1 millisecond' where id = $1", there.id);
   const end = await executed(made);
   const refund = { settledAt: expect.any(String) };
@@ -136,17 +128,25 @@ test('an unexecuted quote expires on both sides, and is not a difference', async
   await expectReconciled();
 });
 
-test('a payment for which upstream took a different amount waits for an operator, or for the locked amount', async () => {
+/** Executes a quote for which upstream takes `more` than locked. Waits until that is a case for an operator. */
+async function taken(more: bigint) {
   const made = await quote(platform, receiving(slowAmount));
-  const { there } = await bothQuotes(made.id);
-  const take = (more: bigint) =>
-    two.spoil('update transaction set sent_amount = sent_amount + $1 where id = $2', more, there.transaction_id);
-  await take(1n);
+  const { there } = await two.quotesOf(made.id);
+  const take = (units: bigint) =>
+    two.spoil('update transaction set sent_amount = sent_amount + $1 where id = $2', units, there.transaction_id);
+  await take(more);
   await execute(platform, made.id);
-  const { database } = gateway.gateway.payments;
-  await vi.waitFor(async () => expect(await listCases(database)).toHaveLength(1), 20_000);
-  const [found] = await listCases(database);
-  const sent = Number(there.total_sending_amount);
+  const found = await vi.waitFor(async () => {
+    const cases = await listCases(gateway.gateway.payments.database);
+    const [own, ...others] = cases.filter(({ transactionId }) => transactionId === uuidIn(made.transaction.id));
+    expect([own, others]).toEqual([expect.anything(), []]);
+    return own;
+  }, 20_000);
+  return { made, take, found, sent: Number(there.total_sending_amount) };
+}
+
+test('a payment for which upstream took a different amount waits for an operator, or for the locked amount', async () => {
+  const { made, take, found, sent } = await taken(1n);
   expect(found).toMatchObject({
     kind: 'OTHER_AMOUNT',
     said: `settled 43.21 EUR for ${((sent + 1) / 100).toFixed(2)} USD`,
@@ -174,7 +174,7 @@ test('locked money that upstream neither delivers nor returns waits in suspense,
   const stuck = await makeScene(platform, 0n, '007');
   const before = await balanceOf(platform, scene.usd);
   const made = await quote(platform, usdToEur(scene, { destination: { account: { accountId: stuck.outsideEur } } }));
-  const { there } = await bothQuotes(made.id);
+  const { there } = await two.quotesOf(made.id);
   const end = await executed(made);
   expect(end).toMatchObject({ status: 'FAILED', refund: { settledAt: null } });
   expect(end.ledgerEntries).toContainEqual(
@@ -336,20 +336,10 @@ test('a payment for which upstream took more is settled as promised, and both le
   const { differences } = await compared();
   const beyond = async () => (await balances()).map(({ held: there, booked }) => (there ?? 0n) - booked);
   const known = await beyond();
-  const made = await quote(platform, receiving(slowAmount));
-  const { there } = await bothQuotes(made.id);
   const own = uuidIn(await ownAccount(account, 'USD'));
-  const take = (more: bigint) =>
-    two.spoil('update transaction set sent_amount = sent_amount + $1 where id = $2', more, there.transaction_id);
   const hold = (less: bigint) => two.spoil('update account set posted = posted - $1 where id = $2', less, own);
-  await take(5n);
-  await execute(platform, made.id);
+  const { made, take } = await taken(5n);
   const { transaction } = made;
-  const { database } = gateway.gateway.payments;
-  await vi.waitFor(async () => {
-    const cases = await listCases(database);
-    expect(cases.filter(({ transactionId }) => transaction.id === `Transaction:${transactionId}`)).toHaveLength(1);
-  }, 20_000);
   await hold(5n);
   const command = ['cases', 'settle', transaction.id, '--by', 'Ada', '--reason', 'a fee that was not in the quote'];
   const settled = await askOps(gateway.databaseUrl, command, two.environment);

@@ -16,16 +16,9 @@ await bringIn(shop.platform, scene, 500_000n);
 
 const both = () => shop.both(scene.usd);
 
-/** Returns the current state of the upstream quote that serves as the lock of a quote on this side. */
-async function quoteThere(id: string): Promise<Data> {
-  const text = "select rate_lock ->> 'reference' as id from quote where id = $1";
-  const { rows } = await two.gateway.owner.query(text, [uuidIn(id)]);
-  const { rows: there } = await two.upstream.owner.query(
-    `select q.*, l.uma_address, c.platform_customer_id from quote q join lookup l on l.id = q.lookup_id
-     join customer c on c.id = q.customer_id where q.id = $1`,
-    [uuidIn(rows[0].id)],
-  );
-  return there[0];
+async function executed({ id, transaction }: Data): Promise<Data> {
+  await execute(shop.platform, id);
+  return ended(shop.platform, transaction.id);
 }
 
 /** Expects both ledgers to match, and the upstream account that pays UMA addresses to be empty. */
@@ -69,7 +62,7 @@ test.for([
       destination: { uma: { umaAddress: address, currency } },
       lockedCurrencySide: side,
     });
-    const there = await quoteThere(made.id);
+    const { there } = await two.quotesOf(made.id);
     expect(there).toMatchObject({
       status: 'PENDING',
       uma_address: address,
@@ -81,8 +74,7 @@ test.for([
       String(there.total_receiving_amount),
     ]);
     expect(side === 'SENDING' ? made.totalSendingAmount.amount : made.totalReceivingAmount.amount).toBe('10000');
-    await execute(shop.platform, made.id);
-    expect(await ended(shop.platform, made.transaction.id)).toMatchObject({ status: 'COMPLETED' });
+    expect(await executed(made)).toMatchObject({ status: 'COMPLETED' });
     const sent = BigInt(there.total_sending_amount);
     expect(await balanceOf(shop.platform, scene.usd)).toBe(before.here - sent);
     expect(await shop.held()).toEqual({ ...before.there, USD: before.there.USD - sent });
@@ -93,8 +85,7 @@ test.for([
 test('a payment that its receiver refuses is REJECTED, and its money is returned on both sides', async () => {
   const before = await both();
   const made = await umaQuote(shop.platform, scene.usd, '$fail.compliance.usd@sandbox.uma.money');
-  await execute(shop.platform, made.id);
-  expect(await ended(shop.platform, made.transaction.id)).toMatchObject({ status: 'REJECTED' });
+  expect(await executed(made)).toMatchObject({ status: 'REJECTED' });
   expect(await both()).toEqual(before);
   await expectReconciled();
 });
@@ -137,8 +128,7 @@ test('a payment that exceeds the upstream balance fails, and only the money it h
   await payOut(shop.account, { ...scene, usd: own, outsideUsd }, all);
   const before = await balanceOf(shop.platform, scene.usd);
   const made = await umaQuote(shop.platform, scene.usd, '$success.usd@sandbox.uma.money');
-  await execute(shop.platform, made.id);
-  expect(await ended(shop.platform, made.transaction.id)).toMatchObject({ status: 'FAILED' });
+  expect(await executed(made)).toMatchObject({ status: 'FAILED' });
   expect(await balanceOf(shop.platform, scene.usd)).toBe(before);
   await fund(shop.account, own, all);
 });

@@ -47,7 +47,7 @@ async function fillPlatform(t: TestGateway, platform: TestPlatform, rows: number
   return parents;
 }
 
-/** The values of both halves (halves.ts). */
+/** The values of both halves (cost/documents.ts). */
 function columnsOf(rows: number) {
   const half = (older: string, newer: string) => `case when i <= ${rows / 2} then ${older} else ${newer} end`;
   return {
@@ -130,7 +130,7 @@ async function sessions({ owner }: TestGateway): Promise<Map<number, number>> {
 // - The median of all documents is taken over the fields without filters, each counted once. Combinations of filters
 //   are far more numerous, and priced for the worst rows: with them, the median would be lower and less meaningful.
 // - Examining all rows takes some twenty milliseconds, a hundred times what a page takes.
-//   Each row has the values of one half (cost/halves.ts): one filter leaves many rows, and two filters leave none.
+//   Each row has the values of one half (cost/documents.ts): one filter leaves many rows, and two filters leave none.
 
 /** How many rows of each kind the platform has. */
 const rows = Number(process.env.COST_ROWS ?? 30_000);

@@ -1,22 +1,43 @@
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
+import { ApolloClient, InMemoryCache } from '@apollo/client';
+import { GraphQLWsLink } from '@apollo/client/link/subscriptions';
+import { subscriptionExchange, Client as UrqlClient } from '@urql/core';
 import { build } from 'esbuild';
+import { parse } from 'graphql';
+import { createClient as createSseClient } from 'graphql-sse';
+import { type Client, createClient } from 'graphql-ws';
+import {
+  type ConcreteRequest,
+  Environment,
+  type GraphQLResponse,
+  Network,
+  Observable,
+  RecordSource,
+  requestSubscription,
+  Store,
+} from 'relay-runtime';
 import { expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { operation } from '../../src/apps/client/operation.ts';
 import { openPayments } from '../../src/apps/client/payments.ts';
+import { resumingClient } from '../../src/apps/client/resume.ts';
 import { feedEnd, mint, pay } from '../setup/acts.ts';
 import { browserPath, startBrowser } from '../setup/browser.ts';
-import { type Data, ownGateway, type TestPlatform } from '../setup/gateway.ts';
+import { listen } from '../setup/free-port.ts';
+import { type Data, ownGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { type Fleet, startFleet } from '../setup/load-balancer.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
-import { makeChanges, makeCustomers, until } from '../setup/torture.ts';
+import { changesAfter, makeChanges, makeCustomers, until } from '../setup/torture.ts';
 
-/** Apps with the client package follow streams while connections and instances fail. Each passes its own `after`. */
+// Apps follow streams while connections and instances fail: apps with the client package, each of which passes its own
+// `after`, and apps with stock libraries, which resume without any code of their own.
 
-/** The duration: SOAK_SECONDS, by default twenty minutes. */
-const seconds = Number(process.env.SOAK_SECONDS ?? 1_200);
+/** How often each kind of disturbance occurs. */
+const rounds = Number(process.env.SOAK_ROUNDS ?? 5);
+/** How many apps use the client package, and how many of them are React components in Chromium. */
 const followers = 200;
-/** How many followers are React components in Chromium. */
 const components = browserPath === undefined ? 0 : 20;
 /** How many changes per second are made across all customers. */
 const rate = 50;
@@ -24,6 +45,7 @@ const rate = 50;
 const text = 'subscription ($after: String, $filter: EventFilter) { events(after: $after, filter: $filter) { id } }';
 const Events = operation<{ readonly events: { readonly id: string } }, object>(text);
 
+/** An app with the client package. */
 interface Follower {
   readonly customerId: string;
   readonly seen: string[];
@@ -42,7 +64,7 @@ function follower(platform: TestPlatform, url: string, customerId: string, after
   });
   const { done } = payments.follow({
     document: Events,
-    variables: { after, filter: { types: ['TEST'] } },
+    variables: { after, ...variables },
     onMessage: ({ events }) => void seen.push(events.id),
   });
   done.catch((error: unknown) => seen.push(String(error)));
@@ -100,14 +122,178 @@ async function openPage(platform: TestPlatform, url: string, customers: readonly
   };
 }
 
-const disturbances: readonly ((fleet: Fleet) => unknown)[] = [
-  ({ balancer }) => balancer.cut(),
+/** What an app with a stock library follows: all changes of the platform. */
+interface Followed {
+  readonly url: string;
+  readonly authorization: string;
+  readonly note: (id: string) => void;
+}
+
+interface StockClient {
+  readonly name: string;
+  /** The code in an app that makes the client resume. */
+  readonly code: string;
+  follow(followed: Followed): Promise<() => unknown>;
+}
+
+const query = 'subscription Follow($filter: EventFilter) { events(filter: $filter) { id } }';
+const variables = { filter: { types: ['TEST'] } };
+
+const sink = (note: (id: string) => void) => ({
+  next({ data, errors }: { data?: Data; errors?: unknown }) {
+    if (errors) throw new Error(JSON.stringify(errors));
+    note(data.events.id);
+  },
+  error(error: unknown) {
+    throw new Error(`the client has given up: ${error}`);
+  },
+  complete: () => undefined,
+});
+
+/** The document in the form that Relay compiles. */
+const relayRequest: ConcreteRequest = (() => {
+  const selections = [
+    {
+      alias: null,
+      args: [{ kind: 'Variable', name: 'filter', variableName: 'filter' }],
+      concreteType: 'Event',
+      kind: 'LinkedField',
+      name: 'events',
+      plural: false,
+      selections: [{ alias: null, args: null, kind: 'ScalarField', name: 'id', storageKey: null }],
+      storageKey: null,
+    },
+  ] as const;
+  const argumentDefinitions = [{ defaultValue: null, kind: 'LocalArgument', name: 'filter' }] as const;
+  return {
+    kind: 'Request',
+    fragment: {
+      ...{ argumentDefinitions, selections, kind: 'Fragment', metadata: null, name: 'Follow' },
+      ...{ type: 'Subscription', abstractKey: null },
+    },
+    operation: { argumentDefinitions, selections, kind: 'Operation', name: 'Follow' },
+    params: { cacheID: 'follow', id: null, metadata: {}, name: 'Follow', operationKind: 'subscription', text: query },
+  } as unknown as ConcreteRequest;
+})();
+
+/** A library that sends its subscriptions through a graphql-ws client. */
+const overSocket = (name: string, subscribe: (client: Client, followed: Followed) => void): StockClient => ({
+  name,
+  code: '`resume: true` in `connectionParams`',
+  async follow(followed) {
+    const client = createClient({
+      url: `${followed.url.replace('http', 'ws')}/graphql`,
+      webSocketImpl: WebSocket,
+      connectionParams: { authorization: followed.authorization, resume: true },
+      retryAttempts: Number.POSITIVE_INFINITY,
+      shouldRetry: () => true,
+    });
+    subscribe(client, followed);
+    return () => client.dispose();
+  },
+});
+
+const graphqlWs = overSocket('graphql-ws', (client, followed) => {
+  client.subscribe({ query, variables }, sink(followed.note));
+});
+
+const apolloClient = overSocket('Apollo Client', (client, followed) => {
+  const apollo = new ApolloClient({ link: new GraphQLWsLink(client), cache: new InMemoryCache() });
+  apollo.subscribe({ query: parse(query), variables, fetchPolicy: 'no-cache' }).subscribe(sink(followed.note));
+});
+
+const urql = overSocket('urql', (client, followed) => {
+  const exchange = subscriptionExchange({
+    forwardSubscription: ({ query: text = '', ...rest }) => ({
+      subscribe: (of) => ({ unsubscribe: client.subscribe({ ...rest, query: text } as never, of as never) }),
+    }),
+  });
+  const { next } = sink(followed.note);
+  new UrqlClient({ url: `${followed.url}/graphql`, preferGetMethod: false, exchanges: [exchange] })
+    .subscription(query, variables)
+    .subscribe(({ data, error }) => next({ data, errors: error }));
+});
+
+const relay = overSocket('Relay', (client, followed) => {
+  const network = Network.create(
+    () => Promise.reject(new Error('only subscriptions')),
+    ({ text, name }, variables) =>
+      Observable.create<GraphQLResponse>((of) =>
+        client.subscribe({ query: text ?? '', operationName: name, variables }, of as never),
+      ),
+  );
+  const environment = new Environment({ network, store: new Store(new RecordSource()) });
+  const { next, error: onError } = sink(followed.note);
+  requestSubscription(environment, {
+    ...{ subscription: relayRequest, variables, onError },
+    onNext: (data) => next({ data }),
+  });
+});
+
+const graphqlSse: StockClient = {
+  name: 'graphql-sse',
+  code: '`resumingClient(…)` of `src/apps/client/resume.ts` around the client',
+  async follow(followed) {
+    const client = createSseClient({
+      url: `${followed.url}/graphql/stream`,
+      headers: { authorization: followed.authorization },
+      retryAttempts: Number.POSITIVE_INFINITY,
+    });
+    resumingClient(client).subscribe({ query, variables }, sink(followed.note) as never);
+    return () => client.dispose();
+  },
+};
+
+const fetchEventSource: StockClient = {
+  name: 'fetch-event-source, in Chromium',
+  code: 'none',
+  async follow(followed) {
+    const library = new URL('../../node_modules/@microsoft/fetch-event-source/lib/esm/', import.meta.url);
+    const server = createServer(async (request, response) => {
+      const name = /^\/esm\/(\w+)$/.exec(request.url ?? '')?.[1];
+      if (name === undefined) response.setHeader('content-type', 'text/html').end('<!doctype html><title>app</title>');
+      else response.setHeader('content-type', 'text/javascript').end(await readFile(new URL(`${name}.js`, library)));
+    });
+    const init = {
+      ...{ method: 'POST', openWhenHidden: true },
+      headers: { authorization: followed.authorization, 'content-type': 'application/json' },
+      body: JSON.stringify({ query, variables }),
+    };
+    const content = `import { fetchEventSource } from '/esm/fetch';
+      fetchEventSource('${followed.url}/graphql', { ...${JSON.stringify(init)}, onmessage: ({ data }) => note(data) });`;
+    const port = await listen(server);
+    const browser = await startBrowser();
+    const page = await browser.newPage();
+    await page.exposeFunction('note', (data: string) => sink(followed.note).next(JSON.parse(data)));
+    await page.goto(`http://127.0.0.1:${port}/`);
+    await page.addScriptTag({ type: 'module', content });
+    return async () => {
+      await browser.close();
+      server.closeAllConnections();
+      server.close();
+    };
+  },
+};
+
+/** All clients that can run here. The one in a browser needs Debian's chromium, or CHROMIUM_PATH. */
+const stockClients: readonly StockClient[] = [
+  ...[graphqlWs, apolloClient, urql, relay, graphqlSse],
+  ...(browserPath === undefined ? [] : [fetchEventSource]),
+];
+
+/** The kinds of disturbances that stock libraries notice, and further ones that only the client package notices. */
+const disturbances: Readonly<Record<string, (fleet: Fleet) => unknown>> = {
+  kill: (fleet) => fleet.replace('SIGKILL'),
+  cut: ({ balancer }) => balancer.cut(),
+  freeze: (fleet) => fleet.freeze(5_000),
+  'rolling restart': async (fleet) => {
+    for (let at = 0; at < 2; at += 1) await fleet.replace('SIGTERM');
+  },
+};
+const hardships: readonly ((fleet: Fleet) => unknown)[] = [
   ({ balancer }) => balancer.delay(3_000),
   ({ balancer }) => balancer.halfOpen(),
   ({ balancer }) => balancer.halfClose(),
-  (fleet) => fleet.replace('SIGKILL'),
-  (fleet) => fleet.freeze(5_000),
-  (fleet) => fleet.replace('SIGTERM'),
 ];
 
 /** Makes a payment every second during the disturbances. A busy service may refuse some of them. */
@@ -128,7 +314,47 @@ async function listOf(platform: TestPlatform, customerId: string): Promise<strin
   return transactions.edges.map(({ node: { id, version, status } }: Data) => `${id} ${version} ${status}`);
 }
 
-test(`${followers} followers lose nothing, repeat nothing and reorder nothing, whatever happens to their connections and instances`, async () => {
+/** Follows with each stock library through one kind of disturbance. Returns a line of the table for each. */
+async function throughDisturbance(one: TestGateway, fleet: Fleet, name: string): Promise<string[]> {
+  const { platform, databaseUrl } = one;
+  const start = await feedEnd(platform);
+  const newest = async () => (await changesAfter(databaseUrl, platform.platformId, start)).map(({ id }) => id);
+  const following = await Promise.all(
+    stockClients.map(async (client) => {
+      const seen: string[] = [];
+      const { url } = fleet.balancer;
+      const end = await client.follow({ url, authorization: platform.authorization, note: (id) => seen.push(id) });
+      return { client, seen, end };
+    }),
+  );
+  const all = (isSo: (seen: readonly string[]) => boolean) =>
+    until(
+      () => following.every(({ seen }) => isSo(seen)),
+      () => following.reduce((sum, { seen }) => sum + seen.length, 0),
+    );
+  await all((seen) => seen.length > 0);
+  let events: string[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    await disturbances[name]?.(fleet);
+    events = await newest();
+    // Until each has reconnected.
+    await all((seen) => seen.includes(events.at(-1) ?? ''));
+  }
+  const rows: string[] = [];
+  for (const { client, seen, end } of following) {
+    await end();
+    const received = seen.slice(0, seen.lastIndexOf(events.at(-1) ?? '') + 1);
+    const wanted = events.slice(events.indexOf(seen[0] ?? ''));
+    const distinct = new Set(received);
+    const lost = wanted.filter((id) => !distinct.has(id)).length;
+    const counts = [wanted.length, received.length, received.length - distinct.size, lost];
+    rows.push(`| ${client.name} | ${name} | ${counts.join(' | ')} | ${client.code} |`);
+    expect.soft([...distinct], `${client.name} through ${name}`).toEqual(wanted);
+  }
+  return rows;
+}
+
+test('followers lose nothing and reorder nothing, whatever happens to their connections and instances', async () => {
   const one = await ownGateway({ CORS_ORIGINS: ['*'] });
   const { platform } = one;
   const fleet = await startFleet(one);
@@ -147,29 +373,34 @@ test(`${followers} followers lose nothing, repeat nothing and reorder nothing, w
   );
   const page = components > 0 ? await openPage(platform, url, owners, start) : undefined;
 
-  const end = performance.now() + seconds * 1_000;
-  let disturbed = 0;
-  for (; performance.now() < end; disturbed += 1) {
-    await disturbances[disturbed % disturbances.length]?.(fleet);
-    await delay(2_000 + Math.random() * 8_000);
+  const rows: string[] = [];
+  for (const name of Object.keys(disturbances)) rows.push(...(await throughDisturbance(one, fleet, name)));
+  const header = '| Client | Disturbed by | Sent | Received | Repeated | Lost | Code |';
+  console.log([header, '|---|---|---|---|---|---|---|', ...rows.toSorted()].join('\n'));
+  for (let round = 0; round < rounds; round += 1) {
+    for (const disturb of hardships) {
+      disturb(fleet);
+      await delay(2_000 + Math.random() * 8_000);
+    }
   }
   isOver = true;
   const [{ changes, of }, paid] = await Promise.all([writing, paying]);
-  const open = `{ transactions(first: 0, filter: { status: [PENDING, PROCESSING] }) { totalCount } }`;
+  const open = '{ transactions(first: 0, filter: { status: [PENDING, PROCESSING] }) { totalCount } }';
   await until(async () => (await platform.ask(open).catch(() => undefined))?.transactions.totalCount === 0);
 
   const count = () => all.reduce((sum, { seen }) => sum + seen.length, 0);
+  const late = () => all.filter(({ customerId, seen }) => seen.length < of(customerId).length);
   await until(
-    () => all.every(({ customerId, seen }) => seen.length >= of(customerId).length),
+    () => late().length === 0,
     () => {
-      const late = all.filter(({ customerId, seen }) => seen.length < of(customerId).length);
-      const missing = late.map(({ customerId, seen, state }) => {
+      const missing = late().map(({ customerId, seen, state }) => {
         const first = of(customerId).findIndex((id, at) => seen[at] !== id);
         return `${state()} ${seen.length}/${of(customerId).length}, not ${first}: ${of(customerId)[first]} but ${seen[first]}`;
       });
-      return `${count()}; ${late.length} late: ${missing.slice(0, 5).join('; ')}`;
+      return `${count()}; ${missing.length} late: ${missing.slice(0, 5).join('; ')}`;
     },
   );
+  // The client package also repeats nothing.
   for (const { customerId, seen } of all) expect(seen).toEqual(of(customerId));
   if (page) {
     const expected = owners.slice(0, -1).map(of);
@@ -180,7 +411,7 @@ test(`${followers} followers lose nothing, repeat nothing and reorder nothing, w
     await expect.poll(page.list, { timeout }).toEqual(list);
     expect(await page.seen()).toEqual(expected);
   }
-  console.log(`${seconds} s: ${changes} changes, ${paid} payments, ${count()} messages, ${disturbed} disturbances`);
+  console.log(`${changes} changes, ${paid} payments, ${count()} messages to apps with the client package`);
   for (const { stop } of all) stop();
   await page?.close();
   await fleet.stop();

@@ -12,7 +12,7 @@ import { startChildGateway } from '../setup/child-gateway.ts';
 import { tester, testGateway } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 import type { Calm, Measured } from './neighbours/calm.ts';
-import { watchProcessors } from './neighbours/machine.ts';
+import { watchOthers } from './neighbours/machine.ts';
 import { accountQuery, expensive, type Kind, kinds, payment, type Storm } from './neighbours/storms.ts';
 
 /**
@@ -142,11 +142,7 @@ async function beside(job: Storm, all: Answers, work: () => Promise<void>): Prom
   await delay(leadMs);
 }
 
-/** Rounds of one kind, and the share of a processor that the service and its database used in each. */
-interface Rounds {
-  readonly measured: Measured[];
-  readonly used: number[];
-}
+type Situation = 'alone' | 'polite' | 'storm';
 
 async function measure(neighbour: Neighbour, kind: Kind, way: Way) {
   const perSecond = ways[way];
@@ -158,24 +154,19 @@ async function measure(neighbour: Neighbour, kind: Kind, way: Way) {
   // Warm up: the storm must not be blamed for compilation at first use, and instances remember old limits for two
   // seconds.
   await round(neighbour, 3_000);
-  const rounds = (): Rounds => ({ measured: [], used: [] });
-  const all = { alone: rounds(), polite: rounds(), storm: rounds() };
+  const all: Record<Situation, Measured[]> = { alone: [], polite: [], storm: [] };
   const answers = { polite: {}, storm: {} };
-  const processors = watchProcessors([storm, calmClient].map(({ pid }) => pid));
+  const others = watchOthers();
   let leftOut = 0;
-  const keepRounds = async ({ measured, used }: Rounds) => {
+  const keepRounds = async (measured: Measured[]) => {
     for (let turn = 0; turn < roundsInTurn; turn += 1) {
-      processors();
+      others();
       const result = await round(neighbour);
-      const { service, others } = processors();
-      if (others > mostOfOthers) leftOut += 1;
-      else {
-        measured.push(result);
-        used.push(service);
-      }
+      if (others() > mostOfOthers) leftOut += 1;
+      else measured.push(result);
     }
   };
-  while (Object.values(all).some(({ measured }) => measured.length < cycles)) {
+  while (Object.values(all).some(({ length }) => length < cycles)) {
     if (leftOut > 4 * cycles) throw new Error(`other processes were busy in ${leftOut} rounds, so there is no result`);
     await keepRounds(all.alone);
     const polite = { ...storming, perSecond: politeRate(kind, perSecond ?? ways['against its limit']) };
@@ -185,14 +176,13 @@ async function measure(neighbour: Neighbour, kind: Kind, way: Way) {
   return { answers, leftOut, ...compared(all) };
 }
 
-function compared(all: Readonly<Record<'alone' | 'polite' | 'storm', Rounds>>) {
-  const of = ({ measured, used }: Rounds) => ({ ...summary(measured), used: median(used) });
-  const [alone, polite, stormy] = [of(all.alone), of(all.polite), of(all.storm)];
-  const half = (rest: number) => summary(all.alone.measured.filter((_, index) => index % 2 === rest)).p99;
+function compared(all: Readonly<Record<Situation, readonly Measured[]>>) {
+  const [alone, polite, stormy] = [summary(all.alone), summary(all.polite), summary(all.storm)];
+  const half = (rest: number) => summary(all.alone.filter((_, index) => index % 2 === rest)).p99;
   const ratio = (a: number, b: number) => Number((a / b).toFixed(2));
   return {
     ...{ alone, polite, storm: stormy },
-    refused: all.storm.measured.reduce((sum, { refused }) => sum + refused, 0),
+    refused: all.storm.reduce((sum, { refused }) => sum + refused, 0),
     stormToPolite: ratio(stormy.p99, polite.p99),
     stormToAlone: ratio(stormy.p99, alone.p99),
     stormToNone: ratio(stormy.p99, Math.max(polite.p99, alone.p99)),

@@ -1,4 +1,5 @@
 import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { copyFileSync, existsSync, readFileSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -49,7 +50,7 @@ async function startMachine(release: string) {
     ['--quiet', '--register=no', '--keep-unit', '--console=pipe', '--resolv-conf=copy-host', '-D', folder, '--boot'],
     { stdio: 'ignore' },
   );
-  const ended = new Promise<void>((resolve) => container.once('exit', () => resolve()));
+  const ended = once(container, 'exit');
   const leader = () =>
     readFileSync(`/proc/${container.pid}/task/${container.pid}/children`, 'utf8').trim().split(' ')[0];
   const machine = {
@@ -138,10 +139,9 @@ let scene: Scene;
 let other: TestPlatform;
 
 async function requireFreePort(port: number): Promise<void> {
-  const server = createServer();
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', () => reject(new Error(`the port ${port} is taken here`)));
-    server.listen(port, '127.0.0.1', resolve);
+  const server = createServer().listen(port, '127.0.0.1');
+  await once(server, 'listening').catch((cause: unknown) => {
+    throw new Error(`the port ${port} is taken here`, { cause });
   });
   await new Promise((resolve) => server.close(resolve));
 }

@@ -113,33 +113,29 @@ describe('403', () => {
   });
 });
 
-describe('422', () => {
-  test('rejects, and names the data about the sender that the platform requires', async () => {
-    const transaction = await decided(json(422, { requiredFields: ['BIRTH_DATE', 'NATIONALITY'] }));
-    expect(transaction.status).toBe('REJECTED');
-    const needs = 'rejected by the platform: the platform needs more information about the sender';
-    expect(transaction.reasons).toContain(`${needs}: BIRTH_DATE, NATIONALITY`);
-    expect((await decided(answer(422))).reasons).toContain(needs);
-    const many = Array.from({ length: 100 }, (_, place) => `FIELD_${'X'.repeat(90)}_${place}`);
-    expect(await decided(json(422, { requiredFields: many }))).toMatchObject({ status: 'REJECTED' });
-    expect(await decided(json(422, { requiredFields: ['two\nlines'] }))).toMatchObject({ status: 'REJECTED' });
-  });
+test('a 422 response rejects, and names the data about the sender that the platform requires', async () => {
+  const transaction = await decided(json(422, { requiredFields: ['BIRTH_DATE', 'NATIONALITY'] }));
+  expect(transaction.status).toBe('REJECTED');
+  const needs = 'rejected by the platform: the platform needs more information about the sender';
+  expect(transaction.reasons).toContain(`${needs}: BIRTH_DATE, NATIONALITY`);
+  expect((await decided(answer(422))).reasons).toContain(needs);
+  const many = Array.from({ length: 100 }, (_, place) => `FIELD_${'X'.repeat(90)}_${place}`);
+  expect(await decided(json(422, { requiredFields: many }))).toMatchObject({ status: 'REJECTED' });
+  expect(await decided(json(422, { requiredFields: ['two\nlines'] }))).toMatchObject({ status: 'REJECTED' });
 });
 
-describe('202', () => {
-  test('postpones the decision: a later decision by command is final', async () => {
-    const { promise: asked, resolve } = Promise.withResolvers<void>();
-    receiver.answer = (response, received) => {
-      response.writeHead(isQuestion(received) ? 202 : 200).end();
-      // The end of the previous payment may still be reported here.
-      if (isQuestion(received)) resolve();
-    };
-    const { id } = await announced(t.platform, scene);
-    await asked;
-    await actOn(t.platform, 'approveTransaction', { transactionId: id });
-    expect((await ended(t.platform, id)).status).toBe('COMPLETED');
-    expect(await lastQuestion()).toMatchObject({ status: 'DELIVERED', attempts: [{ responseStatus: 202 }] });
-  });
+test('a 202 response postpones the decision: a later decision by command is final', async () => {
+  const { promise: asked, resolve } = Promise.withResolvers<void>();
+  receiver.answer = (response, received) => {
+    response.writeHead(isQuestion(received) ? 202 : 200).end();
+    // The end of the previous payment may still be reported here.
+    if (isQuestion(received)) resolve();
+  };
+  const { id } = await announced(t.platform, scene);
+  await asked;
+  await actOn(t.platform, 'approveTransaction', { transactionId: id });
+  expect((await ended(t.platform, id)).status).toBe('COMPLETED');
+  expect(await lastQuestion()).toMatchObject({ status: 'DELIVERED', attempts: [{ responseStatus: 202 }] });
 });
 
 test('any other response, or a broken connection, makes the payment fail with a webhook error', async () => {

@@ -1,31 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { type ChildGateway, startChildGateway } from '../setup/child-gateway.ts';
 import { startTestGateway } from '../setup/gateway.ts';
 import { fund, makeScene } from '../setup/scene.ts';
 import { createEndpoint, endpointUntil, hasAll } from './endpoint.ts';
 import { answer, distinct, ownReceiver, verify } from './receiver.ts';
-
-const script = fileURLToPath(new URL('delivering-process.ts', import.meta.url));
-
-async function startWorker(databaseUrl: string, secretKey: Buffer): Promise<ChildProcess> {
-  const worker = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', script], {
-    env: {
-      ...process.env,
-      NODE_ENV: 'test',
-      DATABASE_URL: databaseUrl,
-      SECRET_KEY: secretKey.toString('base64'),
-      // Fast enough that no retry delays the test, but slow enough that a busy machine does not disable an endpoint:
-      // that takes 43 s.
-      WEBHOOK_TIME_SCALE: '10000',
-    },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  if (worker.stdout) await once(worker.stdout, 'data');
-  return worker;
-}
 
 /** How often the delivering process is killed, always while requests are unanswered. */
 const kills = 4;
@@ -39,28 +18,35 @@ test('nothing is lost when the delivering process is killed in the middle of its
     receivers.map(({ url }) => createEndpoint(t.platform, { url, eventTypes: ['ACCOUNT_STATUS'] })),
   );
 
-  let worker: ChildProcess | undefined;
+  const startWorker = () =>
+    startChildGateway({
+      ...{ DATABASE_URL: t.databaseUrl, MIGRATE: 'off', SECRET_KEY: secretKey.toString('base64') },
+      // Fast enough that no retry delays the test, but slow enough that a busy machine does not disable an endpoint:
+      // that takes 43 s.
+      WEBHOOK_TIME_SCALE: '10000',
+    });
+  let worker: ChildGateway | undefined;
   const deposits = kills * 10;
   for (let round = 0; round < kills; round += 1) {
-    worker = await startWorker(t.databaseUrl, secretKey);
-    const dies = once(worker, 'exit');
+    worker = await startWorker();
+    const died = Promise.withResolvers<unknown>();
     // The process dies at a different moment each time, while requests are unanswered.
     let left = 1 + (round % 5) * 3;
     for (const receiver of receivers) {
       receiver.answer = (response) => {
         left -= 1;
         if (left > 0) response.writeHead(200).end();
-        else worker?.kill('SIGKILL');
+        else died.resolve(worker?.end('SIGKILL'));
       };
     }
     for (let made = 0; made < 10; made += 1) await fund(t.platform, scene.usd, 1n);
-    await dies;
+    await died.promise;
     // Requests that the next process sends while it starts are accepted. Without a response, they would count as
     // failures of the endpoint.
     for (const receiver of receivers) receiver.answer = answer(200);
   }
 
-  worker = await startWorker(t.databaseUrl, secretKey);
+  worker = await startWorker();
   for (const [index, receiver] of receivers.entries()) {
     // All deposits and the test event.
     await receiver.until((received) => distinct(received) === deposits + 1);
@@ -74,8 +60,6 @@ test('nothing is lost when the delivering process is killed in the middle of its
   expect(undelivered).toBe(0);
   expect(await prisma.webhookDelivery.count()).toBe(2 * (deposits + 1));
 
-  const gone = once(worker, 'exit');
-  worker.kill('SIGKILL');
-  await gone;
+  await worker.end('SIGKILL');
   await t.stop();
 });

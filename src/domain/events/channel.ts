@@ -17,7 +17,7 @@ export class Channel<T> implements AsyncIterableIterator<T> {
   readonly #onClose: () => void;
   readonly #onOverflow: () => void;
   #queue: T[] = [];
-  #waiting: { resolve: (result: IteratorResult<T, undefined>) => void; reject: (error: unknown) => void } | undefined;
+  #waiting: PromiseWithResolvers<IteratorResult<T, undefined>> | undefined;
   #drained: (() => void) | undefined;
   #ended = false;
   #error: unknown;
@@ -57,14 +57,20 @@ export class Channel<T> implements AsyncIterableIterator<T> {
   }
 
   end(): void {
-    this.#close();
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#onClose();
+    this.#releaseWriter();
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    if (waiting) this.next().then(waiting.resolve, waiting.reject);
   }
 
   /** Ends the channel with an error, after the queued messages. */
   fail(error: unknown): void {
     if (this.#ended) return;
     this.#error = error;
-    this.#close();
+    this.end();
   }
 
   takeQueued(limit: number): T[] {
@@ -78,9 +84,8 @@ export class Channel<T> implements AsyncIterableIterator<T> {
     if (this.#queue.length === 0) this.#releaseWriter();
     if (message !== undefined) return Promise.resolve({ done: false, value: message });
     if (!this.#ended) {
-      return new Promise((resolve, reject) => {
-        this.#waiting = { resolve, reject };
-      });
+      this.#waiting = Promise.withResolvers();
+      return this.#waiting.promise;
     }
     const error = this.#error;
     this.#error = undefined;
@@ -89,7 +94,7 @@ export class Channel<T> implements AsyncIterableIterator<T> {
 
   return(): Promise<IteratorResult<T, undefined>> {
     this.#queue = [];
-    this.#close();
+    this.end();
     return Promise.resolve({ done: true, value: undefined });
   }
 
@@ -100,16 +105,6 @@ export class Channel<T> implements AsyncIterableIterator<T> {
   #releaseWriter(): void {
     this.#drained?.();
     this.#drained = undefined;
-  }
-
-  #close(): void {
-    if (this.#ended) return;
-    this.#ended = true;
-    this.#onClose();
-    this.#releaseWriter();
-    const waiting = this.#waiting;
-    this.#waiting = undefined;
-    if (waiting) this.next().then(waiting.resolve, waiting.reject);
   }
 }
 

@@ -168,7 +168,6 @@ export class Feed {
   readonly #replays: Replays;
   readonly #waiters = new Set<() => void>();
   #timer: NodeJS.Timeout | undefined;
-  #closed = false;
 
   constructor(database: Database, log: Logger) {
     this.#log = log;
@@ -186,7 +185,6 @@ export class Feed {
   }
 
   async close(): Promise<void> {
-    this.#closed = true;
     clearInterval(this.#timer);
     for (const hub of this.#hubs.values()) for (const subscriber of hub.subscribers) subscriber.channel.end();
     await this.#listener.close();
@@ -348,7 +346,6 @@ export class Feed {
   }
 
   #poll(): void {
-    if (this.#closed) return;
     this.#listener.renew();
     let isCounted = false;
     for (const [platformId, hub] of this.#hubs) {

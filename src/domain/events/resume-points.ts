@@ -101,8 +101,9 @@ const countedPart = 0.1;
 export class ResumePoints {
   readonly #database: Pick<Database, 'pool'>;
   readonly #log: Logger;
+  /** The points of open streams, which are written periodically. */
   readonly #open = new Set<ResumePoint>();
-  readonly #opening: DataLoader<ResumePoint, Found | undefined>;
+  readonly #opening: DataLoader<Stream, Found | undefined>;
   readonly #beginning: DataLoader<ResumePoint, true>;
   readonly #timers: readonly NodeJS.Timeout[];
   readonly #begun = boundedCache<number>(10_000);
@@ -118,7 +119,7 @@ export class ResumePoints {
       maxBatchSize: maxBatch,
       batchScheduleFn: (run: () => void) => void setTimeout(run, collectMs),
     };
-    this.#opening = new DataLoader((points) => this.#find(points), options);
+    this.#opening = new DataLoader((streams) => this.#find(streams), options);
     this.#beginning = new DataLoader((points) => this.#begin(points), options);
     this.#timers = [
       setInterval(() => this.#writeChanged(), writeMs).unref(),
@@ -129,22 +130,14 @@ export class ResumePoints {
   }
 
   async open(key: ResumeKey): Promise<ResumePoint> {
-    const point = new ResumePoint(this, key);
-    await point.open();
+    const streamId = randomUUID();
+    const point = new ResumePoint(this, { key, streamId }, await this.#opening.load({ key, streamId }));
+    if (point.isResumed) this.#open.add(point);
     return point;
-  }
-
-  find(point: ResumePoint): Promise<Found | undefined> {
-    return this.#opening.load(point);
   }
 
   async begin(point: ResumePoint): Promise<void> {
     await this.#beginning.load(point);
-    this.hold(point);
-  }
-
-  /** Writes a point periodically, for as long as its stream is open. */
-  hold(point: ResumePoint): void {
     if (point.state === 'open') this.#open.add(point);
     else this.release(point);
   }
@@ -168,12 +161,12 @@ export class ResumePoints {
     await this.#writing;
   }
 
-  async #find(points: readonly ResumePoint[]): Promise<(Found | undefined)[]> {
+  async #find(streams: readonly Stream[]): Promise<(Found | undefined)[]> {
     // Flush first, so that a reconnecting client sees its last position.
     if (this.#isWriteDue) this.#writeChanged();
     await this.#writing;
     const found = new Map<string, Found>();
-    for (const [platformId, group] of byPlatform(distinct(points))) {
+    for (const [platformId, group] of byPlatform(distinct(streams))) {
       const rows = await asPlatform(platformId, () =>
         openStatement(this.#database.pool, platformId, ...columns(group)),
       );
@@ -182,7 +175,7 @@ export class ResumePoints {
         found.set(key.toString('hex'), { position: at, sent: sent ?? head, hasEnded: sent !== null });
       }
     }
-    return points.map(({ key }) => found.get(key.digest.toString('hex')));
+    return streams.map(({ key }) => found.get(key.digest.toString('hex')));
   }
 
   async #begin(points: readonly ResumePoint[]): Promise<true[]> {
@@ -237,25 +230,31 @@ export class ResumePoints {
   }
 }
 
-type State = 'open' | 'closed' | 'ended';
+type Stream = Pick<ResumePoint, 'key' | 'streamId'>;
 
 /** A client's progress in a stream that it resumes by a key. After a crash, it may be slightly out of date. */
 export class ResumePoint {
   readonly key: ResumeKey;
-  readonly streamId = randomUUID();
+  readonly streamId: string;
   readonly #store: ResumePoints;
-  #found: Found | undefined;
-  #isBegun = false;
-  #state: State = 'open';
+  readonly #found: Found | undefined;
+  #isBegun: boolean;
+  #state: 'open' | 'closed' | 'ended' = 'open';
   #begun: bigint | null = null;
   #acknowledged: FeedPosition | null = null;
-  #sent: bigint | null = null;
+  #sent: bigint | null;
   /** Whether none of the client's other connections can have received more. */
-  #isNewest = true;
+  #isNewest: boolean;
 
-  constructor(store: ResumePoints, key: ResumeKey) {
+  /** @param found the stored point that the stream resumes, if there is one */
+  constructor(store: ResumePoints, { key, streamId }: Stream, found: Found | undefined) {
     this.#store = store;
     this.key = key;
+    this.streamId = streamId;
+    this.#found = found;
+    this.#isBegun = this.isResumed;
+    this.#sent = found?.sent ?? null;
+    this.#isNewest = found?.hasEnded ?? true;
   }
 
   get resumeAfter(): FeedPosition | undefined {
@@ -268,14 +267,6 @@ export class ResumePoint {
 
   mayRepeat(sequence: bigint): boolean {
     return this.isResumed && this.#found !== undefined && sequence <= this.#found.sent;
-  }
-
-  async open(): Promise<void> {
-    this.#found = await this.#store.find(this);
-    this.#sent = this.#found?.sent ?? null;
-    this.#isNewest = this.#found?.hasEnded ?? true;
-    this.#isBegun = this.isResumed;
-    if (this.#isBegun) this.#store.hold(this);
   }
 
   /**
@@ -309,7 +300,7 @@ export class ResumePoint {
     if (this.#isBegun) this.#store.release(this);
   }
 
-  get state(): State {
+  get state() {
     return this.#state;
   }
 
@@ -329,16 +320,14 @@ function asText(sequence: bigint | null): string | null {
   return sequence === null ? null : String(sequence);
 }
 
-function byPlatform(points: Iterable<ResumePoint>): Map<string, ResumePoint[]> {
-  return Map.groupBy(points, ({ key }) => key.platformId);
+const byPlatform = <Of extends Stream>(streams: Iterable<Of>) => Map.groupBy(streams, ({ key }) => key.platformId);
+
+/** A statement can insert a row only once, so this keeps the last stream for each key. */
+function distinct<Of extends Stream>(streams: readonly Of[]): Iterable<Of> {
+  return new Map(streams.map((stream) => [stream.key.digest.toString('hex'), stream])).values();
 }
 
-/** A statement can insert a row only once, so this keeps the last point for each key. */
-function distinct(points: readonly ResumePoint[]): Iterable<ResumePoint> {
-  return new Map(points.map((point) => [point.key.digest.toString('hex'), point])).values();
-}
-
-function columns(points: readonly ResumePoint[]): readonly [string[], Buffer[], string[]] {
+function columns(points: readonly Stream[]): readonly [string[], Buffer[], string[]] {
   return [
     points.map(({ key }) => key.subject),
     points.map(({ key }) => key.digest),

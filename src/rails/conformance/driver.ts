@@ -2,7 +2,23 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { within } from '../../infra/instruments/within.ts';
 import type { Rail, RailOrder, RailOutcome } from '../rail.ts';
-import type { TrialOrder, TrialTimes } from './trial.ts';
+import type { CheckResult, ProviderFault, RailTrial, TrialOrder, TrialProvider, TrialTimes } from './trial.ts';
+
+/** What a check tries: a rail, by the orders of a trial. */
+export interface Tried {
+  readonly trial: RailTrial;
+  readonly kind: RailOrder['kind'];
+  readonly times: TrialTimes;
+  /** Opens the rail again, as another process would. The suite closes it after the check. */
+  open(): Promise<Rail>;
+}
+
+/** A check of one of the port's promises. It throws a Breach if the rail breaks the promise. */
+export interface Check {
+  readonly kind: CheckResult['kind'];
+  readonly name: string;
+  readonly run: (rail: Rail, tried: Tried) => Promise<void>;
+}
 
 /** The error for a rail that breaks the contract of the port. */
 export class Breach extends Error {}
@@ -21,21 +37,16 @@ export type Answer = RailOutcome | { readonly kind: 'unknown'; readonly error: u
 /** Runs a new order from the trial through a rail, filling in the fields that the gateway would set. */
 export class TrialDrive {
   readonly id: string;
-  readonly amount: bigint;
+  readonly #provider: TrialProvider | undefined;
   readonly #times: TrialTimes;
   readonly #begin = performance.now();
   readonly #order: Pick<RailOrder, 'amount' | 'currency' | 'account' | 'umaAddress' | 'kind' | 'lock'>;
   #attempts = 0;
 
-  constructor(
-    order: TrialOrder & Pick<RailOrder, 'lock'>,
-    kind: RailOrder['kind'],
-    times: TrialTimes,
-    id: string = randomUUID(),
-  ) {
+  constructor({ trial, kind, times }: Tried, order: TrialOrder & Pick<RailOrder, 'lock'>, id: string = randomUUID()) {
     this.id = id;
-    this.amount = order.amount;
     this.#order = { ...order, kind };
+    this.#provider = trial.provider;
     this.#times = times;
   }
 
@@ -77,6 +88,72 @@ export class TrialDrive {
       await sleep(Math.max(0, Math.min(waitMs, deadline - performance.now())));
     }
     throw new Breach(`the order has no outcome after ${this.#times.outcomeMs} ms; the last answer was ${words(last)}`);
+  }
+
+  async expectSettled(rail: Rail): Promise<void> {
+    const outcome = await this.outcome(rail);
+    if (outcome.kind !== 'settled')
+      throw new Breach(`the provider settled the order, but the rail answered ${words(outcome)}`);
+  }
+
+  async expectSettledOnce(rail: Rail): Promise<void> {
+    await this.expectSettled(rail);
+    await this.expectMoved(1n);
+  }
+
+  /** Checks the answer about an order that has settled: it stays settled unless its money is returned. */
+  async expectStanding(rail: Rail, kinds: readonly string[] = ['settled', 'returned', 'unknown']): Promise<void> {
+    const answer = await this.ask(rail, true);
+    if (!kinds.includes(answer.kind)) throw new Breach(`it answered settled, and then ${words(answer)}`);
+  }
+
+  /** Checks that the rail reports no final outcome while the provider is silent. */
+  async expectNothingFinal(rail: Rail, times: number): Promise<void> {
+    for (let asked = 0; asked < times; asked += 1) {
+      const answer = await this.ask(rail);
+      if (answer.kind !== 'unknown' && answer.kind !== 'pending')
+        throw new Breach(`the provider did not answer, but the rail answered ${words(answer)}`);
+    }
+  }
+
+  /** Checks that the provider, if the trial has one, has moved the order's amount exactly `times` times. */
+  async expectMoved(times: bigint): Promise<void> {
+    const moved = await this.#provider?.moved(this.id);
+    const right = times * this.#order.amount;
+    if (moved !== undefined && moved !== right) throw new Breach(`the provider moved ${moved} instead of ${right}`);
+  }
+}
+
+/** Returns the trial's provider. @throws NotTried if the trial has none */
+export function providerOf({ trial }: Tried): TrialProvider {
+  if (!trial.provider) throw new NotTried('the trial has no provider to inject faults into');
+  return trial.provider;
+}
+
+/** Runs a step while a fault is injected into the provider. If the trial has no provider, runs `otherwise`. */
+export async function withFault(
+  tried: Tried,
+  fault: ProviderFault,
+  step: () => Promise<unknown>,
+  otherwise?: () => Promise<unknown>,
+): Promise<void> {
+  if (!tried.trial.provider && otherwise) return void (await otherwise());
+  const provider = providerOf(tried);
+  await provider.setFault(fault);
+  try {
+    await step();
+  } finally {
+    await provider.setFault('none');
+  }
+}
+
+/** Checks that the rail gives no answer while the provider is silent, because any answer would be a guess. */
+export async function expectNoAnswer(tried: Tried, ask: () => Promise<string | undefined> | undefined): Promise<void> {
+  for (const fault of ['is-down', 'loses-answers'] as const) {
+    await withFault(tried, fault, async () => {
+      const answer = await ask()?.catch(() => undefined);
+      if (answer) throw new Breach(`the provider did not answer, but the rail answered ${answer}`);
+    });
   }
 }
 

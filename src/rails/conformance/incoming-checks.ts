@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Rail } from '../rail.ts';
 import type { RailDeposit, RailWebhook } from '../rail-parts.ts';
-import type { Check, Tried } from './checks.ts';
-import { Breach, NotTried, retryMs } from './driver.ts';
+import { Breach, type Check, NotTried, retryMs, type Tried, withFault } from './driver.ts';
 
 const webhookChecks: readonly Check[] = [
   { kind: 'WEBHOOK', name: 'accepts webhooks that its provider has signed, under the same id each time', run: accepts },
@@ -19,10 +18,9 @@ export function incomingChecks(rail: Rail): readonly Check[] {
   return [...(rail.receiveWebhook ? webhookChecks : []), ...(rail.deposits ? depositChecks : [])];
 }
 
-async function accepts(tried: Tried): Promise<void> {
+async function accepts(rail: Rail, tried: Tried): Promise<void> {
   const orderId = randomUUID();
   const webhook = await webhookOf(tried, orderId);
-  const rail = await tried.open();
   const [first, again] = [await rail.receiveWebhook?.(webhook), await rail.receiveWebhook?.(webhook)];
   if (!first || !again) throw new Breach('it refused a webhook that the provider has signed');
   if (first.id !== again.id) throw new Breach(`the same webhook had the id ${first.id}, and then ${again.id}`);
@@ -36,9 +34,8 @@ async function accepts(tried: Tried): Promise<void> {
   }
 }
 
-async function refusesForgeries(tried: Tried): Promise<void> {
+async function refusesForgeries(rail: Rail, tried: Tried): Promise<void> {
   const webhook = await webhookOf(tried, randomUUID());
-  const rail = await tried.open();
   const body = Buffer.concat([webhook.body, Buffer.from(' ')]);
   const forgeries: readonly (readonly [string, RailWebhook])[] = [
     ['without header fields', { ...webhook, headers: {} }],
@@ -50,8 +47,7 @@ async function refusesForgeries(tried: Tried): Promise<void> {
   }
 }
 
-async function lists(tried: Tried): Promise<void> {
-  const rail = await tried.open();
+async function lists(rail: Rail, tried: Tried): Promise<void> {
   const deposit = await depositOf(tried, rail);
   const again = await listed(rail, deposit.at);
   const same = again.filter(({ reference }) => reference === deposit.reference);
@@ -61,16 +57,14 @@ async function lists(tried: Tried): Promise<void> {
     throw new Breach('a deposit is listed among the deposits that began a day later');
 }
 
-async function takesOnce(tried: Tried): Promise<void> {
-  const { provider, incoming } = tried.trial;
+async function takesOnce(rail: Rail, tried: Tried): Promise<void> {
+  const { incoming } = tried.trial;
   if (!incoming?.taken) throw new NotTried('the trial does not report how much of a deposit was taken');
-  const rail = await tried.open();
   const { reference, amount, currency, heldAt } = await depositOf(tried, rail);
   const request = { id: randomUUID(), reference, amount, currency, heldAt };
   const take = async (of: Rail) => of.takeDeposit?.(request);
-  await provider?.setFault('loses-answers');
-  await take(rail).catch(() => undefined);
-  await provider?.setFault('none');
+  const lose = () => take(rail).catch(() => undefined);
+  await withFault(tried, 'loses-answers', lose, lose);
   // Another process takes over. It calls twice, as if the answer to its first call had also been lost.
   const successor = await tried.open();
   for (const one of [successor, successor]) {

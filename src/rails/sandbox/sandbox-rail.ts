@@ -139,22 +139,18 @@ const identityStatuses: Readonly<Record<string, KycStatus>> = {
 };
 
 /** The test addresses: their currencies, and the number of settlement steps of a payment to or from one. */
-const parts = {
-  success: { currencies: ['USD', 'EUR', 'MXN', 'INR', 'GBP', 'BRL', 'PHP'], paces: 1 },
-  'pending.long': { currencies: ['USD'], paces: 60 },
-  'fail.compliance': { currencies: ['USD'], paces: 1 },
-  'fail.timeout': { currencies: ['USD'], paces: 60 },
-};
+const parts: ReadonlyMap<string, { readonly currencies: readonly string[]; readonly paces: number }> = new Map([
+  ['success', { currencies: ['USD', 'EUR', 'MXN', 'INR', 'GBP', 'BRL', 'PHP'], paces: 1 }],
+  ['pending.long', { currencies: ['USD'], paces: 60 }],
+  ['fail.compliance', { currencies: ['USD'], paces: 1 }],
+  ['fail.timeout', { currencies: ['USD'], paces: 60 }],
+]);
 
 function partOf(umaAddress = '') {
-  const [, part, currency] =
-    /^\$(success|pending\.long|fail\.compliance|fail\.timeout)\.([a-z]{3})@(.*)$/.exec(umaAddress) ?? [];
-  if (part === undefined || currency === undefined || !umaAddress.endsWith(`@${simulatedDomain}`)) return undefined;
+  const [, part = '', currency = '', domain] = /^\$([a-z.]+)\.([a-z]{3})@(.*)$/.exec(umaAddress) ?? [];
+  const { currencies = [], paces = 1 } = parts.get(part) ?? {};
   const code = currency.toUpperCase();
-  // The pattern matches exactly the names in the table.
-  const name = part as keyof typeof parts;
-  const { currencies, paces } = parts[name];
-  return currencies.includes(code) ? { part: name, paces, currency: code } : undefined;
+  return domain === simulatedDomain && currencies.includes(code) ? { part, paces, currency: code } : undefined;
 }
 
 function testReceiver(umaAddress: string): UmaReceiver | undefined {

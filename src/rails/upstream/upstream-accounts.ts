@@ -1,6 +1,7 @@
+import type { z } from 'zod';
 import type { AccountDetails } from '../../core/account-fields.ts';
 import { identityOf } from '../../core/account-types.ts';
-import { boundedCache } from '../../core/bounded-cache.ts';
+import type { boundedCache } from '../../core/bounded-cache.ts';
 import { withoutNulls } from '../../core/json.ts';
 import type { AccountCheck, AccountToCheck } from '../rail.ts';
 import type { RailAccount } from '../rail-parts.ts';
@@ -11,77 +12,74 @@ import {
   internalAccountList,
   type UpstreamClient,
   UpstreamRefusal,
+  type upstreamSettings,
 } from './upstream-client.ts';
+
+/** A platform at its upstream service. */
+export interface Upstream {
+  readonly client: UpstreamClient;
+  readonly settings: z.infer<typeof upstreamSettings>;
+  /** Upstream's ids, which never change: of the platform's accounts there, and of newly created customers. */
+  readonly ids: ReturnType<typeof boundedCache<string>>;
+}
 
 const recheckMs = 5_000;
 
-/** A platform's accounts at its upstream service: its own internal accounts, and external accounts registered there. */
-export class UpstreamAccounts {
-  readonly #client: UpstreamClient;
-  /** Upstream's ids of external accounts, by currency, type and identity. They never change. */
-  readonly #external = boundedCache<string>(10_000);
-  readonly #internal = new Map<string, string>();
+/** Returns the balances of the platform's own accounts upstream, by currency. */
+export async function balances({ client }: Upstream): Promise<ReadonlyMap<string, bigint>> {
+  const { data } = await client.get('/platform/internal-accounts', internalAccountList);
+  return new Map(data.map(({ balance }) => [balance.currency.code, BigInt(balance.amount)]));
+}
 
-  constructor(client: UpstreamClient) {
-    this.#client = client;
-  }
+/** Returns the upstream id of the platform's own account. @throws UpstreamRefusal if it has none in this currency */
+export async function internalId({ client, ids }: Upstream, currency: string): Promise<string> {
+  const known = ids.get(currency);
+  if (known !== undefined) return known;
+  const [account] = (await client.get('/platform/internal-accounts', internalAccountList, { currency })).data;
+  if (!account) throw new UpstreamRefusal('ACCOUNT_NOT_FOUND', `the platform has no ${currency} account upstream`);
+  ids.set(currency, account.id);
+  return account.id;
+}
 
-  async balances(): Promise<ReadonlyMap<string, bigint>> {
-    const { data } = await this.#client.get('/platform/internal-accounts', internalAccountList);
-    return new Map(data.map(({ balance }) => [balance.currency.code, BigInt(balance.amount)]));
-  }
+/** Returns the upstream id of an external account. @throws UpstreamRefusal if none is registered there */
+export async function externalId(upstream: Upstream, account: RailAccount, currency: string): Promise<string> {
+  const key = `${currency} ${identityKey(account.type, account.details)}`;
+  const known = upstream.ids.get(key);
+  if (known !== undefined) return known;
+  const found = await find(upstream, account, currency);
+  if (!found) throw new UpstreamRefusal('ACCOUNT_NOT_FOUND', 'the account is not registered upstream');
+  upstream.ids.set(key, found.id);
+  return found.id;
+}
 
-  async internalId(currency: string): Promise<string> {
-    const known = this.#internal.get(currency);
-    if (known !== undefined) return known;
-    const path = `/platform/internal-accounts?currency=${encodeURIComponent(currency)}`;
-    const [account] = (await this.#client.get(path, internalAccountList)).data;
-    if (!account) throw new UpstreamRefusal('ACCOUNT_NOT_FOUND', `the platform has no ${currency} account upstream`);
-    this.#internal.set(currency, account.id);
-    return account.id;
+/** Registers an external account upstream unless it already exists, and returns the result of upstream's check. */
+export async function checkAccount(upstream: Upstream, account: AccountToCheck): Promise<AccountCheck> {
+  const { id, type, currency, details, beneficiary } = account;
+  const found = await find(upstream, account, currency);
+  if (found) return checkOf(found);
+  const body = {
+    currency,
+    platformAccountId: id,
+    accountInfo: { ...details, accountType: type, ...(beneficiary && { beneficiary: withoutNulls(beneficiary) }) },
+  };
+  try {
+    const command = { body, key: `account-${id}` };
+    return checkOf(await upstream.client.post('/platform/external-accounts', externalAccountRecord, command));
+  } catch (error) {
+    if (error instanceof UpstreamRefusal) return { accepted: false, explanation: error.message };
+    throw error;
   }
+}
 
-  /** Returns the upstream id of an external account. @throws UpstreamRefusal if none is registered there */
-  async externalId(account: RailAccount, currency: string): Promise<string> {
-    const key = `${currency} ${identityKey(account.type, account.details)}`;
-    const known = this.#external.get(key);
-    if (known !== undefined) return known;
-    const found = await this.#find(account, currency);
-    if (!found) throw new UpstreamRefusal('ACCOUNT_NOT_FOUND', 'the account is not registered upstream');
-    this.#external.set(key, found.id);
-    return found.id;
-  }
-
-  /** Registers an external account upstream unless it already exists, and returns the result of upstream's check. */
-  async check(account: AccountToCheck): Promise<AccountCheck> {
-    const { id, type, currency, details, beneficiary } = account;
-    const found = await this.#find(account, currency);
-    if (found) return checkOf(found);
-    const body = {
-      currency,
-      platformAccountId: id,
-      accountInfo: { ...details, accountType: type, ...(beneficiary && { beneficiary: withoutNulls(beneficiary) }) },
-    };
-    try {
-      const key = `account-${id}`;
-      return checkOf(await this.#client.post('/platform/external-accounts', externalAccountRecord, { body, key }));
-    } catch (error) {
-      if (error instanceof UpstreamRefusal) return { accepted: false, explanation: error.message };
-      throw error;
-    }
-  }
-
-  /** Finds an account upstream. Upstream has it once per owner, spelled as first registered (decision 37). */
-  async #find({ type, details }: RailAccount, currency: string): Promise<ExternalAccountRecord | undefined> {
-    const path = `/platform/external-accounts?currency=${encodeURIComponent(currency)}`;
-    const { data } = await this.#client.get(path, externalAccountList);
-    const key = identityKey(type, details);
-    const same = data.filter(({ accountInfo: { accountType, ...info } }) => {
-      return accountType === type && identityKey(type, textsOf(info)) === key;
-    });
-    if (same.length > 1) throw new Error('upstream has this account several times');
-    return same[0];
-  }
+/** Finds an account upstream. Upstream has it once per owner, spelled as first registered (decision 37). */
+async function find({ client }: Upstream, { type, details }: RailAccount, currency: string) {
+  const { data } = await client.get('/platform/external-accounts', externalAccountList, { currency });
+  const key = identityKey(type, details);
+  const same = data.filter(({ accountInfo: { accountType, ...info } }) => {
+    return accountType === type && identityKey(type, textsOf(info)) === key;
+  });
+  if (same.length > 1) throw new Error('upstream has this account several times');
+  return same[0];
 }
 
 function identityKey(type: RailAccount['type'], details: AccountDetails): string {

@@ -101,6 +101,24 @@ export const upstreamConnection = z.object({
 });
 export type UpstreamConnection = z.infer<typeof upstreamConnection>;
 
+const milliseconds = (max: number) =>
+  z
+    .int({ error: `must be a whole number from 1 to ${max}` })
+    .min(1)
+    .max(max);
+
+export const upstreamSettings = z
+  .strictObject({
+    /** The delay before an order in progress is queried again. */
+    pollMs: milliseconds(3_600_000).default(1_000),
+    /** How long after settlement a payment may be returned; after that, it is queried once more. */
+    watchMs: milliseconds(86_400_000).default(86_400_000),
+    expectedMs: milliseconds(86_400_000).default(5_000),
+    identityMs: milliseconds(86_400_000).default(60_000),
+    lockQuotes: z.boolean({ error: 'must be true or false' }).default(true),
+  })
+  .prefault({});
+
 /** The error for a failed request, with upstream's code. */
 class UpstreamError extends Error {
   readonly code: string;
@@ -156,6 +174,8 @@ const temporary: ReadonlySet<number> = new Set([401, 403, 408, 409, 422, 425, 42
 /** The codes of refusals that are final even though their status is one of the above. */
 const finalCodes: ReadonlySet<string> = new Set(['QUOTE_EXPIRED']);
 
+type Query = Readonly<Record<string, string | readonly string[] | undefined>>;
+
 export class UpstreamClient {
   readonly #connection: () => Promise<UpstreamConnection>;
   readonly #agent = new Agent({ connections: 32 });
@@ -166,8 +186,9 @@ export class UpstreamClient {
   }
 
   /** Reads a path. @throws UpstreamRefusal (404 and other refusals), Error for an unknown outcome */
-  get<Schema extends z.ZodType>(path: string, schema: Schema): Promise<z.infer<Schema>> {
-    return this.#send('GET', path, schema);
+  get<Schema extends z.ZodType>(path: string, schema: Schema, query: Query = {}): Promise<z.infer<Schema>> {
+    const fields = Object.entries(query).flatMap(([name, given = []]) => [given].flat().map((value) => [name, value]));
+    return this.#send('GET', fields.length > 0 ? `${path}?${new URLSearchParams(fields)}` : path, schema);
   }
 
   /** Sends a command with an idempotency key that identifies it. @throws the same errors as `get` */

@@ -1,13 +1,13 @@
 import { hash } from 'node:crypto';
 import type { KycStatus } from '../../infra/database/generated/client/client.ts';
 import type { IdentityCheck, IdentityRequest } from '../rail-parts.ts';
+import type { Upstream } from './upstream-accounts.ts';
 import { customerPage, customerRecord, type UpstreamClient } from './upstream-client.ts';
 
 /** Checks a customer's identity through a counterpart of the same name upstream. A new name gets a new counterpart. */
 export async function checkIdentity(
-  client: UpstreamClient,
+  { client, settings: { identityMs: checkInMs } }: Upstream,
   customer: IdentityRequest,
-  checkInMs: number,
 ): Promise<IdentityCheck & { readonly upstreamId: string }> {
   const known = customer.attempts > 0 ? await readCustomer(client, customer) : undefined;
   const { id, kycStatus } = known ?? (await makeCustomer(client, customer));
@@ -24,8 +24,8 @@ export async function customerThere(client: UpstreamClient, customer: Named): Pr
 
 /** Reads the counterpart that an earlier check created. Creating it again would return the original response. */
 async function readCustomer(client: UpstreamClient, customer: Named) {
-  const query = new URLSearchParams({ platformCustomerId: nameThere(customer) });
-  const [found, another] = (await client.get(`/customers?${query}`, customerPage)).data;
+  const query = { platformCustomerId: nameThere(customer) };
+  const [found, another] = (await client.get('/customers', customerPage, query)).data;
   if (another) throw new Error('upstream has several customers of the same name');
   return found;
 }

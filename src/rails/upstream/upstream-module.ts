@@ -4,37 +4,20 @@ import type { RailHost, RailModule } from '../port.ts';
 import type { FundingRequest, PaymentInstruction, Rail } from '../rail.ts';
 import type { DepositsPage, DepositsRequest, DepositToTake, RailDeposit, TakenDeposit } from '../rail-parts.ts';
 import { checkedSettings } from '../rail-settings.ts';
-import { UpstreamAccounts } from './upstream-accounts.ts';
+import { balances, checkAccount, internalId, type Upstream } from './upstream-accounts.ts';
 import {
   transactionRecord,
   UpstreamClient,
   type UpstreamConnection,
   UpstreamRefusal,
   upstreamConnection,
+  upstreamSettings,
 } from './upstream-client.ts';
 import { checkIdentity, customerIn } from './upstream-identity.ts';
 import { isWithin, memoOf, orderIdIn, readMovements, states } from './upstream-movements.ts';
-import { UpstreamOrders, UpstreamUma } from './upstream-orders.ts';
-import { lockRate, readTerms } from './upstream-quotes.ts';
+import { collect, findOrder, giveBack, payOut } from './upstream-orders.ts';
+import { lockRate, lookUp, readTerms } from './upstream-quotes.ts';
 import { newsIn, verifyWebhook } from './upstream-webhooks.ts';
-
-const milliseconds = (max: number) =>
-  z
-    .int({ error: `must be a whole number from 1 to ${max}` })
-    .min(1)
-    .max(max);
-
-const settingsSchema = z
-  .strictObject({
-    pollMs: milliseconds(3_600_000).default(1_000),
-    watchMs: milliseconds(86_400_000).default(86_400_000),
-    expectedMs: milliseconds(86_400_000).default(5_000),
-    identityMs: milliseconds(86_400_000).default(60_000),
-    lockQuotes: z.boolean({ error: 'must be true or false' }).default(true),
-  })
-  .prefault({});
-
-type UpstreamSettings = z.infer<typeof settingsSchema>;
 
 /** Parses a stored connection to an upstream service. @throws RangeError that describes the fault, without secrets */
 function parseConnection(text: string): UpstreamConnection {
@@ -65,7 +48,7 @@ export const upstreamModule: RailModule = {
   railPort: 1,
   name: 'upstream',
   open(given, { connections }) {
-    const settings = checkedSettings(settingsSchema, given);
+    const settings = checkedSettings(upstreamSettings, given);
     const opened = boundedCache<Rail>(10_000);
     const clients = new Set<UpstreamClient>();
     return {
@@ -76,7 +59,7 @@ export const upstreamModule: RailModule = {
         const connection = () => connectionOf(connections, platformId);
         const client = new UpstreamClient(async () => connection().then(connected));
         clients.add(client);
-        const rail = platformRail(client, connection, settings);
+        const rail = platformRail({ client, settings, ids: boundedCache<string>(20_000) }, connection);
         opened.set(platformId, rail);
         return rail;
       },
@@ -97,43 +80,37 @@ function connected(connection: UpstreamConnection | undefined): UpstreamConnecti
   return connection;
 }
 
-function platformRail(
-  client: UpstreamClient,
-  connection: () => Promise<UpstreamConnection | undefined>,
-  settings: UpstreamSettings,
-): Rail {
-  const accounts = new UpstreamAccounts(client);
-  const deposits = new UpstreamDeposits(client, accounts);
-  const uma = new UpstreamUma(client, accounts);
-  const orders = new UpstreamOrders(client, accounts, uma, settings);
+function platformRail(upstream: Upstream, connection: () => Promise<UpstreamConnection | undefined>): Rail {
+  const { settings } = upstream;
   return {
     name: 'upstream',
-    rate: (sending, receiving) => readTerms(client, sending, receiving),
+    rate: (sending, receiving) => readTerms(upstream, sending, receiving),
     // Rates are locked for payments to UMA addresses, too.
     ...(settings.lockQuotes && {
-      lockRate: (request) => lockRate(client, { accounts, uma }, request),
-      lookUp: (umaAddress) => uma.lookUp(umaAddress),
+      lockRate: (request) => lockRate(upstream, request),
+      lookUp: (umaAddress) => lookUp(upstream, umaAddress),
     }),
-    checkAccount: (account) => accounts.check(account),
+    checkAccount: (account) => checkAccount(upstream, account),
     checkIdentity: async (customer) => {
-      const { upstreamId, ...check } = await checkIdentity(client, customer, settings.identityMs);
-      deposits.noteCustomer(customer.customerId, upstreamId);
+      const { upstreamId, ...check } = await checkIdentity(upstream, customer);
+      // The customer's accounts here are created right afterwards.
+      upstream.ids.set(customer.customerId, upstreamId);
       return check;
     },
-    paymentInstructions: (request) => deposits.instructions(request),
-    deposits: (request) => deposits.list(request),
-    takeDeposit: (deposit) => deposits.take(deposit),
-    payOut: (order) => orders.payOut(order),
-    collect: (order) => orders.collect(order),
-    findOrder: (order) => orders.find(order),
-    giveBack: (order) => orders.giveBack(order),
+    paymentInstructions: (request) => readInstructions(upstream, request),
+    deposits: (request) => listDeposits(upstream, request),
+    takeDeposit: (deposit) => takeDeposit(upstream, deposit),
+    payOut: (order) => payOut(upstream, order),
+    collect: (order) => collect(upstream, order),
+    findOrder: (order) => findOrder(upstream, order),
+    giveBack: (order) => giveBack(upstream, order),
     expectedMs: () => settings.expectedMs,
-    movements: (request) => readMovements(client, request),
-    balances: () => accounts.balances(),
+    movements: (request) => readMovements(upstream, request),
+    balances: () => balances(upstream),
     receiveWebhook: async (webhook) => verifyWebhook((await connection())?.webhookSecret, webhook),
     readWebhook: async (body) => newsIn(body),
     async checkConnection() {
-      const held = [...(await accounts.balances())].map(([code, units]) => `${code} ${units}`);
+      const held = [...(await balances(upstream))].map(([code, units]) => `${code} ${units}`);
       const webhooks =
         (await connection())?.webhookSecret === undefined ? 'are refused: there is no webhookSecret' : 'are accepted';
       return `balances upstream, in smallest units: ${held.join(', ')}; webhooks ${webhooks}`;
@@ -160,64 +137,41 @@ const fundedAccounts = z.object({
   ),
 });
 
-const pageSize = 100;
+/**
+ * Returns the payment instructions of a customer's account upstream (decision 85); none for quotes and the platform's
+ * own accounts.
+ */
+async function readInstructions({ client, ids }: Upstream, { customerId, currency, expiresAt }: FundingRequest) {
+  if (!customerId || expiresAt) return [];
+  const upstreamId = ids.get(customerId);
+  if (upstreamId === undefined) throw new Error('the upstream customer is not known');
+  const query = { customerId: upstreamId, currency: currency.code };
+  const { data } = await client.get('/customers/internal-accounts', fundedAccounts, query);
+  // Upstream implements the same API, so its instructions have the same forms.
+  return data.flatMap(({ fundingPaymentInstructions: ways }) =>
+    ways.map(({ accountOrWalletInfo }) => accountOrWalletInfo as unknown as PaymentInstruction),
+  );
+}
 
-/** Deposits to the accounts that a platform's customers have at its upstream service (decision 85). */
-export class UpstreamDeposits {
-  readonly #client: UpstreamClient;
-  readonly #accounts: UpstreamAccounts;
-  /** The upstream ids of newly created customers, whose accounts here are created right afterwards. */
-  readonly #customers = boundedCache<string>(10_000);
+/** Lists the deposits upstream, excluding collections by orders and transfers between upstream accounts. */
+async function listDeposits({ client }: Upstream, { from, cursor }: DepositsRequest): Promise<DepositsPage> {
+  const query = { type: 'INCOMING', sortOrder: 'asc', limit: '100', startDate: from.toISOString(), cursor };
+  const { data, nextCursor } = await client.get('/transactions', incomingPage, query);
+  const last = data.at(-1);
+  return { deposits: data.filter(isDeposit).map(depositOf), lookedUpTo: last && new Date(last.createdAt), nextCursor };
+}
 
-  constructor(client: UpstreamClient, accounts: UpstreamAccounts) {
-    this.#client = client;
-    this.#accounts = accounts;
-  }
-
-  noteCustomer(customerId: string, upstreamId: string): void {
-    this.#customers.set(customerId, upstreamId);
-  }
-
-  /** Returns the payment instructions of a customer's account upstream; none for quotes and the platform's accounts. */
-  async instructions({ customerId, currency, expiresAt }: FundingRequest): Promise<PaymentInstruction[]> {
-    if (!customerId || expiresAt) return [];
-    const upstreamId = this.#customers.get(customerId);
-    if (upstreamId === undefined) throw new Error('the upstream customer is not known');
-    const query = new URLSearchParams({ customerId: upstreamId, currency: currency.code });
-    const { data } = await this.#client.get(`/customers/internal-accounts?${query}`, fundedAccounts);
-    // Upstream implements the same API, so its instructions have the same forms.
-    return data.flatMap(({ fundingPaymentInstructions: ways }) =>
-      ways.map(({ accountOrWalletInfo }) => accountOrWalletInfo as unknown as PaymentInstruction),
-    );
-  }
-
-  /** Lists the deposits upstream, excluding collections by orders and transfers between upstream accounts. */
-  async list({ from, cursor }: DepositsRequest): Promise<DepositsPage> {
-    const query = new URLSearchParams({
-      ...{ type: 'INCOMING', sortOrder: 'asc', limit: String(pageSize), startDate: from.toISOString() },
-      ...(cursor !== undefined && { cursor }),
-    });
-    const { data, nextCursor } = await this.#client.get(`/transactions?${query}`, incomingPage);
-    const last = data.at(-1);
-    return {
-      deposits: data.filter(isDeposit).map(depositOf),
-      lookedUpTo: last && new Date(last.createdAt),
-      ...(nextCursor !== undefined && { nextCursor }),
-    };
-  }
-
-  /** Moves a deposit from the customer's account upstream to the platform's own account, which pays for payments. */
-  async take({ id, amount, currency, heldAt }: DepositToTake): Promise<TakenDeposit> {
-    try {
-      const own = await this.#accounts.internalId(currency);
-      if (heldAt === own) return { kind: 'taken' };
-      const key = `deposit-${id}`;
-      await this.#client.transfer('internal', { from: heldAt, to: own, amount, memo: memoOf('deposit', id), key });
-      return { kind: 'taken' };
-    } catch (error) {
-      if (!(error instanceof UpstreamRefusal)) throw error;
-      return { kind: 'refused', explanation: `refused by the upstream service: ${error.message} (${error.code})` };
-    }
+/** Moves a deposit from the customer's account upstream to the platform's own account, which pays for payments. */
+async function takeDeposit(upstream: Upstream, { id, amount, currency, heldAt }: DepositToTake): Promise<TakenDeposit> {
+  try {
+    const own = await internalId(upstream, currency);
+    if (heldAt === own) return { kind: 'taken' };
+    const key = `deposit-${id}`;
+    await upstream.client.transfer('internal', { from: heldAt, to: own, amount, memo: memoOf('deposit', id), key });
+    return { kind: 'taken' };
+  } catch (error) {
+    if (!(error instanceof UpstreamRefusal)) throw error;
+    return { kind: 'refused', explanation: `refused by the upstream service: ${error.message} (${error.code})` };
   }
 }
 

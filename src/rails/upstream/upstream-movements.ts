@@ -1,7 +1,6 @@
 import type { MovementsPage, MovementsRequest, RailMovement } from '../rail-parts.ts';
-import { type TransactionRecord, transactionPage, type UpstreamClient } from './upstream-client.ts';
-
-const pageSize = 100;
+import type { Upstream } from './upstream-accounts.ts';
+import { type TransactionRecord, transactionPage } from './upstream-client.ts';
 
 /** Returns the id of the order named in a payment's description, or undefined. */
 export function orderIdIn(description: string | undefined): string | undefined {
@@ -22,17 +21,14 @@ export function isWithin({ description, source, destination }: Ends): boolean {
   return isOurs && isOwn(source) && isOwn(destination);
 }
 
-export async function readMovements(client: UpstreamClient, request: MovementsRequest): Promise<MovementsPage> {
-  const query = new URLSearchParams({
-    startDate: request.from.toISOString(),
-    endDate: request.to.toISOString(),
-    sortOrder: 'asc',
-    limit: String(pageSize),
-    ...(request.cursor !== undefined && { cursor: request.cursor }),
-  });
-  const { data, nextCursor } = await client.get(`/transactions?${query}`, transactionPage);
-  const movements = data.filter((one) => hasBegun(one) && !isWithin(one)).map(movementOf);
-  return { movements, ...(nextCursor !== undefined && { nextCursor }) };
+export async function readMovements(
+  { client }: Upstream,
+  { from, to, cursor }: MovementsRequest,
+): Promise<MovementsPage> {
+  const period = { startDate: from.toISOString(), endDate: to.toISOString() };
+  const query = { ...period, sortOrder: 'asc', limit: '100', cursor };
+  const { data, nextCursor } = await client.get('/transactions', transactionPage, query);
+  return { movements: data.filter((one) => hasBegun(one) && !isWithin(one)).map(movementOf), nextCursor };
 }
 
 export const states: Readonly<Record<TransactionRecord['status'], RailMovement['state']>> = {

@@ -10,38 +10,52 @@ import {
   toDecimal,
   whole,
 } from '../../core/fraction.ts';
-import type { RateTerms } from '../rail.ts';
-import type { LockAnswer, LockRequest } from '../rail-parts.ts';
-import type { UpstreamAccounts } from './upstream-accounts.ts';
+import type { RateTerms, UmaReceiver } from '../rail.ts';
+import type { LockAnswer, LockRequest, UmaPayment } from '../rail-parts.ts';
+import { externalId, internalId, type Upstream } from './upstream-accounts.ts';
 import {
+  internalAccountList,
   type QuoteRecord,
   quoteRecord,
   rateList,
-  type UpstreamClient,
+  receiverRecord,
   UpstreamRefusal,
   unlessRefused,
 } from './upstream-client.ts';
+import { customerThere } from './upstream-identity.ts';
 import { memoOf } from './upstream-movements.ts';
-import type { UpstreamUma } from './upstream-orders.ts';
 
 /** The fraction of an upstream quote's lifetime that this gateway promises; the rest is for its execution. */
 const promisedShare = 0.9;
 
+/** Looks up how a UMA address can be paid (decision 92). */
+export async function lookUp({ client }: Upstream, umaAddress: string): Promise<UmaReceiver | undefined> {
+  const found = await unlessRefused(client.get(receiverPath(umaAddress), receiverRecord), undefined);
+  return (
+    found && {
+      vaspName: found.receiver.vaspName ?? umaAddress.replace(/^.*@/, ''),
+      currencies: found.supportedCurrencies.map(({ code, min, max }) => {
+        return { code, minAmount: BigInt(min), maxAmount: BigInt(max) };
+      }),
+      requiredFields: found.requiredPayerFields.map((name) => ({ name, mandatory: true })),
+      information: {},
+    }
+  );
+}
+
+const receiverPath = (umaAddress: string) => `/receiver/${encodeURIComponent(umaAddress)}`;
+
 /** Locks a rate through an upstream quote (decision 83), whose memo names the order that will execute it. */
-export async function lockRate(
-  client: UpstreamClient,
-  { accounts, uma }: { readonly accounts: UpstreamAccounts; readonly uma: UpstreamUma },
-  request: LockRequest,
-): Promise<LockAnswer> {
-  const { id, orderId, lockedSide, amount } = request;
+export async function lockRate(upstream: Upstream, request: LockRequest): Promise<LockAnswer> {
+  const { id, orderId, lockedSide, amount, uma } = request;
   try {
     const body = {
-      ...(request.uma ? await uma.parties(request.uma, request) : await parties(accounts, request)),
+      ...(uma ? await umaParties(upstream, uma, request) : await parties(upstream, request)),
       lockedCurrencySide: lockedSide,
       lockedCurrencyAmount: Number(amount),
       description: memoOf('order', orderId),
     };
-    return lockedBy(await client.post('/quotes', quoteRecord, { body, key: `quote-${id}` }), request);
+    return lockedBy(await upstream.client.post('/quotes', quoteRecord, { body, key: `quote-${id}` }), request);
   } catch (error) {
     const because = error instanceof UpstreamRefusal ? causes.get(error.code) : undefined;
     if (because === undefined || !(error instanceof UpstreamRefusal)) throw error;
@@ -49,11 +63,26 @@ export async function lockRate(
   }
 }
 
-async function parties(accounts: UpstreamAccounts, { sending, receiving, account }: LockRequest) {
-  const source = await accounts.internalId(sending.code).catch(noAccount);
+/** Returns the parties of a payment to a UMA address: the sender's counterpart, and the receiver, looked up again. */
+async function umaParties({ client }: Upstream, { address, sender }: UmaPayment, { sending, receiving }: LockRequest) {
+  const { id: customerId } = await customerThere(client, sender);
+  const query = { customerId, currency: sending.code };
+  const [account] = (await client.get('/customers/internal-accounts', internalAccountList, query)).data;
+  if (!account) throw new UpstreamRefusal('INVALID_CURRENCY', `the customer has no ${sending.code} account upstream`);
+  const { id: lookupId } = await client.get(receiverPath(address), receiverRecord, { customerId });
+  return {
+    source: { sourceType: 'ACCOUNT', accountId: account.id },
+    destination: { destinationType: 'UMA_ADDRESS', umaAddress: address, currency: receiving.code },
+    lookupId,
+    senderCustomerInfo: sender.information,
+  };
+}
+
+async function parties(upstream: Upstream, { sending, receiving, account }: LockRequest) {
+  const source = await internalId(upstream, sending.code).catch(noAccount);
   const destination = account
-    ? await accounts.externalId(account, receiving.code)
-    : await accounts.internalId(receiving.code).catch(noAccount);
+    ? await externalId(upstream, account, receiving.code)
+    : await internalId(upstream, receiving.code).catch(noAccount);
   return {
     source: { sourceType: 'ACCOUNT', accountId: source },
     destination: { destinationType: 'ACCOUNT', accountId: destination },
@@ -105,13 +134,12 @@ const feePlaces = 6;
 
 /** Reads the current terms of a conversion from upstream's rates; undefined if upstream does not convert the pair. */
 export async function readTerms(
-  client: UpstreamClient,
+  { client }: Upstream,
   sending: Currency,
   receiving: Currency,
 ): Promise<RateTerms | undefined> {
-  const wanted = [...new Set([receiving.code, 'BTC'])].map((code) => `&destinationCurrency=${code}`).join('');
-  const path = `/exchange-rates?sourceCurrency=${sending.code}${wanted}`;
-  const { data } = await unlessRefused(client.get(path, rateList), { data: [] });
+  const query = { sourceCurrency: sending.code, destinationCurrency: [...new Set([receiving.code, 'BTC'])] };
+  const { data } = await unlessRefused(client.get('/exchange-rates', rateList, query), { data: [] });
   const found = data.find(({ destinationCurrency }) => destinationCurrency.code === receiving.code);
   if (!found) return undefined;
   const bitcoin = data.find(({ destinationCurrency }) => destinationCurrency.code === 'BTC');

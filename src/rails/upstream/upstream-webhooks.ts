@@ -44,21 +44,21 @@ export function verifyWebhook(secret: string | undefined, webhook: RailWebhook):
 
 /** Returns whether upstream asks for approval of an incoming payment, which is decided later, not by this rail. */
 function asksForApproval(body: Uint8Array): boolean {
-  const { data } = messageSchema.safeParse(jsonIn(body));
-  return data?.type === 'INCOMING_PAYMENT' && data.transaction?.status === 'PENDING';
+  const message = messageIn(body);
+  return message?.type === 'INCOMING_PAYMENT' && message.transaction?.status === 'PENDING';
 }
 
 /** Reads what a webhook says about orders, deposits or a customer's identity; empty for any other webhook. */
 export function newsIn(body: Uint8Array): readonly RailNews[] {
-  const parsed = messageSchema.safeParse(jsonIn(body));
-  const transaction = parsed.data?.transaction;
-  if (parsed.data?.type === 'KYC_STATUS') {
-    const customerId = customerIn(parsed.data.platformCustomerId);
+  const message = messageIn(body);
+  if (message?.type === 'KYC_STATUS') {
+    const customerId = customerIn(message.platformCustomerId);
     return customerId === undefined ? [] : [{ kind: 'identity', customerId }];
   }
-  if (!transaction) return [];
+  if (!message?.transaction) return [];
+  const { transaction } = message;
   const { description, status, platformCustomerId } = transaction;
-  const isIncoming = parsed.data?.type === 'INCOMING_PAYMENT';
+  const isIncoming = message.type === 'INCOMING_PAYMENT';
   const orderId = orderIdIn(description);
   // Money for an upstream customer never belongs to a gateway order, whatever the payer wrote in the description.
   if (orderId !== undefined && !(isIncoming && platformCustomerId))
@@ -66,9 +66,9 @@ export function newsIn(body: Uint8Array): readonly RailNews[] {
   return isIncoming && !isWithin(transaction) ? [{ kind: 'deposit' }] : [];
 }
 
-function jsonIn(body: Uint8Array): unknown {
+function messageIn(body: Uint8Array) {
   try {
-    return parseJson(Buffer.from(body).toString());
+    return messageSchema.safeParse(parseJson(Buffer.from(body).toString())).data;
   } catch (error) {
     if (error instanceof InexactJson) throw error;
     return undefined;

@@ -1,20 +1,6 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 
-/** Processor time in clock ticks. `measuring` is the part of our own processes that only measure. */
-interface Ticks {
-  readonly all: number;
-  readonly own: number;
-  readonly measuring: number;
-}
-
-export interface Used {
-  /** Used by what is being measured: the service and its database. */
-  readonly service: number;
-  /** Used by processes that are not ours. */
-  readonly others: number;
-}
-
 /** Clock ticks per second: Linux's USER_HZ. */
 const ticksPerSecond = 100;
 
@@ -34,25 +20,20 @@ export function setPriorityOfSession(priority: number): void {
 }
 
 /**
- * Measures how much processor time other programs use during a measurement, because that affects the latencies. Works
- * only on Linux; elsewhere the result is 0.
- * @param clients the processes that only measure
- * @returns a function that returns the usage since its last call
+ * Measures the share of a processor that other programs use during a measurement, because that affects the latencies.
+ * Works only on Linux; elsewhere the result is 0.
+ * @returns a function that returns the share since its last call
  */
-export function watchProcessors(clients: readonly (number | undefined)[]): () => Used {
+export function watchOthers(): () => number {
   const root = testRunner();
-  const measuring = new Set([process.pid, ...clients]);
-  let before = ticksNow(root, measuring);
+  let before = ticksOfOthers(root);
   let at = performance.now();
   return () => {
-    const now = ticksNow(root, measuring);
-    const seconds = (performance.now() - at) / 1_000;
-    const used = (of: (ticks: Ticks) => number) =>
-      now && before ? Math.max(0, (of(now) - of(before)) / ticksPerSecond / seconds) : 0;
-    const result = { service: used(({ own, measuring: m }) => own - m), others: used(({ all, own }) => all - own) };
+    const [now, seconds] = [ticksOfOthers(root), (performance.now() - at) / 1_000];
+    const share = Math.max(0, (now - before) / ticksPerSecond / seconds);
     before = now;
     at = performance.now();
-    return result;
+    return share;
   };
 }
 
@@ -80,24 +61,20 @@ function testRunner(): number {
   return pid;
 }
 
-function ticksNow(root: number, measuring: ReadonlySet<number | undefined>): Ticks | undefined {
+/** Returns the processor time, in clock ticks, that processes other than ours have used. */
+function ticksOfOthers(root: number): number {
   try {
-    const [user = 0, nice = 0, system = 0] = readFileSync('/proc/stat', 'utf8').split(/\s+/, 4).slice(1).map(Number);
+    const all = readFileSync('/proc/stat', 'utf8').split(/\s+/, 4).slice(1).map(Number);
     const processes = new Map<number, Process>();
     for (const name of readdirSync('/proc')) {
       const found = /^\d+$/.test(name) ? processOf(Number(name)) : undefined;
       if (found) processes.set(Number(name), found);
     }
-    const all = user + nice + system;
-    let own = 0;
-    let ofMeasuring = 0;
-    for (const [pid, { ticks }] of processes) {
-      if (isBelow(pid, root, processes)) own += ticks;
-      if (measuring.has(pid)) ofMeasuring += ticks;
-    }
-    return { all, own, measuring: ofMeasuring };
+    const own = [...processes].filter(([pid]) => isBelow(pid, root, processes)).map(([, { ticks }]) => ticks);
+    const sum = (ticks: readonly number[]) => ticks.reduce((total, one) => total + one, 0);
+    return sum(all) - sum(own);
   } catch {
-    return undefined;
+    return 0;
   }
 }
 

@@ -41,6 +41,14 @@ function isAlive(pid: number): boolean {
   }
 }
 
+/** Changes a setting of every instance, and restarts them. */
+async function setEverywhere({ gateways, edit, machine }: Installation, from: string | RegExp, to: string) {
+  for (const { unit } of gateways) {
+    await edit(`${unit}.settings`, from, to);
+    await machine('restart', unit);
+  }
+}
+
 const receiver = `$success.eur@${simulatedDomain}`;
 
 async function otherPlatform({ shell, gateways }: Installation) {
@@ -140,18 +148,8 @@ export const nights: Readonly<Record<string, Night>> = {
   'no instance with background work': {
     alerts: ['PaymentsFeedStands'],
     said: 'A platform: no webhooks, and payments stay PROCESSING.',
-    async breakIt({ gateways, edit, machine }) {
-      for (const { unit } of gateways) {
-        await edit(`${unit}.settings`, 'NODE_ENV', 'ROLE=serve\nNODE_ENV');
-        await machine('restart', unit);
-      }
-    },
-    async repair({ machine: { gateways, edit, machine } }) {
-      for (const { unit } of gateways) {
-        await edit(`${unit}.settings`, 'ROLE=serve', 'ROLE=all');
-        await machine('restart', unit);
-      }
-    },
+    breakIt: (machine) => setEverywhere(machine, 'NODE_ENV', 'ROLE=serve\nNODE_ENV'),
+    repair: ({ machine }) => setEverywhere(machine, 'ROLE=serve', 'ROLE=all'),
   },
   'a forgotten lock of the sequencer': {
     alerts: ['PaymentsFeedStands'],
@@ -274,12 +272,9 @@ export const nights: Readonly<Record<string, Night>> = {
       await own(`alter role gateway password 'cGxlYXNlLXJvdGF0ZS1tZQ'`);
       await write('new-password', 'cGxlYXNlLXJvdGF0ZS1tZQ');
     },
-    async repair({ machine: { gateways, edit, read, machine }, run }) {
+    async repair({ machine, run }) {
       (await run('npm run ops -- doctor')).find(/28P01/);
-      for (const { unit } of gateways) {
-        await edit(`${unit}.settings`, /gateway:[^@]+@/, `gateway:${await read('new-password')}@`);
-        await machine('restart', unit);
-      }
+      await setEverywhere(machine, /gateway:[^@]+@/, `gateway:${await machine.read('new-password')}@`);
     },
   },
   'a rule of pg_hba.conf': {

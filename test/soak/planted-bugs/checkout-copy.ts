@@ -1,14 +1,10 @@
 import { spawn } from 'node:child_process';
 import {
-  chmodSync,
-  copyFileSync,
   cpSync,
-  linkSync,
-  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
-  readlinkSync,
+  realpathSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -24,21 +20,17 @@ export interface TestRun {
   readonly output: string;
 }
 
-/** A copy of the checkout for planting bugs. Its packages are hard links, so nothing must write to them. */
+/** A copy of the checkout for planting bugs. It shares the packages of the original. */
 export class CheckoutCopy {
   readonly root: string;
 
   constructor(original: string) {
-    removeOrphans();
-    this.root = mkdtempSync(join(tmpdir(), `${prefix}${process.pid}-`));
-    // If this process belongs to root, a test's database server runs as a different user, and its programs are among
-    // the packages.
-    chmodSync(this.root, 0o755);
+    this.root = mkdtempSync(join(tmpdir(), 'planted-bugs-'));
     const left = new Set(['node_modules', '.git']);
     for (const name of readdirSync(original)) {
       if (!left.has(name)) cpSync(join(original, name), join(this.root, name), { recursive: true });
     }
-    linkTree(join(original, 'node_modules'), join(this.root, 'node_modules'));
+    symlinkSync(realpathSync(join(original, 'node_modules')), join(this.root, 'node_modules'));
   }
 
   /** Writes the files. Returns a function that restores them. */
@@ -91,49 +83,6 @@ interface Report {
   readonly testResults: readonly {
     readonly assertionResults: readonly { readonly title: string; readonly status: string }[];
   }[];
-}
-
-/** The prefix of a copy's name. The id of the process that made the copy follows it. */
-const prefix = 'planted-bugs-';
-
-/** Removes copies that killed processes left behind. */
-function removeOrphans(): void {
-  for (const name of readdirSync(tmpdir())) {
-    const pid = Number(new RegExp(`^${prefix}(\\d+)-`).exec(name)?.[1]);
-    if (pid > 0 && !isAlive(pid)) rmSync(join(tmpdir(), name), { recursive: true, force: true });
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    // The process exists, but belongs to another user.
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
-  }
-}
-
-const caches = new Set(['.cache', '.vite', '.vite-temp', '.vitest']);
-
-function linkTree(from: string, to: string): void {
-  mkdirSync(to);
-  for (const entry of readdirSync(from, { withFileTypes: true })) {
-    const [source, target] = [join(from, entry.name), join(to, entry.name)];
-    if (caches.has(entry.name)) continue;
-    if (entry.isDirectory()) linkTree(source, target);
-    else if (entry.isSymbolicLink()) symlinkSync(readlinkSync(source), target);
-    else linkFile(source, target);
-  }
-}
-
-function linkFile(source: string, target: string): void {
-  try {
-    linkSync(source, target);
-  } catch {
-    // The two folders are on different disks.
-    copyFileSync(source, target);
-  }
 }
 
 /** Runs Node without the test runner's environment, and with few documents for the oracle. Returns its output. */

@@ -3,8 +3,6 @@ import type { Database } from '../../../infra/database/database.ts';
 import type { WebhookEndpoint } from '../../../infra/database/generated/client/client.ts';
 import { requireBox, secretOwner, type Webhooks } from '../webhooks.ts';
 
-const batch = 500;
-
 type Sealed = Pick<WebhookEndpoint, 'platformId' | 'id' | 'secret' | 'previousSecret'>;
 
 /**
@@ -16,18 +14,12 @@ type Sealed = Pick<WebhookEndpoint, 'platformId' | 'id' | 'secret' | 'previousSe
 export async function reencryptSecrets(webhooks: Webhooks, keyId: string): Promise<number> {
   const { prisma } = webhooks.payments.database;
   const box = requireBox(webhooks);
+  const rows = await prisma.webhookEndpoint.findMany({
+    select: { platformId: true, id: true, secret: true, previousSecret: true },
+  });
   let changed = 0;
-  for (let after: Sealed | undefined; ; ) {
-    const rows: Sealed[] = await prisma.webhookEndpoint.findMany({
-      select: { platformId: true, id: true, secret: true, previousSecret: true },
-      orderBy: [{ platformId: 'asc' }, { id: 'asc' }],
-      take: batch,
-      ...(after && { cursor: { platformId_id: { platformId: after.platformId, id: after.id } }, skip: 1 }),
-    });
-    for (const row of rows) if (await reencrypt(prisma, box, row, keyId)) changed += 1;
-    after = rows.at(-1);
-    if (!after || rows.length < batch) return changed;
-  }
+  for (const row of rows) if (await reencrypt(prisma, box, row, keyId)) changed += 1;
+  return changed;
 }
 
 /** Re-encrypts the secrets of one endpoint. If they change in the meantime, reads them again. */
