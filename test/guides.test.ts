@@ -3,20 +3,19 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import MarkdownIt from 'markdown-it';
 import { afterAll, describe, expect, test } from 'vitest';
 import { refusals } from '../src/core/refusal.ts';
-import { payOut } from './setup/acts.ts';
 import { listen } from './setup/free-port.ts';
 import { testGateway } from './setup/gateway.ts';
 import { guidePrograms, guides, programOf, readGuide } from './setup/guides.ts';
 import { type Answered, attackReceiver } from './setup/hostile-webhooks.ts';
 import { bodyOf, passOn } from './setup/pass-on.ts';
-import { externalAccount, makeScene, usAccount } from './setup/scene.ts';
+import { usAccount } from './setup/scene.ts';
 
 const t = await testGateway();
-const scene = await makeScene(t.platform, 100_000n);
+const scene = await t.platform.makeScene(100_000n);
 const payees = [
   scene.outsideEur,
   ...(await Promise.all(
-    ['1', '2', '3'].map((last) => externalAccount(t.platform, scene.customerId, 'USD', usAccount(`90${last}0000`))),
+    ['1', '2', '3'].map((last) => t.platform.externalAccount(scene.customerId, 'USD', usAccount(`90${last}0000`))),
   )),
 ];
 const { runGuide: runFor, remove } = await guidePrograms();
@@ -62,7 +61,7 @@ describe('the quickstart', () => {
       );
       if (body.includes('executeQuote')) {
         answers = await attackReceiver(endpoint.url, endpoint.secret);
-        await payOut(t.platform, scene, 100);
+        await t.platform.payOut(scene, 100);
       }
       const { status, type, text } = await passOn(t.url, request, body);
       if (body.includes('createWebhookEndpoint')) {

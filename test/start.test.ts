@@ -12,7 +12,7 @@ import { execute } from '../src/infra/database/migrations/throwaway.ts';
 import { readConfig } from '../src/server/config.ts';
 import { openPayments } from '../src/server/gateway.ts';
 import { prepareSandboxPlatform } from '../src/server/start/sandbox-platform.ts';
-import { between, execute as executeQuote, quote, transactionOf } from './setup/acts.ts';
+import { between } from './setup/acts.ts';
 import { runToEnd, startChildGateway, temporaryDataDirectory } from './setup/child-gateway.ts';
 import { ownDatabase } from './setup/database.ts';
 import { ownDataDirectory } from './setup/embedded-servers.ts';
@@ -226,10 +226,10 @@ test('a sandbox whose Postgres is killed recovers without a restart, and can mak
   const find = (kind: string, code: string) =>
     before.find((node) => node.__typename === kind && node.currency.code === code)?.id;
   const input = between(find('InternalAccount', 'USD'), find('ExternalAccount', 'EUR'), 10_000);
-  const { id, transaction } = await quote(platform, input);
-  expect(await executeQuote(platform, id)).toMatchObject({ quote: { status: 'PROCESSING' } });
+  const { id, transaction } = await platform.quote(input);
+  expect(await platform.execute(id)).toMatchObject({ quote: { status: 'PROCESSING' } });
   await vi.waitFor(async () => {
-    expect(await transactionOf(platform, transaction.id)).toMatchObject({ status: 'COMPLETED' });
+    expect(await platform.transactionOf(transaction.id)).toMatchObject({ status: 'COMPLETED' });
   }, soon);
   expect(gateway.output()).toMatch(/embedded Postgres runs again/);
   expect(await gateway.end('SIGTERM')).toBe(0);

@@ -1,24 +1,7 @@
 import { hash } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { afterAll, describe, expect, test } from 'vitest';
-import {
-  act,
-  announce,
-  between,
-  execute,
-  fieldsOf,
-  idsIn,
-  listed,
-  lookUp,
-  quote,
-  receiptOf,
-  refusal,
-  sender,
-  succeed,
-  tokenInput,
-  umaAddressOf,
-  usdToEur,
-} from '../setup/acts.ts';
+import { between, refusal, sender, tokenInput, usdToEur } from '../setup/acts.ts';
 import {
   connect,
   type Data,
@@ -30,28 +13,28 @@ import {
 } from '../setup/gateway.ts';
 import { expireToken } from '../setup/passing-time.ts';
 import { restClient } from '../setup/rest.ts';
-import { appOf, makeScene, payingApp, type Scene } from '../setup/scene.ts';
+import type { Scene } from '../setup/scene.ts';
 import { countedGateway } from '../setup/statements.ts';
 import { nextOf, subscribed } from '../setup/streams.ts';
 
 const t = await testGateway();
 const counting = await countedGateway(t);
 afterAll(() => counting.stop());
-const mine = await makeScene(t.platform);
-const theirs = await makeScene(t.platform);
+const mine = await t.platform.makeScene();
+const theirs = await t.platform.makeScene();
 
 const minted = (input: object, by: TestPlatform = t.platform): Promise<Data> =>
-  act(by, 'createClientToken', tokenInput(input), 'token tokenId expiresAt');
+  by.act('createClientToken', tokenInput(input), 'token tokenId expiresAt');
 
-const phone = (input: object, url = t.url) => appOf({ ...t.platform, url }, input);
+const phone = (input: object, url = t.url) => t.platform.at(url).appOf(input);
 const paying = (grants?: readonly string[], { customerId } = mine) =>
-  payingApp(t.platform, { customerId, ...(grants && { grants }) });
+  t.platform.payingApp({ customerId, ...(grants && { grants }) });
 
 const kind = '{ viewer { kind } }';
 const statusWith = async (token: string, url = t.url) => (await connect(url, '', `Bearer ${token}`).send(kind)).status;
 
 const quoted = (by: TestPlatform, scene: Scene, more?: object): Promise<Data> =>
-  act(by, 'createQuote', usdToEur(scene, more), 'quote { id status transaction { id } }');
+  by.act('createQuote', usdToEur(scene, more), 'quote { id status transaction { id } }');
 
 test('the signing key is replaced without any instance ever rejecting a valid token', async () => {
   const [before, after] = ['the first key of these two instances', 'the second key of these two instances'];
@@ -92,7 +75,7 @@ test('a string that looks like the id of a hidden object is treated as plain tex
   const app = await phone({ customerId: mine.customerId, permissions: ['VIEW', 'TRANSACT'] }, counting.url);
   const make = (description: string) =>
     counting.statements.during(() =>
-      act(app, 'createQuote', usdToEur(mine, { lockedCurrencyAmount: 10_000, description }), 'quote { id status }'),
+      app.act('createQuote', usdToEur(mine, { lockedCurrencyAmount: 10_000, description }), 'quote { id status }'),
     );
   const { statements: ofOtherText } = await make('a memo');
   for (const text of [theirs.usd, theirs.customerId, 'ApiToken:019aa000-0000-7000-8000-000000000000']) {
@@ -100,7 +83,7 @@ test('a string that looks like the id of a hidden object is treated as plain tex
     expect(result).toMatchObject({ quote: { status: 'PENDING' } });
     // The API looks up no row beforehand: the command does its own checks.
     expect(statements.toSorted()).toEqual(ofOtherText.toSorted());
-    const quote = await fieldsOf(app, 'quote', result.quote.id, 'description');
+    const quote = await app.fieldsOf('quote', result.quote.id, 'description');
     expect(quote.description).toBe(text);
   }
 });
@@ -112,9 +95,9 @@ test("an app's idempotency keys are independent of those of other apps and of th
   const other = await quoted(b, theirs, { idempotencyKey: 'one' });
   expect(other).toMatchObject({ replayed: false });
   expect(other.quote.id).not.toBe(first.quote.id);
-  expect((await receiptOf(a, 'createQuote', 'one')).result.id).toBe(first.quote.id);
-  expect((await receiptOf(b, 'createQuote', 'one')).result.id).toBe(other.quote.id);
-  expect(await receiptOf(t.platform, 'createQuote', 'one')).toMatchObject({ outcome: 'NONE', result: null });
+  expect((await a.receiptOf('createQuote', 'one')).result.id).toBe(first.quote.id);
+  expect((await b.receiptOf('createQuote', 'one')).result.id).toBe(other.quote.id);
+  expect(await t.platform.receiptOf('createQuote', 'one')).toMatchObject({ outcome: 'NONE', result: null });
 });
 
 test('a token for one quote shows that quote and its transaction, without names or accounts', async () => {
@@ -135,7 +118,7 @@ test('a token for one quote shows that quote and its transaction, without names 
       customers: { totalCount: 0 },
       viewer: { customer: null },
     });
-    expect(await execute(app, id)).toMatchObject({ code: 'FORBIDDEN' });
+    expect(await app.execute(id)).toMatchObject({ code: 'FORBIDDEN' });
   }
 
   const payer = await phone({ quoteId: id, permissions: ['VIEW', 'TRANSACT'] });
@@ -144,10 +127,10 @@ test('a token for one quote shows that quote and its transaction, without names 
   await subscribed(t, 1);
   // Meanwhile, events occur that this app must not see.
   await quoted(t.platform, theirs);
-  expect(await execute(payer, id)).toMatchObject({ quote: { status: 'PROCESSING' } });
+  expect(await payer.execute(id)).toMatchObject({ quote: { status: 'PROCESSING' } });
   expect((await next).data.events.customer).toBeNull();
   await watched.return?.();
-  const paid = await fieldsOf(payer, 'transaction', transaction.id, 'ledgerEntries { account { id } system }');
+  const paid = await payer.fieldsOf('transaction', transaction.id, 'ledgerEntries { account { id } system }');
   expect(paid.ledgerEntries).toContainEqual({ account: null, system: 'OTHER_ACCOUNT' });
 });
 
@@ -168,7 +151,7 @@ test('an app cannot run server-only operations, whatever its permissions', async
   const app = await paying();
   const { customerId } = mine;
   const umaAddress = '$success.usd@sandbox.uma.money';
-  const { id: transactionId } = await announce(t.platform, customerId, 700);
+  const { id: transactionId } = await t.platform.announce(customerId, 700);
   const calls = {
     // The app's own payment, which its platform must approve.
     approveTransaction: { transactionId },
@@ -180,7 +163,7 @@ test('an app cannot run server-only operations, whatever its permissions', async
     sandboxReceiveUma: { senderUmaAddress: umaAddress, receiver: { customerId }, currency: 'USD', amount: 700 },
   } as const;
   for (const [name, input] of Object.entries(calls)) {
-    expect([name, await act(app, name as keyof typeof calls, input)]).toMatchObject([name, { code: 'FORBIDDEN' }]);
+    expect([name, await app.act(name as keyof typeof calls, input)]).toMatchObject([name, { code: 'FORBIDDEN' }]);
   }
 });
 
@@ -192,7 +175,7 @@ test('a token is returned only once; a repeated request with the same key return
   expect(repeat.message).toContain(tokenId);
   expect(await minted({ ...input, customerId: theirs.customerId })).toMatchObject({ code: 'IDEMPOTENCY_MISMATCH' });
   const receipt = { outcome: 'SUCCEEDED', code: null, result: { id: tokenId } };
-  expect(await receiptOf(t.platform, 'createClientToken', 'mint-1')).toMatchObject(receipt);
+  expect(await t.platform.receiptOf('createClientToken', 'mint-1')).toMatchObject(receipt);
 });
 
 test('a revoked or forged client token is treated like a missing one', async () => {
@@ -218,7 +201,7 @@ test('a revoked or forged client token is treated like a missing one', async () 
     const signed = await new SignJWT({ ...claims, iss: issuer }).setProtectedHeader(header).sign(key);
     expect(await statusWith(signed)).toBe(status);
   }
-  const revoke = (id: string) => act(t.platform, 'revokeClientToken', { tokenId: id }, 'revokedId');
+  const revoke = (id: string) => t.platform.act('revokeClientToken', { tokenId: id }, 'revokedId');
   expect(await revoke(tokenId)).toMatchObject({ revokedId: tokenId });
   expect(await revoke(tokenId)).toMatchObject({ revokedId: tokenId });
   await untilRefused(app);
@@ -226,7 +209,7 @@ test('a revoked or forged client token is treated like a missing one', async () 
 });
 
 test('only callers with MANAGE can list tokens, filtered by customer and by whether they are active, and never see their secrets', async () => {
-  const scene = await makeScene(t.platform, 0n);
+  const scene = await t.platform.makeScene(0n);
   const made = [];
   for (const customerId of [scene.customerId, scene.customerId, mine.customerId])
     made.push(await minted({ customerId, permissions: ['VIEW', 'TRANSACT'] }));
@@ -235,8 +218,8 @@ test('only callers with MANAGE can list tokens, filtered by customer and by whet
   const [live, expired, other] = made as [Data, Data, Data];
   await expireToken(t, expired.tokenId);
   const fields = 'id active customer { id } quote { id } transaction { id } permissions grants expiresAt revokedAt';
-  const found = (filter: object) => listed(t.platform, 'clientTokens', filter, fields);
-  const ids = (filter: object) => idsIn(t.platform, 'clientTokens', filter);
+  const found = (filter: object) => t.platform.listed('clientTokens', filter, fields);
+  const ids = (filter: object) => t.platform.idsIn('clientTokens', filter);
   const { customerId } = scene;
   expect(await ids({ customerId })).toEqual([expired.tokenId, live.tokenId]);
   expect(await ids({ customerId, active: false })).toEqual([expired.tokenId]);
@@ -252,7 +235,7 @@ test('only callers with MANAGE can list tokens, filtered by customer and by whet
     { id: ofQuote.tokenId, customer: null, quote: { id: quote.id } },
     { id: other.tokenId },
   ]);
-  await act(t.platform, 'revokeClientToken', { tokenId: live.tokenId }, 'revokedId');
+  await t.platform.act('revokeClientToken', { tokenId: live.tokenId }, 'revokedId');
   expect(await ids({ customerId, active: true })).toEqual([]);
 
   const rest = await restClient(t.url, t.platform.authorization);
@@ -275,24 +258,24 @@ test('only callers with MANAGE can list tokens, filtered by customer and by whet
 
 test('callers with MANAGE create, list, use and revoke API tokens', async () => {
   const shown = 'secret apiToken { id clientId name permissions lastUsedAt }';
-  const create = (by: TestPlatform, name: string) => act(by, 'createApiToken', { name, permissions: ['VIEW'] }, shown);
+  const create = (by: TestPlatform, name: string) => by.act('createApiToken', { name, permissions: ['VIEW'] }, shown);
   const { secret, apiToken } = await create(t.platform, 'reader');
   expect(apiToken).toMatchObject({ name: 'reader', permissions: ['VIEW'], lastUsedAt: null });
   const reader = connect(t.url, '', `Basic ${Buffer.from(`${apiToken.clientId}:${secret}`).toString('base64')}`);
   expect((await reader.ask('{ viewer { permissions } }')).viewer.permissions).toEqual(['VIEW']);
   expect((await reader.send('{ apiTokens { totalCount } }')).errors?.[0]?.extensions.code).toBe('FORBIDDEN');
-  expect(await fieldsOf(reader, 'node', apiToken.id, 'id')).toBeNull();
+  expect(await reader.fieldsOf('node', apiToken.id, 'id')).toBeNull();
   const { tokenId } = await minted({ customerId: mine.customerId });
-  expect(await fieldsOf(reader, 'node', tokenId, 'id')).toBeNull();
+  expect(await reader.fieldsOf('node', tokenId, 'id')).toBeNull();
   expect((await create(reader, 'more')).code).toBe('FORBIDDEN');
 
   const list = '{ apiTokens { totalCount edges { node { id name } } } }';
   expect((await t.platform.ask(list)).apiTokens.edges[0].node).toEqual({ id: apiToken.id, name: 'reader' });
-  expect(await fieldsOf(t.platform, 'node', apiToken.id, 'id')).toEqual({ id: apiToken.id });
+  expect(await t.platform.fieldsOf('node', apiToken.id, 'id')).toEqual({ id: apiToken.id });
   const { totalCount } = (await t.platform.ask(list)).apiTokens;
-  await succeed(t.platform, 'revokeApiToken', { tokenId: apiToken.id });
+  await t.platform.succeed('revokeApiToken', { tokenId: apiToken.id });
   expect((await t.platform.ask(list)).apiTokens.totalCount).toBe(totalCount - 1);
-  expect(await fieldsOf(t.platform, 'node', apiToken.id, 'id')).toBeNull();
+  expect(await t.platform.fieldsOf('node', apiToken.id, 'id')).toBeNull();
   await untilRefused(reader);
   expect(await create(t.platform, ' ')).toMatchObject({ code: 'INVALID_INPUT', path: ['input', 'name'] });
 });
@@ -309,11 +292,11 @@ function add(platform: TestPlatform, rest: object = {}): Promise<Data> {
     ...{ currency: 'MXN', beneficiary: { individual: { fullName: 'Ada Lovelace' } } },
     ...{ accountInfo: { clabe: { clabeNumber: `64618011181234${5000 + accounts}` } }, ...rest },
   };
-  return act(platform, 'createExternalAccount', input, 'account { id customer { id } displayName }');
+  return platform.act('createExternalAccount', input, 'account { id customer { id } displayName }');
 }
 
 describe('without the grant', () => {
-  const lookUpAny = (app: TestPlatform) => lookUp(app, receiver);
+  const lookUpAny = (app: TestPlatform) => app.lookUp(receiver);
   test.each([
     ['look up receivers', lookUpAny, 'LOOK_UP_RECEIVERS', 'ADD_BENEFICIARIES'],
     ['add an account', add, 'ADD_BENEFICIARIES', 'LOOK_UP_RECEIVERS'],
@@ -323,36 +306,36 @@ describe('without the grant', () => {
   });
 
   test("an app does not see the lookups of its customer's platform", async () => {
-    const { id } = await lookUp(t.platform, receiver, { sender: { customerId: mine.customerId } });
+    const { id } = await t.platform.lookUp(receiver, { sender: { customerId: mine.customerId } });
     const app = await paying(['ADD_BENEFICIARIES']);
-    expect(await fieldsOf(app, 'node', id, 'id')).toBeNull();
+    expect(await app.fieldsOf('node', id, 'id')).toBeNull();
     expect(await payWith(id, app)).toMatchObject({ code: 'LOOKUP_REQUEST_NOT_FOUND' });
   });
 });
 
 function payWith(lookupId: string, app: TestPlatform): Promise<Data> {
   const destination = { uma: { umaAddress: receiver, currency: 'USD' } };
-  return quote(app, between(mine.usd, '', 10_000, { destination, lookupId, senderCustomerInfo: sender }));
+  return app.quote(between(mine.usd, '', 10_000, { destination, lookupId, senderCustomerInfo: sender }));
 }
 
 describe('with the grant', () => {
   test('an app looks up a receiver for its customer, and pays with the lookup', async () => {
     const app = await paying(['LOOK_UP_RECEIVERS']);
     expect((await app.ask('{ viewer { grants } }')).viewer).toEqual({ grants: ['LOOK_UP_RECEIVERS'] });
-    const made = await lookUp(app, receiver);
+    const made = await app.lookUp(receiver);
     expect(made).toMatchObject({ umaAddress: receiver });
-    expect(await fieldsOf(app, 'node', made.id, 'id')).toEqual({ id: made.id });
+    expect(await app.fieldsOf('node', made.id, 'id')).toEqual({ id: made.id });
     expect(await payWith(made.id, app)).toMatchObject({ status: 'PENDING' });
   });
 
   test("an app cannot look up receivers for another customer, or see another's lookups", async () => {
     const app = await paying(['LOOK_UP_RECEIVERS']);
     const { customerId } = theirs;
-    for (const sender of [{ customerId }, { umaAddress: await umaAddressOf(t.platform, customerId) }])
-      expect(await lookUp(app, receiver, { sender })).toMatchObject({ code: 'USER_NOT_FOUND' });
+    for (const sender of [{ customerId }, { umaAddress: await t.platform.umaAddressOf(customerId) }])
+      expect(await app.lookUp(receiver, { sender })).toMatchObject({ code: 'USER_NOT_FOUND' });
     for (const rest of [{ sender: { customerId } }, {}]) {
-      const { id } = await lookUp(t.platform, receiver, rest);
-      expect(await fieldsOf(app, 'node', id, 'id')).toBeNull();
+      const { id } = await t.platform.lookUp(receiver, rest);
+      expect(await app.fieldsOf('node', id, 'id')).toBeNull();
       expect(await payWith(id, app)).toMatchObject({ code: 'LOOKUP_REQUEST_NOT_FOUND' });
     }
   });
@@ -362,7 +345,7 @@ describe('with the grant', () => {
     for (const rest of [{}, { customerId: mine.customerId }]) {
       const { account } = await add(app, rest);
       expect(account).toMatchObject({ customer: { id: mine.customerId }, displayName: 'Ada Lovelace' });
-      expect(await quote(app, between(mine.usd, account.id, 1_000))).toMatchObject({ status: 'PENDING' });
+      expect(await app.quote(between(mine.usd, account.id, 1_000))).toMatchObject({ status: 'PENDING' });
     }
   });
 
@@ -376,7 +359,7 @@ describe('with the grant', () => {
 
 test('a token has no grants by default, and a token for a payment cannot have any', async () => {
   expect((await (await paying()).ask('{ viewer { grants } }')).viewer).toEqual({ grants: [] });
-  const made = await quote(t.platform, between(mine.usd, mine.outsideEur, 1_000));
+  const made = await t.platform.quote(between(mine.usd, mine.outsideEur, 1_000));
   const input = { boundTo: { quoteId: made.id }, grants: ['LOOK_UP_RECEIVERS'] };
-  expect(await act(t.platform, 'createClientToken', input)).toMatchObject(refusal('INVALID_INPUT', 'grants'));
+  expect(await t.platform.act('createClientToken', input)).toMatchObject(refusal('INVALID_INPUT', 'grants'));
 });

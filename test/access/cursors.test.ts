@@ -2,19 +2,18 @@ import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { schema } from '../../src/api/graphql/server/schema.ts';
 import { Cursors } from '../../src/core/cursors.ts';
-import { act, feedEnd, quote, usdToEur } from '../setup/acts.ts';
+import { usdToEur } from '../setup/acts.ts';
 import { cursors, secretKey } from '../setup/cursors.ts';
 import { connect, type Data, startTestGateway, testGateway } from '../setup/gateway.ts';
 import { restClient } from '../setup/rest.ts';
-import { makeScene } from '../setup/scene.ts';
 import { nextOf, openEventStream } from '../setup/streams.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 
 const t = await testGateway();
 const other = await t.newPlatform('other');
-const scene = await makeScene(t.platform);
-await makeScene(other);
-const { id: quoteId } = await quote(t.platform, usdToEur(scene));
+const scene = await t.platform.makeScene();
+await other.makeScene();
+const { id: quoteId } = await t.platform.quote(usdToEur(scene));
 const endpointId = (await createEndpoint(t.platform, { url: 'https://example.com/', eventTypes: ['TEST'] })).id;
 const rest = await restClient(t.url, t.platform.authorization);
 
@@ -53,7 +52,7 @@ for (const name of Object.keys(schema.getSubscriptionType()?.getFields() ?? {}))
 for (const argument of ['after', 'before']) {
   places.set(`replayWebhookEvents(${argument}:)`, async (cursor) => {
     const input = { endpointId, events: { between: { [argument]: cursor } } };
-    const { code, path } = await act(t.platform, 'replayWebhookEvents', input);
+    const { code, path } = await t.platform.act('replayWebhookEvents', input);
     return { code, at: path?.at(-1) };
   });
 }
@@ -112,7 +111,7 @@ test.each([...places.keys()])(
     const [good = ''] = kinds;
     const tampered = `${good.slice(0, 5)}${good[5] === 'A' ? 'B' : 'A'}${good.slice(6)}`;
     const former = Buffer.from(`feed:${t.platform.platformId.slice(-12)}:1`).toString('base64url');
-    const foreign = [await feedEnd(other), first((await other.ask('{ customers { edges { cursor } } }')).customers)];
+    const foreign = [await other.feedEnd(), first((await other.ask('{ customers { edges { cursor } } }')).customers)];
     for (const cursor of [tampered, former, `${good}=`, `${good}AAAA`, good.slice(0, -4), ...foreign])
       expect({ cursor, ...(await send?.(cursor)) }).toEqual({ cursor, ...invalid });
   },

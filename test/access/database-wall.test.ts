@@ -13,12 +13,11 @@ import { readRows } from '../../src/infra/database/read-rows.ts';
 import { readConfig } from '../../src/server/config.ts';
 import { startGateway } from '../../src/server/gateway.ts';
 import { messageForUser } from '../../src/server/print-error.ts';
-import { act, between, quote } from '../setup/acts.ts';
+import { between } from '../setup/acts.ts';
 import { secretKey } from '../setup/cursors.ts';
 import { emptyDatabase } from '../setup/database.ts';
 import { testGateway, uuidIn } from '../setup/gateway.ts';
 import { runOps } from '../setup/ops.ts';
-import { appOf, makeScene, serverOf } from '../setup/scene.ts';
 
 // Tests the database's own access checks (docs/database-roles.md). The application's filters are disabled here, so that
 // only the database prevents callers from seeing other platforms' rows.
@@ -41,9 +40,9 @@ vi.mock('../../src/domain/access/visible.ts', async (original) => ({
 const t = await testGateway();
 const stranger = await t.newPlatform('stranger');
 const strangerId = stranger.platformId;
-const scene = await makeScene(t.platform);
-const own = await makeScene(stranger);
-const made = await quote(t.platform, between(scene.usd, scene.outsideEur, 10_000));
+const scene = await t.platform.makeScene();
+const own = await stranger.makeScene();
+const made = await t.platform.quote(between(scene.usd, scene.outsideEur, 10_000));
 const lookup = { umaAddress: '$success.usd@sandbox.uma.money', sender: { customerId: scene.customerId } };
 const endpoint = { url: 'http://127.0.0.1:11/hook', eventTypes: ['OUTGOING_PAYMENT'] };
 /** The public ids of a platform's objects, of every node type. */
@@ -53,10 +52,10 @@ const things = {
   externalAccount: scene.outsideEur,
   quote: made.id,
   transaction: made.transaction.id,
-  lookup: (await act(t.platform, 'lookUpReceiver', lookup, 'lookup { id }')).lookup.id,
-  endpoint: (await act(t.platform, 'createWebhookEndpoint', endpoint, 'endpoint { id }')).endpoint.id,
-  apiToken: (await serverOf(t.platform, 'VIEW')).tokenId,
-  clientToken: (await appOf(t.platform, { customerId: scene.customerId })).tokenId,
+  lookup: (await t.platform.act('lookUpReceiver', lookup, 'lookup { id }')).lookup.id,
+  endpoint: (await t.platform.act('createWebhookEndpoint', endpoint, 'endpoint { id }')).endpoint.id,
+  apiToken: (await t.platform.serverOf('VIEW')).tokenId,
+  clientToken: (await t.platform.appOf({ customerId: scene.customerId })).tokenId,
 };
 await t.gateway.feed.waitForChange(50);
 
@@ -133,7 +132,7 @@ describe("without the application's own filters", () => {
       ['createClientToken', { boundTo: { customerId: scene.customerId } }],
     ];
     for (const [command, input] of attempts) {
-      const { __typename } = await act(stranger, command, input);
+      const { __typename } = await stranger.act(command, input);
       expect([command, __typename]).toEqual([command, expect.stringMatching(/Error$/)]);
     }
     expect((await t.owner.query(versions)).rows).toEqual(before.rows);

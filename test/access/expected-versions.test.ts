@@ -2,10 +2,9 @@ import { getNamedType, isInputObjectType } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { schema } from '../../src/api/graphql/server/schema.ts';
 import { type Operation, operationNames } from '../../src/domain/access/operations.ts';
-import { act, announce, mint, quote, receiptOf, succeed, untilStatus, usdToEur } from '../setup/acts.ts';
+import { usdToEur } from '../setup/acts.ts';
 import { type Data, testGateway, uuidIn } from '../setup/gateway.ts';
 import { restClient } from '../setup/rest.ts';
-import { makeScene, newCustomer, serverOf } from '../setup/scene.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 
 const t = await testGateway({ PAYMENT_APPROVAL_MS: 60_000, SANDBOX_PACE_MS: 600_000 });
@@ -25,20 +24,20 @@ const others: readonly Operation[] = [
 let changes = 0;
 const another = () => `change ${++changes}`;
 const endpoint = async () => (await createEndpoint(platform, { url: 'https://example.com/', eventTypes: ['TEST'] })).id;
-const outside = async () => (await makeScene(platform, 0n)).outsideUsd;
-const offer = async () => (await quote(platform, usdToEur(await makeScene(platform)))).id;
+const outside = async () => (await platform.makeScene(0n)).outsideUsd;
+const offer = async () => (await platform.quote(usdToEur(await platform.makeScene()))).id;
 const metadata = () => [{ key: 'note', value: another() }];
 const incoming = async () => {
-  const { id } = await announce(platform, (await makeScene(platform, 0n)).customerId, 500);
-  await untilStatus(platform, id, 'PENDING');
+  const { id } = await platform.announce((await platform.makeScene(0n)).customerId, 500);
+  await platform.untilStatus(id, 'PENDING');
   return id;
 };
 
 /** The customer that each policy limits, by policy id. */
 const limited = new Map<string, string>();
 async function policy(): Promise<string> {
-  const subjectId = await newCustomer(platform);
-  const { id } = (await succeed(platform, 'setPolicy', { subjectId }, 'policy { id }')).policy;
+  const subjectId = await platform.newCustomer();
+  const { id } = (await platform.succeed('setPolicy', { subjectId }, 'policy { id }')).policy;
   limited.set(id, subjectId);
   return id;
 }
@@ -48,8 +47,8 @@ async function policy(): Promise<string> {
  * different input each time.
  */
 const table: Partial<Record<Operation, readonly [make: () => Promise<string>, input: (id: string) => object]>> = {
-  updateCustomer: [() => newCustomer(platform), (customerId) => ({ customerId, metadata: metadata() })],
-  deleteCustomer: [() => newCustomer(platform), (customerId) => ({ customerId })],
+  updateCustomer: [() => platform.newCustomer(), (customerId) => ({ customerId, metadata: metadata() })],
+  deleteCustomer: [() => platform.newCustomer(), (customerId) => ({ customerId })],
   updateExternalAccount: [outside, (accountId) => ({ accountId, metadata: metadata() })],
   deleteExternalAccount: [outside, (accountId) => ({ accountId })],
   executeQuote: [offer, (quoteId) => ({ quoteId })],
@@ -60,13 +59,13 @@ const table: Partial<Record<Operation, readonly [make: () => Promise<string>, in
     outside,
     (accountId) => ({ accountId, beneficiaryVerificationStatus: 'MATCHED', reason: another() }),
   ],
-  sandboxSetKycStatus: [() => newCustomer(platform), (customerId) => ({ customerId, kycStatus: 'REJECTED' })],
+  sandboxSetKycStatus: [() => platform.newCustomer(), (customerId) => ({ customerId, kycStatus: 'REJECTED' })],
   updateWebhookEndpoint: [endpoint, (endpointId) => ({ endpointId, description: another() })],
   deleteWebhookEndpoint: [endpoint, (endpointId) => ({ endpointId })],
   rotateWebhookSecret: [endpoint, (endpointId) => ({ endpointId })],
-  revokeApiToken: [async () => (await serverOf(platform, 'VIEW')).tokenId, (tokenId) => ({ tokenId })],
+  revokeApiToken: [async () => (await platform.serverOf('VIEW')).tokenId, (tokenId) => ({ tokenId })],
   revokeClientToken: [
-    async () => (await mint(platform, { customerId: await newCustomer(platform) })).tokenId,
+    async () => (await platform.mint({ customerId: await platform.newCustomer() })).tokenId,
     (tokenId) => ({ tokenId }),
   ],
   setPolicy: [policy, (id) => ({ subjectId: limited.get(id), receiverUmaAddresses: [`$${++changes}@example.com`] })],
@@ -139,7 +138,7 @@ describe.each(Object.entries(table))('%s', (name, [make, input]) => {
 
 test('a command that expects another version is refused even if it would change nothing', async () => {
   for (const [name, input] of [
-    ['updateCustomer', { customerId: await newCustomer(platform) }],
+    ['updateCustomer', { customerId: await platform.newCustomer() }],
     ['updatePlatform', {}],
     ['updateWebhookEndpoint', { endpointId: await endpoint() }],
   ] as const)
@@ -157,21 +156,21 @@ test("the service's own bookkeeping on an endpoint does not change its version",
 });
 
 test('a version conflict is stored under its idempotency key, and the receipt has the same code', async () => {
-  const customerId = await newCustomer(platform);
+  const customerId = await platform.newCustomer();
   const input = { customerId, expectedVersion: 7, idempotencyKey: 'stale' };
   for (let sent = 0; sent < 2; sent++)
     expect(await change('updateCustomer', input)).toMatchObject({ code: 'CONFLICT' });
-  expect(await receiptOf(platform, 'updateCustomer', 'stale')).toMatchObject({ outcome: 'REFUSED', code: 'CONFLICT' });
+  expect(await platform.receiptOf('updateCustomer', 'stale')).toMatchObject({ outcome: 'REFUSED', code: 'CONFLICT' });
   const other = await change('updateCustomer', { ...input, expectedVersion: 1 });
   expect(other).toMatchObject({ code: 'IDEMPOTENCY_MISMATCH' });
 });
 
 describe('over REST', async () => {
   const rest = await restClient(t.url, platform.authorization);
-  const scene = await makeScene(platform);
-  const { id: quoteId } = await quote(platform, usdToEur(scene));
-  const token = await serverOf(platform, 'VIEW');
-  const person = `/customers/${await newCustomer(platform)}`;
+  const scene = await platform.makeScene();
+  const { id: quoteId } = await platform.quote(usdToEur(scene));
+  const token = await platform.serverOf('VIEW');
+  const person = `/customers/${await platform.newCustomer()}`;
   const account = `/customers/external-accounts/${scene.outsideUsd}`;
 
   /** Requests that change a record, each with the path to read it and a body that differs on each call. */
@@ -211,12 +210,12 @@ describe('over REST', async () => {
     await rest.ask('PATCH', '/config', { webhookEndpoint: 'https://example.com/own' });
     const tag = async () => (await rest.call('GET', '/config')).headers.get('etag');
     const before = await tag();
-    await succeed(platform, 'updatePlatform', { trustedDocuments: 'APPS' });
+    await platform.succeed('updatePlatform', { trustedDocuments: 'APPS' });
     const between = await tag();
     const { webhookEndpoints } = await platform.ask('{ webhookEndpoints { edges { node { id description } } } }');
     const ofConfig = webhookEndpoints.edges.find(({ node }: Data) => /settings/.test(node.description));
     const moved = { endpointId: ofConfig.node.id, url: 'https://example.com/elsewhere' };
-    await act(platform, 'updateWebhookEndpoint', moved);
+    await platform.act('updateWebhookEndpoint', moved);
     const tags = [before, between, await tag()];
     expect(new Set(tags).size).toBe(3);
     for (const stale of [before, between]) {

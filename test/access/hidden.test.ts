@@ -1,17 +1,9 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { deposit } from '../../src/domain/commands/movements.ts';
 import { commitPlan } from '../../src/domain/ledger/commit.ts';
-import { act, announce, between, execute, fieldsOf, quote, setAccountStatus } from '../setup/acts.ts';
+import { between } from '../setup/acts.ts';
 import { type Data, type TestPlatform, testGateway, uuidIn } from '../setup/gateway.ts';
-import {
-  appOf as bearerOf,
-  externalAccount,
-  internalAccount,
-  makeScene,
-  payingApp,
-  type Scene,
-  usAccount,
-} from '../setup/scene.ts';
+import { type Scene, usAccount } from '../setup/scene.ts';
 import { openRawSocket } from '../setup/streams.ts';
 
 /**
@@ -20,57 +12,57 @@ import { openRawSocket } from '../setup/streams.ts';
  */
 
 const t = await testGateway();
-const payer = await makeScene(t.platform, 12_345n);
-const payee = await makeScene(t.platform);
+const payer = await t.platform.makeScene(12_345n);
+const payee = await t.platform.makeScene();
 
 /** Two apps: one whose token shows a quote with its transaction, and one whose token shows a customer. */
-const appOf = (quoteId: string) => payingApp(t.platform, { quoteId });
-const appOfCustomer = ({ customerId }: Scene) => payingApp(t.platform, { customerId });
+const appOf = (quoteId: string) => t.platform.payingApp({ quoteId });
+const appOfCustomer = ({ customerId }: Scene) => t.platform.payingApp({ customerId });
 
 const quoteFrom = (scene: Scene, destination: string, amount: bigint): Promise<Data> =>
-  quote(t.platform, between(scene.usd, destination, amount));
-const move = (accountId: string) => setAccountStatus(t.platform, accountId, { status: 'UNDER_REVIEW' });
+  t.platform.quote(between(scene.usd, destination, amount));
+const move = (accountId: string) => t.platform.setAccountStatus(accountId, { status: 'UNDER_REVIEW' });
 
 describe('a refusal sent to an app bound to a payment', () => {
   test("reveals that the account's balance is too low, but not what it is", async () => {
     const { id } = await quoteFrom(payer, payer.outsideEur, 20_000n);
-    expect((await execute(t.platform, id)).message).toContain('holds 123.45 USD');
-    const refused = await execute(await appOf(id), id);
+    expect((await t.platform.execute(id)).message).toContain('holds 123.45 USD');
+    const refused = await (await appOf(id)).execute(id);
     expect(refused).toMatchObject({ code: 'INSUFFICIENT_BALANCE', path: ['input', 'quoteId'] });
     expect(refused.message).not.toMatch(/\d/);
   });
 
   test('reveals that a customer cannot move money, but neither which customer nor why', async () => {
-    const other = await makeScene(t.platform);
+    const other = await t.platform.makeScene();
     const { id } = await quoteFrom(payer, other.usd, 1_000n);
     const details = { individual: { fullName: 'Grace Hopper 002' } };
-    await act(t.platform, 'updateCustomer', { customerId: other.customerId, details }, 'customer { kycStatus }');
-    expect((await execute(t.platform, id)).message).toContain('KYC is REJECTED');
-    const refused = await execute(await appOf(id), id);
+    await t.platform.act('updateCustomer', { customerId: other.customerId, details }, 'customer { kycStatus }');
+    expect((await t.platform.execute(id)).message).toContain('KYC is REJECTED');
+    const refused = await (await appOf(id)).execute(id);
     expect(refused).toMatchObject({ code: 'USER_NOT_READY', path: ['input', 'quoteId'] });
     expect(refused.message).not.toMatch(/KYC|REJECTED|deleted/);
   });
 
   test('reveals that an external account cannot be used, but not its status', async () => {
-    const other = await makeScene(t.platform);
+    const other = await t.platform.makeScene();
     const { id } = await quoteFrom(payer, other.outsideUsd, 1_000n);
     await move(other.outsideUsd);
-    expect((await execute(t.platform, id)).message).toContain('UNDER_REVIEW');
+    expect((await t.platform.execute(id)).message).toContain('UNDER_REVIEW');
     for (const app of [await appOf(id), await appOfCustomer(payer)]) {
-      const refused = await execute(app, id);
+      const refused = await app.execute(id);
       expect(refused).toMatchObject({ code: 'INVALID_BANK_ACCOUNT', path: ['input', 'quoteId'] });
       expect(refused.message).not.toContain('UNDER_REVIEW');
     }
     // The account's owner sees its status and receives the events.
     const paying = await quoteFrom(payer, payer.outsideUsd, 1_000n);
     await move(payer.outsideUsd);
-    expect((await execute(await appOfCustomer(payer), paying.id)).message).toContain('UNDER_REVIEW');
-    expect((await execute(await appOf(paying.id), paying.id)).message).not.toContain('UNDER_REVIEW');
+    expect((await (await appOfCustomer(payer)).execute(paying.id)).message).toContain('UNDER_REVIEW');
+    expect((await (await appOf(paying.id)).execute(paying.id)).message).not.toContain('UNDER_REVIEW');
   });
 
   test('reveals that an account is full, but not which one', async () => {
-    const usdc = await internalAccount(t.platform, payee.customerId, 'USDC');
-    const funded = await quote(t.platform, {
+    const usdc = await t.platform.internalAccount(payee.customerId, 'USDC');
+    const funded = await t.platform.quote({
       source: { realtimeFunding: { customerId: payee.customerId, currency: 'USDC' } },
       destination: { account: { accountId: payee.outsideUsd } },
       lockedCurrencyAmount: 10_000_000n,
@@ -79,7 +71,7 @@ describe('a refusal sent to an app bound to a payment', () => {
     const full = deposit(uuidIn(usdc), 'USDC', 9_000_000_000_000_000n);
     expect((await commitPlan(t.gateway.payments.database, platformId, { journals: [full] })).kind).toBe('done');
     const pay = (by: TestPlatform) =>
-      act(by, 'sandboxSend', { quoteId: funded.id, currency: 'USDC' }, 'transaction { id }');
+      by.act('sandboxSend', { quoteId: funded.id, currency: 'USDC' }, 'transaction { id }');
     expect((await pay(t.platform)).message).toContain(usdc);
     const refused = await pay(await appOf(funded.id));
     expect(refused).toMatchObject({ code: 'AMOUNT_OUT_OF_RANGE', path: ['input', 'quoteId'] });
@@ -88,15 +80,15 @@ describe('a refusal sent to an app bound to a payment', () => {
 });
 
 test("an app bound to a payment sees that the money goes elsewhere, but not the deposit account's status", async () => {
-  const { customerId, usd } = await makeScene(t.platform);
+  const { customerId, usd } = await t.platform.makeScene();
   const rest = { defaultUmaDepositAccount: true };
-  const made = await externalAccount(t.platform, customerId, 'USD', usAccount('987654100'), rest);
-  const { id: transactionId } = await announce(t.platform, customerId, 100);
+  const made = await t.platform.externalAccount(customerId, 'USD', usAccount('987654100'), rest);
+  const { id: transactionId } = await t.platform.announce(customerId, 100);
   await move(made);
-  await act(t.platform, 'approveTransaction', { transactionId }, 'transaction { id }');
-  const app = await bearerOf(t.platform, { transactionId, permissions: ['VIEW'] });
+  await t.platform.act('approveTransaction', { transactionId }, 'transaction { id }');
+  const app = await t.platform.appOf({ transactionId, permissions: ['VIEW'] });
   const read = 'destination { ... on AccountDestination { accountId } } timeline { reason }';
-  const seen = await fieldsOf(app, 'transaction', transactionId, read);
+  const seen = await app.fieldsOf('transaction', transactionId, read);
   expect(seen.destination.accountId).toBe(usd);
   const reasons = seen.timeline.map(({ reason }: Data) => reason);
   expect(reasons).toContain('approved by the platform; the money goes to the internal account');
@@ -110,7 +102,7 @@ describe('a filter used by an app bound to a payment', () => {
   beforeAll(async () => {
     app = await appOf((await quoteFrom(payer, payer.outsideEur, 1_000n)).id);
     const fields = 'umaAddress platformCustomerId';
-    const customer = await fieldsOf(t.platform, 'customer', payer.customerId, fields);
+    const customer = await t.platform.fieldsOf('customer', payer.customerId, fields);
     [uma, ownId] = [customer.umaAddress, customer.platformCustomerId];
   });
 

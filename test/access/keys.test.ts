@@ -1,9 +1,7 @@
 import { expect, test } from 'vitest';
 import { parseRange } from '../../src/core/address-ranges.ts';
 import { basicAuthorization } from '../../src/domain/access/tokens/api-tokens.ts';
-import { act, fieldsOf, succeed } from '../setup/acts.ts';
 import { connect, type Data, ownGateway, type TestPlatform, testGateway, untilRows, uuidIn } from '../setup/gateway.ts';
-import { newCustomer, payingApp, serverOf } from '../setup/scene.ts';
 import { openRawSocket } from '../setup/streams.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 import { ownReceiver } from '../webhooks/receiver.ts';
@@ -21,13 +19,13 @@ interface Key {
 
 async function make(by: TestPlatform, input: object): Promise<Key> {
   const made = { name: 'key', permissions: ['VIEW'], ...input };
-  const { apiToken, secret } = await succeed(by, 'createApiToken', made, `secret apiToken { ${facts} }`);
+  const { apiToken, secret } = await by.succeed('createApiToken', made, `secret apiToken { ${facts} }`);
   return keyOf(apiToken, secret);
 }
 
 async function rotate(by: TestPlatform, tokenId: string, rest: object = {}): Promise<Key & { overlapEndsAt: string }> {
   const selection = `secret overlapEndsAt apiToken { ${facts} }`;
-  const { apiToken, overlapEndsAt, secret } = await succeed(by, 'rotateApiToken', { tokenId, ...rest }, selection);
+  const { apiToken, overlapEndsAt, secret } = await by.succeed('rotateApiToken', { tokenId, ...rest }, selection);
   return { ...keyOf(apiToken, secret), overlapEndsAt };
 }
 
@@ -67,7 +65,7 @@ test('a token cannot create a token that lasts longer or is accepted from other 
   const input = { permissions: ['VIEW', 'MANAGE'], expiresAt: later(2), addresses };
   const maker = await make(platform, input);
   const from = maker.platform;
-  const attempt = (rest: object) => act(from, 'createApiToken', { name: 'child', permissions: ['VIEW'], ...rest });
+  const attempt = (rest: object) => from.act('createApiToken', { name: 'child', permissions: ['VIEW'], ...rest });
   expect(await attempt({ expiresAt: later(3) })).toMatchObject({ code: 'FORBIDDEN', path: ['input', 'expiresAt'] });
   for (const other of ['203.0.112.0/23', '198.51.100.1', '2001:db9::/48'])
     expect(await attempt({ addresses: [other] })).toMatchObject({ code: 'FORBIDDEN', path: ['input', 'addresses'] });
@@ -83,7 +81,7 @@ test.each([
   [{ addresses: ['10.0.0.1', 'everywhere'] }, ['addresses', 1]],
   [{ addresses: ['2001:db8::/65'] }, ['addresses', 0]],
 ])('a token with %j is refused', async (input, path) => {
-  const refused = await act(platform, 'createApiToken', { name: 'key', permissions: ['VIEW'], ...input });
+  const refused = await platform.act('createApiToken', { name: 'key', permissions: ['VIEW'], ...input });
   expect(refused).toMatchObject({ code: 'INVALID_INPUT', path: ['input', ...path] });
 });
 
@@ -115,23 +113,23 @@ test('a rotated token and its successor are both valid until the overlap ends', 
   const second = await rotate(platform, first.token.id, { overlapHours: 2 });
   const { name, permissions, addresses } = first.token;
   expect(second.token).toMatchObject({ name, permissions, addresses, replacesId: first.token.id, expiresAt: null });
-  const old = await fieldsOf(platform, 'node', first.token.id, '... on ApiToken { expiresAt replacedBy { id } }');
+  const old = await platform.fieldsOf('node', first.token.id, '... on ApiToken { expiresAt replacedBy { id } }');
   expect(old).toEqual({ expiresAt: second.overlapEndsAt, replacedBy: { id: second.token.id } });
   const overlapMs = Date.parse(old.expiresAt) - Date.now();
   expect(overlapMs).toBeGreaterThan(7_100_000);
   expect(overlapMs).toBeLessThanOrEqual(7_200_000);
   expect([await statusOf(first.platform), await statusOf(second.platform)]).toEqual([200, 200]);
-  expect(await act(platform, 'rotateApiToken', { tokenId: first.token.id })).toMatchObject({ code: 'CONFLICT' });
+  expect(await platform.act('rotateApiToken', { tokenId: first.token.id })).toMatchObject({ code: 'CONFLICT' });
   await endNow(first.token.id);
   await untilRefused(first.platform);
   expect(await statusOf(second.platform)).toBe(200);
-  expect(await act(platform, 'rotateApiToken', { tokenId: first.token.id })).toMatchObject({ code: 'CONFLICT' });
-  await succeed(platform, 'revokeApiToken', { tokenId: second.token.id });
+  expect(await platform.act('rotateApiToken', { tokenId: first.token.id })).toMatchObject({ code: 'CONFLICT' });
+  await platform.succeed('revokeApiToken', { tokenId: second.token.id });
 });
 
 test('exactly one of several concurrent rotations succeeds', async () => {
   const { token } = await make(platform, {});
-  const tries = Array.from({ length: 4 }, () => act(platform, 'rotateApiToken', { tokenId: token.id }));
+  const tries = Array.from({ length: 4 }, () => platform.act('rotateApiToken', { tokenId: token.id }));
   const codes = (await Promise.all(tries)).map(({ code }) => code ?? 'DONE');
   expect(codes.sort()).toEqual(['CONFLICT', 'CONFLICT', 'CONFLICT', 'DONE']);
 });
@@ -147,20 +145,20 @@ test("a token's successor lasts as long as the token, but no longer than the tok
 
 test('a successor is limited by the policies of the token it replaces and of the token that rotated it', async () => {
   const old = await make(platform, { permissions: ['VIEW', 'TRANSACT'] });
-  const maker = await serverOf(platform, 'VIEW', 'TRANSACT', 'MANAGE');
+  const maker = await platform.serverOf('VIEW', 'TRANSACT', 'MANAGE');
   for (const subjectId of [old.token.id, maker.tokenId])
-    await succeed(platform, 'setPolicy', { subjectId, limits: [{ period: 'DAY', payments: 3 }] });
+    await platform.succeed('setPolicy', { subjectId, limits: [{ period: 'DAY', payments: 3 }] });
   const next = await rotate(maker, old.token.id);
   const { viewer } = await next.platform.ask('{ viewer { policies { subjectId } } }');
   expect(viewer.policies.map(({ subjectId }: Data) => subjectId).sort()).toEqual([old.token.id, maker.tokenId].sort());
-  const weak = await serverOf(platform, 'VIEW', 'MANAGE');
-  expect(await act(weak, 'rotateApiToken', { tokenId: next.token.id })).toMatchObject({ code: 'FORBIDDEN' });
+  const weak = await platform.serverOf('VIEW', 'MANAGE');
+  expect(await weak.act('rotateApiToken', { tokenId: next.token.id })).toMatchObject({ code: 'FORBIDDEN' });
 });
 
 test('revoking a token ends its successor', async () => {
   const { token } = await make(platform, {});
   const next = await rotate(platform, token.id);
-  await succeed(platform, 'revokeApiToken', { tokenId: token.id });
+  await platform.succeed('revokeApiToken', { tokenId: token.id });
   await untilRefused(next.platform);
 });
 
@@ -168,7 +166,7 @@ test('a revoked token is rejected within a second on every instance', async () =
   const other = await ownGateway({}, t.databaseUrl);
   const { token, platform: key } = await make(platform, {});
   expect([await statusOf(key), await statusOf(key, undefined, other.url)]).toEqual([200, 200]);
-  await succeed(platform, 'revokeApiToken', { tokenId: token.id });
+  await platform.succeed('revokeApiToken', { tokenId: token.id });
   await Promise.all([untilRefused(key), untilRefused(key, other.url)]);
 });
 
@@ -178,7 +176,7 @@ test('the last use of a token is recorded at most once a minute', async () => {
   await statusOf(key);
   const recorded = 'select last_used_at is not null as used from api_token where id = $1';
   await untilRows(t, [{ used: true }], recorded, uuidIn(token.id));
-  const used = () => fieldsOf(platform, 'node', token.id, '... on ApiToken { lastUsedAt }');
+  const used = () => platform.fieldsOf('node', token.id, '... on ApiToken { lastUsedAt }');
   const first = await used();
   // A new gateway has not cached the token and looks it up again.
   for (let again = 0; again < 3; again += 1) {
@@ -209,6 +207,6 @@ test('the expiry of a token is announced once, a week in advance, by event and w
   // Other tests in this file also create tokens that expire soon.
   const ids = (await events(platform)).map(({ node }: Data) => node.apiTokenId);
   expect(ids.filter((id: string) => announced.includes(id)).sort()).toEqual([soon.token.id, token.id].sort());
-  const app = await payingApp(platform, { customerId: await newCustomer(platform) });
+  const app = await platform.payingApp({ customerId: await platform.newCustomer() });
   expect(await events(app)).toEqual([]);
 });

@@ -11,9 +11,8 @@ import {
   visibleTransactions,
 } from '../../src/domain/access/visible.ts';
 import { readRows } from '../../src/infra/database/read-rows.ts';
-import { ended, lookUp, mint, pay, quote, usdToEur } from '../setup/acts.ts';
+import { usdToEur } from '../setup/acts.ts';
 import { testGateway } from '../setup/gateway.ts';
-import { makeScene } from '../setup/scene.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 
 // Two platforms with the same objects. The matrix (test/attack/matrix.test.ts) tests the lists of both APIs.
@@ -21,11 +20,11 @@ import { createEndpoint } from '../webhooks/endpoint.ts';
 const t = await testGateway();
 const platforms = [t.platform, await t.newPlatform('other')] as const;
 for (const platform of platforms) {
-  const scene = await makeScene(platform);
-  await ended(platform, (await pay(platform, scene)).id);
-  await quote(platform, usdToEur(scene));
-  await lookUp(platform, '$success.usd@sandbox.uma.money');
-  await mint(platform, { customerId: scene.customerId });
+  const scene = await platform.makeScene();
+  await platform.ended((await platform.pay(scene)).id);
+  await platform.quote(usdToEur(scene));
+  await platform.lookUp('$success.usd@sandbox.uma.money');
+  await platform.mint({ customerId: scene.customerId });
   await createEndpoint(platform, { url: 'http://127.0.0.1:9/hook', eventTypes: ['KYC_STATUS'] });
 }
 

@@ -4,16 +4,16 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { basicAuthorization } from '../../src/domain/access/tokens/api-tokens.ts';
-import { act, moving, succeed } from '../setup/acts.ts';
+import { moving } from '../setup/acts.ts';
 import { connect, type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { restClient, restTransfer } from '../setup/rest.ts';
-import { type Bearer, balanceOf, externalAccount, makeScene, payingApp, usAccount } from '../setup/scene.ts';
+import { type Bearer, usAccount } from '../setup/scene.ts';
 
 /** Agents: a token's own documents are Model Context Protocol tools, called here with the official MCP client. */
 
 const t = await testGateway();
-const scene = await makeScene(t.platform, 100_000n);
-const outside = (number: string) => externalAccount(t.platform, scene.customerId, 'USD', usAccount(number));
+const scene = await t.platform.makeScene(100_000n);
+const outside = (number: string) => t.platform.externalAccount(scene.customerId, 'USD', usAccount(number));
 const payees = [scene.outsideUsd, await outside('2100000'), await outside('2200000')];
 const stranger = await outside('2300000');
 
@@ -44,7 +44,7 @@ type Agent = Pick<Bearer, 'tokenId' | 'authorization'>;
 /** Creates an agent's token with its own documents. */
 async function tokenFor(texts: readonly string[], input: object = {}): Promise<Agent> {
   const made = { name: 'agent', permissions: ['VIEW', 'TRANSACT'], documents: texts.map(sha256), ...input };
-  const { apiToken, secret } = await succeed(t.platform, 'createApiToken', made, 'secret apiToken { id clientId }');
+  const { apiToken, secret } = await t.platform.succeed('createApiToken', made, 'secret apiToken { id clientId }');
   return { tokenId: apiToken.id, authorization: basicAuthorization({ clientId: apiToken.clientId, secret }) };
 }
 
@@ -54,7 +54,7 @@ const bounds = {
   timeZone: 'UTC',
 };
 const setPolicy = (subjectId: string, policy: object = bounds) =>
-  succeed(t.platform, 'setPolicy', { subjectId, ...policy });
+  t.platform.succeed('setPolicy', { subjectId, ...policy });
 
 /** Creates an agent that can pay three payees, 500.00 per day. */
 async function payingAgent(...texts: readonly string[]): Promise<Agent> {
@@ -115,7 +115,7 @@ describe.each(['legacy', { pin: '2026-07-28' }] as const)('a client with protoco
 
   test('validates a payment first, and pays once it confirms', async () => {
     const client = await clientOf(await payingAgent(), mode);
-    const before = await balanceOf(t.platform, scene.usd);
+    const before = await t.platform.balanceOf(scene.usd);
     const args = { payee: payees[1], amount: '120.00', key: `first-${sha256(JSON.stringify(mode))}` };
     const checked = await call(client, 'PayBill', args);
     expect(checked.data.transferOut).toMatchObject({
@@ -125,10 +125,10 @@ describe.each(['legacy', { pin: '2026-07-28' }] as const)('a client with protoco
       limits: [{ period: 'DAY', leftAmount: { decimal: '380.00' } }],
       approvalDueAt: null,
     });
-    expect(await balanceOf(t.platform, scene.usd)).toBe(before);
+    expect(await t.platform.balanceOf(scene.usd)).toBe(before);
     const paid = await call(client, 'PayBill', { ...args, confirmation: checked.confirmation });
     expect(paid.data.transferOut).toMatchObject({ __typename: 'TransferOutSuccess', replayed: false });
-    expect(await balanceOf(t.platform, scene.usd)).toBe(before - 12_000n);
+    expect(await t.platform.balanceOf(scene.usd)).toBe(before - 12_000n);
   });
 });
 
@@ -160,8 +160,8 @@ test("a tool's schema accepts what GraphQL accepts, and has the same description
 
 test("a tool's result is the text that the GraphQL API returns", async () => {
   const agent = await payingAgent();
-  const { post } = connect(t.url, '', agent.authorization);
-  const text = await (await post({ query: balanceText, variables: { id: scene.usd } })).text();
+  const own = connect(t.url, '', agent.authorization);
+  const text = await (await own.post({ query: balanceText, variables: { id: scene.usd } })).text();
   const client = await clientOf(agent);
   expect((await call(client, 'Balance', { id: scene.usd })).texts).toEqual([text]);
   const refused = { isError: true, errors: [{ extensions: { code: 'INVALID_INPUT' } }] };
@@ -170,9 +170,9 @@ test("a tool's result is the text that the GraphQL API returns", async () => {
 
 describe('an agent instructed to', () => {
   const unchanged = async (attempt: () => Promise<void>) => {
-    const before = await balanceOf(t.platform, scene.usd);
+    const before = await t.platform.balanceOf(scene.usd);
     await attempt();
-    expect(await balanceOf(t.platform, scene.usd)).toBe(before);
+    expect(await t.platform.balanceOf(scene.usd)).toBe(before);
   };
 
   test('overspend spends no more than its policy allows', async () => {
@@ -181,11 +181,11 @@ describe('an agent instructed to', () => {
       const bill = { payee: payees[0], amount: '500.01', key: 'over-1' };
       expect(await payBill(client, bill)).toMatchObject({ code: 'LIMIT_EXCEEDED' });
     });
-    const before = await balanceOf(t.platform, scene.usd);
+    const before = await t.platform.balanceOf(scene.usd);
     const pay = (bill: number) =>
       payBill(client, { payee: payees[bill % 3], amount: '200.00', key: `at-once-${bill}` });
     await Promise.all([1, 2, 3, 4].map(pay));
-    expect(before - (await balanceOf(t.platform, scene.usd))).toBe(40_000n);
+    expect(before - (await t.platform.balanceOf(scene.usd))).toBe(40_000n);
   });
 
   test('pay a stranger, or a malformed amount, gets no confirmation and pays no one', async () => {
@@ -203,7 +203,7 @@ describe('an agent instructed to', () => {
   test('repeat a payment pays once', async () => {
     const client = await clientOf(await payingAgent());
     const args = { payee: payees[0], amount: '30.00', key: 'repeated' };
-    const before = await balanceOf(t.platform, scene.usd);
+    const before = await t.platform.balanceOf(scene.usd);
     const first = await payBill(client, args);
     const again = await payBill(client, args);
     expect([again.replayed, again.transaction.id]).toEqual([true, first.transaction.id]);
@@ -216,9 +216,9 @@ describe('an agent instructed to', () => {
       const over = await call(client, 'PayBill', { ...args, ...kept, amount: '480.00' });
       expect([over.isError, over.data.transferOut.code]).toEqual([true, 'IDEMPOTENCY_MISMATCH']);
     }
-    expect(before - (await balanceOf(t.platform, scene.usd))).toBe(3_000n);
+    expect(before - (await t.platform.balanceOf(scene.usd))).toBe(3_000n);
     expect(await payBill(client, { ...args, amount: '31.00' })).toMatchObject({ code: 'IDEMPOTENCY_MISMATCH' });
-    expect(before - (await balanceOf(t.platform, scene.usd))).toBe(3_000n);
+    expect(before - (await t.platform.balanceOf(scene.usd))).toBe(3_000n);
   });
 
   test('skip the validation pays nothing', async () => {
@@ -254,7 +254,7 @@ describe('an agent instructed to', () => {
       for (const name of ['transferOut', 'OfOthers', sha256(ofOthersText), '__proto__'])
         expect(await messageOf(client.callTool({ name, arguments: {} }))).toContain('there is no tool');
       expect(await own.send('mutation { __typename }')).toMatchObject({ status: 403 });
-      expect(await messageOf(act(own, 'transferOut', input))).toContain('not registered');
+      expect(await messageOf(own.act('transferOut', input))).toContain('not registered');
       const rest = await restOf({ authorization });
       const body = restTransfer(scene.usd, payees[0] ?? '', 100);
       expect((await rest.call('POST', '/transfer-out', { body, key: 'rest' })).status).toBe(403);
@@ -270,7 +270,7 @@ test('a token that may move money needs a policy on amounts', async () => {
   expect(await messageOf(clientOf(agent))).toContain(sentence);
   await setPolicy(agent.tokenId);
   const client = await clientOf(agent);
-  await succeed(t.platform, 'deletePolicy', { subjectId: agent.tokenId });
+  await t.platform.succeed('deletePolicy', { subjectId: agent.tokenId });
   expect(await messageOf(client.listTools())).toContain(sentence);
   // A token that can only read needs no policy.
   const reader = await clientOf(await tokenFor([balanceText], { permissions: ['VIEW'] }));
@@ -278,12 +278,12 @@ test('a token that may move money needs a policy on amounts', async () => {
 });
 
 test("an app's token can also have documents, and is limited by its own policy or its creator's", async () => {
-  const agent = await payingApp(t.platform, { customerId: scene.customerId, documents: [sha256(balanceText)] });
+  const agent = await t.platform.payingApp({ customerId: scene.customerId, documents: [sha256(balanceText)] });
   expect(await messageOf(clientOf(agent))).toContain(agent.tokenId);
   await setPolicy(agent.tokenId);
   const client = await clientOf(agent);
   expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['Balance']);
-  const other = await makeScene(t.platform, 0n);
+  const other = await t.platform.makeScene(0n);
   expect((await call(client, 'Balance', { id: other.usd })).data).toEqual({ account: null });
 });
 
@@ -292,7 +292,7 @@ test('a token cannot have a document of another platform, and a deleted document
   const text = 'query Theirs { viewer { kind } }';
   await register(other, text);
   const wanted = { name: 'a', permissions: ['VIEW'], documents: [sha256(text)] };
-  expect(await act(t.platform, 'createApiToken', wanted)).toMatchObject({ code: 'INVALID_INPUT' });
+  expect(await t.platform.act('createApiToken', wanted)).toMatchObject({ code: 'INVALID_INPUT' });
   const short = 'query Short { viewer { kind } }';
   await register(t.platform, short);
   const client = await clientOf(await tokenFor([short, balanceText], { permissions: ['VIEW'] }));
@@ -304,7 +304,7 @@ test('a token cannot have a document of another platform, and a deleted document
 test('a revoked token is rejected', async () => {
   const agent = await payingAgent();
   const client = await clientOf(agent);
-  await succeed(t.platform, 'revokeApiToken', { tokenId: agent.tokenId });
+  await t.platform.succeed('revokeApiToken', { tokenId: agent.tokenId });
   let answer = 'done';
   while (answer === 'done') answer = await messageOf(client.listTools());
   expect(answer).toContain('UNAUTHENTICATED');

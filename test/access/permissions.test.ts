@@ -13,10 +13,9 @@ import { type Operation, operationNames, showsExisting } from '../../src/domain/
 import { platformItself } from '../../src/domain/access/platform-itself.ts';
 import { deletePolicy } from '../../src/domain/policies/policies.ts';
 import { transferOut } from '../../src/domain/transfers/transfers.ts';
-import { act, between, feedEnd, moving, succeed } from '../setup/acts.ts';
+import { between, moving } from '../setup/acts.ts';
 import { type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { restClient } from '../setup/rest.ts';
-import { balanceOf, makeScene, serverOf } from '../setup/scene.ts';
 import { countedGateway } from '../setup/statements.ts';
 import { endpointUntil } from '../webhooks/endpoint.ts';
 
@@ -28,9 +27,9 @@ import { endpointUntil } from '../webhooks/endpoint.ts';
 const t = await testGateway({ SANDBOX_PACE_MS: 600_000 });
 const counting = await countedGateway(t);
 afterAll(() => counting.stop());
-const scene = await makeScene(t.platform);
-await succeed(t.platform, 'setPolicy', { subjectId: scene.customerId });
-const blind = await serverOf({ ...t.platform, url: counting.url }, 'TRANSACT', 'MANAGE');
+const scene = await t.platform.makeScene();
+await t.platform.succeed('setPolicy', { subjectId: scene.customerId });
+const blind = await t.platform.at(counting.url).serverOf('TRANSACT', 'MANAGE');
 
 const verified = { beneficiaryVerificationStatus: 'MATCHED' };
 /** The list is reversed each time, so that every call makes a change. */
@@ -74,10 +73,10 @@ test('this test covers every type of record that a mutation returns', () => {
 
 test("an edge in a mutation's payload shows no more than its row", async () => {
   const input = { customerId: scene.customerId };
-  const own = await act(blind, 'updateCustomer', input, 'customerEdge { cursor node { id } }');
+  const own = await blind.act('updateCustomer', input, 'customerEdge { cursor node { id } }');
   expect(own.customerEdge).toEqual({ cursor: expect.any(String), node: { id: scene.customerId } });
   for (const fields of ['id name', 'accounts { totalCount }']) {
-    const refused = await act(blind, 'updateCustomer', input, `customerEdge { node { ${fields} } }`);
+    const refused = await blind.act('updateCustomer', input, `customerEdge { node { ${fields} } }`);
     expect(refused).toMatchObject({ code: 'FORBIDDEN' });
   }
 });
@@ -106,7 +105,7 @@ describe.each(fields)('%s.%s in the result of a mutation', (noun, name) => {
     const type = getNamedType(objectType(noun).getFields()[name]?.type);
     if (!type) throw new Error(name);
     const ask = (selected: string) =>
-      counting.statements.during(() => act(blind, mutation, input(), `${field} { ${selected} }`));
+      counting.statements.during(() => blind.act(mutation, input(), `${field} { ${selected} }`));
     const bare = await ask('__typename');
     const { result: answer, statements } = await ask(isCompositeType(type) ? `${name} { __typename }` : name);
     const isOfExisting = answers.wasThere.includes(mutation) && name !== 'id';
@@ -121,7 +120,7 @@ describe.each(fields)('%s.%s in the result of a mutation', (noun, name) => {
 });
 
 test('a field that needs VIEW is detected under an alias, in fragments, and below existing fields', async () => {
-  const before = await balanceOf(t.platform, scene.usd);
+  const before = await t.platform.balanceOf(scene.usd);
   const fund = async (selection: string, fragments = '') =>
     (
       await blind.ask(
@@ -144,10 +143,10 @@ test('a field that needs VIEW is detected under an alias, in fragments, and belo
       message: 'this token lacks the permission VIEW, which InternalAccount.customer needs',
     });
   }
-  expect(await balanceOf(t.platform, scene.usd)).toBe(before);
+  expect(await t.platform.balanceOf(scene.usd)).toBe(before);
   const { account } = await fund('customer @include(if: $no) { id }');
   expect(account).toEqual({ id: scene.usd });
-  expect(await balanceOf(t.platform, scene.usd)).toBe(before + 7n);
+  expect(await t.platform.balanceOf(scene.usd)).toBe(before + 7n);
 });
 
 test('a plan reads nothing without VIEW, even if the earlier check is skipped', async () => {
@@ -232,16 +231,16 @@ const existing = Object.entries(inputs).flatMap(([mutation, input]) => {
 test.each(existing)('%s returns %s, which existed before, only with VIEW', async (mutation, path, input, field) => {
   const [noun = ''] = path.split('.');
   const selected = isCompositeType(getNamedType(field.type)) ? `${field.name} { __typename }` : field.name;
-  expect(await act(blind, mutation, input, `${noun} { ${selected} }`)).toMatchObject(forbidden);
-  expect((await act(blind, mutation, input, `${noun} { id }`)).code).toMatch(/_NOT_FOUND$/);
+  expect(await blind.act(mutation, input, `${noun} { ${selected} }`)).toMatchObject(forbidden);
+  expect((await blind.act(mutation, input, `${noun} { id }`)).code).toMatch(/_NOT_FOUND$/);
 });
 
-const managing = (...more: string[]) => serverOf(t.platform, 'MANAGE', ...more);
+const managing = (...more: string[]) => t.platform.serverOf('MANAGE', ...more);
 
 test('granting access to events, or reading them through an endpoint, needs VIEW on both APIs', async () => {
   const manager = await managing();
   const endpoint = { url: 'http://127.0.0.1:9/hook', eventTypes: ['TEST'] };
-  const { id } = (await act(t.platform, 'createWebhookEndpoint', endpoint, 'endpoint { id }')).endpoint;
+  const { id } = (await t.platform.act('createWebhookEndpoint', endpoint, 'endpoint { id }')).endpoint;
   const { deliveries } = await endpointUntil(t.platform, id, (one) => one.deliveries.length > 0);
   const attempts: readonly [Operation, object][] = [
     ['createWebhookEndpoint', endpoint],
@@ -250,11 +249,11 @@ test('granting access to events, or reading them through an endpoint, needs VIEW
     ['updateWebhookEndpoint', { endpointId: id, eventTypes: ['ACCOUNT_STATUS'] }],
     ['rotateWebhookSecret', { endpointId: id }],
     ['sendTestWebhook', { endpointId: id }],
-    ['replayWebhookEvents', { endpointId: id, events: { between: { before: await feedEnd(t.platform) } } }],
+    ['replayWebhookEvents', { endpointId: id, events: { between: { before: await t.platform.feedEnd() } } }],
     ['resendWebhookDelivery', { deliveryId: deliveries[0].id }],
   ];
   const refusal = { code: 'FORBIDDEN', message: 'this token lacks the permission VIEW' };
-  for (const [name, input] of attempts) expect([name, await act(manager, name, input)]).toMatchObject([name, refusal]);
+  for (const [name, input] of attempts) expect([name, await manager.act(name, input)]).toMatchObject([name, refusal]);
   const rest = await restClient(t.url, manager.authorization);
   for (const [method, path, body] of [
     ['PATCH', '/config', { webhookEndpoint: 'http://127.0.0.1:9/hook' }],
@@ -263,17 +262,17 @@ test('granting access to events, or reading them through an endpoint, needs VIEW
   ] as const)
     expect(await rest.call(method, path, body && { body })).toMatchObject({ status: 403, body: refusal });
   // A caller that has only MANAGE can still delete or revoke these objects.
-  expect(await act(manager, 'deleteWebhookEndpoint', { endpointId: id }, 'deletedId')).toMatchObject({ deletedId: id });
+  expect(await manager.act('deleteWebhookEndpoint', { endpointId: id }, 'deletedId')).toMatchObject({ deletedId: id });
 });
 
 test('creating or redirecting an endpoint whose responses approve payments needs TRANSACT on both APIs', async () => {
   const manager = await managing('VIEW');
   const [url, elsewhere] = ['http://127.0.0.1:9/hook', 'http://127.0.0.1:9/elsewhere'];
   const made = async (eventTypes: string[]): Promise<string> =>
-    (await succeed(t.platform, 'createWebhookEndpoint', { url, eventTypes }, 'endpoint { id }')).endpoint.id;
+    (await t.platform.succeed('createWebhookEndpoint', { url, eventTypes }, 'endpoint { id }')).endpoint.id;
   const [asking, disabled] = [await made(['INCOMING_PAYMENT', 'TEST']), await made(['INCOMING_PAYMENT'])];
   const other = await made(['TEST']);
-  await succeed(t.platform, 'updateWebhookEndpoint', { endpointId: disabled, enabled: false });
+  await t.platform.succeed('updateWebhookEndpoint', { endpointId: disabled, enabled: false });
   const attempts: readonly [Operation, object][] = [
     ['createWebhookEndpoint', { url }],
     ['createWebhookEndpoint', { url, eventTypes: ['INCOMING_PAYMENT'] }],
@@ -283,19 +282,19 @@ test('creating or redirecting an endpoint whose responses approve payments needs
   ];
   const why = 'this token lacks the permission TRANSACT, which is required for an endpoint for INCOMING';
   const refusal = { code: 'FORBIDDEN', message: expect.stringContaining(why) };
-  for (const [name, input] of attempts) expect([name, await act(manager, name, input)]).toMatchObject([name, refusal]);
+  for (const [name, input] of attempts) expect([name, await manager.act(name, input)]).toMatchObject([name, refusal]);
   const rest = await restClient(t.url, manager.authorization);
   const config = { body: { webhookEndpoint: url } };
   expect(await rest.call('PATCH', '/config', config)).toMatchObject({ status: 403, body: refusal });
 
   const change = async (platform: TestPlatform, input: object): Promise<Data> =>
-    (await succeed(platform, 'updateWebhookEndpoint', input, 'endpoint { tokenId }')).endpoint.tokenId;
+    (await platform.succeed('updateWebhookEndpoint', input, 'endpoint { tokenId }')).endpoint.tokenId;
   const first = await change(manager, { endpointId: asking, description: 'what it is for' });
   await change(manager, { endpointId: asking, enabled: false });
   expect(await change(manager, { endpointId: other, url: elsewhere })).not.toBe(first);
   // From then on, the endpoint ends together with the token that may approve.
   expect(await change(t.platform, { endpointId: other, eventTypes: ['INCOMING_PAYMENT'] })).toBe(first);
-  await succeed(manager, 'updateWebhookEndpoint', { endpointId: asking, eventTypes: ['TEST'], enabled: true });
+  await manager.succeed('updateWebhookEndpoint', { endpointId: asking, eventTypes: ['TEST'], enabled: true });
 });
 
 test('a domain command refuses a caller without the required permission, even if the API has not done so', async () => {

@@ -1,23 +1,23 @@
 import { hash } from 'node:crypto';
 import { expect, test, vi } from 'vitest';
 import { parseRange } from '../../src/core/address-ranges.ts';
-import { between, quote, succeed } from '../setup/acts.ts';
+import { between } from '../setup/acts.ts';
 import { connect, type TestPlatform, testGateway, untilRefused, uuidIn } from '../setup/gateway.ts';
 import { expireToken } from '../setup/passing-time.ts';
 import { restClient } from '../setup/rest.ts';
-import { appOf, type Bearer, fund, makeScene, serverOf } from '../setup/scene.ts';
+import type { Bearer } from '../setup/scene.ts';
 import { nextOf, openEventStream, openRawSocket, type RawSocket, subscribed } from '../setup/streams.ts';
 
 /** An open connection may do only what its current token allows, however that token was renewed or ended. */
 
 const t = await testGateway({ WRONG_CREDENTIALS_PER_MINUTE: 6, TRUSTED_PROXIES: [parseRange('127.0.0.1')] });
-const scene = await makeScene(t.platform);
-const other = await makeScene(t.platform);
+const scene = await t.platform.makeScene();
+const other = await t.platform.makeScene();
 const stranger = await t.newPlatform('stranger');
-const paid = await quote(t.platform, between(scene.usd, scene.outsideEur, 10_000));
+const paid = await t.platform.quote(between(scene.usd, scene.outsideEur, 10_000));
 
-const server = (permissions: readonly string[]) => serverOf(t.platform, ...permissions);
-const app = (input: object) => appOf(t.platform, input);
+const server = (permissions: readonly string[]) => t.platform.serverOf(...permissions);
+const app = (input: object) => t.platform.appOf(input);
 const ofCustomer = (rest?: object) => app({ customerId: scene.customerId, ...rest });
 
 const balances = 'subscription { accountUpdates { account { id } newBalance { amount } } }';
@@ -34,8 +34,8 @@ async function following(authorization: string, query = balances): Promise<RawSo
 /** Opens two event streams that subscribe to balances. Returns the last message of each stream. */
 async function followingOverHttp(authorization: string): Promise<readonly Promise<string>[]> {
   const before = t.gateway.feed.subscriptions;
-  const { post } = connect(t.url, '', authorization);
-  const opened = [1, 2].map(() => post({ query: balances }, { accept: 'text/event-stream' }));
+  const client = connect(t.url, '', authorization);
+  const opened = [1, 2].map(() => client.post({ query: balances }, { accept: 'text/event-stream' }));
   const responses = await Promise.all(opened);
   expect(responses.map(({ status }) => status)).toEqual([200, 200]);
   await subscribed(t, before + 2);
@@ -103,11 +103,11 @@ test('a stream that is renewed with the same or more rights continues, and ends 
   const raw = await following(first.authorization);
   renew(raw, newer);
   await raw.receive('pong');
-  await succeed(t.platform, 'revokeApiToken', { tokenId: first.tokenId });
+  await t.platform.succeed('revokeApiToken', { tokenId: first.tokenId });
   await untilRefused(first);
-  await fund(t.platform, scene.usd, 1n);
+  await t.platform.fund(scene.usd, 1n);
   expect((await raw.receive('next')).payload.data.accountUpdates.account.id).toBe(scene.usd);
-  await succeed(t.platform, 'revokeApiToken', { tokenId: newer.tokenId });
+  await t.platform.succeed('revokeApiToken', { tokenId: newer.tokenId });
   expect((await raw.closed).code).toBe(4403);
   await subscribed(t, 0);
 });
@@ -149,7 +149,7 @@ const endings: Readonly<Record<string, Ending>> = {
   'is revoked': [
     'UNAUTHENTICATED',
     ofServer,
-    ({ tokenId }) => succeed(t.platform, 'revokeApiToken', { tokenId, revokeDescendants: false }),
+    ({ tokenId }) => t.platform.succeed('revokeApiToken', { tokenId, revokeDescendants: false }),
   ],
   'loses its permission to read': [
     'FORBIDDEN',
@@ -159,7 +159,7 @@ const endings: Readonly<Record<string, Ending>> = {
   'of an app is revoked': [
     'UNAUTHENTICATED',
     ofCustomer,
-    ({ tokenId }) => succeed(t.platform, 'revokeClientToken', { tokenId }),
+    ({ tokenId }) => t.platform.succeed('revokeClientToken', { tokenId }),
   ],
   // The database's clock decides when the token has expired.
   'of an app expires': ['UNAUTHENTICATED', ofCustomer, ({ tokenId }) => expireToken(t, tokenId)],
@@ -175,7 +175,7 @@ test.each(Object.entries(endings))(
     expect((await raw.closed).code).toBe(4403);
     for (const all of await Promise.all(said)) expect(all).toContain(code);
     await subscribed(t, 1);
-    await fund(t.platform, scene.usd, 1n);
+    await t.platform.fund(scene.usd, 1n);
     await living.receive('next');
     living.socket.close();
     await subscribed(t, 0);
@@ -186,7 +186,7 @@ const registered = 'subscription Own { accountUpdates { account { id } } }';
 
 test('when a platform starts to allow only registered documents, their streams continue until they are deleted; others end', async () => {
   const own = await t.newPlatform('strict');
-  const account = (await makeScene(own)).usd;
+  const account = (await own.makeScene()).usd;
   const settings = await restClient(t.url, own.authorization);
   await settings.ask('POST', '/trusted-documents', { [hash('sha256', registered)]: registered });
   const goesOn = await following(own.authorization, registered);

@@ -2,12 +2,11 @@ import { isRequiredArgument } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { schema } from '../../src/api/graphql/server/schema.ts';
 import { asPlatform } from '../../src/infra/database/connections/platform-scope.ts';
-import { ended, lookUp, mint, pay, quote, succeed, umaAddressOf, usdToEur } from '../setup/acts.ts';
+import { usdToEur } from '../setup/acts.ts';
 import { type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { exchange } from '../setup/raw-http.ts';
 import { base, restClient } from '../setup/rest.ts';
 import { neededQuery } from '../setup/rest-catalog.ts';
-import { makeScene, payingApp } from '../setup/scene.ts';
 import { selection } from '../setup/selection.ts';
 import { sequenced } from '../setup/streams.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
@@ -24,15 +23,15 @@ const sides = await Promise.all(platforms.map(async (platform) => ({ platform, t
 const paths = (await restClient(t.url, t.platform.authorization)).document.paths;
 
 async function makeThings(platform: TestPlatform): Promise<Things> {
-  const scene = await makeScene(platform);
-  const { id: transactionId } = await ended(platform, (await pay(platform, scene)).id);
-  const receiverUmaAddress = await umaAddressOf(platform, scene.customerId);
-  const lookup = await lookUp(platform, '$success.usd@sandbox.uma.money');
-  await mint(platform, { customerId: scene.customerId });
+  const scene = await platform.makeScene();
+  const { id: transactionId } = await platform.ended((await platform.pay(scene)).id);
+  const receiverUmaAddress = await platform.umaAddressOf(scene.customerId);
+  const lookup = await platform.lookUp('$success.usd@sandbox.uma.money');
+  await platform.mint({ customerId: scene.customerId });
   const endpoint = await createEndpoint(platform, { url: 'http://127.0.0.1:9/hook', eventTypes: ['KYC_STATUS'] });
   const token = { name: 'a reader', permissions: ['VIEW'], idempotencyKey: 'same-in-both' };
-  const { apiToken } = await succeed(platform, 'createApiToken', token, 'apiToken { id }');
-  const { id: quoteId } = await quote(platform, usdToEur(scene));
+  const { apiToken } = await platform.succeed('createApiToken', token, 'apiToken { id }');
+  const { id: quoteId } = await platform.quote(usdToEur(scene));
   // The endpoint gets no events, so that it does not change.
   await sequenced(t);
   const rest = await restClient(t.url, platform.authorization);
@@ -178,7 +177,7 @@ describe.each(Object.keys(dryRuns))('%s', (name) => {
   test('returns nothing of another customer to an app, even if its platform sends the same input in the same tick', async () => {
     const platform = t.platform;
     const things = sides[0]?.things ?? {};
-    const app = await payingApp(platform, { customerId: (await makeScene(platform)).customerId });
+    const app = await platform.payingApp({ customerId: (await platform.makeScene()).customerId });
     const requests = [platform, app, platform, app].map(({ authorization }) => dryRun(name, authorization, things));
     // The first requests with new credentials wait until these are looked up, so they do not run in the same tick.
     await pipelined(requests);

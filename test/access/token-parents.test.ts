@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { act, quote, refusal, succeed, usdToEur } from '../setup/acts.ts';
+import { refusal, usdToEur } from '../setup/acts.ts';
 import {
   connect,
   type Data,
@@ -9,8 +9,9 @@ import {
   untilRefused,
   uuidIn,
 } from '../setup/gateway.ts';
+import { Bearer } from '../setup/platform.ts';
 import { restClient } from '../setup/rest.ts';
-import { appOf, type Bearer, makeScene, newCustomer, type Scene, serverOf } from '../setup/scene.ts';
+import type { Scene } from '../setup/scene.ts';
 import { nextOf, openEventStream, openRawSocket, subscribed } from '../setup/streams.ts';
 import { endpointUntil } from '../webhooks/endpoint.ts';
 
@@ -23,17 +24,17 @@ async function newPlatform(): Promise<Bearer> {
   named += 1;
   const platform = await t.newPlatform(`platform-${named}`);
   const { apiTokens } = await platform.ask('{ apiTokens { edges { node { id } } } }');
-  return { ...platform, tokenId: apiTokens.edges[0].node.id };
+  return new Bearer(platform, platform.authorization, apiTokens.edges[0].node.id);
 }
 
 /** Creates a server token as `by`. */
-const server = (by: TestPlatform, permissions = ['VIEW', 'TRANSACT', 'MANAGE']) => serverOf(by, ...permissions);
+const server = (by: TestPlatform, permissions = ['VIEW', 'TRANSACT', 'MANAGE']) => by.serverOf(...permissions);
 
 const hook = 'http://127.0.0.1:9/hook';
 
 /** Creates an endpoint as `by`, and returns its id. */
 const endpoint = async (by: TestPlatform): Promise<string> =>
-  (await succeed(by, 'createWebhookEndpoint', { url: hook }, 'endpoint { id }')).endpoint.id;
+  (await by.succeed('createWebhookEndpoint', { url: hook }, 'endpoint { id }')).endpoint.id;
 
 const viewer = '{ viewer { kind } }';
 
@@ -51,7 +52,7 @@ async function good(...tokens: readonly TestPlatform[]): Promise<void> {
 /** The ways to end a token. Each function returns the refusal's code, or null. */
 const revocations = {
   GraphQL: async (by: TestPlatform, tokenId: string, rest: object = {}): Promise<string | null> =>
-    (await act(by, 'revokeApiToken', { tokenId, ...rest }, 'revokedId')).code ?? null,
+    (await by.act('revokeApiToken', { tokenId, ...rest }, 'revokedId')).code ?? null,
   REST: async (by: TestPlatform, tokenId: string, rest: object = {}): Promise<string | null> => {
     const client = await restClient(t.url, by.authorization);
     const query = new URLSearchParams(Object.entries(rest).map(([name, value]) => [name, String(value)])).toString();
@@ -64,11 +65,11 @@ const revocations = {
  * Creates tokens of three generations: `parent` creates `child` and an app, `child` creates `grandchild` and an app.
  */
 async function family(platform: TestPlatform) {
-  const customerId = await newCustomer(platform);
+  const customerId = await platform.newCustomer();
   const parent = await server(platform);
   const child = await server(parent);
   const grandchild = await server(child, ['VIEW']);
-  return { parent, child, grandchild, apps: [await appOf(parent, { customerId }), await appOf(child, { customerId })] };
+  return { parent, child, grandchild, apps: [await parent.appOf({ customerId }), await child.appOf({ customerId })] };
 }
 
 describe.each(Object.entries(revocations))('over %s', (_api, revoke) => {
@@ -107,7 +108,7 @@ describe.each(Object.entries(revocations))('over %s', (_api, revoke) => {
     const config = await rest.ask('PATCH', '/config', { webhookEndpoint: `${hook}/of-settings` });
     expect(config.webhookTokenId).toBe(child.tokenId);
     const update = (by: TestPlatform, endpointId: string, change: object) =>
-      succeed(by, 'updateWebhookEndpoint', { endpointId, ...change });
+      by.succeed('updateWebhookEndpoint', { endpointId, ...change });
     await update(child, all.redirected, { url: `${hook}/elsewhere` });
     await update(platform, all.enabled, { enabled: false });
     await update(parent, all.enabled, { enabled: true });
@@ -188,16 +189,16 @@ describe.each(Object.entries(revocations))('over %s', (_api, revoke) => {
 
   test('a revoked token cannot create another, even while a gateway has it cached', async () => {
     const platform = await newPlatform();
-    const customerId = await newCustomer(platform);
+    const customerId = await platform.newCustomer();
     const ended = await server(platform);
     const endpointId = await endpoint(platform);
     await ended.ask(viewer);
     expect(await revoke(platform, ended.tokenId)).toBeNull();
     const attempts = [
-      act(ended, 'createApiToken', { name: 'late', permissions: ['MANAGE'] }),
-      act(ended, 'createClientToken', { boundTo: { customerId } }),
-      act(ended, 'createWebhookEndpoint', { url: hook }),
-      act(ended, 'updateWebhookEndpoint', { endpointId, url: `${hook}/elsewhere` }),
+      ended.act('createApiToken', { name: 'late', permissions: ['MANAGE'] }),
+      ended.act('createClientToken', { boundTo: { customerId } }),
+      ended.act('createWebhookEndpoint', { url: hook }),
+      ended.act('updateWebhookEndpoint', { endpointId, url: `${hook}/elsewhere` }),
     ];
     for (const attempt of attempts) {
       // If the token is no longer cached, the request itself is rejected.
@@ -207,14 +208,14 @@ describe.each(Object.entries(revocations))('over %s', (_api, revoke) => {
 
   test('a token requested while its creator is being revoked is not created, or ends with its creator', async () => {
     const platform = await newPlatform();
-    const customerId = await newCustomer(platform);
+    const customerId = await platform.newCustomer();
     for (let round = 0; round < 6; round++) {
       const parent = await server(platform);
       await parent.ask(viewer);
       const creations = [0, 1].flatMap(() => [
-        act(parent, 'createApiToken', { name: 'at once', permissions: ['VIEW'] }, 'apiToken { id }'),
-        act(parent, 'createClientToken', { boundTo: { customerId } }, 'tokenId'),
-        act(parent, 'createWebhookEndpoint', { url: hook }, 'endpoint { id }'),
+        parent.act('createApiToken', { name: 'at once', permissions: ['VIEW'] }, 'apiToken { id }'),
+        parent.act('createClientToken', { boundTo: { customerId } }, 'tokenId'),
+        parent.act('createWebhookEndpoint', { url: hook }, 'endpoint { id }'),
       ]);
       // A creation that arrives after the revocation, when the token is no longer cached, gets no result.
       await Promise.all([
@@ -248,9 +249,9 @@ test('a token shows its creator, and a revocation, even a repeated one, returns 
   const made = { [platform.tokenId]: null, [parent.tokenId]: platform.tokenId, [child.tokenId]: parent.tokenId };
   expect(await makers()).toEqual({ ...made, [grandchild.tokenId]: child.tokenId, [overRest]: child.tokenId });
 
-  await succeed(platform, 'revokeClientToken', { tokenId: apps[1]?.tokenId });
+  await platform.succeed('revokeClientToken', { tokenId: apps[1]?.tokenId });
   const counts = 'revokedId endedApiTokens endedClientTokens disabledEndpoints';
-  const revoke = (tokenId: string, more: object) => succeed(platform, 'revokeApiToken', { tokenId, ...more }, counts);
+  const revoke = (tokenId: string, more: object) => platform.succeed('revokeApiToken', { tokenId, ...more }, counts);
   const alone = { endedApiTokens: 0, endedClientTokens: 0, disabledEndpoints: 0 };
   expect(await revoke(grandchild.tokenId, { revokeDescendants: false })).toMatchObject(alone);
   const ended = { revokedId: parent.tokenId, endedApiTokens: 2, endedClientTokens: 1, disabledEndpoints: 1 };
@@ -260,7 +261,7 @@ test('a token shows its creator, and a revocation, even a repeated one, returns 
   expect(await revoke(parent.tokenId, {})).toMatchObject(none);
   expect(await makers()).toEqual({ [platform.tokenId]: null });
   const late = await server(platform);
-  await succeed(late, 'revokeApiToken', { tokenId: platform.tokenId, revokeDescendants: false });
+  await late.succeed('revokeApiToken', { tokenId: platform.tokenId, revokeDescendants: false });
   // The creator is still named, although it is revoked.
   const { apiTokens } = await late.ask('{ apiTokens { edges { node { id createdById } } } }');
   expect(apiTokens.edges).toEqual([{ node: { id: late.tokenId, createdById: platform.tokenId } }]);
@@ -276,33 +277,33 @@ test('when a token ends with its creator, its streams and sockets are closed', a
   const open = await openEventStream(`${t.url}/graphql`, grandchild.authorization, document);
   await subscribed(t, before + 2);
   const last = nextOf(open.events);
-  await succeed(platform, 'revokeApiToken', { tokenId: parent.tokenId });
+  await platform.succeed('revokeApiToken', { tokenId: parent.tokenId });
   expect((await raw.closed).code).toBe(4403);
   expect(await last).toMatchObject({ data: { errors: [{ extensions: { code: 'UNAUTHENTICATED' } }] } });
   await expect(open.events.next()).rejects.toThrow();
 });
 
 const deletions = {
-  GraphQL: (by: TestPlatform, customerId: string): Promise<unknown> => succeed(by, 'deleteCustomer', { customerId }),
+  GraphQL: (by: TestPlatform, customerId: string): Promise<unknown> => by.succeed('deleteCustomer', { customerId }),
   REST: async (by: TestPlatform, customerId: string): Promise<unknown> =>
     (await restClient(t.url, by.authorization)).ask('DELETE', `/customers/${customerId}`),
 };
 
-const quoteOf = (platform: TestPlatform, scene: Scene): Promise<Data> => quote(platform, usdToEur(scene));
+const quoteOf = (platform: TestPlatform, scene: Scene): Promise<Data> => platform.quote(usdToEur(scene));
 
 describe.each(Object.entries(deletions))('a customer that is deleted over %s', (_api, remove) => {
   test('loses its tokens, those of its quotes and transactions, and their streams, and gets no new ones', async () => {
     const platform = await newPlatform();
-    const [scene, other] = [await makeScene(platform, 0n), await makeScene(platform)];
+    const [scene, other] = [await platform.makeScene(0n), await platform.makeScene()];
     const [made, foreign] = [await quoteOf(platform, scene), await quoteOf(platform, other)];
     const bounds = [
       { customerId: scene.customerId },
       { quoteId: made.id },
       { transactionId: made.transaction.id },
     ] as const;
-    const ended = await Promise.all(bounds.map((bound) => appOf(platform, bound)));
+    const ended = await Promise.all(bounds.map((bound) => platform.appOf(bound)));
     const elsewhere = [{ customerId: other.customerId }, { quoteId: foreign.id }];
-    const staying = await Promise.all(elsewhere.map((bound) => appOf(platform, bound)));
+    const staying = await Promise.all(elsewhere.map((bound) => platform.appOf(bound)));
     const all = [...ended, ...staying];
     const sockets = await Promise.all(all.map(({ authorization }) => openRawSocket(t.url, authorization)));
     await remove(platform, scene.customerId);
@@ -316,20 +317,20 @@ describe.each(Object.entries(deletions))('a customer that is deleted over %s', (
     }
     for (const bound of bounds) {
       const refused = refusal('CUSTOMER_DELETED', 'boundTo', ...Object.keys(bound));
-      expect(await act(platform, 'createClientToken', { boundTo: bound }, 'tokenId')).toMatchObject(refused);
+      expect(await platform.act('createClientToken', { boundTo: bound }, 'tokenId')).toMatchObject(refused);
     }
   });
 
   test('has no token left, not even one created at the same moment', async () => {
     const platform = await newPlatform();
     for (let round = 0; round < 6; round++) {
-      const scene = await makeScene(platform, 0n);
+      const scene = await platform.makeScene(0n);
       const made = await quoteOf(platform, scene);
       const bounds = [{ customerId: scene.customerId }, { quoteId: made.id }, { transactionId: made.transaction.id }];
       await Promise.all([
-        ...bounds.map((bound) => act(platform, 'createClientToken', { boundTo: bound }, 'tokenId')),
+        ...bounds.map((bound) => platform.act('createClientToken', { boundTo: bound }, 'tokenId')),
         remove(platform, scene.customerId),
-        ...bounds.map((bound) => act(platform, 'createClientToken', { boundTo: bound }, 'tokenId')),
+        ...bounds.map((bound) => platform.act('createClientToken', { boundTo: bound }, 'tokenId')),
       ]);
     }
     const { rows } = await t.gateway.payments.database.pool.query(
@@ -342,8 +343,8 @@ describe.each(Object.entries(deletions))('a customer that is deleted over %s', (
 
 test("the database rejects a customer's token whose owner is a different customer or missing", async () => {
   const platform = await newPlatform();
-  const customerId = uuidIn(await newCustomer(platform));
-  for (const owner of [null, uuidIn((await makeScene(platform)).customerId)]) {
+  const customerId = uuidIn(await platform.newCustomer());
+  for (const owner of [null, uuidIn((await platform.makeScene()).customerId)]) {
     await expect(
       t.gateway.payments.database.pool.query(
         `insert into client_token (platform_id, customer_id, owner_id, permissions, expires_at)

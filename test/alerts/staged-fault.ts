@@ -3,7 +3,6 @@ import type pg from 'pg';
 import type { Surroundings } from '../faults/faults.ts';
 import type { Instance } from '../faults/instances.ts';
 import type { DoomedPostgres } from '../faults/postgres.ts';
-import { succeed } from '../setup/acts.ts';
 import { query } from '../setup/embedded-servers.ts';
 import { type Data, openClient, type TestPlatform } from '../setup/gateway.ts';
 
@@ -97,7 +96,7 @@ export async function eventsUntil(
   count: string,
   most: number,
 ): Promise<void> {
-  const end = repeated(8, () => succeed(other, 'sandboxFundAccount', { accountId, amount: 1n }));
+  const end = repeated(8, () => other.succeed('sandboxFundAccount', { accountId, amount: 1n }));
   const isAbove = async () => {
     const [row] = await query<{ count: number }>(databaseUrl, count);
     return (row?.count ?? 0) > most;

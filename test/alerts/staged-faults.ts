@@ -2,8 +2,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { stepLock } from '../../src/domain/events/sequencer.ts';
 import { simulatedDomain } from '../../src/rails/rail-parts.ts';
 import { needsDisk } from '../faults/postgres.ts';
-import { ended, feedEnd, lookUp, pay, succeed } from '../setup/acts.ts';
-import { makeScene } from '../setup/scene.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 import { answer, startReceiver } from '../webhooks/receiver.ts';
 import {
@@ -22,7 +20,7 @@ const address = (currency: string) => `$success.${currency}@${simulatedDomain}`;
 
 /** Looks up a receiver. Returns a function that reads the lookup again. */
 async function readingLookups({ other }: Stage) {
-  const { id } = await lookUp(other, address('usd'));
+  const { id } = await other.lookUp(address('usd'));
   return () => other.send('query ($id: ID!) { node(id: $id) { id ... on Lookup { umaAddress } } }', { id });
 }
 
@@ -159,9 +157,9 @@ const ofInstances: Readonly<Record<string, StagedFault>> = {
     staged: 'a person creates, by hand, a unique index that commands violate',
     alerts: ['PaymentsRacesLost'],
     async stage({ other, own }) {
-      await lookUp(other, address('eur'));
+      await other.lookUp(address('eur'));
       await own(`create unique index by_hand on lookup (platform_id) where uma_address = '${address('eur')}'`);
-      const stop = repeated(2, () => lookUp(other, address('eur'), { idempotencyKey: crypto.randomUUID() }));
+      const stop = repeated(2, () => other.lookUp(address('eur'), { idempotencyKey: crypto.randomUUID() }));
       return [() => own('drop index by_hand').then(stop)];
     },
   },
@@ -186,10 +184,10 @@ const ofInstances: Readonly<Record<string, StagedFault>> = {
     alerts: ['PaymentsFeedBehind'],
     async stage(stage) {
       const { other, instance } = stage;
-      const { usd } = await makeScene(other);
-      const after = await feedEnd(other);
+      const { usd } = await other.makeScene();
+      const after = await other.feedEnd();
       const follower = other.watch('subscription ($after: String) { events(after: $after) { id } }', { after });
-      await succeed(other, 'sandboxFundAccount', { accountId: usd, amount: 1n });
+      await other.succeed('sandboxFundAccount', { accountId: usd, amount: 1n });
       await follower.next();
       instance.proxy.stallOn(/live_events/);
       const head = `select sequence::int as count from feed_head where platform_id = '${other.platformId}'`;
@@ -208,9 +206,9 @@ const ofInstances: Readonly<Record<string, StagedFault>> = {
     staged: 'a payment to an external account fails, and its money cannot go back; ended by `ops suspense release`',
     alerts: ['PaymentsSuspense'],
     async stage({ other, ops }) {
-      const scene = await makeScene(other, 50_000n, '007');
-      const { id } = await pay(other, scene, 10_000);
-      await ended(other, id);
+      const scene = await other.makeScene(50_000n, '007');
+      const { id } = await other.pay(scene, 10_000);
+      await other.ended(id);
       return [() => ops('suspense', 'release', id)];
     },
   },
@@ -219,7 +217,7 @@ const ofInstances: Readonly<Record<string, StagedFault>> = {
     alerts: ['PaymentsWebhooksLate'],
     async stage(stage) {
       const { other } = stage;
-      const { usd } = await makeScene(other);
+      const { usd } = await other.makeScene();
       const receiver = await startReceiver(answer(503));
       const ids: string[] = [];
       for (let made = 0; made < endpoints; made += 1) ids.push((await createEndpoint(other, { url: receiver.url })).id);
@@ -229,7 +227,7 @@ const ofInstances: Readonly<Record<string, StagedFault>> = {
         receiver.answer = answer(200);
       };
       const cleanUp = async () => {
-        for (const endpointId of ids) await succeed(other, 'deleteWebhookEndpoint', { endpointId });
+        for (const endpointId of ids) await other.succeed('deleteWebhookEndpoint', { endpointId });
         await receiver.stop();
       };
       return [end, cleanUp];
@@ -241,7 +239,7 @@ const ofInstances: Readonly<Record<string, StagedFault>> = {
       'the owner changes a balance, bypassing the ledger, and `ops audit` runs; ended by restoring the balance and running the audit again',
     alerts: ['PaymentsLedgerBroken'],
     async stage({ other, own, ops }) {
-      const { usd } = await makeScene(other);
+      const { usd } = await other.makeScene();
       const id = usd.replace('InternalAccount:', '');
       await own(spoil(id, '+ 1'));
       await ops('audit');

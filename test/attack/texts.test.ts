@@ -5,7 +5,6 @@ import { schema } from '../../src/api/graphql/server/schema.ts';
 import { accountTypes } from '../../src/core/account-types.ts';
 import { Slots } from '../../src/core/slots.ts';
 import { longest } from '../../src/core/texts.ts';
-import { act } from '../setup/acts.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
 import { placesIn, putAt } from '../setup/inputs.ts';
 import { base as restBase, restClient } from '../setup/rest.ts';
@@ -21,7 +20,7 @@ const t = await testGateway({ SANDBOX_PACE_MS: 600_000 });
 const own = await makeThings(t.platform, 'http://127.0.0.1:9/hook');
 const rest = await restClient(t.url, t.platform.authorization);
 const details = { business: { legalName: 'Engines Ltd' } };
-const made = await act(t.platform, 'createCustomer', { platformCustomerId: 'business', details }, 'customer { id }');
+const made = await t.platform.act('createCustomer', { platformCustomerId: 'business', details }, 'customer { id }');
 const business: string = made.customer.id;
 
 /** The maximum lengths of human-readable strings, by field name. */

@@ -1,6 +1,5 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { act, succeed } from '../setup/acts.ts';
 import { browserPath, faultsOf, screenshot } from '../setup/browser.ts';
 import { sandboxInBrowser } from '../setup/browser-sandbox.ts';
 import type { Data, TestPlatform } from '../setup/gateway.ts';
@@ -85,7 +84,7 @@ describe.skipIf(browserPath === undefined)('on a sandbox that others have used',
     await lab.open('Limit payments');
     const { customerId } = await payerOf(started.gateway.url);
     await page.locator('.lab-variables').getByText(customerId).waitFor();
-    await succeed(started.sandbox, 'sandboxSetKycStatus', { customerId, kycStatus: 'REJECTED' });
+    await started.sandbox.succeed('sandboxSetKycStatus', { customerId, kycStatus: 'REJECTED' });
     await lab.events
       .filter({ hasText: /KYC status/ })
       .first()
@@ -213,33 +212,32 @@ async function useUp({ sandbox, ops }: ReturnType<typeof sandboxInBrowser>): Pro
   );
   const between = { sourceAccountId, destinationAccountId: accounts.edges[0].node.id };
   for (let made = 0; made < payments; made += 10)
-    await Promise.all(Array.from({ length: 10 }, () => succeed(sandbox, 'transferOut', { ...between, amount: 100 })));
+    await Promise.all(Array.from({ length: 10 }, () => sandbox.succeed('transferOut', { ...between, amount: 100 })));
   const back = { sourceAccountId: between.destinationAccountId, destinationAccountId: sourceAccountId };
-  await succeed(sandbox, 'transferIn', { ...back, amount: 100 });
+  await sandbox.succeed('transferIn', { ...back, amount: 100 });
   for (let number = 1; number <= 12; number += 1) {
     const customer = await createPerson(sandbox, number);
-    if (number === 12) await succeed(sandbox, 'deleteCustomer', { customerId: customer.id });
+    if (number === 12) await sandbox.succeed('deleteCustomer', { customerId: customer.id });
   }
   for (let added = 0; ; added += 1) {
     const url = `http://127.0.0.1:${5_000 + added}/webhooks`;
-    if ((await act(sandbox, 'createWebhookEndpoint', { url })).code === 'CONFLICT') break;
+    if ((await sandbox.act('createWebhookEndpoint', { url })).code === 'CONFLICT') break;
   }
   await ops('customer', 'freeze', customerId, '--by', 'a person', '--reason', 'for a day');
   const limited = await payerOf(sandbox.url);
-  await succeed(sandbox, 'setPolicy', { subjectId: limited.customerId, limits: [{ period: 'DAY', payments: 1 }] });
+  await sandbox.succeed('setPolicy', { subjectId: limited.customerId, limits: [{ period: 'DAY', payments: 1 }] });
   const { customerId: rejected } = await payerOf(sandbox.url);
-  await succeed(sandbox, 'sandboxSetKycStatus', { customerId: rejected, kycStatus: 'REJECTED' });
+  await sandbox.succeed('sandboxSetKycStatus', { customerId: rejected, kycStatus: 'REJECTED' });
   // The newest customer who can pay is not a sample person.
   await payerOf(sandbox.url);
   const rich = await createPerson(sandbox, 13);
   const accountId = rich.accounts.nodes.find(({ currency }: Data) => currency.code === 'USD').id;
-  await succeed(sandbox, 'sandboxFundAccount', { accountId, amount: 100_000 });
+  await sandbox.succeed('sandboxFundAccount', { accountId, amount: 100_000 });
 }
 
 async function createPerson(platform: TestPlatform, number: number): Promise<Data> {
   const person = { individual: { fullName: `Person ${number}`, birthDate: '1990-01-01', nationality: 'US' } };
-  const { customer } = await succeed(
-    platform,
+  const { customer } = await platform.succeed(
     'createCustomer',
     { platformCustomerId: `used-${number}`, details: person },
     'customer { id accounts { nodes { id currency { code } } } }',

@@ -2,11 +2,9 @@ import type { BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { describe, expect, test, vi } from 'vitest';
 import { accountExamples } from '../../src/core/account-examples.ts';
 import { accountTypes } from '../../src/core/account-types.ts';
-import { succeed } from '../setup/acts.ts';
 import { browserPath, faultsOf, screenshot } from '../setup/browser.ts';
 import { sandboxInBrowser } from '../setup/browser-sandbox.ts';
 import type { TestPlatform } from '../setup/gateway.ts';
-import { serverOf } from '../setup/scene.ts';
 
 const phone = { width: 390, height: 844 };
 
@@ -89,7 +87,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
 
     // This payment had not ended when the network was cut; the resumed stream shows its end.
     expect(await waiting.getByText('PENDING').count()).toBe(1);
-    await succeed(started.sandbox, 'approveTransaction', { transactionId: incoming });
+    await started.sandbox.succeed('approveTransaction', { transactionId: incoming });
     await waiting.getByText('COMPLETED').waitFor();
 
     await page.emulateMedia({ colorScheme: 'dark' });
@@ -127,7 +125,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
       { period: 'DAY', payments: 5 },
       { period: 'PAYMENT', ...usd('100.00') },
     ];
-    await succeed(sandbox, 'setPolicy', { subjectId: customerId, limits, approval: { above: [usd('20.00')] } });
+    await sandbox.succeed('setPolicy', { subjectId: customerId, limits, approval: { above: [usd('20.00')] } });
     const { page, pay, quote } = await openWallet({ viewport: phone, colorScheme: 'dark' });
     await select(pay, 'From', 'USD account');
     await pay.getByText('$100.00 and 5 payments left today · $100.00 in one payment', { exact: true }).waitFor();
@@ -162,11 +160,11 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     const { transactions } = await sandbox.ask(
       '{ transactions(first: 1, filter: { status: [CREATED] }) { edges { node { id } } } }',
     );
-    const boss = await serverOf(sandbox, 'VIEW', 'APPROVE');
-    await succeed(boss, 'approveTransaction', { transactionId: transactions.edges[0].node.id });
+    const boss = await sandbox.serverOf('VIEW', 'APPROVE');
+    await boss.succeed('approveTransaction', { transactionId: transactions.edges[0].node.id });
     await pay.getByRole('status').filter({ hasText: 'COMPLETED' }).waitFor();
     await pay.getByText('$79.99 and 4 payments left today').waitFor();
-    await succeed(sandbox, 'deletePolicy', { subjectId: customerId });
+    await sandbox.succeed('deletePolicy', { subjectId: customerId });
   });
 
   test('a payee of every type is added as printed on an invoice, and the form shows every error and warning', async () => {
@@ -346,8 +344,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
 
   test('a wallet without payees or without a token says so', async () => {
     const { sandbox } = started;
-    const { customer } = await succeed(
-      sandbox,
+    const { customer } = await sandbox.succeed(
       'createCustomer',
       {
         platformCustomerId: 'nobody',
@@ -356,7 +353,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
       'customer { id }',
     );
     const input = { boundTo: { customerId: customer.id }, permissions: ['VIEW'], expiresInSeconds: 900 };
-    const token = await succeed(sandbox, 'createClientToken', input, 'token expiresAt');
+    const token = await sandbox.succeed('createClientToken', input, 'token expiresAt');
     const { page, pay } = await openWallet();
     await page.route('**/wallet/token', (route) => route.fulfill({ json: token }));
     await page.reload();
@@ -391,10 +388,10 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await quote('2.000,00');
     await pay.getByRole('timer').waitFor();
     const limits = [{ period: 'DAY', currency: 'EUR', amount: { decimal: '1234.50' } }];
-    await succeed(sandbox, 'setPolicy', { subjectId: customerId, limits });
+    await sandbox.succeed('setPolicy', { subjectId: customerId, limits });
     await pay.getByRole('button', { name: /^Pay / }).click();
     await expect.poll(said).toBe('More than your limit allows: 1.234,50\u00a0€ left today.');
-    await succeed(sandbox, 'deletePolicy', { subjectId: customerId });
+    await sandbox.succeed('deletePolicy', { subjectId: customerId });
 
     await quote('3.000,00');
     await pay.getByRole('timer').waitFor();
@@ -403,7 +400,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
       return (await sandbox.ask(`{ accounts(first: 1, filter: ${filter}) { edges { node { id } } } }`)).accounts
         .edges[0].node.id;
     };
-    await succeed(sandbox, 'transferOut', {
+    await sandbox.succeed('transferOut', {
       ...{ sourceAccountId: await accounts('INTERNAL'), destinationAccountId: await accounts('EXTERNAL') },
       amount: 8_765_50,
     });
@@ -412,14 +409,14 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
 
     await quote('1,00');
     await pay.getByRole('timer').waitFor();
-    await succeed(sandbox, 'setPolicy', { subjectId: customerId, receiverCountries: ['JP'] });
+    await sandbox.succeed('setPolicy', { subjectId: customerId, receiverCountries: ['JP'] });
     await pay.getByRole('button', { name: /^Pay / }).click();
     await expect.poll(said).toBe('Your limits do not allow this payment.');
     // The next quote says so before the payment.
     await quote('2,00');
     await expect.poll(said).toBe('Your limits do not allow this payment.');
     expect(await pay.getByRole('timer').count()).toBe(0);
-    await succeed(sandbox, 'deletePolicy', { subjectId: customerId });
+    await sandbox.succeed('deletePolicy', { subjectId: customerId });
   });
 
   test('the name of a payee, however long, does not make the page wider than a phone', async () => {
@@ -483,7 +480,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
       '{ accounts(first: 1, filter: { status: [PENDING] }) { edges { node { id } } } }',
     );
     const accountId = accounts.edges[0].node.id;
-    await succeed(sandbox, 'sandboxSetExternalAccountStatus', { accountId, status: 'ACTIVE' });
+    await sandbox.succeed('sandboxSetExternalAccountStatus', { accountId, status: 'ACTIVE' });
     await options.filter({ hasText: 'Ada Waiting' }).waitFor({ state: 'attached' });
     await page.getByText('Its bank is still checking').waitFor({ state: 'detached' });
     expect(await page.getByLabel('To').locator('option:checked').textContent()).toMatch(/^Ada Waiting/);
@@ -533,7 +530,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     const idOf = (type: string) =>
       accounts.edges.find(({ node }: { node: { __typename: string } }) => node.__typename === type).node.id;
     const [sourceAccountId, destinationAccountId] = [idOf('InternalAccount'), idOf('ExternalAccount')];
-    const payOne = () => succeed(sandbox, 'transferOut', { sourceAccountId, destinationAccountId, amount: 1 });
+    const payOne = () => sandbox.succeed('transferOut', { sourceAccountId, destinationAccountId, amount: 1 });
     // On a busy machine the service refuses requests, which the client repeats.
     for (let number = 0; number < 25; number += 1) await vi.waitFor(payOne, { timeout: 30_000 });
     const { page } = await openWallet();
@@ -678,7 +675,7 @@ const isTooWide = (page: Page) => page.evaluate(() => document.documentElement.s
 
 /** Adds a bank account in the United States as a payee of the wallet's customer. */
 async function newPayee(sandbox: TestPlatform, fullName: string, accountNumber: string): Promise<void> {
-  await succeed(sandbox, 'createExternalAccount', {
+  await sandbox.succeed('createExternalAccount', {
     ...{ customerId: await sampleCustomer(sandbox), currency: 'USD' },
     accountInfo: { usAccount: { accountNumber, routingNumber: '021000021', accountCategory: 'CHECKING' } },
     beneficiary: { individual: { fullName } },
@@ -699,8 +696,7 @@ async function fillPayee(page: Page, owner: string, accountNumber: string): Prom
 
 /** Announces a payment to the wallet's customer, which waits until its platform approves it. Returns its id. */
 async function announce(sandbox: TestPlatform, decimal = '7.77'): Promise<string> {
-  const { transaction } = await succeed(
-    sandbox,
+  const { transaction } = await sandbox.succeed(
     'sandboxReceiveUma',
     {
       receiver: { customerId: await sampleCustomer(sandbox) },

@@ -1,15 +1,13 @@
 import { expect, test } from 'vitest';
-import { pay } from '../setup/acts.ts';
 import { type Data, testGateway, triedAs } from '../setup/gateway.ts';
 import { askOps, runOps, typeIn } from '../setup/ops.ts';
-import { makeScene } from '../setup/scene.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 
 // Every operator command that changes something writes an audit record in the same transaction (decision 79).
 
 const t = await testGateway({ SECRET_KEY: Buffer.alloc(32, 7) });
 const secret = { SECRET_KEY: Buffer.alloc(32, 7).toString('base64') };
-const scene = await makeScene(t.platform, 1_000n);
+const scene = await t.platform.makeScene(1_000n);
 
 const ops = (...args: string[]) => runOps(t.databaseUrl, args, secret);
 const answer = (...args: string[]): Promise<Data> => askOps(t.databaseUrl, args, secret);
@@ -18,7 +16,7 @@ const by = ['--by', 'Ada Lovelace', '--reason', 'a test'];
 const platformId = () => `Platform:${t.platform.platformId}`;
 
 test('each command that changes something is recorded: who, what, why and which row', async () => {
-  const { id: transaction } = await pay(t.platform, scene, 10, { sandboxScenario: { delayMs: 3_600_000 } });
+  const { id: transaction } = await t.platform.pay(scene, 10, { sandboxScenario: { delayMs: 3_600_000 } });
   const webhookEndpoint = await createEndpoint(t.platform, { url: 'http://127.0.0.1:9/hook' });
   const made = await answer('platform', 'create', 'acme', '--sandbox', ...by);
   await answer('platform', 'limits', 'acme', '--platform', '100/500', ...by);

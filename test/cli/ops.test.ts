@@ -4,11 +4,9 @@ import { keyId, SecretBox, sealedWith } from '../../src/core/secret-box.ts';
 import { openDatabase } from '../../src/infra/database/database.ts';
 import { servingUrl } from '../../src/infra/database/embedded/serving-login.ts';
 import { checkKeys, listKeysInUse } from '../../src/server/start/keys-in-use.ts';
-import { act, pay, succeed } from '../setup/acts.ts';
 import { emptyDatabase } from '../setup/database.ts';
 import { connect, type Data, ownClient, testGateway } from '../setup/gateway.ts';
 import { askOps, type OpsResult, runOps, typeIn } from '../setup/ops.ts';
-import { makeScene, serverOf } from '../setup/scene.ts';
 
 const [firstKey, secondKey] = [randomBytes(32), randomBytes(32)];
 const [firstId, secondId] = [keyId('SECRET_KEY', firstKey), keyId('SECRET_KEY', secondKey)];
@@ -37,17 +35,17 @@ async function refusal(args: readonly string[], environment?: Environment): Prom
 test('the policy commands list what is left of each limit, and the payments waiting for approval by a second person', async () => {
   expect(await ops(['policy', 'list', 'test'])).toMatchObject({ code: 0, out: 'The platform test has no policy.' });
   expect((await ops(['policy', 'held', 'test'])).out).toBe('No payment of the platform test waits for an approval.');
-  const scene = await makeScene(t.platform);
-  const clerk = await serverOf(t.platform, 'VIEW', 'TRANSACT');
+  const scene = await t.platform.makeScene();
+  const clerk = await t.platform.serverOf('VIEW', 'TRANSACT');
   const limits = [
     { period: 'DAY', currency: 'USD', amount: { decimal: '500.00' } },
     { period: 'MONTH', payments: 20 },
   ];
   const approval = { above: [{ currency: 'USD', amount: { decimal: '100.00' } }] };
   const rest = { kinds: ['TRANSFER_OUT'], receiverCountries: ['US'], hoursFrom: '00:00', hoursTo: '24:00' };
-  await succeed(t.platform, 'setPolicy', { subjectId: clerk.tokenId, limits, approval, ...rest });
-  await pay(clerk, scene, 10_000);
-  const { id } = await pay(clerk, scene, 10_001);
+  await t.platform.succeed('setPolicy', { subjectId: clerk.tokenId, limits, approval, ...rest });
+  await clerk.pay(scene, 10_000);
+  const { id } = await clerk.pay(scene, 10_001);
   expect(await answer(['policy', 'list', 'test'])).toMatchObject([
     {
       ...{ subject: clerk.tokenId, kinds: ['TRANSFER_OUT'], receivers: ['US'], hours: '00:00-24:00', timeZone: 'UTC' },
@@ -206,9 +204,9 @@ test('the doctor exits with 1 if it finds a fault, and commands without a databa
 });
 
 test("the commands list and retry a payment's orders, replay its webhooks, and print its account's statement", async () => {
-  const scene = await makeScene(t.platform);
+  const scene = await t.platform.makeScene();
   const slow = { sandboxScenario: { delayMs: 600_000 } };
-  const transaction = await pay(t.platform, scene, 10_000, slow);
+  const transaction = await t.platform.pay(scene, 10_000, slow);
   const listed: Data[] = await answer(['order', 'list']);
   const order = listed.find((one) => one.transaction === transaction.id);
   expect(order).toMatchObject({ status: 'PENDING', platform: 'test' });
@@ -217,7 +215,7 @@ test("the commands list and retry a payment's orders, replay its webhooks, and p
   expect(await ofStatus('PENDING')).toContain(transaction.id);
   expect(await ofStatus('COMPLETED')).not.toContain(transaction.id);
   expect((await ops(['order', 'list', '--status', 'GONE'])).code).toBe(2);
-  await pay(t.platform, scene, 10_000, slow);
+  await t.platform.pay(scene, 10_000, slow);
   expect((await ops(['order', 'list', '--limit', '1'])).out).toMatch(/Showing 1 of \d+: use --limit to list more\./);
   expect(await answer(['order', 'retry', transaction.id])).toEqual({ transaction: transaction.id, orders: 1 });
   expect((await ops(['order', 'retry', 'Transaction:0190f0f0-0000-7000-8000-000000000000'])).code).toBe(1);
@@ -233,11 +231,11 @@ test("the commands list and retry a payment's orders, replay its webhooks, and p
   expect((await ops(['statement', scene.usd, '--from', 'yesterday', '--to', to])).code).toBe(2);
 
   const endpoint = { url: 'https://hooks.acme.com/', eventTypes: ['OUTGOING_PAYMENT'] };
-  const { id } = (await act(t.platform, 'createWebhookEndpoint', endpoint, 'secret endpoint { id }')).endpoint;
+  const { id } = (await t.platform.act('createWebhookEndpoint', endpoint, 'secret endpoint { id }')).endpoint;
   expect(await answer(['webhook', 'list', 'test'])).toMatchObject([{ id, status: 'ENABLED' }]);
   const unknown = ['webhook', 'replay', 'test', id, '--event', 'Event:0190f0f0-0000-7000-8000-000000000000'];
   expect(await refusal(unknown)).toBe('no such event (EVENT_NOT_FOUND)');
-  await act(t.platform, 'deleteWebhookEndpoint', { endpointId: id }, 'deletedId');
+  await t.platform.act('deleteWebhookEndpoint', { endpointId: id }, 'deletedId');
 });
 
 describe("the service's keys", () => {
@@ -252,8 +250,8 @@ describe("the service's keys", () => {
   test('are checked at startup: an instance that lacks a key in use does not start; a replaced key can be retired', async () => {
     const database = openDatabase({ url: servingUrl(t.databaseUrl), role: 'gateway_serving', poolSize: 2 });
     const endpoint = { url: 'https://hooks.acme.com/', eventTypes: ['OUTGOING_PAYMENT'] };
-    const made = await act(t.platform, 'createWebhookEndpoint', endpoint, 'secret endpoint { id }');
-    await act(t.platform, 'rotateWebhookSecret', { endpointId: made.endpoint.id }, 'secret');
+    const made = await t.platform.act('createWebhookEndpoint', endpoint, 'secret endpoint { id }');
+    await t.platform.act('rotateWebhookSecret', { endpointId: made.endpoint.id }, 'secret');
 
     expect(await checkKeys(database, config(firstKey, secondKey))).toEqual([]);
     expect(await checkKeys(database, config(undefined))).toEqual([]);

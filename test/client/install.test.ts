@@ -1,15 +1,13 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { mint, pay } from '../setup/acts.ts';
 import { app, compile, installClient, root, run, scalarApp } from '../setup/client-package.ts';
 import { testGateway } from '../setup/gateway.ts';
-import { makeScene } from '../setup/scene.ts';
 
 /** The client package as a user gets it: packed, installed by npm into an empty project, compiled and run there. */
 
 const t = await testGateway();
-const scene = await makeScene(t.platform);
+const scene = await t.platform.makeScene();
 
 /** The TypeScript examples on the package's page. */
 const snippets = [
@@ -32,8 +30,8 @@ test('npm installs the package and later others, every example on its page compi
   expect(await compile(client, 'declaring', { 'page.ts': scalars['page.ts'] })).toEqual([]);
   expect([pages.length, others.length]).toEqual([5, 0]);
 
-  const token = await mint(t.platform, { customerId: scene.customerId, permissions: ['VIEW'] });
-  const { id } = await pay(t.platform, scene);
+  const token = await t.platform.mint({ customerId: scene.customerId, permissions: ['VIEW'] });
+  const { id } = await t.platform.pay(scene);
   const { stdout } = await run(process.execPath, ['app/app.js', `${t.url}/graphql`, JSON.stringify(token), id], {
     cwd: client.folder,
   });

@@ -22,20 +22,18 @@ import { openPayments, type Payments } from '../../src/apps/client/payments.ts';
 import { relayNetwork } from '../../src/apps/client/relay.ts';
 import { forwardSubscription } from '../../src/apps/client/urql.ts';
 import { urqlCache } from '../../src/apps/client/urql-cache.ts';
-import { ended, mint, pay } from '../setup/acts.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
 import { restClient } from '../setup/rest.ts';
-import { makeScene } from '../setup/scene.ts';
 
 /** Tests the package as an app uses it, including with Apollo, urql and Relay. */
 
 const root = path.resolve(import.meta.dirname, '../..');
 
 const t = await testGateway();
-const scene = await makeScene(t.platform);
+const scene = await t.platform.makeScene();
 afterEach(() => vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(0), { timeout: 60_000 }));
 
-const token = () => mint(t.platform, { customerId: scene.customerId, permissions: ['VIEW', 'TRANSACT'] });
+const token = () => t.platform.mint({ customerId: scene.customerId, permissions: ['VIEW', 'TRANSACT'] });
 
 /** Opens the client package as an app of the scene's customer does, until the test ends. */
 function open(source: () => Promise<Data> = token): Payments {
@@ -54,7 +52,7 @@ const apolloLink = ({ url, socket, fetch }: Payments) =>
 /** Makes payments one after another, and returns their ids, newest first. */
 async function pays(count: number): Promise<string[]> {
   const ids: string[] = [];
-  for (let at = 0; at < count; at += 1) ids.unshift((await ended(t.platform, (await pay(t.platform, scene)).id)).id);
+  for (let at = 0; at < count; at += 1) ids.unshift((await t.platform.ended((await t.platform.pay(scene)).id)).id);
   return ids;
 }
 
@@ -226,7 +224,7 @@ test('operations can be sent as hashes, also for streams, with a token for regis
   const manifest = Object.entries(hashes).map(([name, hash]) => [hash.slice('sha256:'.length), texts[name]]);
   const rest = await restClient(t.url, t.platform.authorization);
   await rest.ask('POST', '/trusted-documents', Object.fromEntries(manifest));
-  const payments = open(() => mint(t.platform, { customerId: scene.customerId, trustedDocumentsOnly: true }));
+  const payments = open(() => t.platform.mint({ customerId: scene.customerId, trustedDocumentsOnly: true }));
   expect((await payments.execute(hashes.Transaction, { id })).transaction?.id).toBe(id);
   expect((await payments.execute(operations.Transaction, { id })).transaction?.id).toBe(id);
   const seen: string[] = [];
@@ -357,7 +355,7 @@ test('urql: pages become one list, and streams update it', async () => {
   expect(first?.edges.map(({ node }) => node.id)).toEqual(paid.slice(0, 2));
   const second = await read({ first: 2, after: first?.pageInfo.endCursor });
   expect(second?.edges.map(({ node }) => node.id).slice(0, 3)).toEqual(paid);
-  const { id } = await pay(t.platform, scene);
+  const { id } = await t.platform.pay(scene);
   await client.query(documents.Transaction, { id });
   await new Promise<void>((resolve, reject) => {
     const stream = client.subscription(documents.FollowTransaction, { id }).subscribe(({ data, error }) => {

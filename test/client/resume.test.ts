@@ -7,15 +7,13 @@ import { type Client, createClient } from 'graphql-ws';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { resumingClient } from '../../src/apps/client/resume.ts';
-import { ended, feedEnd, pay } from '../setup/acts.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
-import { makeScene } from '../setup/scene.ts';
 import { nextOf, openEventStream, openRawSocket } from '../setup/streams.ts';
 
 /** Stock clients with the packaged helpers: they miss nothing and repeat nothing, whenever their connection is cut. */
 
 const t = await testGateway();
-const scene = await makeScene(t.platform);
+const scene = await t.platform.makeScene();
 
 /** The document of an app, with neither `after` nor `cursor`. */
 const query = `subscription Payments($id: ID!) { transactionUpdates(of: { customerId: $id }) { status transaction { id version } } }`;
@@ -113,7 +111,7 @@ test.each(Object.entries(clients))(
   async (_name, open) => {
     const gate = new Gate();
     const { subscribe, cut } = open(gate);
-    const before = await feedEnd(t.platform);
+    const before = await t.platform.feedEnd();
     const seen: string[] = [];
     const stop = subscribe(({ data, errors, error }) => {
       if (errors ?? error) seen.push(JSON.stringify(errors ?? error));
@@ -124,7 +122,7 @@ test.each(Object.entries(clients))(
       vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(count), { timeout: 60_000 });
     await subscriptions(1);
     const paid = async (count: number) => {
-      for (let at = 0; at < count; at += 1) await ended(t.platform, (await pay(t.platform, scene)).id);
+      for (let at = 0; at < count; at += 1) await t.platform.ended((await t.platform.pay(scene)).id);
     };
     const isShown = async () => {
       const expected = await changesAfter(before);
@@ -160,8 +158,8 @@ async function changesAfter(cursor: string): Promise<string[]> {
 test('a message has its cursor if the request asks for it, on every transport, and a stream resumes after it', async () => {
   const [url, { authorization }] = [t.url, t.platform];
   const text = `subscription { transactionUpdates(of: { customerId: "${scene.customerId}" }) { status transaction { id } } }`;
-  const first = await feedEnd(t.platform);
-  const { id } = await ended(t.platform, (await pay(t.platform, scene)).id);
+  const first = await t.platform.feedEnd();
+  const { id } = await t.platform.ended((await t.platform.pay(scene)).id);
 
   const raw = await openRawSocket(url, authorization);
   const begin = (name: string, extensions: object) =>

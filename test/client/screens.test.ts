@@ -2,9 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { buildSchema, OperationTypeNode, parse, specifiedRules, validate } from 'graphql';
 import { expect, test } from 'vitest';
 import * as operations from '../../src/apps/client/generated/operations.ts';
-import { ended, mint, pay, sender, succeed, usdToEur } from '../setup/acts.ts';
+import { sender, usdToEur } from '../setup/acts.ts';
 import { connect, type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
-import { externalAccount, fund, makeScene, newCustomer } from '../setup/scene.ts';
 import { createEndpoint, endpointUntil } from '../webhooks/endpoint.ts';
 import { answer, ownReceiver } from '../webhooks/receiver.ts';
 
@@ -21,12 +20,12 @@ const t = await testGateway();
 const now = async (): Promise<string> => (await t.platform.ask('{ viewer { serverTime } }')).viewer.serverTime;
 /** A time just before the first payment. */
 const start = await now();
-const scene = await makeScene(t.platform);
+const scene = await t.platform.makeScene();
 const app = await appOf({ customerId: scene.customerId });
 
 async function appOf(bound: object, permissions = ['VIEW', 'TRANSACT']): Promise<TestPlatform> {
   const grants = 'customerId' in bound ? ['ADD_BENEFICIARIES', 'LOOK_UP_RECEIVERS'] : [];
-  const { token } = await mint(t.platform, { ...bound, permissions, grants });
+  const { token } = await t.platform.mint({ ...bound, permissions, grants });
   return connect(t.url, t.platform.platformId, `Bearer ${token}`);
 }
 
@@ -53,7 +52,7 @@ async function payQuote(by: TestPlatform, rest: object = {}): Promise<string> {
   const { createQuote } = await show(by, 'create-quote', { input: usdToEur(scene, rest) });
   const { executeQuote } = await show(by, 'execute-quote', { input: { quoteId: createQuote.quote.id } });
   expect(executeQuote.quote.transaction.id).toBe(createQuote.quote.transaction.id);
-  await ended(by, createQuote.quote.transaction.id);
+  await by.ended(createQuote.quote.transaction.id);
   return createQuote.quote.transaction.id;
 }
 
@@ -80,10 +79,10 @@ test('the files are valid documents of one operation each, and docs/screens.md h
 
 test('home: balances and the latest payments, without quotes that were never executed', async () => {
   const pulled = { sourceAccountId: scene.outsideUsd, destinationAccountId: scene.usd, amount: 300 };
-  const { transaction: came } = await succeed(t.platform, 'transferIn', pulled, 'transaction { id }');
-  await ended(t.platform, came.id);
-  const paid = await pay(t.platform, scene, 1_234, { description: 'rent' });
-  await ended(t.platform, paid.id);
+  const { transaction: came } = await t.platform.succeed('transferIn', pulled, 'transaction { id }');
+  await t.platform.ended(came.id);
+  const paid = await t.platform.pay(scene, 1_234, { description: 'rent' });
+  await t.platform.ended(paid.id);
   await show(app, 'create-quote', { input: usdToEur(scene) });
   const { viewer } = await show(app, 'home', { recent: 2, locale: 'de-DE' });
   expect(viewer).toMatchObject({
@@ -199,7 +198,7 @@ test('a receiver at a UMA address: its currencies and required facts, a quote to
   });
   const { quote } = quoted.createQuote;
   await show(app, 'execute-quote', { input: { quoteId: quote.id } });
-  await ended(app, quote.transaction.id);
+  await app.ended(quote.transaction.id);
   const { transaction } = await show(app, 'receipt', { transactionId: quote.transaction.id });
   expect(transaction).toMatchObject({
     status: 'COMPLETED',
@@ -295,11 +294,11 @@ test('receipt: parties, amounts, rate, fees and progress, and where the money is
   });
   expect(transaction.timeline.map(({ status }: Data) => status)).toEqual(['PENDING', 'PROCESSING', 'COMPLETED']);
 
-  const refusing = await externalAccount(t.platform, scene.customerId, 'USD', {
+  const refusing = await t.platform.externalAccount(scene.customerId, 'USD', {
     usAccount: { accountNumber: '7654321004', routingNumber: '021000021', accountCategory: 'CHECKING' },
   });
-  const failed = await pay(t.platform, { ...scene, outsideUsd: refusing }, 700);
-  await ended(t.platform, failed.id);
+  const failed = await t.platform.pay({ ...scene, outsideUsd: refusing }, 700);
+  await t.platform.ended(failed.id);
   const onlyThis = await appOf({ transactionId: failed.id }, ['VIEW']);
   expect((await show(app, 'receipt', { transactionId: failed.id })).transaction).toMatchObject({
     status: 'FAILED',
@@ -343,7 +342,7 @@ test('history: by filters and in both orders, page by page, each row with its cu
 });
 
 test('statement: the balances at both ends and the entries between, which add up, with readable names', async () => {
-  await fund(t.platform, scene.usd, 555n);
+  await t.platform.fund(scene.usd, 555n);
   const period = { accountId: scene.usd, from: start, to: new Date(Date.parse(await now()) + 1).toISOString() };
   const { account } = await show(app, 'statement', { ...period, first: 100 });
   expect(account).toMatchObject({ displayName: 'USD account', maskedNumber: masked, currency: { code: 'USD' } });
@@ -406,7 +405,7 @@ test('support view: a platform finds the customer and sees what happened to each
     attempts: [expect.objectContaining({ responseStatus: 500 })],
   });
 
-  const another = await newCustomer(t.platform);
+  const another = await t.platform.newCustomer();
   expect(
     (await show(await appOf({ customerId: another }), 'support-view', { customerId: scene.customerId })).customer,
   ).toBe(null);

@@ -3,10 +3,8 @@ import pg from 'pg';
 import { afterAll, describe, expect, inject, onTestFinished, test } from 'vitest';
 import { migrate, verifyMigrations } from '../../src/infra/database/migrations/migrate.ts';
 import { execute } from '../../src/infra/database/migrations/throwaway.ts';
-import { ended, pay } from '../setup/acts.ts';
 import { emptyDatabase, testDatabase } from '../setup/database.ts';
 import { ownGateway, testClient } from '../setup/gateway.ts';
-import { makeScene } from '../setup/scene.ts';
 
 /** Only the service's roles can call or read anything in its database (docs/database-roles.md). */
 
@@ -134,8 +132,8 @@ test('with a non-superuser owner, as in prisma/roles.sql, everything is closed t
   await verifyMigrations(as(login));
   await verifyMigrations(as(owning));
   const platform = await (await ownGateway({}, empty.url)).newPlatform('served');
-  const { id } = await pay(platform, await makeScene(platform));
-  expect(await ended(platform, id)).toMatchObject({ status: 'COMPLETED' });
+  const { id } = await platform.pay(await platform.makeScene());
+  expect(await platform.ended(id)).toMatchObject({ status: 'COMPLETED' });
   url.username = stranger;
   await expect(verifyMigrations(url.href)).rejects.toThrow('permission denied to set role "gateway_serving"');
 });

@@ -9,17 +9,15 @@ import { leaseRailWebhooks } from '../../src/domain/providers/webhooks.ts';
 import type { Lease } from '../../src/infra/database/leases.ts';
 import type { Queryable } from '../../src/infra/database/statement.ts';
 import { inTransaction } from '../../src/infra/database/transaction.ts';
-import { pay } from '../setup/acts.ts';
 import { testGateway } from '../setup/gateway.ts';
-import { makeScene, newCustomer } from '../setup/scene.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 
 // The test acts as all of an installation's workers. Each leased table has three rows.
 
 const t = await testGateway({ ROLE: 'serve' });
-const scene = await makeScene(t.platform);
-for (let at = 0; at < 2; at++) await newCustomer(t.platform);
-for (let at = 0; at < 3; at++) await pay(t.platform, scene);
+const scene = await t.platform.makeScene();
+for (let at = 0; at < 2; at++) await t.platform.newCustomer();
+for (let at = 0; at < 3; at++) await t.platform.pay(scene);
 for (const name of ['second', 'third']) await t.newPlatform(name);
 await createEndpoint(t.platform, { url: 'https://example.com/' });
 const sequencer = new Sequencer(t.gateway.payments.database);

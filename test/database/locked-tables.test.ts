@@ -2,16 +2,15 @@ import type pg from 'pg';
 import { pino } from 'pino';
 import { expect, test, vi } from 'vitest';
 import { lockWatch } from '../../src/server/workers/workers.ts';
-import { act, actOn, moving } from '../setup/acts.ts';
+import { moving } from '../setup/acts.ts';
 import { query } from '../setup/embedded-servers.ts';
 import { testGateway, uuidIn, whileLocked } from '../setup/gateway.ts';
-import { makeScene } from '../setup/scene.ts';
 
 /** Tests what happens while a table is locked, for example by an ALTER TABLE that is waiting or running. */
 
 const t = await testGateway({}, undefined, { pace: { lockMs: 150 } });
-const scene = await makeScene(t.platform, 1_000_000n);
-const other = await makeScene(t.platform, 1_000_000n);
+const scene = await t.platform.makeScene(1_000_000n);
+const other = await t.platform.makeScene(1_000_000n);
 
 /** Runs `work` while a person has made this change, which is then undone. */
 const holding = (text: string, work: (pid: number) => Promise<void>) =>
@@ -22,7 +21,7 @@ const holding = (text: string, work: (pid: number) => Promise<void>) =>
 
 const key = () => crypto.randomUUID();
 const transferOut = () =>
-  actOn(t.platform, 'transferOut', { ...moving(scene.usd, scene.outsideUsd, 100), idempotencyKey: key() });
+  t.platform.actOn('transferOut', { ...moving(scene.usd, scene.outsideUsd, 100), idempotencyKey: key() });
 
 const busy = {
   code: 'SERVICE_UNAVAILABLE',
@@ -43,7 +42,7 @@ test.each(['account', 'transaction', 'journal', 'posting', 'rail_order', 'idempo
 test('plain commands and reads get "the database is busy", too, over both APIs', async () => {
   await holding('lock table webhook_endpoint, customer, idempotency_record', async () => {
     const input = { url: 'https://example.com/hooks', idempotencyKey: key() };
-    expect(await act(t.platform, 'createWebhookEndpoint', input)).toMatchObject(busy);
+    expect(await t.platform.act('createWebhookEndpoint', input)).toMatchObject(busy);
     const { errors } = await t.platform.send('{ customers(first: 1) { edges { node { id } } } }');
     expect(errors).toMatchObject([{ message: busy.message, extensions: { code: busy.code } }]);
     const response = await fetch(`${t.url}/2025-10-13/customers`, {
@@ -60,7 +59,7 @@ test('a locked account is reported as such, and payments from other accounts con
       message: 'too many concurrent payments on the same account; try again',
     });
     const free = moving(other.usd, other.outsideUsd, 100);
-    expect(await actOn(t.platform, 'transferOut', free)).toHaveProperty('transaction');
+    expect(await t.platform.actOn('transferOut', free)).toHaveProperty('transaction');
   });
 });
 

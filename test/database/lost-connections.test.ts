@@ -1,22 +1,21 @@
 import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { act, ended, execute, moving, quote, receiptOf, usdToEur } from '../setup/acts.ts';
+import { moving, usdToEur } from '../setup/acts.ts';
 import { commit, planWithKey, testProxy } from '../setup/database-proxy.ts';
 import { mutationDocument, mutationVariables } from '../setup/documents.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
 import { restClient, restTransfer } from '../setup/rest.ts';
-import { balanceOf, makeScene } from '../setup/scene.ts';
 
 const { proxy } = await testProxy();
 const t = await testGateway({}, proxy.url, { pace: { statementMs: 500 } });
 const platform = await t.newPlatform('cut-off');
-const scene = await makeScene(platform, 1_000_000n);
+const scene = await platform.makeScene(1_000_000n);
 beforeEach(() => proxy.reopen());
 afterAll(() => proxy.reopen());
 
 const rest = await restClient(t.url, platform.authorization);
 
 const transfer = (idempotencyKey: string, selection = 'transaction { id status }', by = platform) =>
-  act(by, 'transferOut', moving(scene.usd, scene.outsideUsd, 100, { idempotencyKey }), selection);
+  by.act('transferOut', moving(scene.usd, scene.outsideUsd, 100, { idempotencyKey }), selection);
 
 /** Makes a transfer over REST whose response is lost, and repeats it. */
 async function isLostAndReplayed(key: string): Promise<void> {
@@ -38,7 +37,7 @@ async function askUntilAnswered(query: string): Promise<Data> {
 
 describe('silent connections', () => {
   test('are dropped, and the service and its streams recover', async () => {
-    const made = await quote(platform, usdToEur(scene));
+    const made = await platform.quote(usdToEur(scene));
     // Silences all connections: the pool's, the listener's and the sequencer's.
     const { pool } = t.gateway.serving;
     const all = await Promise.all(Array.from({ length: pool.options.max }, () => pool.connect()));
@@ -51,20 +50,20 @@ describe('silent connections', () => {
     await vi.waitFor(() => expect(proxy.givenUp).toBeGreaterThanOrEqual(10), 60_000);
     await Promise.all(Array.from({ length: 20 }, () => platform.ask('{ customers { edges { node { id } } } }')));
 
-    await execute(platform, made.id);
-    expect(await ended(platform, made.transaction.id)).toMatchObject({ status: 'COMPLETED' });
+    await platform.execute(made.id);
+    expect(await platform.ended(made.transaction.id)).toMatchObject({ status: 'COMPLETED' });
     expect(proxy.givenUp).toBeGreaterThan(frozen - 3);
   });
 });
 
 describe('a command whose response from the database is lost in transit', () => {
   test('has an unknown outcome, and says what to do; a repeated request returns the original result', async () => {
-    const before = await balanceOf(platform, scene.usd);
+    const before = await platform.balanceOf(scene.usd);
     proxy.loseAnswer(planWithKey('lost-1'));
     expect(await transfer('lost-1')).toMatchObject({ __typename: 'OutcomeUnknownError', code: 'OUTCOME_UNKNOWN' });
-    expect(await receiptOf(platform, 'transferOut', 'lost-1')).toMatchObject({ outcome: 'SUCCEEDED', code: null });
+    expect(await platform.receiptOf('transferOut', 'lost-1')).toMatchObject({ outcome: 'SUCCEEDED', code: null });
     expect(await transfer('lost-1')).toMatchObject({ replayed: true, transaction: { status: 'PENDING' } });
-    expect(await balanceOf(platform, scene.usd)).toBe(before - 100n);
+    expect(await platform.balanceOf(scene.usd)).toBe(before - 100n);
   });
 
   test('is 504 over REST, even for plain records', async () => {
@@ -73,10 +72,10 @@ describe('a command whose response from the database is lost in transit', () => 
 
     const endpoint = { url: 'http://127.0.0.1:9/hook', idempotencyKey: 'lost-3' };
     proxy.loseAnswer(commit);
-    expect(await act(platform, 'createWebhookEndpoint', endpoint, 'endpoint { id }')).toMatchObject({
+    expect(await platform.act('createWebhookEndpoint', endpoint, 'endpoint { id }')).toMatchObject({
       code: 'OUTCOME_UNKNOWN',
     });
-    expect(await receiptOf(platform, 'createWebhookEndpoint', 'lost-3')).toMatchObject({ outcome: 'SUCCEEDED' });
+    expect(await platform.receiptOf('createWebhookEndpoint', 'lost-3')).toMatchObject({ outcome: 'SUCCEEDED' });
   });
 
   test('is not reported as unexecuted when only part of its response is unreadable', async () => {
@@ -107,5 +106,5 @@ test('while the database is unreachable, a receipt does not claim that nothing w
   expect(errors?.[0]?.extensions.code).toBe('SERVICE_UNAVAILABLE');
   expect(data?.mutationReceipt ?? null).toBeNull();
   proxy.reopen();
-  expect(await receiptOf(platform, 'transferOut', 'happened')).toMatchObject({ outcome: 'SUCCEEDED' });
+  expect(await platform.receiptOf('transferOut', 'happened')).toMatchObject({ outcome: 'SUCCEEDED' });
 });

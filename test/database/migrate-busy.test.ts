@@ -10,10 +10,8 @@ import {
   startThrowawayPostgres,
   type ThrowawayDatabase,
 } from '../../src/infra/database/migrations/throwaway.ts';
-import { payOut } from '../setup/acts.ts';
 import { query } from '../setup/embedded-servers.ts';
 import { openClient, ownClient, startTestGateway } from '../setup/gateway.ts';
-import { makeScene } from '../setup/scene.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 import { startReceiver } from '../webhooks/receiver.ts';
 import { type PrismaFolder, prismaFolder } from './prisma-folder.ts';
@@ -89,7 +87,7 @@ test("a migration gets past the service's background work and payments, and no r
   const t = await startTestGateway();
   const receiver = await startReceiver();
   for (let made = 0; made < 3; made += 1) await createEndpoint(t.platform, { url: receiver.url });
-  const scene = await makeScene(t.platform, 1_000_000n);
+  const scene = await t.platform.makeScene(1_000_000n);
   const folder = await prismaFolder();
   await cp('prisma', folder.path, { recursive: true });
   const tables = ['webhook_delivery', 'webhook_endpoint', 'outbox', 'transaction', 'account', 'posting', 'rail_order'];
@@ -101,7 +99,7 @@ test("a migration gets past the service's background work and payments, and no r
   const paid = Promise.withResolvers<void>();
   const paying = [1, 2].map(async () => {
     while (goesOn) {
-      await payOut(t.platform, scene, 100n);
+      await t.platform.payOut(scene, 100n);
       paid.resolve();
     }
   });

@@ -1,11 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { servingUrl } from '../../src/infra/database/embedded/serving-login.ts';
 import { findPooler, prepareLogin } from '../../src/infra/database/pooler.ts';
-import { ended, pay, succeed } from '../setup/acts.ts';
 import { ownDatabase, testDatabase } from '../setup/database.ts';
 import { query } from '../setup/embedded-servers.ts';
 import { ownGateway, type TestPlatform } from '../setup/gateway.ts';
-import { makeScene } from '../setup/scene.ts';
 
 // Here, an ordinary server stands in for a pooler. The soak test "pooler" uses a real one.
 
@@ -60,12 +58,12 @@ describe.each([
     await prepareLogin(address, address);
     const t = await ownGateway({ DATABASE_POOL: 1 }, own.url, { pooler: { url: address, prepares } });
     const platforms = [await t.newPlatform('one'), await t.newPlatform('two')];
-    const scenes = await Promise.all(platforms.map((platform) => makeScene(platform)));
-    const paid = await Promise.all(platforms.map((platform, at) => pay(platform, scenes[at] as never)));
+    const scenes = await Promise.all(platforms.map((platform) => platform.makeScene()));
+    const paid = await Promise.all(platforms.map((platform, at) => platform.pay(scenes[at] as never)));
     for (const [at, platform] of platforms.entries())
-      expect((await ended(platform, paid[at].id)).status).toBe('COMPLETED');
+      expect((await platform.ended(paid[at].id)).status).toBe('COMPLETED');
     const second = { name: 'second', permissions: ['VIEW'], idempotencyKey: 'one-key' };
-    for (const platform of platforms) await succeed(platform, 'createApiToken', second);
+    for (const platform of platforms) await platform.succeed('createApiToken', second);
     // Both platforms take turns on the same connection, with many concurrent reads.
     const answers = await Promise.all(
       Array.from({ length: 40 }, (_, turn) => listed(platforms[turn % 2] as TestPlatform)),

@@ -2,13 +2,12 @@ import { expect, test } from 'vitest';
 import { readRow, readRows } from '../../src/infra/database/read-rows.ts';
 import { openAsOwner } from '../setup/database.ts';
 import { testGateway, uuidIn } from '../setup/gateway.ts';
-import { makeScene } from '../setup/scene.ts';
 
 // both-apis.test.ts compares the rows of lists, by filter and order, with those of GraphQL.
 
 const t = await testGateway({ SANDBOX_PACE_MS: 600_000 });
 const { database } = t.gateway.payments;
-const { customerId } = await makeScene(t.platform, 10_000n);
+const { customerId } = await t.platform.makeScene(10_000n);
 
 test('reads one row, or null if none meets the conditions', async () => {
   const { platformId } = t.platform;

@@ -2,11 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, describe, expect, test, vi } from 'vitest';
 import { PrimaryPosition } from '../../src/infra/database/replicas/primary-position.ts';
 import { ReadTokens } from '../../src/infra/database/replicas/read-token.ts';
-import { succeed } from '../setup/acts.ts';
 import { databaseProxy } from '../setup/database-proxy.ts';
 import { connect, startTestGateway, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { base } from '../setup/rest.ts';
-import { newCustomer } from '../setup/scene.ts';
 import { startReplicated } from '../setup/standby.ts';
 
 // Two instances on a primary with a streaming replica, which serves reads.
@@ -35,7 +33,7 @@ const start = () =>
 const [one, two] = [await start(), await start()];
 const atOne = await one.newPlatform('reader');
 const atTwo = connect(two.url, atOne.platformId, atOne.authorization);
-let customerId = await newCustomer(atOne);
+let customerId = await atOne.newCustomer();
 
 /** Returns how many reads the replica and the primary have served for both instances, which share this process. */
 async function answered(): Promise<Readonly<Record<'replica' | 'primary', number>>> {
@@ -116,7 +114,7 @@ test('both APIs read nodes and lists from the replica, but run commands and read
     await vi.waitFor(async () => expect((await readsOf(() => read(atTwo))).replica).toBeGreaterThan(0), 60_000);
   const below = 'customer { id metadata { value } internalAccounts: accounts(first: 1) { edges { node { id } } } }';
   const input = { customerId, metadata: [{ key: 'n', value: 'below' }] };
-  expect(await readsOf(() => succeed(atOne, 'updateCustomer', input, below))).toMatchObject({ replica: 0 });
+  expect(await readsOf(() => atOne.succeed('updateCustomer', input, below))).toMatchObject({ replica: 0 });
 });
 
 describe.each(Object.keys(reads))('%s', (name) => {
@@ -212,7 +210,7 @@ describe('with a token', () => {
     const { token } = await write(atOne);
     await caughtUp();
     await standby.pause();
-    const newest = await newCustomer(atTwo);
+    const newest = await atTwo.newCustomer();
     // A reader who has seen this first page must not get an older second page.
     const { value } = await write(atTwo);
     const headers = { 'payments-read-after': token };

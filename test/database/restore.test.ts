@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest'
 import { positionOf } from '../../src/domain/events/cursor.ts';
 import { Sequencer } from '../../src/domain/events/sequencer.ts';
 import { createThrowawayDatabase } from '../../src/infra/database/migrations/throwaway.ts';
-import { act, ended, feedEnd, quote, succeed, usdToEur } from '../setup/acts.ts';
+import { usdToEur } from '../setup/acts.ts';
 import { cursors, sequenceIn as sequenceOf } from '../setup/cursors.ts';
 import { testDatabase } from '../setup/database.ts';
 import {
@@ -18,7 +18,6 @@ import {
   uuidIn,
 } from '../setup/gateway.ts';
 import { askOps, runOps } from '../setup/ops.ts';
-import { fund, makeScene } from '../setup/scene.ts';
 import { commitEvents, nextOf, openRawSocket, type RawSocket, sequenced } from '../setup/streams.ts';
 
 /** A database is restored to an earlier time. Everything that happened after that time is lost and is then repeated. */
@@ -28,12 +27,12 @@ const original = await testDatabase();
 let gateway = await startTestGateway({}, original.url);
 const before = await gateway.newPlatform('restored');
 const { platformId, authorization } = before;
-const scene = await makeScene(before);
+const scene = await before.makeScene();
 /** A quote created before that time. */
-const quoteId: string = (await quote(before, usdToEur(scene))).id;
+const quoteId: string = (await before.quote(usdToEur(scene))).id;
 await sequenced(gateway);
 /** The end of the feed at the time of the backup, one change later, and just before the loss. */
-const backedUp = await feedEnd(before);
+const backedUp = await before.feedEnd();
 await gateway.stop();
 // A database can be copied while it has no connections. The copy is the backup.
 const restored = await createThrowawayDatabase(inject('server').url, new URL(original.url).pathname.slice(1));
@@ -43,7 +42,7 @@ const lostOnes = connect(gateway.url, platformId, authorization);
 /** The orders of the payments made after that time, by payment. */
 const lostOrders = await payAll(gateway, lostOnes, 'first');
 await sequenced(gateway);
-const lost = await feedEnd(lostOnes);
+const lost = await lostOnes.feedEnd();
 const firstAfter = 'query ($after: String) { events(first: 1, after: $after) { edges { cursor } } }';
 const { events } = await lostOnes.ask(firstAfter, { after: backedUp });
 const firstLost: string = events.edges[0].cursor;
@@ -61,17 +60,17 @@ async function payAll(gateway: TestGateway, through: TestPlatform, attempt: stri
   const atOnce = { immediatelyExecute: true, lockedCurrencySide: 'SENDING', lockedCurrencyAmount: 1_000 };
   const destination = { account: { accountId: outsideEur } };
   const quoted = async (operation: 'createQuote' | 'executeQuote', input: object) =>
-    (await succeed(through, operation, input, 'quote { transaction { id } }')).quote.transaction.id;
+    (await through.succeed(operation, input, 'quote { transaction { id } }')).quote.transaction.id;
   const payments = {
-    transferOut: (await succeed(through, 'transferOut', out, isPaid)).transaction.id,
-    transferIn: (await succeed(through, 'transferIn', into, isPaid)).transaction.id,
+    transferOut: (await through.succeed('transferOut', out, isPaid)).transaction.id,
+    transferIn: (await through.succeed('transferIn', into, isPaid)).transaction.id,
     atCreation: await quoted('createQuote', { ...usdToEur(scene), ...atOnce, idempotencyKey: 'quote' }),
     pull: await quoted('createQuote', { source: pull, destination, ...atOnce, idempotencyKey: 'pull' }),
     laterExecuted: await quoted('executeQuote', { quoteId, idempotencyKey: attempt }),
   };
   const orders: Record<string, string[]> = {};
   for (const [name, id] of Object.entries(payments)) {
-    expect((await ended(through, id)).status).toBe('COMPLETED');
+    expect((await through.ended(id)).status).toBe('COMPLETED');
     const { rows } = await gateway.owner.query<{ id: string }>(
       'select id from rail_order where transaction_id = $1 order by kind, id',
       [uuidIn(id)],
@@ -93,10 +92,10 @@ describe('orders sent to rails after a restore', () => {
     const input = { sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 100 };
     const again = { ...input, idempotencyKey: 'again' };
     const ordersOf = async (): Promise<string[]> => {
-      const { transaction, replayed } = await succeed(platform, 'transferOut', again, isPaid);
+      const { transaction, replayed } = await platform.succeed('transferOut', again, isPaid);
       expect(replayed).toBe(false);
       // Waits until the payment's changes are in the feed, because the tests below read it.
-      await ended(platform, transaction.id);
+      await platform.ended(transaction.id);
       const text = 'select id from rail_order where transaction_id = $1';
       const { rows } = await t.owner.query(text, [uuidIn(transaction.id)]);
       await t.owner.query("delete from idempotency_record where key = 'again'");
@@ -136,9 +135,9 @@ describe('feed cursors after a restore', () => {
   beforeAll(async () => {
     // The feed grows beyond every number of the lost future. From here on, a number alone is ambiguous.
     do {
-      await fund(platform, scene.usd, 1n);
+      await platform.fund(scene.usd, 1n);
       await sequenced(t);
-    } while (sequenceIn(await feedEnd(platform)) <= sequenceIn(lost));
+    } while (sequenceIn(await platform.feedEnd()) <= sequenceIn(lost));
   });
 
   test('are rejected by streams and lists if they are from the lost future, even once their numbers are reused', async () => {
@@ -163,7 +162,7 @@ describe('feed cursors after a restore', () => {
   });
 
   test('are valid if they are from before the backup or from after the restore, and nothing is skipped', async () => {
-    const end = await feedEnd(platform);
+    const end = await platform.feedEnd();
     const cursors = await listed(backedUp);
     expect(cursors.at(-1)).toBe(end);
     expect(cursors.map(sequenceIn)).toEqual(cursors.map((_cursor, index) => sequenceIn(backedUp) + BigInt(index + 1)));
@@ -178,14 +177,13 @@ describe('feed cursors after a restore', () => {
   });
 
   test('do not let a client replay webhook events from the lost future', async () => {
-    const { endpoint } = await succeed(
-      platform,
+    const { endpoint } = await platform.succeed(
       'createWebhookEndpoint',
       { url: 'https://example.com/hook', eventTypes: ['OUTGOING_PAYMENT'] },
       'endpoint { id }',
     );
     const replay = (after: string) =>
-      act(platform, 'replayWebhookEvents', { endpointId: endpoint.id, events: { between: { after } } }, 'count');
+      platform.act('replayWebhookEvents', { endpointId: endpoint.id, events: { between: { after } } }, 'count');
     expect(await replay(lost)).toMatchObject({ code: 'INVALID_INPUT', message: expect.stringContaining('undone') });
     expect((await replay(backedUp)).__typename).toBe('ReplayWebhookEventsSuccess');
   });
@@ -202,7 +200,7 @@ describe('feed cursors after a restore', () => {
     const begun = async () => (await t.owner.query('select position, epoch from resume_point')).rows;
     await expect.poll(() => begun()).toHaveLength(1);
     expect((await begun())[0].epoch).toBeGreaterThan(0);
-    await fund(platform, scene.usd, 1n);
+    await platform.fund(scene.usd, 1n);
     const shown = await cursorOf(first);
     const { payload } = await first.receive('ping');
     first.send({ type: 'pong', payload });
@@ -211,7 +209,7 @@ describe('feed cursors after a restore', () => {
       timeout: 5_000,
     });
     first.socket.terminate();
-    await fund(platform, scene.usd, 1n);
+    await platform.fund(scene.usd, 1n);
     const second = await start();
     expect(sequenceIn(await cursorOf(second))).toBe(BigInt(sequence ?? 0) + 1n);
     second.socket.terminate();
@@ -243,8 +241,8 @@ describe('subscribers of an instance that stays connected during a restore', () 
 
   async function follow() {
     await sequenced(t);
-    const before = sequenceIn(await feedEnd(platform));
-    const messages = platform.watch(stream, { after: await feedEnd(platform) });
+    const before = sequenceIn(await platform.feedEnd());
+    const messages = platform.watch(stream, { after: await platform.feedEnd() });
     const first = nextOf(messages);
     await t.owner.query(write(2));
     await first;
@@ -307,11 +305,11 @@ describe('the operator after a restore', () => {
     expect(await unmarked()).toBe('0');
 
     // Cursors from before the mark stay valid, and later cursors are in the new epoch.
-    const before = await feedEnd(platform);
+    const before = await platform.feedEnd();
     await commitEvents({ ...t, platform });
-    await vi.waitFor(async () => expect(await feedEnd(platform)).not.toBe(before), { timeout: 60_000 });
-    expect(positionOf(cursors, platformId, await feedEnd(platform))?.epoch).toBe(epoch);
-    expect(await listed(before)).toEqual([await feedEnd(platform)]);
+    await vi.waitFor(async () => expect(await platform.feedEnd()).not.toBe(before), { timeout: 60_000 });
+    expect(positionOf(cursors, platformId, await platform.feedEnd())?.epoch).toBe(epoch);
+    expect(await listed(before)).toEqual([await platform.feedEnd()]);
   });
 
   test('finds each restore in the feed by its epoch, even if several were not marked', async () => {

@@ -4,17 +4,16 @@ import { getDatamodel } from '../../src/infra/database/generated/pothos.ts';
 import { readRows } from '../../src/infra/database/read-rows.ts';
 import { columnName, columnsOf, type Event, fieldName, type Quote } from '../../src/infra/database/rows.ts';
 import { statement } from '../../src/infra/database/statement.ts';
-import { between, quote, transactionOf } from '../setup/acts.ts';
+import { between } from '../setup/acts.ts';
 import { openAsOwner, ownDatabase } from '../setup/database.ts';
 import { testGateway } from '../setup/gateway.ts';
-import { makeScene } from '../setup/scene.ts';
 
 const t = await testGateway();
 const database = t.gateway.payments.database;
-const scene = await makeScene(t.platform);
-const made = await quote(t.platform, between(scene.usd, scene.outsideEur, 9_000));
+const scene = await t.platform.makeScene();
+const made = await t.platform.quote(between(scene.usd, scene.outsideEur, 9_000));
 // The timeline is complete once the events have their feed positions.
-await transactionOf(t.platform, made.transaction.id);
+await t.platform.transactionOf(made.transaction.id);
 const quoteId = made.id.replace('Quote:', '');
 
 test('two statements never share a name, because a connection that has prepared one would reject the other', () => {

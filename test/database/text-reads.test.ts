@@ -3,7 +3,6 @@ import { asPlatform } from '../../src/infra/database/connections/platform-scope.
 import { ReplicaBehind } from '../../src/infra/database/connections/text-query.ts';
 import { TextReads } from '../../src/infra/database/connections/text-reads.ts';
 import { testGateway } from '../setup/gateway.ts';
-import { makeScene } from '../setup/scene.ts';
 
 const t = await testGateway();
 const { platformId } = t.platform;
@@ -32,7 +31,7 @@ test('reads from the same turn of the event loop share a transaction, and each g
 test("reads by two platforms in the same turn each see only their own platform's rows", async () => {
   const text = 'select min(platform_id::text) from customer';
   const platforms = [t.platform, await t.newPlatform('other')];
-  await Promise.all(platforms.map((platform) => makeScene(platform)));
+  await Promise.all(platforms.map((platform) => platform.makeScene()));
   const ids = [...platforms, ...platforms].map((platform) => platform.platformId);
   const read = (id: string) =>
     asPlatform(id, () => t.gateway.serving.readText(text, { values: [], planning: undefined }));

@@ -1,15 +1,15 @@
 import { expect, test, vi } from 'vitest';
-import { act, ended, succeed } from '../setup/acts.ts';
+import type { Operation } from '../../src/domain/access/operations.ts';
 import { testProxy } from '../setup/database-proxy.ts';
 import { type Data, type TestPlatform, testClient, testGateway } from '../setup/gateway.ts';
-import { makeScene, withNewCredentials } from '../setup/scene.ts';
+import { withNewCredentials } from '../setup/scene.ts';
 
 const { database, proxy } = await testProxy();
 /** A superuser's connection to another database of the same server. */
 const server = await testClient({ databaseUrl: database.url.replace(/\/[^/]*$/, '/postgres') });
 const t = await testGateway({}, proxy.url);
 const platform = await t.newPlatform('shaken');
-const scene = await makeScene(platform, 1_000_000n);
+const scene = await platform.makeScene(1_000_000n);
 
 const name = () => new URL(database.url).pathname.slice(1);
 
@@ -61,11 +61,11 @@ const overEachForm = (authorization?: string): readonly Call[] => [
 ];
 
 const mutation =
-  (operation: Parameters<typeof act>[1], input: object): Call =>
+  (operation: Operation, input: object): Call =>
   async (by) => {
-    const answer = await act(by, operation, { ...input, idempotencyKey: crypto.randomUUID() }, '__typename').catch(
-      (error: unknown) => ({ thrown: String(error) }),
-    );
+    const answer = await by
+      .act(operation, { ...input, idempotencyKey: crypto.randomUUID() }, '__typename')
+      .catch((error: unknown) => ({ thrown: String(error) }));
     return { unavailable: answer.__typename === 'UnavailableError', answer };
   };
 
@@ -128,8 +128,8 @@ async function otherwiseAnswered(calls: readonly Call[], by: TestPlatform): Prom
 
 /** Waits until a payment can be made and is settled in the background. */
 async function untilRecovered(): Promise<void> {
-  const made = await vi.waitFor(() => succeed(platform, 'transferOut', paymentWithKey(), 'transaction { id }'), 60_000);
-  expect(await ended(platform, made.transaction.id)).toMatchObject({ status: 'COMPLETED' });
+  const made = await vi.waitFor(() => platform.succeed('transferOut', paymentWithKey(), 'transaction { id }'), 60_000);
+  expect(await platform.ended(made.transaction.id)).toMatchObject({ status: 'COMPLETED' });
 }
 const paymentWithKey = () => ({ ...payment(), idempotencyKey: crypto.randomUUID() });
 
@@ -142,7 +142,7 @@ test('while the database is read-only, commands report that nothing happened, an
   await server.query(`alter database ${name()} reset default_transaction_read_only`);
   // No session is ended here. Sessions that were opened in the meantime cannot write, so they must be dropped.
   await untilRecovered();
-  expect(await Promise.all(Array.from({ length: 20 }, () => act(platform, 'transferOut', paymentWithKey())))).toEqual(
+  expect(await Promise.all(Array.from({ length: 20 }, () => platform.act('transferOut', paymentWithKey())))).toEqual(
     Array.from({ length: 20 }, () => expect.objectContaining({ __typename: 'TransferOutSuccess' })),
   );
 });

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { acknowledging } from '../setup/acknowledging.ts';
-import { execute, mint, quote, succeed, usdToEur } from '../setup/acts.ts';
+import { usdToEur } from '../setup/acts.ts';
 import { type Data, type TestGateway, testGateway } from '../setup/gateway.ts';
-import { makeScene, newCustomer } from '../setup/scene.ts';
 import { nextOf, openEventStream, openRawSocket, type RawSocket, subscribed } from '../setup/streams.ts';
 
 /** Streams resume after the last acknowledged message. Unmodified clients acknowledge messages by answering pings. */
@@ -47,7 +46,7 @@ async function answerPing(raw: RawSocket): Promise<void> {
 /** Changes a customer, which causes one event. Returns the customer's version. */
 async function change(customerId: string): Promise<number> {
   const details = { individual: { fullName: randomUUID() } };
-  const { customer } = await succeed(one.platform, 'updateCustomer', { customerId, details }, 'customer { version }');
+  const { customer } = await one.platform.succeed('updateCustomer', { customerId, details }, 'customer { version }');
   return customer.version;
 }
 
@@ -74,7 +73,7 @@ beforeEach(async () => {
 });
 
 test('a stream resumes after its last acknowledged message, on any instance, and marks repeats', async () => {
-  const customerId = await newCustomer(one.platform);
+  const customerId = await one.platform.newCustomer();
   const resumeKey = randomUUID();
   const first = await follow(customerId, resumeKey);
   await stored(isBegun);
@@ -120,7 +119,7 @@ test('a stream resumes after its last acknowledged message, on any instance, and
 });
 
 test('repeats are marked even if an abandoned connection opens after the newer one', async () => {
-  const customerId = await newCustomer(one.platform);
+  const customerId = await one.platform.newCustomer();
   const resumeKey = randomUUID();
   const newer = await follow(customerId, resumeKey);
   const [{ stream_id: ofNewer }] = await stored(isBegun);
@@ -138,8 +137,8 @@ test('repeats are marked even if an abandoned connection opens after the newer o
 });
 
 test("an unacknowledged stream of one object repeats the object's current state, and then every change", async () => {
-  const scene = await makeScene(one.platform);
-  const { id } = await quote(one.platform, usdToEur(scene));
+  const scene = await one.platform.makeScene();
+  const { id } = await one.platform.quote(usdToEur(scene));
   const resumeKey = randomUUID();
   const document = `subscription ($id: ID!) { quoteUpdates(quoteId: $id) { status } }`;
   const subscribe = async (): Promise<RawSocket> => {
@@ -158,7 +157,7 @@ test("an unacknowledged stream of one object repeats the object's current state,
   const first = await subscribe();
   expect(await show(first)).toEqual(['PENDING', { resumed: false }]);
   first.socket.terminate();
-  await execute(one.platform, id);
+  await one.platform.execute(id);
   await vi.waitFor(async () => {
     const { node } = await one.platform.ask('query ($id: ID!) { node(id: $id) { ... on Quote { status } } }', { id });
     expect(node.status).toBe('COMPLETED');
@@ -173,13 +172,13 @@ test("an unacknowledged stream of one object repeats the object's current state,
 });
 
 test('a resume key is a UUID, belongs to one subject and operation, and ends when its client ends the stream', async () => {
-  const customerId = await newCustomer(one.platform);
+  const customerId = await one.platform.newCustomer();
   const resumeKey = randomUUID();
   const first = await follow(customerId, resumeKey);
   await stored(isBegun);
-  const { token } = await mint(one.platform, { customerId });
+  const { token } = await one.platform.mint({ customerId });
   const foreign = await follow(customerId, resumeKey, { authorization: `Bearer ${token}` });
-  const otherOne = await follow(await newCustomer(one.platform), resumeKey);
+  const otherOne = await follow(await one.platform.newCustomer(), resumeKey);
   await stored(haveBegun(3));
   const version = await change(customerId);
   for (const raw of [first, foreign]) expect(await next(raw)).toEqual([version, { resumed: false }]);
@@ -198,7 +197,7 @@ test('a resume key is a UUID, belongs to one subject and operation, and ends whe
 });
 
 test('a subject keeps its newest resume keys, about as many as its token may have streams', async () => {
-  const customerId = await newCustomer(one.platform);
+  const customerId = await one.platform.newCustomer();
   const known = new Set<string>();
   for (let at = 0; at < 24; at += 1) {
     const raw = await follow(customerId, randomUUID());
@@ -213,14 +212,14 @@ test('a subject keeps its newest resume keys, about as many as its token may hav
 test('an operation whose id does not look random resumes only with a key', async () => {
   const raw = await openRawSocket(one.url, one.platform.authorization, { params: { resume: true } });
   raw.send({ id: 'events', type: 'subscribe', payload: { query: 'subscription { customerUpdates { cursor } }' } });
-  await newCustomer(one.platform);
+  await one.platform.newCustomer();
   await raw.receive('next');
   expect(await stored((rows) => rows.length === 0)).toEqual([]);
   raw.socket.terminate();
 });
 
 test('messages are compressed if settings and client allow it, and no message is held back until the next one', async () => {
-  const customerId = await newCustomer(one.platform);
+  const customerId = await one.platform.newCustomer();
   const document = `subscription { customerUpdates(customerId: "${customerId}") { customer { version } } }`;
   for (const [gateway, extension, encoding] of [
     [one, '', null],

@@ -1,9 +1,9 @@
 import { expect, test, vi } from 'vitest';
 import { uuidOf } from '../../src/core/ids.ts';
 import { stepLock } from '../../src/domain/events/sequencer.ts';
-import { ended, execute, feedEnd, quote, transactionOf, usdToEur } from '../setup/acts.ts';
+import { usdToEur } from '../setup/acts.ts';
 import { type Data, ownGateway, type TestPlatform } from '../setup/gateway.ts';
-import { makeScene, type Scene } from '../setup/scene.ts';
+import type { Scene } from '../setup/scene.ts';
 import { nextOf, openEventStream } from '../setup/streams.ts';
 
 /** A stream of one payment completes when the payment has reached a final state, wherever the stream starts. */
@@ -27,11 +27,11 @@ async function messages(platform: TestPlatform, name: Stream, variables: object)
 
 test('a stream resumed from any point sends the rest and completes, even after its last message', async () => {
   const t = await ownGateway();
-  const scene = await makeScene(t.platform);
-  const after = await feedEnd(t.platform);
-  const { id, transaction } = await quote(t.platform, usdToEur(scene));
-  await execute(t.platform, id);
-  await ended(t.platform, transaction.id);
+  const scene = await t.platform.makeScene();
+  const after = await t.platform.feedEnd();
+  const { id, transaction } = await t.platform.quote(usdToEur(scene));
+  await t.platform.execute(id);
+  await t.platform.ended(transaction.id);
   for (const [name, of] of [
     ['transactionUpdates', transaction.id],
     ['quoteUpdates', id],
@@ -52,14 +52,14 @@ test('a stream resumed from any point sends the rest and completes, even after i
 
 test("a finished payment is shown immediately; the stream completes when the payment's last event is in the feed", async () => {
   const t = await ownGateway();
-  const scene = await makeScene(t.platform);
-  const { id, transaction } = await quote(t.platform, usdToEur(scene));
+  const scene = await t.platform.makeScene();
+  const { id, transaction } = await t.platform.quote(usdToEur(scene));
   // While this holds the sequencer's lock, no sequencer can proceed.
   const holder = await t.owner.connect();
   await holder.query('select pg_advisory_lock($1)', [stepLock]);
-  await execute(t.platform, id);
+  await t.platform.execute(id);
   await vi.waitFor(
-    async () => expect((await transactionOf(t.platform, transaction.id)).status).toBe('COMPLETED'),
+    async () => expect((await t.platform.transactionOf(transaction.id)).status).toBe('COMPLETED'),
     30_000,
   );
   const open = [
@@ -84,7 +84,7 @@ test("a finished payment is shown immediately; the stream completes when the pay
 
 /** Quotes a payment that an external account's bank returns `returnAfterMs` after its delivery. */
 function returned(platform: TestPlatform, scene: Scene, returnAfterMs: number): Promise<Data> {
-  return quote(platform, usdToEur(scene, { sandboxScenario: { returnAfterMs } }));
+  return platform.quote(usdToEur(scene, { sandboxScenario: { returnAfterMs } }));
 }
 
 const finalityOf = async (platform: TestPlatform, id: string) =>
@@ -92,17 +92,17 @@ const finalityOf = async (platform: TestPlatform, id: string) =>
 
 test('a stream until FINAL stays open while a bank may return the money, and ends with or without a return', async () => {
   const t = await ownGateway();
-  const scene = await makeScene(t.platform);
-  const after = await feedEnd(t.platform);
+  const scene = await t.platform.makeScene();
+  const after = await t.platform.feedEnd();
 
-  const delivered = await quote(t.platform, usdToEur(scene));
-  await execute(t.platform, delivered.id);
+  const delivered = await t.platform.quote(usdToEur(scene));
+  await t.platform.execute(delivered.id);
   const plain = await messages(t.platform, 'untilFinal', { id: delivered.transaction.id, after });
   expect(plain.at(-1)).toMatchObject({ status: 'COMPLETED', terminal: true, transaction: { final: true } });
 
   const { id, transaction } = await returned(t.platform, scene, 300);
   const following = messages(t.platform, 'untilFinal', { id: transaction.id });
-  await execute(t.platform, id);
+  await t.platform.execute(id);
   const all = await following;
   expect(all.slice(-2)).toMatchObject([
     { status: 'COMPLETED', terminal: true, transaction: { final: false } },
@@ -117,7 +117,7 @@ test('a stream until FINAL stays open while a bank may return the money, and end
   expect(await messages(t.platform, 'untilFinal', { id: transaction.id })).toEqual([all.at(-1)]);
 
   const watched = await returned(t.platform, scene, 1_200);
-  await execute(t.platform, watched.id);
+  await t.platform.execute(watched.id);
   const stream = t.platform.watch(streams.untilFinal, { id: watched.transaction.id });
   let last: Data;
   do last = (await nextOf(stream)).data.transactionUpdates;
@@ -136,12 +136,12 @@ test('a stream until FINAL stays open while a bank may return the money, and end
 
 test('a payment to an internal account cannot be returned, so it is final once it is COMPLETED', async () => {
   const t = await ownGateway();
-  const [payer, payee] = [await makeScene(t.platform), await makeScene(t.platform, 0n)];
+  const [payer, payee] = [await t.platform.makeScene(), await t.platform.makeScene(0n)];
   for (const accountId of [payer.eur, payee.eur]) {
     const input = { destination: { account: { accountId } }, sandboxScenario: { returnAfterMs: 3_600_000 } };
-    const { id, transaction } = await quote(t.platform, usdToEur(payer, input));
+    const { id, transaction } = await t.platform.quote(usdToEur(payer, input));
     const following = messages(t.platform, 'untilFinal', { id: transaction.id });
-    await execute(t.platform, id);
+    await t.platform.execute(id);
     expect((await following).at(-1)).toMatchObject({ status: 'COMPLETED', transaction: { final: true } });
   }
 });

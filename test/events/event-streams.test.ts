@@ -1,7 +1,6 @@
 import { createInterface } from 'node:readline';
 import { createClient } from 'graphql-sse';
 import { expect, test, vi } from 'vitest';
-import { feedEnd } from '../setup/acts.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
 import { answerTo } from '../setup/raw-http.ts';
 import { commitEvents } from '../setup/streams.ts';
@@ -13,7 +12,7 @@ const t = await testGateway({}, undefined, { pace: { keepAliveMs: 20 } });
 const query = 'subscription ($after: String) { events(after: $after) { id cursor } }';
 
 async function commit(count: number): Promise<string[]> {
-  const after = await feedEnd(t.platform);
+  const after = await t.platform.feedEnd();
   await commitEvents(t, count);
   return vi.waitFor(
     async () => {
@@ -85,7 +84,7 @@ async function readUntil(
 }
 
 test('every message has its cursor as id, and keep-alives are not messages', async () => {
-  const start = await feedEnd(t.platform);
+  const start = await t.platform.feedEnd();
   const cursors = await commit(3);
   const client = await readUntil(
     ({ events, lines }) => events.length === 3 && lines.filter((line) => line === ':').length > 3,
@@ -100,7 +99,7 @@ test('every message has its cursor as id, and keep-alives are not messages', asy
 });
 
 test('a stream resumes after Last-Event-ID, even if the request still has its original `after`', async () => {
-  const start = await feedEnd(t.platform);
+  const start = await t.platform.feedEnd();
   const cursors = await commit(4);
   for (const variables of [{}, { after: start }]) {
     const resumed = await readUntil(({ events }) => events.length === 2, { variables, lastEventId: cursors[1] ?? '' });
@@ -123,7 +122,7 @@ test('if Last-Event-ID is not a cursor of this feed, the error names it and the 
 });
 
 test('graphql-sse reads these streams unchanged', async () => {
-  const start = await feedEnd(t.platform);
+  const start = await t.platform.feedEnd();
   const cursors = await commit(2);
   const client = createClient({
     url: `${t.url}/graphql/stream`,

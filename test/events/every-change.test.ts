@@ -1,7 +1,5 @@
 import { expect, test } from 'vitest';
-import { act, feedEnd, succeed } from '../setup/acts.ts';
 import { type Data, testGateway, untilRows, uuidIn } from '../setup/gateway.ts';
-import { appOf, makeScene, newCustomer } from '../setup/scene.ts';
 import { sequenced } from '../setup/streams.ts';
 import { createEndpoint, endpointUntil, replay, updateEndpoint } from '../webhooks/endpoint.ts';
 import { answer, ownReceiver } from '../webhooks/receiver.ts';
@@ -26,14 +24,14 @@ async function changesUntil(after: string, filter: object, isLast: (event: Data)
 }
 
 test('a customer’s pending check, changes and deletion are in the feed, each version once', async () => {
-  const after = await feedEnd(t.platform);
-  const customerId = await newCustomer(t.platform, 'Grace Hopper 001');
+  const after = await t.platform.feedEnd();
+  const customerId = await t.platform.newCustomer('Grace Hopper 001');
   const change = (fullName: string) =>
-    succeed(t.platform, 'updateCustomer', { customerId, details: { individual: { fullName } } });
+    t.platform.succeed('updateCustomer', { customerId, details: { individual: { fullName } } });
   // A new name is checked again.
   await change('Ada Lovelace');
   await change('Ada King');
-  await succeed(t.platform, 'deleteCustomer', { customerId });
+  await t.platform.succeed('deleteCustomer', { customerId });
   const filter = { customerId, types: ['KYC_STATUS', 'CUSTOMER_CHANGE'] };
   const changes = await changesUntil(after, filter, ({ customer }) => customer.isDeleted);
   expect(changes.map(({ customer }) => customer.version)).toEqual(changes.map((_, at) => at + 1));
@@ -51,9 +49,9 @@ test('a customer’s pending check, changes and deletion are in the feed, each v
 });
 
 test('each version of each customer and account has exactly one event', async () => {
-  const scene = await makeScene(t.platform);
+  const scene = await t.platform.makeScene();
   const register = (number: string) =>
-    succeed(t.platform, 'createExternalAccount', {
+    t.platform.succeed('createExternalAccount', {
       customerId: scene.customerId,
       currency: 'EUR',
       accountInfo: { iban: { iban: `DE8937040044053201${number}000`, swiftBic: 'COBADEFF' } },
@@ -78,7 +76,7 @@ test('each version of each customer and account has exactly one event', async ()
 
 test('the end of a delivery is in the feed, even if the delivery ends because its endpoint is disabled, and is not sent by webhook', async () => {
   const receiver = await ownReceiver();
-  const after = await feedEnd(t.platform);
+  const after = await t.platform.feedEnd();
   const { id } = await createEndpoint(t.platform, { url: receiver.url });
   const filter = { types: ['WEBHOOK_DELIVERY'] };
   const [delivered] = await changesUntil(after, filter, ({ subject }) => subject.status === 'DELIVERED');
@@ -92,7 +90,7 @@ test('the end of a delivery is in the feed, even if the delivery ends because it
 
   // A delivery that is waiting for its next attempt ends when its endpoint is disabled.
   receiver.answer = answer(500);
-  await makeScene(t.platform, 1n);
+  await t.platform.makeScene(1n);
   await endpointUntil(t.platform, id, (endpoint) => endpoint.deliveries.length > 1);
   await updateEndpoint(t.platform, { endpointId: id, enabled: false });
   const [failed] = await changesUntil(delivered.cursor, filter, ({ subject }) => subject.status === 'FAILED');
@@ -109,10 +107,10 @@ test('the end of a delivery is in the feed, even if the delivery ends because it
   expect(receiver.received.filter(({ body }) => body.type === 'WEBHOOK_DELIVERY')).toEqual([]);
 
   // Deliveries belong to the platform, so nothing that an app may see changes.
-  const { customerId } = await makeScene(t.platform, 0n);
-  const app = await appOf(t.platform, { customerId });
+  const { customerId } = await t.platform.makeScene(0n);
+  const app = await t.platform.appOf({ customerId });
   const { events: none } = await app.ask('{ events(filter: { types: [WEBHOOK_DELIVERY] }) { totalCount } }');
   expect(none).toEqual({ totalCount: 0 });
   const asked = { url: receiver.url, eventTypes: ['WEBHOOK_DELIVERY'] };
-  expect(await act(t.platform, 'createWebhookEndpoint', asked)).toMatchObject({ code: 'INVALID_INPUT' });
+  expect(await t.platform.act('createWebhookEndpoint', asked)).toMatchObject({ code: 'INVALID_INPUT' });
 });

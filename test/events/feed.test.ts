@@ -1,6 +1,5 @@
 import { connect as connectTcp, createServer, type Socket } from 'node:net';
 import { afterAll, expect, test, vi } from 'vitest';
-import { feedEnd } from '../setup/acts.ts';
 import { listen } from '../setup/free-port.ts';
 import { connect, type Data, testGateway } from '../setup/gateway.ts';
 import { commitEvents, nextOf } from '../setup/streams.ts';
@@ -55,7 +54,7 @@ async function follow(stream: AsyncIterator<Data>): Promise<void> {
 }
 
 async function watch(): Promise<AsyncIterableIterator<Data>> {
-  const after = await feedEnd(real.platform);
+  const after = await real.platform.feedEnd();
   const there = connect(wired.url, real.platform.platformId, real.platform.authorization);
   return there.watch('subscription ($after: String) { events(after: $after) { type } }', { after });
 }

@@ -1,7 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { feedEnd } from '../setup/acts.ts';
 import { connect, type Data, ownGateway, type TestGateway, testGateway } from '../setup/gateway.ts';
-import { fund, internalAccount, makeScene, newCustomer } from '../setup/scene.ts';
 import { startSequencers } from '../setup/sequencers.ts';
 import { nextOf } from '../setup/streams.ts';
 
@@ -10,7 +8,7 @@ import { nextOf } from '../setup/streams.ts';
 const a = await testGateway({ METRICS_PORT: 0 });
 const b = await testGateway({ METRICS_PORT: 0 }, a.databaseUrl);
 const there = connect(b.url, a.platform.platformId, a.platform.authorization);
-const scene = await makeScene(a.platform);
+const scene = await a.platform.makeScene();
 
 const accountUpdates =
   'subscription ($id: ID!, $after: String) { accountUpdates(of: { accountId: $id }, after: $after) { cursor newBalance { amount } } }';
@@ -31,10 +29,10 @@ test('an instance reads only the events of platforms that its own subscribers fo
   for (const stream of [here, elsewhere]) stream.next().catch(() => undefined);
   await expect.poll(() => [a, b].map(({ gateway }) => gateway.feed.subscriptions)).toEqual([1, 1]);
   const start = await liveReadsOf(a);
-  for (let times = 0; times < 20; times += 1) await fund(a.platform, scene.usd, 1n);
+  for (let times = 0; times < 20; times += 1) await a.platform.fund(scene.usd, 1n);
   await vi.waitFor(async () => expect((await liveReadsOf(a)) - start).toBeGreaterThanOrEqual(20), { timeout: 60_000 });
   expect(await liveReadsOf(b)).toBe(before);
-  await newCustomer(followed);
+  await followed.newCustomer();
   await vi.waitFor(async () => expect((await liveReadsOf(b)) - before).toBeGreaterThan(0), { timeout: 60_000 });
   // All events that the instance has read belong to the platform that its subscriber follows.
   const { rows } = await a.owner.query('select count(*)::int as count from event where platform_id = $1', [
@@ -46,8 +44,8 @@ test('an instance reads only the events of platforms that its own subscribers fo
 
 test('an update between subscribing and the first read is delivered, and callers see only their own state', async () => {
   const [mine, theirs] = [
-    await internalAccount(a.platform, scene.customerId, 'EUR'),
-    await internalAccount(a.platform, scene.customerId, 'GBP'),
+    await a.platform.internalAccount(scene.customerId, 'EUR'),
+    await a.platform.internalAccount(scene.customerId, 'GBP'),
   ];
   const client = there.socket();
   const seen: Record<string, Data[]> = { [mine]: [], [theirs]: [] };
@@ -64,8 +62,8 @@ test('an update between subscribing and the first read is delivered, and callers
     );
   }
   for (let times = 1; times <= 5; times += 1) {
-    await fund(a.platform, mine, 1n);
-    await fund(a.platform, theirs, 100n);
+    await a.platform.fund(mine, 1n);
+    await a.platform.fund(theirs, 100n);
   }
   await vi.waitFor(
     () => {
@@ -87,15 +85,15 @@ test('an update between subscribing and the first read is delivered, and callers
 test('the feed continues if any one process is paused', async () => {
   const serving = await ownGateway({ ROLE: 'serve' });
   const sequencers = await startSequencers(serving.databaseUrl);
-  const after = await feedEnd(serving.platform);
+  const after = await serving.platform.feedEnd();
   const stream = serving.platform.watch(
     'subscription ($after: String) { events(after: $after, filter: { types: [KYC_STATUS] }) { customer { id } } }',
     { after },
   );
-  const { customerId } = await makeScene(serving.platform, 0n);
+  const { customerId } = await serving.platform.makeScene(0n);
   expect((await nextOf(stream)).data.events.customer.id).toBe(customerId);
   await sequencers.freezeEach(async () => {
-    const scene = await makeScene(serving.platform, 0n);
+    const scene = await serving.platform.makeScene(0n);
     expect((await nextOf(stream)).data.events.customer.id).toBe(scene.customerId);
   });
   await stream.return?.();

@@ -2,17 +2,16 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { buildSchema, type GraphQLInputObjectType, isInputObjectType } from 'graphql';
 import { expect, test } from 'vitest';
-import { ended, execute, moving, pay, quote, setAccountStatus, succeed, usdToEur } from '../setup/acts.ts';
+import { moving, usdToEur } from '../setup/acts.ts';
 import { type Data, ownGateway, testGateway } from '../setup/gateway.ts';
 import { history, play } from '../setup/live-list-histories.ts';
-import { appOf, fund, makeScene, newCustomer } from '../setup/scene.ts';
 import { Statements } from '../setup/statements.ts';
 import { nextOf, openRawSocket, subscribed } from '../setup/streams.ts';
 
 /** Tests lists that clients keep current by applying changes. */
 
 const t = await testGateway();
-const scene = await makeScene(t.platform);
+const scene = await t.platform.makeScene();
 
 const schema = buildSchema(readFileSync('schema.graphql', 'utf8'));
 
@@ -53,7 +52,7 @@ test('a row enters a list, changes there, with the names of the changed fields, 
   const stream = messagesOf('transactionChanges', query, { filter });
   const empty = { totalCount: 0, edges: [], pageInfo: { hasNextPage: false } };
   expect(await nextOf(stream)).toMatchObject({ changes: [], snapshot: empty });
-  const { id } = await pay(t.platform, scene);
+  const { id } = await t.platform.pay(scene);
   const enter = await nextOf(stream);
   const node = { id, status: 'PENDING', version: 1, customer: { id: scene.customerId } };
   expect(enter).toMatchObject({ snapshot: null, changes: [{ op: 'ENTER', changed: [], node }] });
@@ -66,7 +65,7 @@ test('a row enters a list, changes there, with the names of the changed fields, 
 });
 
 test('changes within `waitMs` arrive in one message, with each row once and in its latest state', async () => {
-  const { usd, eur } = await makeScene(t.platform, 0n);
+  const { usd, eur } = await t.platform.makeScene(0n);
   const query = `subscription { accountChanges(filter: { kind: INTERNAL }, waitMs: 500, snapshot: false) {
     cursor changes { op cursor changed node { id version ... on InternalAccount { balance { amount } } } } } }`;
   const last = new Map<string, Data>();
@@ -85,15 +84,15 @@ test('changes within `waitMs` arrive in one message, with each row once and in i
     }
   })();
   await subscribed(t, 1);
-  for (let count = 0; count < 10; count += 1) for (const id of [usd, eur]) await fund(t.platform, id, 1n);
+  for (let count = 0; count < 10; count += 1) for (const id of [usd, eur]) await t.platform.fund(id, 1n);
   await reading;
   expect(counts.length).toBeLessThan(20);
 });
 
 test('a row that enters and leaves within `waitMs` is sent as LEAVE, because the page may contain it', async () => {
   const { viewer } = await t.platform.ask('{ viewer { feedCursor } }');
-  const customerId = await newCustomer(t.platform, 'Grace Hopper');
-  await succeed(t.platform, 'deleteCustomer', { customerId });
+  const customerId = await t.platform.newCustomer('Grace Hopper');
+  await t.platform.succeed('deleteCustomer', { customerId });
   const query = `subscription ($after: String) {
     customerChanges(filter: {}, waitMs: 1000, after: $after) { changes { op node { id } } } }`;
   for await (const { changes } of messagesOf('customerChanges', query, { after: viewer.feedCursor })) {
@@ -103,7 +102,7 @@ test('a row that enters and leaves within `waitMs` is sent as LEAVE, because the
 });
 
 test('a row that enters and changes within `waitMs` is sent once, in its current state', async () => {
-  const scene = await makeScene(t.platform);
+  const scene = await t.platform.makeScene();
   const follow = async (status: readonly string[]) => {
     const query = `subscription ($status: [TransactionStatus!]) {
       transactionChanges(filter: { status: $status }, waitMs: 1000, snapshot: false) { changes { op node { id status } } } }`;
@@ -121,7 +120,7 @@ test('a row that enters and changes within `waitMs` is sent once, in its current
   };
   const all = follow(['PENDING', 'PROCESSING', 'COMPLETED']);
   await subscribed(t, 1);
-  for (let count = 0; count < 5; count += 1) await pay(t.platform, scene);
+  for (let count = 0; count < 5; count += 1) await t.platform.pay(scene);
   expect(await all).toEqual(Array(5).fill('COMPLETED'));
 });
 
@@ -201,7 +200,7 @@ test('a list can be followed with each of its filters, except those named in doc
 });
 
 test('a payment enters the list of executed payments when its quote is executed', async () => {
-  const { customerId, ...own } = await makeScene(t.platform);
+  const { customerId, ...own } = await t.platform.makeScene();
   const query = `subscription ($filter: TransactionFilter) { transactionChanges(filter: $filter) {
     snapshot { totalCount } changes { op node { id status } } } }`;
   const [begun, waiting] = [true, false].map((executed) =>
@@ -209,10 +208,10 @@ test('a payment enters the list of executed payments when its quote is executed'
   ) as [AsyncGenerator<Data>, AsyncGenerator<Data>];
   for (const stream of [begun, waiting])
     expect(await nextOf(stream)).toEqual({ snapshot: { totalCount: 0 }, changes: [] });
-  const { id: quoteId, transaction } = await quote(t.platform, usdToEur({ customerId, ...own }));
+  const { id: quoteId, transaction } = await t.platform.quote(usdToEur({ customerId, ...own }));
   const { id } = transaction;
   expect(await nextOf(waiting)).toMatchObject({ changes: [{ op: 'ENTER', node: { id, status: 'PENDING' } }] });
-  await execute(t.platform, quoteId);
+  await t.platform.execute(quoteId);
   expect((await nextOf(waiting)).changes[0]).toMatchObject({ op: 'LEAVE', node: { id, status: 'PROCESSING' } });
   expect((await nextOf(begun)).changes[0]).toMatchObject({ op: 'ENTER', node: { id, status: 'PROCESSING' } });
   await Promise.all([begun.return(undefined), waiting.return(undefined)]);
@@ -224,8 +223,8 @@ test('a list filtered by name can be followed, whatever the case and Unicode com
   const stream = t.platform.watch(query);
   await nextOf(stream);
   const rename = (customerId: string, fullName: string) =>
-    succeed(t.platform, 'updateCustomer', { customerId, details: { individual: { fullName } } });
-  const customerId = await newCustomer(t.platform, 'Nobody');
+    t.platform.succeed('updateCustomer', { customerId, details: { individual: { fullName } } });
+  const customerId = await t.platform.newCustomer('Nobody');
   const enter = async (fullName: string) => {
     await rename(customerId, fullName);
     return (await nextOf(stream)).data.customerChanges.changes;
@@ -239,8 +238,8 @@ test('a list filtered by name can be followed, whatever the case and Unicode com
 });
 
 test("an app's list contains only what the app may see", async () => {
-  const [mine, other] = [await makeScene(t.platform), await makeScene(t.platform)];
-  const app = await appOf(t.platform, { customerId: mine.customerId });
+  const [mine, other] = [await t.platform.makeScene(), await t.platform.makeScene()];
+  const app = await t.platform.appOf({ customerId: mine.customerId });
   const query = `subscription { accountChanges(filter: { kind: INTERNAL }) {
     snapshot { edges { node { id } } } changes { op node { id } } } }`;
   const stream = messagesOf('accountChanges', query, {}, app);
@@ -248,8 +247,8 @@ test("an app's list contains only what the app may see", async () => {
   const shown = snapshot.edges.map(({ node }: Data) => node.id);
   expect(shown).toEqual(expect.arrayContaining([mine.usd, mine.eur]));
   expect(shown).not.toContain(other.usd);
-  await fund(t.platform, other.usd, 1n);
-  await fund(t.platform, mine.usd, 1n);
+  await t.platform.fund(other.usd, 1n);
+  await t.platform.fund(mine.usd, 1n);
   expect((await nextOf(stream)).changes).toEqual([{ op: 'UPDATE', node: { id: mine.usd } }]);
   await stream.return(undefined);
 });
@@ -264,7 +263,7 @@ test('followers of the same list share the processing of a change', async () => 
     raw.send({ id: String(id), type: 'subscribe', payload: { query, variables: { filter: { status: ['PENDING'] } } } });
   await subscribed(serving, 10);
   const { result, statements: sent } = await statements.during(async () => {
-    const { id } = await quote(t.platform, usdToEur(scene));
+    const { id } = await t.platform.quote(usdToEur(scene));
     const messages = await Promise.all(Array.from({ length: 10 }, () => raw.receive('next')));
     return { id, messages };
   });
@@ -276,7 +275,7 @@ test('followers of the same list share the processing of a change', async () => 
   // A new row has no earlier state, so a single statement reads everything, including the selected fields.
   expect(sent).toHaveLength(1);
   const left = await statements.during(async () => {
-    await execute(t.platform, result.id);
+    await t.platform.execute(result.id);
     return Promise.all(Array.from({ length: 10 }, () => raw.receive('next')));
   });
   expect(left.result[0].payload.data.quoteChanges.changes).toMatchObject([{ op: 'LEAVE', node: { id: result.id } }]);
@@ -291,10 +290,10 @@ test("mutation payloads contain the row's edge in its list", async () => {
   const name = 'Ada Lovelace';
   const ada = { platformCustomerId: 'edge', details: { individual: { fullName: name } } };
   const edge = 'customer { id } customerEdge { cursor node { id name accounts(first: 1) { totalCount } } }';
-  const { customer, customerEdge } = await succeed(t.platform, 'createCustomer', ada, edge);
+  const { customer, customerEdge } = await t.platform.succeed('createCustomer', ada, edge);
   expect(customerEdge.node).toEqual({ id: customer.id, name, accounts: { totalCount: expect.any(Number) } });
   const input = moving(scene.usd, scene.outsideUsd, 100);
-  const { transactionEdge } = await succeed(t.platform, 'transferOut', input, 'transactionEdge { cursor node { id } }');
+  const { transactionEdge } = await t.platform.succeed('transferOut', input, 'transactionEdge { cursor node { id } }');
   const { customers, transactions } = await t.platform.ask(
     '{ customers(first: 1) { edges { cursor node { id } } } transactions(first: 1) { edges { cursor node { id } } } }',
   );
@@ -303,7 +302,7 @@ test("mutation payloads contain the row's edge in its list", async () => {
 });
 
 test("a payload with a quote has its payment's edge, and a change in a live list has its row's edge", async () => {
-  const own = await makeScene(t.platform);
+  const own = await t.platform.makeScene();
   const edge = '{ cursor node { id status customer { id } } }';
   const stream = messagesOf(
     'transactionChanges',
@@ -311,10 +310,10 @@ test("a payload with a quote has its payment's edge, and a change in a live list
     { filter: { customerId: own.customerId } },
   );
   expect(await nextOf(stream)).toEqual({ changes: [] });
-  const made = await succeed(t.platform, 'createQuote', usdToEur(own), `quote { id } transactionEdge ${edge}`);
+  const made = await t.platform.succeed('createQuote', usdToEur(own), `quote { id } transactionEdge ${edge}`);
   const { changes } = await nextOf(stream);
   expect(changes).toEqual([{ op: 'ENTER', node: { id: made.transactionEdge.node.id }, edge: made.transactionEdge }]);
-  const moved = await succeed(t.platform, 'executeQuote', { quoteId: made.quote.id }, `transactionEdge ${edge}`);
+  const moved = await t.platform.succeed('executeQuote', { quoteId: made.quote.id }, `transactionEdge ${edge}`);
   const { transactions } = await t.platform.ask(`{ transactions(first: 1) { edges ${edge} } }`);
   expect(transactions.edges).toMatchObject([
     { cursor: made.transactionEdge.cursor, node: { id: moved.transactionEdge.node.id } },
@@ -324,9 +323,9 @@ test("a payload with a quote has its payment's edge, and a change in a live list
 });
 
 test('one stream follows several payments: the current state of each, every change, and a single completion', async () => {
-  const paid = await pay(t.platform, scene);
-  await ended(t.platform, paid.id);
-  const open = await quote(t.platform, usdToEur(scene));
+  const paid = await t.platform.pay(scene);
+  await t.platform.ended(paid.id);
+  const open = await t.platform.quote(usdToEur(scene));
   const ids = [paid.id, open.transaction.id, paid.id];
   const query = `subscription ($ids: [ID!]!, $after: String) { transactionUpdates(of: { transactionIds: $ids }, after: $after) {
     cursor status previousStatus terminal transaction { id } } }`;
@@ -336,7 +335,7 @@ test('one stream follows several payments: the current state of each, every chan
     { status: 'COMPLETED', previousStatus: null, transaction: { id: paid.id } },
     { status: 'PENDING', previousStatus: null, transaction: { id: open.transaction.id } },
   ]);
-  await execute(t.platform, open.id);
+  await t.platform.execute(open.id);
   const rest: Data[] = [];
   for await (const update of stream) rest.push(update);
   expect(rest.map(({ transaction }) => transaction.id)).toEqual(rest.map(() => open.transaction.id));
@@ -353,7 +352,7 @@ test('one stream follows several payments: the current state of each, every chan
 });
 
 test("one stream follows all of a customer's accounts, including the status of external accounts", async () => {
-  const { customerId, usd, outsideUsd } = await makeScene(t.platform, 0n);
+  const { customerId, usd, outsideUsd } = await t.platform.makeScene(0n);
   const fields =
     'cursor oldBalance { amount } newBalance { amount } previousStatus status account { id currency { code } customer { id } }';
   const query = `subscription ($of: FollowedAccountsInput!) { accountUpdates(of: $of) { ${fields} } }`;
@@ -368,14 +367,14 @@ test("one stream follows all of a customer's accounts, including the status of e
   });
   const pending = nextOf(ofCustomer);
   await subscribed(t, 2);
-  await fund(t.platform, usd, 5n);
+  await t.platform.fund(usd, 5n);
   expect(await pending).toMatchObject({
     oldBalance: { amount: '0' },
     newBalance: { amount: '5' },
     status: null,
     account: { id: usd, currency: { code: 'USD' }, customer: { id: customerId } },
   });
-  await setAccountStatus(t.platform, outsideUsd, { status: 'INACTIVE' });
+  await t.platform.setAccountStatus(outsideUsd, { status: 'INACTIVE' });
   const change = { previousStatus: 'ACTIVE', status: 'INACTIVE', newBalance: null, account: { id: outsideUsd } };
   expect(await nextOf(ofCustomer)).toMatchObject(change);
   expect(await nextOf(ofOne)).toMatchObject(change);
@@ -384,16 +383,16 @@ test("one stream follows all of a customer's accounts, including the status of e
 });
 
 test('a customer’s stream shows the identity check and every change, and ends when the customer is deleted', async () => {
-  const customerId = await newCustomer(t.platform, 'Grace Hopper 001');
+  const customerId = await t.platform.newCustomer('Grace Hopper 001');
   const query = `subscription ($id: ID, $after: String) { customerUpdates(customerId: $id, after: $after) {
     cursor previousKycStatus kycStatus customer { id name isDeleted } } }`;
   const stream = messagesOf('customerUpdates', query, { id: customerId });
   const first = await nextOf(stream);
   expect(first).toMatchObject({ previousKycStatus: null, kycStatus: 'PENDING_REVIEW', customer: { id: customerId } });
-  await succeed(t.platform, 'updateCustomer', { customerId, details: { individual: { fullName: 'Ada Lovelace' } } });
+  await t.platform.succeed('updateCustomer', { customerId, details: { individual: { fullName: 'Ada Lovelace' } } });
   const renamed = await nextOf(stream);
   expect(renamed).toMatchObject({ customer: { name: 'Ada Lovelace', isDeleted: false } });
-  await succeed(t.platform, 'deleteCustomer', { customerId });
+  await t.platform.succeed('deleteCustomer', { customerId });
   expect(await nextOf(stream)).toMatchObject({ customer: { isDeleted: true } });
   expect(await stream.next()).toEqual({ done: true, value: undefined });
 });

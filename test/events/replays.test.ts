@@ -1,6 +1,5 @@
 import { createServer, connect as dial, type Socket } from 'node:net';
 import { afterAll, expect, test } from 'vitest';
-import { feedEnd } from '../setup/acts.ts';
 import { listen } from '../setup/free-port.ts';
 import { connect, type Data, testGateway } from '../setup/gateway.ts';
 import { nextOf, sequenced, subscribed } from '../setup/streams.ts';
@@ -56,7 +55,7 @@ async function take(stream: AsyncIterator<Data>, count: number): Promise<string[
 }
 
 test('replays that wait for the database do not delay live events, and queued replays share a read', async () => {
-  const start = await feedEnd(real.platform);
+  const start = await real.platform.feedEnd();
   await commit(300);
   const live = near.watch(events);
   const next = nextOf(live);
@@ -84,7 +83,7 @@ test('replays that wait for the database do not delay live events, and queued re
 });
 
 test('a replay of one type reads only that type, however many other events lie in between', async () => {
-  const start = await feedEnd(real.platform);
+  const start = await real.platform.feedEnd();
   await commit(12_000, 4_000);
   sent = 0;
   const found = await take(near.watch(events, { after: start, filter: { types: ['KYC_STATUS'] } }), 3);

@@ -2,10 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { publicId, uuidOf } from '../../src/core/ids.ts';
 import { stepLock } from '../../src/domain/events/sequencer.ts';
-import { execute, mint, quote, usdToEur } from '../setup/acts.ts';
+import { usdToEur } from '../setup/acts.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
 import { lockedCustomers } from '../setup/locks.ts';
-import { makeScene, newCustomer } from '../setup/scene.ts';
 import { Statements } from '../setup/statements.ts';
 import { openRawSocket, type RawSocket, subscribed } from '../setup/streams.ts';
 
@@ -15,7 +14,7 @@ const t = await testGateway();
 /** An instance that serves only the streams, so that all of its statements belong to them. */
 const serving = await testGateway({ ROLE: 'serve' }, t.databaseUrl);
 const statements = new Statements(serving.gateway.serving.pool);
-const scene = await makeScene(t.platform);
+const scene = await t.platform.makeScene();
 
 const events = `subscription ($filter: EventFilter, $customers: Boolean = true, $name: String) {
   events(filter: $filter) { cursor type
@@ -25,7 +24,7 @@ const updates = `subscription ($customerId: ID!) { transactionUpdates(of: { cust
   cursor status transaction { id status customer { id } quote { id status } } } }`;
 const ofQuotes = { types: ['QUOTE_STATUS'] };
 
-const newQuote = () => quote(t.platform, usdToEur(scene, { lockedCurrencyAmount: 10_000 }));
+const newQuote = () => t.platform.quote(usdToEur(scene, { lockedCurrencyAmount: 10_000 }));
 
 /** Subscribes on a socket, once for each of these variables. An operation's id is its index in the list. */
 async function follow(raw: RawSocket, query: string, variables: readonly object[]): Promise<void> {
@@ -65,8 +64,8 @@ test('an event with all its objects is read in one statement for all followers o
 
 test('streams that open together check access in one statement, each for its own caller', async () => {
   const [other, { token }] = await Promise.all([
-    newCustomer(t.platform),
-    mint(t.platform, { customerId: scene.customerId }),
+    t.platform.newCustomer(),
+    t.platform.mint({ customerId: scene.customerId }),
   ]);
   const [platform, app] = await Promise.all([
     openRawSocket(serving.url, t.platform.authorization),
@@ -126,14 +125,14 @@ test('callers that see different objects share nothing, even with the same docum
   const query =
     'subscription ($filter: EventFilter) { events(filter: $filter) { transaction { id } customer { id } } }';
   const tokens = await Promise.all([
-    mint(t.platform, { customerId: scene.customerId }),
-    mint(t.platform, { transactionId: transaction.id }),
+    t.platform.mint({ customerId: scene.customerId }),
+    t.platform.mint({ transactionId: transaction.id }),
   ]);
   const callers = [t.platform.authorization, ...tokens.map(({ token }) => `Bearer ${token}`)];
   const sockets = await Promise.all(callers.map((authorization) => openRawSocket(serving.url, authorization)));
   for (const raw of sockets) await follow(raw, query, Array(2).fill({ filter: { types: ['OUTGOING_PAYMENT'] } }));
   await subscribed(serving, 6);
-  await execute(t.platform, id);
+  await t.platform.execute(id);
   const seen: Data[] = [];
   for (const raw of sockets) {
     for (const { payload } of await messages(raw, 2)) {

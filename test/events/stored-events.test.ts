@@ -1,14 +1,13 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { quote as makeQuote, usdToEur } from '../setup/acts.ts';
+import { usdToEur } from '../setup/acts.ts';
 import { type Data, testClient, testGateway, uuidIn } from '../setup/gateway.ts';
-import { makeScene } from '../setup/scene.ts';
 import { sequenced } from '../setup/streams.ts';
 
 /** An event stores only what has changed, but shows the whole row as it was then. */
 
 const t = await testGateway({ SANDBOX_PACE_MS: 600_000 });
-const scene = await makeScene(t.platform, 10_000n);
-const quote = await makeQuote(t.platform, usdToEur(scene));
+const scene = await t.platform.makeScene(10_000n);
+const quote = await t.platform.quote(usdToEur(scene));
 await sequenced(t);
 const sql = await testClient(t, '-c timezone=UTC');
 

@@ -1,16 +1,15 @@
 import { expect, test, vi } from 'vitest';
 import { uuidOf } from '../../src/core/ids.ts';
 import { feedCursor } from '../../src/domain/events/cursor.ts';
-import { between, execute, feedEnd, pay, quote, usdToEur } from '../setup/acts.ts';
+import { between, usdToEur } from '../setup/acts.ts';
 import { cursors } from '../setup/cursors.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
 import { passExpiry } from '../setup/passing-time.ts';
-import { appOf, fund, internalAccount, makeScene } from '../setup/scene.ts';
 import { commitEvents, nextOf, openRawSocket, sequenced } from '../setup/streams.ts';
 
 const t = await testGateway();
 const stranger = await t.newPlatform('stranger');
-const scene = await makeScene(t.platform, 1_000_000n);
+const scene = await t.platform.makeScene(1_000_000n);
 
 const accountUpdates = `subscription ($id: ID!, $after: String) { accountUpdates(of: { accountId: $id }, after: $after) {
   cursor oldBalance { amount } newBalance { amount } account { id version ... on InternalAccount { balance { amount } } customer { id } } } }`;
@@ -19,15 +18,15 @@ const quoteUpdates = `subscription ($id: ID!, $after: String) { quoteUpdates(quo
 const events = `subscription ($after: String, $filter: EventFilter) { events(after: $after, filter: $filter) {
   id cursor type subject { id } transaction { id status } account { id } quote { id status } customer { id } } }`;
 
-const newQuote = () => quote(t.platform, usdToEur(scene, { lockedCurrencyAmount: 10_000 }));
+const newQuote = () => t.platform.quote(usdToEur(scene, { lockedCurrencyAmount: 10_000 }));
 
 test('a stream of an account first shows its balance, and then each change with the balance before and after', async () => {
-  const id = await internalAccount(t.platform, scene.customerId, 'GBP');
+  const id = await t.platform.internalAccount(scene.customerId, 'GBP');
   const stream = t.platform.watch(accountUpdates, { id });
   const first = (await nextOf(stream)).data.accountUpdates;
   expect(first).toMatchObject({ oldBalance: null, newBalance: { amount: '0' }, account: { id, version: 1 } });
-  await fund(t.platform, id, 300n);
-  await fund(t.platform, id, 200n);
+  await t.platform.fund(id, 300n);
+  await t.platform.fund(id, 200n);
   const second = (await nextOf(stream)).data.accountUpdates;
   const third = (await nextOf(stream)).data.accountUpdates;
   expect(second).toMatchObject({ oldBalance: { amount: '0' }, newBalance: { amount: '300' }, account: { version: 2 } });
@@ -67,7 +66,7 @@ test('a stream of a quote starts with the current state, which has no previous s
 });
 
 test('if resumed after a cursor, every subscription sends the later events without the current state', async () => {
-  const start = await feedEnd(t.platform);
+  const start = await t.platform.feedEnd();
   const { id, transaction } = await newQuote();
   const stream = t.platform.watch(
     'subscription ($id: ID!) { transactionUpdates(of: { transactionId: $id }) { cursor previousStatus status } }',
@@ -75,7 +74,7 @@ test('if resumed after a cursor, every subscription sends the later events witho
   );
   const present = (await nextOf(stream)).data.transactionUpdates;
   expect(present).toMatchObject({ previousStatus: null, status: 'PENDING' });
-  await execute(t.platform, id);
+  await t.platform.execute(id);
   const live: Data[] = [];
   for await (const { data } of stream) live.push(data.transactionUpdates);
   expect(live).toMatchObject([
@@ -99,9 +98,9 @@ test('if resumed after a cursor, every subscription sends the later events witho
 });
 
 test('the feed is one log: its list pages in both directions through the same events as its stream, oldest first', async () => {
-  const start = await feedEnd(t.platform);
+  const start = await t.platform.feedEnd();
   const { id, transaction } = await newQuote();
-  await execute(t.platform, id);
+  await t.platform.execute(id);
   const streamed: Data[] = [];
   const stream = t.platform.watch(events, { after: start });
   while (!streamed.some((event) => event.quote?.status === 'COMPLETED' && event.type === 'QUOTE_STATUS'))
@@ -148,13 +147,13 @@ test('an unreadable or foreign cursor is invalid, and a cursor that is too old o
     return (await nextOf(platform.watch(events, { after }))).errors[0].extensions.code;
   };
   expect(await codeOf('nonsense')).toBe('INVALID_INPUT');
-  expect(await codeOf(await feedEnd(t.platform), stranger)).toBe('INVALID_INPUT');
+  expect(await codeOf(await t.platform.feedEnd(), stranger)).toBe('INVALID_INPUT');
   expect(await codeOf(feedCursor(cursors, platformId, { sequence: 1_000_000n, epoch: null }))).toBe('CURSOR_EXPIRED');
 
   await sequenced(t);
-  const before = await feedEnd(t.platform);
+  const before = await t.platform.feedEnd();
   await commitEvents(t, 2, 40);
-  await vi.waitFor(async () => expect(await feedEnd(t.platform)).not.toBe(before), { timeout: 60_000 });
+  await vi.waitFor(async () => expect(await t.platform.feedEnd()).not.toBe(before), { timeout: 60_000 });
   expect(await codeOf(before)).toBe('CURSOR_EXPIRED');
   // How a client recovers: it continues in the list, whose last cursor is valid.
   const { events: page } = await t.platform.ask(
@@ -170,15 +169,15 @@ test('an unreadable or foreign cursor is invalid, and a cursor that is too old o
 });
 
 test('a cursor expires only if an event that the stream wants lies after it and is too old', async () => {
-  const quiet = await makeScene(t.platform);
+  const quiet = await t.platform.makeScene();
   const { transaction } = await newQuote();
   const { pool } = t.gateway.payments.database;
   await sequenced(t);
-  const before = await feedEnd(t.platform);
+  const before = await t.platform.feedEnd();
   const old = `insert into outbox (platform_id, event_id, type, occurred_at, customer_id, version, snapshot)
     values ($1, uuid_v7(), 'TEST', now() - interval '40 days', $2, 1, '{}')`;
   await pool.query(old, [t.platform.platformId, uuidOf(scene.customerId, 'Customer')]);
-  await vi.waitFor(async () => expect(await feedEnd(t.platform)).not.toBe(before), { timeout: 60_000 });
+  await vi.waitFor(async () => expect(await t.platform.feedEnd()).not.toBe(before), { timeout: 60_000 });
 
   const ofTransaction =
     'subscription ($id: ID!, $after: String) { transactionUpdates(of: { transactionId: $id }, after: $after) { cursor } }';
@@ -222,18 +221,18 @@ async function untilEnded(stream: AsyncIterator<Data>): Promise<Data[]> {
 }
 
 test('payer and payee each get only the events of their own side of a payment', async () => {
-  const [payer, payee] = [await makeScene(t.platform), await makeScene(t.platform, 0n)];
-  const after = await feedEnd(t.platform);
+  const [payer, payee] = [await t.platform.makeScene(), await t.platform.makeScene(0n)];
+  const after = await t.platform.feedEnd();
   const [from, to] = [
-    await appOf(t.platform, { customerId: payer.customerId }),
-    await appOf(t.platform, { customerId: payee.customerId }),
+    await t.platform.appOf({ customerId: payer.customerId }),
+    await t.platform.appOf({ customerId: payee.customerId }),
   ];
   const [sent, received] = [from.watch(payments, { after }), to.watch(payments, { after })];
   const arrives = to.watch(balance, { id: payee.usd });
   expect((await nextOf(arrives)).data.accountUpdates.newBalance.amount).toBe('0');
 
-  const quoted = await quote(t.platform, between(payer.usd, payee.usd, 10_000, { lockedCurrencySide: 'RECEIVING' }));
-  await execute(t.platform, quoted.id);
+  const quoted = await t.platform.quote(between(payer.usd, payee.usd, 10_000, { lockedCurrencySide: 'RECEIVING' }));
+  await t.platform.execute(quoted.id);
 
   const outgoing = await untilEnded(sent);
   expect(outgoing.map((update) => update.status)).toEqual(['PENDING', 'PROCESSING', 'COMPLETED']);
@@ -267,9 +266,9 @@ test('payer and payee each get only the events of their own side of a payment', 
 
 test('the feed of each platform has every number from 1 to its end, despite concurrent writes', async () => {
   const platforms = [await t.newPlatform('one'), await t.newPlatform('other')];
-  const scenes = await Promise.all(platforms.map((platform) => makeScene(platform, 100_000n)));
+  const scenes = await Promise.all(platforms.map((platform) => platform.makeScene(100_000n)));
   await Promise.all(
-    scenes.flatMap((scene, at) => [1, 2, 3].map((amount) => pay(platforms[at] ?? t.platform, scene, amount))),
+    scenes.flatMap((scene, at) => [1, 2, 3].map((amount) => (platforms[at] ?? t.platform).pay(scene, amount))),
   );
   for (const { platformId } of platforms) {
     await sequenced(t);

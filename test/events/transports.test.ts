@@ -1,10 +1,8 @@
 import { expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { feedEnd, mint } from '../setup/acts.ts';
 import { connect, ownGateway, startTestGateway, testGateway } from '../setup/gateway.ts';
 import { startLoadBalancer } from '../setup/load-balancer.ts';
 import { lockedCustomers } from '../setup/locks.ts';
-import { makeScene } from '../setup/scene.ts';
 import { commitEvents, nextOf, openEventStream, openRawSocket, subscribed } from '../setup/streams.ts';
 
 /** Sockets and event streams follow the same rules about which operations and clients they accept and how they end. */
@@ -12,7 +10,7 @@ import { commitEvents, nextOf, openEventStream, openRawSocket, subscribed } from
 const t = await testGateway({ CORS_ORIGINS: ['https://app.example'] });
 /** A second instance, with short limits for silent sockets and slow operations. */
 const hasty = await testGateway({ ROLE: 'serve' }, t.databaseUrl, { pace: { keepAliveMs: 200, operationMs: 1_500 } });
-const scene = await makeScene(t.platform);
+const scene = await t.platform.makeScene();
 
 const watchEvents = 'subscription { events { id } }';
 
@@ -47,7 +45,7 @@ test('a half-open socket is closed when a ping goes unanswered', async () => {
 
 test('a reader that stops reading is dropped with 1013, and misses nothing when it resumes', async () => {
   const slow = await ownGateway();
-  const after = await feedEnd(slow.platform);
+  const after = await slow.platform.feedEnd();
   const raw = await openRawSocket(slow.url, slow.platform.authorization);
   const fields = Array.from({ length: 15 }, (_, at) => `c${at}: cursor`).join(' ');
   raw.send({ id: '1', type: 'subscribe', payload: { query: `subscription { events { id ${fields} } }` } });
@@ -67,7 +65,7 @@ test('a reader that stops reading is dropped with 1013, and misses nothing when 
 
 test('a ping with a newer token for the same subject keeps the socket open; one with any other token closes it', async () => {
   const bearer = async (expiresInSeconds: number) =>
-    `Bearer ${(await mint(t.platform, { customerId: scene.customerId, expiresInSeconds })).token}`;
+    `Bearer ${(await t.platform.mint({ customerId: scene.customerId, expiresInSeconds })).token}`;
   const newer = await bearer(60);
   // This token is used right after its creation, before it expires. The third token's expiry closes its socket later.
   const kept = await openRawSocket(t.url, await bearer(2));

@@ -1,9 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { handleWebhook, type Notification } from '../../docs/examples/push-notifications.ts';
-import { pay } from '../setup/acts.ts';
 import { type Data, startTestGateway } from '../setup/gateway.ts';
 import { forgeries } from '../setup/hostile-webhooks.ts';
-import { makeScene } from '../setup/scene.ts';
 import { createEndpoint, readEndpoint, resend } from '../webhooks/endpoint.ts';
 import { answer, startReceiver } from '../webhooks/receiver.ts';
 
@@ -36,7 +34,7 @@ test('a webhook becomes one push notification, even if the push fails once and t
     answers.push(await handleWebhook(server, raw, headers));
     response.writeHead(answers.at(-1) ?? 500).end();
   };
-  const { id: transactionId } = await pay(t.platform, await makeScene(t.platform));
+  const { id: transactionId } = await t.platform.pay(await t.platform.makeScene());
   await vi.waitFor(() => expect(sent).toHaveLength(1), { timeout: 60_000 });
   expect(sent).toEqual([
     {

@@ -3,9 +3,8 @@ import { WebSocket } from 'ws';
 import type { App, Following } from '../../docs/examples/follow-transactions.ts';
 import { followOverSse } from '../../docs/examples/over-sse.ts';
 import { followOverWebSocket } from '../../docs/examples/over-websocket.ts';
-import { mint, pay } from '../setup/acts.ts';
 import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
-import { makeScene, type Scene } from '../setup/scene.ts';
+import type { Scene } from '../setup/scene.ts';
 
 /** Runs the recipes from the docs verbatim against an instance that is restarted in the meantime. */
 
@@ -15,14 +14,14 @@ let scene: Scene;
 beforeAll(async () => {
   steady = await startTestGateway();
   shaky = await startTestGateway({}, steady.databaseUrl);
-  scene = await makeScene(steady.platform);
+  scene = await steady.platform.makeScene();
 });
 afterAll(async () => {
   await shaky.stop();
   await steady.stop();
 });
 
-const payment = async (): Promise<string> => (await pay(steady.platform, scene)).id;
+const payment = async (): Promise<string> => (await steady.platform.pay(scene)).id;
 
 /** Restarts the instance that the clients use, at the same address. */
 async function restart(): Promise<void> {
@@ -49,7 +48,7 @@ function recorded(stored: string | null = null): Recorded {
       url: `${shaky.url}/graphql`,
       token: async () => {
         record.tokens += 1;
-        return mint(steady.platform, { customerId: scene.customerId, expiresInSeconds: 2 });
+        return steady.platform.mint({ customerId: scene.customerId, expiresInSeconds: 2 });
       },
       store: {
         load: async () => record.stored,

@@ -1,10 +1,9 @@
 import path from 'node:path';
 import { makeServingLogin } from '../../src/infra/database/embedded/serving-login.ts';
 import { migrate } from '../../src/infra/database/migrations/migrate.ts';
-import { feedEnd, succeed } from '../setup/acts.ts';
 import { secretKey } from '../setup/cursors.ts';
 import { startTestGateway } from '../setup/gateway.ts';
-import { makeScene, type Scene, serverOf } from '../setup/scene.ts';
+import type { Scene } from '../setup/scene.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 import type { Receiver } from '../webhooks/receiver.ts';
 import { limitedAs } from './load-acts.ts';
@@ -30,15 +29,15 @@ export async function furnish(databaseUrl: string, receiver: Receiver, clients: 
   const gateway = await startTestGateway({ ROLE: 'serve' }, databaseUrl);
   const platform = await gateway.newPlatform('faults');
   const scenes: Scene[] = [];
-  const clerk = await serverOf(platform, 'VIEW', 'TRANSACT');
-  const approver = await serverOf(platform, 'VIEW', 'APPROVE');
+  const clerk = await platform.serverOf('VIEW', 'TRANSACT');
+  const approver = await platform.serverOf('VIEW', 'APPROVE');
   for (let made = 0; made < clients; made += 1) {
-    const scene = await makeScene(platform, money);
-    if (limited) await succeed(platform, 'setPolicy', { subjectId: scene.customerId, ...limitedAs(made).policy });
+    const scene = await platform.makeScene(money);
+    if (limited) await platform.succeed('setPolicy', { subjectId: scene.customerId, ...limitedAs(made).policy });
     scenes.push(scene);
   }
   await createEndpoint(platform, { url: receiver.url, eventTypes: ['OUTGOING_PAYMENT', 'INCOMING_PAYMENT'] });
-  const start = await feedEnd(platform);
+  const start = await platform.feedEnd();
   await gateway.stop();
   return { platform, clerk, approver, scenes, start };
 }

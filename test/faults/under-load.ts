@@ -8,7 +8,7 @@ import { query } from '../setup/embedded-servers.ts';
 import { connect, type TestPlatform } from '../setup/gateway.ts';
 import { passApproval } from '../setup/passing-time.ts';
 import { type PgBouncer, startPgBouncer } from '../setup/pgbouncer.ts';
-import { balanceOf, type Scene } from '../setup/scene.ts';
+import type { Scene } from '../setup/scene.ts';
 import { startReplicated } from '../setup/standby.ts';
 import { type Receiver, startReceiver } from '../webhooks/receiver.ts';
 import { check, underWay, type Violation } from './checker.ts';
@@ -193,7 +193,7 @@ export async function gather(platform: TestPlatform, sources: Sources): Promise<
   const feed = await readFeed(platform, start);
   await settled(() => followers.reduce((left, { received }) => left - received.length, followers.length * feed.length));
   const balances = new Map<string, { before: bigint; after: bigint }>();
-  for (const { usd } of scenes) balances.set(usd, { before: money, after: await balanceOf(platform, usd) });
+  for (const { usd } of scenes) balances.set(usd, { before: money, after: await platform.balanceOf(usd) });
   const usage = new Map<string, Usage>();
   for (const { customerId, usd } of scenes) {
     const { customer } = await platform.ask(

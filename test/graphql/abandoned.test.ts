@@ -1,10 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { expect, test, vi } from 'vitest';
-import { pay } from '../setup/acts.ts';
 import { connect, type Data, ownGateway, testGateway, uuidIn } from '../setup/gateway.ts';
 import { lockedCustomers, waitForLocks } from '../setup/locks.ts';
-import { makeScene } from '../setup/scene.ts';
 import { Statements } from '../setup/statements.ts';
 import { openRawSocket, subscribed } from '../setup/streams.ts';
 
@@ -14,7 +12,7 @@ import { openRawSocket, subscribed } from '../setup/streams.ts';
 const t = await testGateway({ MAX_IN_FLIGHT: 1 });
 const hasty = await testGateway({ ROLE: 'serve' }, t.databaseUrl, { pace: { operationMs: 1_500 } });
 const statements = new Statements(t.gateway.serving.pool);
-const scene = await makeScene(t.platform, 10_000n);
+const scene = await t.platform.makeScene(10_000n);
 
 const twoTransfers = `mutation ($one: TransferOutInput!, $two: TransferOutInput!) {
   one: transferOut(input: $one) { ... on TransferOutSuccess { transaction { id customer { umaAddress } } } }
@@ -41,7 +39,7 @@ async function amountsPaid(runAndLeave: (firstIsUnderWay: () => Promise<void>) =
     await holder.query('commit');
     await vi.waitFor(async () => expect(await amounts()).toHaveLength(before.length + 1), { timeout: 30_000 });
     // Waits for a second transfer from the same account, in case there is one.
-    await pay(t.platform, scene, 13);
+    await t.platform.pay(scene, 13);
   });
   await holder.end();
   // Considers only this test's statements.
@@ -119,7 +117,7 @@ test.each<readonly [what: string, runAndLeave: Parameters<typeof amountsPaid>[0]
 
 test('a subscription that its client completes while it opens is released', async () => {
   const { socket, send, receive } = await openSocket();
-  const { id } = await pay(t.platform, scene, 14);
+  const { id } = await t.platform.pay(scene, 14);
   const lock = await lockedCustomers(t.databaseUrl);
   const query = `subscription { transactionUpdates(of: { transactionId: "${id}" }) { transaction { customer { id } } } }`;
   send({ id: 'one', type: 'subscribe', payload: { query } });
@@ -137,7 +135,7 @@ test('a subscription that its client completes while it opens is released', asyn
 test('a response over the size limit is refused, and the error names the limit', async () => {
   const narrow = await ownGateway({ ROLE: 'serve', MAX_ANSWER_BYTES: 1_024 }, t.databaseUrl);
   const platform = connect(narrow.url, t.platform.platformId, t.platform.authorization);
-  for (const amount of [1, 2, 3]) await pay(t.platform, scene, amount);
+  for (const amount of [1, 2, 3]) await t.platform.pay(scene, amount);
   const list =
     'transactions(first: 3) { edges { node { id type sentAmount { amount formatted currency { code name } } } } }';
   expect((await platform.ask(`{ ${list} }`)).transactions.edges).toHaveLength(3);

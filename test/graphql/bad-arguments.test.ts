@@ -3,11 +3,10 @@ import { describe, expect, test } from 'vitest';
 import { refusal } from '../setup/acts.ts';
 import { mutationDocument } from '../setup/documents.ts';
 import { type Answer, testGateway } from '../setup/gateway.ts';
-import { makeScene } from '../setup/scene.ts';
 import { nextOf, openEventStream } from '../setup/streams.ts';
 
 const t = await testGateway();
-const scene = await makeScene(t.platform, 0n);
+const scene = await t.platform.makeScene(0n);
 
 const lists = ['quotes', 'transactions', 'customers', 'accounts'];
 const page = '{ edges { node { id } } pageInfo { hasNextPage } }';

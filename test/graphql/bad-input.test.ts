@@ -1,11 +1,9 @@
 import { expect, test } from 'vitest';
-import { act } from '../setup/acts.ts';
 import { type Data, testGateway, uuidIn } from '../setup/gateway.ts';
-import { makeScene, ownAccount } from '../setup/scene.ts';
 
 const t = await testGateway({ SANDBOX_PACE_MS: 600_000 });
-const scene = await makeScene(t.platform, 10_000n);
-const platformUsd = await ownAccount(t.platform, 'USD');
+const scene = await t.platform.makeScene(10_000n);
+const platformUsd = await t.platform.ownAccount('USD');
 
 /** Returns the number of rows in each table, and the versions of mutable rows. A refusal must change neither. */
 async function everything(): Promise<Data> {
@@ -105,7 +103,7 @@ test.each([...ids, ...others])(
   '%s in %s is refused with code, path and reason, and changes nothing',
   async (_what, mutation, changes, code, path) => {
     const before = await everything();
-    expect(await act(t.platform, mutation, { ...sound[mutation](), ...changes() })).toEqual({
+    expect(await t.platform.act(mutation, { ...sound[mutation](), ...changes() })).toEqual({
       __typename: expect.stringMatching(/Error$/),
       code,
       message: expect.stringMatching(/\w+ \w+/),

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { act, mint, usdToEur } from '../setup/acts.ts';
+import { usdToEur } from '../setup/acts.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
-import { fund, makeScene } from '../setup/scene.ts';
 import { countedGateway } from '../setup/statements.ts';
 import { quiet } from '../setup/streams.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
@@ -13,21 +12,21 @@ const endpointId = (await createEndpoint(t.platform, { url: 'http://127.0.0.1:9/
 await createEndpoint(t.platform, { url: 'http://127.0.0.1:9/second', eventTypes: ['KYC_STATUS'] });
 await createEndpoint(t.platform, { url: 'http://127.0.0.1:9/third', eventTypes: ['KYC_STATUS'] });
 for (const name of ['one', 'two', 'three']) {
-  await act(t.platform, 'createApiToken', { name, permissions: ['VIEW'] }, 'secret');
+  await t.platform.act('createApiToken', { name, permissions: ['VIEW'] }, 'secret');
 }
-await makeScene(t.platform, 0n);
-const scene = await makeScene(t.platform, 1_000_000n);
+await t.platform.makeScene(0n);
+const scene = await t.platform.makeScene(1_000_000n);
 for (let made = 0; made < 3; made += 1) {
-  const { tokenId } = await mint(t.platform, { customerId: scene.customerId, expiresInSeconds: 3_600 });
-  if (made === 1) await act(t.platform, 'revokeClientToken', { tokenId }, 'revokedId');
+  const { tokenId } = await t.platform.mint({ customerId: scene.customerId, expiresInSeconds: 3_600 });
+  if (made === 1) await t.platform.act('revokeClientToken', { tokenId }, 'revokedId');
 }
 for (let made = 0; made < 5; made++) {
-  await fund(t.platform, scene.usd, 1n);
+  await t.platform.fund(scene.usd, 1n);
   const out = { sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 10 };
-  await act(t.platform, 'transferOut', out, 'replayed');
+  await t.platform.act('transferOut', out, 'replayed');
   const into = { sourceAccountId: scene.outsideUsd, destinationAccountId: scene.usd, amount: 10 };
-  await act(t.platform, 'transferIn', into, 'replayed');
-  await act(t.platform, 'createQuote', usdToEur(scene, { immediatelyExecute: made % 2 === 0 }), 'replayed');
+  await t.platform.act('transferIn', into, 'replayed');
+  await t.platform.act('createQuote', usdToEur(scene, { immediatelyExecute: made % 2 === 0 }), 'replayed');
 }
 await quiet(t);
 

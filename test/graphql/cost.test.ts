@@ -1,15 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { act, feedEnd, usdToEur } from '../setup/acts.ts';
+import { usdToEur } from '../setup/acts.ts';
 import { eachTransport, type Send, type SentOperation } from '../setup/each-transport.ts';
 import { type Data, type TestGateway, testGateway } from '../setup/gateway.ts';
-import { fund, makeScene } from '../setup/scene.ts';
 import { countedGateway, often } from '../setup/statements.ts';
 
 const development = await testGateway({ NODE_ENV: 'development', SANDBOX_PACE_MS: 600_000 });
 const production = await testGateway({ NODE_ENV: 'production' });
-const scene = await makeScene(development.platform, 1_000_000n);
+const scene = await development.platform.makeScene(1_000_000n);
 for (let made = 0; made < 5; made++) {
-  await act(development.platform, 'createQuote', usdToEur(scene, { immediatelyExecute: made % 2 === 0 }), 'replayed');
+  await development.platform.act('createQuote', usdToEur(scene, { immediatelyExecute: made % 2 === 0 }), 'replayed');
 }
 
 const money = 'amount decimal formatted currency { code name symbol decimals }';
@@ -136,13 +135,13 @@ describe.each(Object.entries(transports))('over %s', (name, sendOver) => {
       [development, false],
       [production, true],
     ] as const) {
-      const { customerId } = t === development ? scene : await makeScene(t.platform, 0n);
-      const after = await feedEnd(t.platform);
+      const { customerId } = t === development ? scene : await t.platform.makeScene(0n);
+      const after = await t.platform.feedEnd();
       const { customer } = await t.platform.ask(
         'query ($id: ID!) { customer(id: $id) { accounts(filter: { kind: INTERNAL }) { edges { node { id } } } } }',
         { id: customerId },
       );
-      for (const amount of [1n, 2n, 3n]) await fund(t.platform, customer.accounts.edges[0].node.id, amount);
+      for (const amount of [1n, 2n, 3n]) await t.platform.fund(customer.accounts.edges[0].node.id, amount);
       const results = await send(t, {
         query:
           'subscription ($after: String) { events(after: $after, filter: { types: [ACCOUNT_STATUS] }) { id type } }',

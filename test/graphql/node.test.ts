@@ -1,8 +1,6 @@
 import { expect, test } from 'vitest';
 import { makeThings } from '../attack/matrix/things.ts';
-import { mint } from '../setup/acts.ts';
 import { connect, type Data, testGateway, uuidIn } from '../setup/gateway.ts';
-import { newCustomer } from '../setup/scene.ts';
 
 const t = await testGateway({ SANDBOX_PACE_MS: 600_000 });
 const ours = await makeThings(t.platform, 'http://127.0.0.1:9/');
@@ -134,7 +132,7 @@ test('an event and a delivery are read by id as their lists show them, and look 
     event: events.nodes.find(({ id }: Data) => id === ours.Event),
     delivery: node.deliveries.nodes.find(({ id }: Data) => id === ours.WebhookDelivery),
   });
-  const { token } = await mint(t.platform, { customerId: await newCustomer(t.platform) });
+  const { token } = await t.platform.mint({ customerId: await t.platform.newCustomer() });
   const app = connect(t.url, t.platform.platformId, `Bearer ${token}`);
   expect(await app.ask(query, ids)).toEqual({ event: null, delivery: null });
 });

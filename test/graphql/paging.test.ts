@@ -1,17 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { succeed, usdToEur } from '../setup/acts.ts';
+import { usdToEur } from '../setup/acts.ts';
 import { type Data, testGateway, uuidIn } from '../setup/gateway.ts';
-import { externalAccount, makeScene, type Scene } from '../setup/scene.ts';
+import type { Scene } from '../setup/scene.ts';
 
 const scenes: Scene[] = [];
 let made = 0;
 // Nothing settles or expires during the tests, so that the model and the next query read the same rows.
 const t = await testGateway({ SANDBOX_PACE_MS: 600_000, SANDBOX_QUOTE_SECONDS: 86_400 });
 const foreign = await t.newPlatform('foreign');
-await makeScene(foreign);
+await foreign.makeScene();
 for (let made = 0; made < 4; made++) {
-  const scene = await makeScene(t.platform, 10_000_000n);
+  const scene = await t.platform.makeScene(10_000_000n);
   scenes.push(scene);
   for (let index = 0; index < 4; index++) {
     await transfer('transferOut', scene);
@@ -24,18 +24,18 @@ await t.owner.query('update customer set is_deleted = true where id = $1', [uuid
 
 async function transfer(mutation: 'transferOut' | 'transferIn', { usd, outsideUsd }: Scene): Promise<void> {
   const [from, to] = mutation === 'transferOut' ? [usd, outsideUsd] : [outsideUsd, usd];
-  await succeed(t.platform, mutation, { sourceAccountId: from, destinationAccountId: to, amount: 10 });
+  await t.platform.succeed(mutation, { sourceAccountId: from, destinationAccountId: to, amount: 10 });
 }
 
 async function quote(scene: Scene, immediatelyExecute: boolean): Promise<void> {
-  await succeed(t.platform, 'createQuote', usdToEur(scene, { immediatelyExecute }));
+  await t.platform.succeed('createQuote', usdToEur(scene, { immediatelyExecute }));
 }
 
 async function customer(type: 'INDIVIDUAL' | 'BUSINESS'): Promise<string> {
   made += 1;
   const details = type === 'BUSINESS' ? { business: { legalName: 'Analytical Engines' } } : { individual: {} };
   const input = { platformCustomerId: `paged-${made % 3}`, umaAddress: `$Paged.${made}@Test.UMA.money`, details };
-  return (await succeed(t.platform, 'createCustomer', input, 'customer { id }')).customer.id;
+  return (await t.platform.succeed('createCustomer', input, 'customer { id }')).customer.id;
 }
 
 type Row = Data;
@@ -193,7 +193,7 @@ const lists: List[] = [
     insert: async (scene) => {
       made += 1;
       const usAccount = { accountNumber: `88${made}00`, routingNumber: '021000021', accountCategory: 'CHECKING' };
-      await externalAccount(t.platform, scene.customerId, 'USD', { usAccount });
+      await t.platform.externalAccount(scene.customerId, 'USD', { usAccount });
     },
   },
 ];

@@ -1,13 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import type { Operation } from '../../src/domain/access/operations.ts';
-import { act, quote, succeed, umaAddressOf, usdToEur } from '../setup/acts.ts';
+import { usdToEur } from '../setup/acts.ts';
 import { mutationDocument, mutationVariables } from '../setup/documents.ts';
 import { type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { passExpiry } from '../setup/passing-time.ts';
-import { makeScene, newCustomer, ownAccount, payingApp, serverOf } from '../setup/scene.ts';
 
 const t = await testGateway({ SANDBOX_PACE_MS: 600_000 });
-const scene = await makeScene(t.platform, 10_000n);
+const scene = await t.platform.makeScene(10_000n);
 
 const funds =
   '... on InsufficientFundsError { available { decimal currency { code } } required { decimal currency { code } } }';
@@ -16,7 +15,7 @@ const existing =
   '... on ConflictError { existing { __typename id ... on Quote { status } ... on ExternalAccount { verification: beneficiaryVerificationStatus } } }';
 
 /** Creates a server token that may pay but not view. */
-const blindServer = () => serverOf(t.platform, 'TRANSACT');
+const blindServer = () => t.platform.serverOf('TRANSACT');
 
 /** Runs a mutation. Returns its refusal with the selected fields. */
 async function refusalOf(platform: TestPlatform, name: Operation, input: object, facts = ''): Promise<Data> {
@@ -106,7 +105,7 @@ describe('a refusal lists all invalid fields, each with its path, its code and i
 describe('an amount', () => {
   const announcement = async () => ({
     senderUmaAddress: '$anybody@elsewhere.example',
-    receiver: { umaAddress: await umaAddressOf(t.platform, scene.customerId) },
+    receiver: { umaAddress: await t.platform.umaAddressOf(scene.customerId) },
     currency: 'USD',
   });
 
@@ -114,7 +113,7 @@ describe('an amount', () => {
     'given as %j is one dollar',
     async (amount) => {
       const success = 'transaction { sentAmount { amount decimal } }';
-      const { transaction } = await succeed(t.platform, 'transferOut', transfer({ amount }), success);
+      const { transaction } = await t.platform.succeed('transferOut', transfer({ amount }), success);
       expect(transaction.sentAmount).toEqual({ amount: '100', decimal: '1.00' });
     },
   );
@@ -153,7 +152,7 @@ describe('an amount', () => {
     const locked = async (rest: object) => {
       const input = usdToEur(scene, { lockedCurrencyAmount: undefined, ...rest });
       const success = 'quote { totalSendingAmount { decimal } totalReceivingAmount { decimal } }';
-      return (await succeed(t.platform, 'createQuote', input, success)).quote;
+      return (await t.platform.succeed('createQuote', input, success)).quote;
     };
     const sending = await locked({ lockedCurrencyAmount: { decimal: '10.5' } });
     expect(sending.totalSendingAmount).toEqual({ decimal: '10.50' });
@@ -166,7 +165,7 @@ describe('an amount', () => {
     expect(exchangeRates).toEqual([{ sendingAmount: { amount: '1500' } }]);
 
     const source = { realtimeFunding: { customerId: scene.customerId, currency: 'USDC' } };
-    const funded = await quote(t.platform, { ...usdToEur(scene), source, lockedCurrencyAmount: 2_500_000 });
+    const funded = await t.platform.quote({ ...usdToEur(scene), source, lockedCurrencyAmount: 2_500_000 });
     const sent = { quoteId: funded.id, currency: 'USDC', amount: { decimal: '2.5000001' } };
     expect(await refusalOf(t.platform, 'sandboxSend', sent)).toMatchObject({
       path: ['input', 'amount', 'decimal'],
@@ -174,19 +173,19 @@ describe('an amount', () => {
     });
 
     const filled = { accountId: scene.usd, amount: { decimal: '0.01' } };
-    await succeed(t.platform, 'sandboxFundAccount', filled);
+    await t.platform.succeed('sandboxFundAccount', filled);
     const incoming = { ...(await announcement()), amount: { decimal: '3.21' } };
     const success = 'transaction { receivedAmount { amount } }';
-    const received = await succeed(t.platform, 'sandboxReceiveUma', incoming, success);
+    const received = await t.platform.succeed('sandboxReceiveUma', incoming, success);
     expect(received.transaction.receivedAmount).toEqual({ amount: '321' });
   });
 
   test('is the same input in either form: a repeated request gets the same response, a different amount is refused', async () => {
-    const internal = { ...transfer({}), destinationAccountId: await ownAccount(t.platform, 'USD') };
+    const internal = { ...transfer({}), destinationAccountId: await t.platform.ownAccount('USD') };
     const pulled = { sourceAccountId: scene.outsideUsd, destinationAccountId: scene.usd };
     const quoted = usdToEur(scene, { lockedCurrencyAmount: undefined });
     const source = { realtimeFunding: { customerId: scene.customerId, currency: 'USDC' } };
-    const funded = await quote(t.platform, { ...usdToEur(scene), source, lockedCurrencyAmount: 2_500_000 });
+    const funded = await t.platform.quote({ ...usdToEur(scene), source, lockedCurrencyAmount: 2_500_000 });
     const commands: readonly [Operation, object, field: string, selection?: string][] = [
       ['transferOut', transfer({}), 'amount'],
       ['transferIn', pulled, 'amount'],
@@ -202,9 +201,9 @@ describe('an amount', () => {
       const decimals = JSON.stringify(rest).includes('USDC') ? 6 : 2;
       const input = { ...rest, idempotencyKey: `either-${index}` };
       const units = { ...input, [field]: 10 ** decimals + 10 ** (decimals - 2) };
-      const first = await succeed(t.platform, name, units, selection);
+      const first = await t.platform.succeed(name, units, selection);
       for (const decimal of ['1.01', '1.010000'.slice(0, decimals + 2)]) {
-        const again = await succeed(t.platform, name, { ...input, [field]: { decimal } }, selection);
+        const again = await t.platform.succeed(name, { ...input, [field]: { decimal } }, selection);
         expect({ name, ...again }).toEqual({ name, ...first, replayed: true });
       }
       const other = await refusalOf(t.platform, name, { ...input, [field]: { decimal: '1.02' } });
@@ -233,7 +232,7 @@ describe('a refusal states its facts', () => {
   });
 
   test('an expired quote: when it expired', async () => {
-    const { id, transaction } = await quote(t.platform, usdToEur(scene));
+    const { id, transaction } = await t.platform.quote(usdToEur(scene));
     const stream = t.platform.watch(
       'subscription ($id: ID!) { transactionUpdates(of: { transactionId: $id }) { status transaction { quote { expiresAt } } } }',
       { id: transaction.id },
@@ -248,8 +247,8 @@ describe('a refusal states its facts', () => {
   });
 
   test('a conflict: the existing object', async () => {
-    const { id } = await quote(t.platform, usdToEur(scene));
-    await succeed(t.platform, 'executeQuote', { quoteId: id });
+    const { id } = await t.platform.quote(usdToEur(scene));
+    await t.platform.succeed('executeQuote', { quoteId: id });
     const again = await refusalOf(t.platform, 'executeQuote', { quoteId: id }, existing);
     expect(again).toMatchObject({
       __typename: 'ConflictError',
@@ -263,21 +262,21 @@ describe('a refusal states its facts', () => {
       accountInfo: { clabe: { clabeNumber: '646180111812345000' } },
       beneficiary: { individual: { fullName: 'Grace Hopper' } },
     };
-    const first = (await succeed(t.platform, 'createExternalAccount', account, 'account { id }')).account.id;
+    const first = (await t.platform.succeed('createExternalAccount', account, 'account { id }')).account.id;
     expect(await refusalOf(t.platform, 'createExternalAccount', account, existing)).toMatchObject({
       __typename: 'ConflictError',
       existing: { __typename: 'ExternalAccount', id: first },
     });
 
-    const umaAddress = await umaAddressOf(t.platform, scene.customerId);
+    const umaAddress = await t.platform.umaAddressOf(scene.customerId);
     const taken = { platformCustomerId: 'second', details: { individual: { fullName: 'Ada' } }, umaAddress };
     expect(await refusalOf(t.platform, 'createCustomer', taken, existing)).toMatchObject({
       code: 'UMA_ADDRESS_EXISTS',
       existing: { __typename: 'Customer', id: scene.customerId },
     });
 
-    const customerId = await newCustomer(t.platform);
-    await succeed(t.platform, 'deleteCustomer', { customerId });
+    const customerId = await t.platform.newCustomer();
+    await t.platform.succeed('deleteCustomer', { customerId });
     expect(await refusalOf(t.platform, 'deleteCustomer', { customerId }, existing)).toMatchObject({
       code: 'CUSTOMER_DELETED',
       existing: { __typename: 'Customer', id: customerId },
@@ -285,17 +284,17 @@ describe('a refusal states its facts', () => {
   });
 
   test('a conflict: an app sees the existing object only if it has access to it', async () => {
-    const { id } = await quote(t.platform, usdToEur(scene));
-    const app = await payingApp(t.platform, { quoteId: id });
-    await succeed(app, 'executeQuote', { quoteId: id });
+    const { id } = await t.platform.quote(usdToEur(scene));
+    const app = await t.platform.payingApp({ quoteId: id });
+    await app.succeed('executeQuote', { quoteId: id });
     expect(await refusalOf(app, 'executeQuote', { quoteId: id }, existing)).toMatchObject({ existing: { id } });
   });
 
   test('the existing object needs VIEW: without VIEW, the document is refused before it executes', async () => {
-    const { id } = await quote(t.platform, usdToEur(scene));
+    const { id } = await t.platform.quote(usdToEur(scene));
     const blind = await blindServer();
     expect(await refusalOf(blind, 'executeQuote', { quoteId: id }, existing)).toMatchObject({ code: 'FORBIDDEN' });
-    const done = await act(t.platform, 'executeQuote', { quoteId: id }, 'quote { status }');
+    const done = await t.platform.act('executeQuote', { quoteId: id }, 'quote { status }');
     expect(done).toMatchObject({ quote: { status: 'PROCESSING' } });
   });
 });

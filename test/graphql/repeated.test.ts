@@ -1,15 +1,13 @@
 import { expect, test } from 'vitest';
-import { succeed } from '../setup/acts.ts';
 import { testGateway } from '../setup/gateway.ts';
-import { makeScene, serverOf } from '../setup/scene.ts';
 import { often } from '../setup/statements.ts';
 
 // A repeated document runs with its cached plan, which depends neither on variables nor on the caller.
 
 const t = await testGateway({ SANDBOX_PACE_MS: 600_000 });
-const scene = await makeScene(t.platform, 10_000n);
+const scene = await t.platform.makeScene(10_000n);
 for (const amount of [1, 2])
-  await succeed(t.platform, 'transferOut', {
+  await t.platform.succeed('transferOut', {
     ...{ sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd },
     amount: { units: amount },
   });
@@ -76,7 +74,7 @@ test('a repeated list adapts to the kinds, the number and the equality of the va
 
 test('a document that another caller may send is refused without the required permission, however often it was sent', async () => {
   const query = '{ customers { totalCount } apiTokens { totalCount } }';
-  const reader = await serverOf(t.platform, 'VIEW');
+  const reader = await t.platform.serverOf('VIEW');
   for (let again = 0; again < often; again += 1) {
     expect((await t.platform.ask(query)).apiTokens.totalCount).toBeGreaterThan(0);
     expect((await reader.send(query)).errors?.map(({ extensions }) => extensions.code)).toEqual(['FORBIDDEN']);

@@ -1,20 +1,19 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import { lookUp, pay, quote, usdToEur } from '../setup/acts.ts';
+import { usdToEur } from '../setup/acts.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
-import { makeScene } from '../setup/scene.ts';
 import { countedGateway, often } from '../setup/statements.ts';
 
 const t = await testGateway({ SANDBOX_PACE_MS: 600_000 });
 const counting = await countedGateway(t);
 const payer = async () => {
-  const made = await makeScene(t.platform, 10_000n);
-  for (let paid = 0; paid < 3; paid++) await pay(t.platform, made);
+  const made = await t.platform.makeScene(10_000n);
+  for (let paid = 0; paid < 3; paid++) await t.platform.pay(made);
   return made;
 };
 for (let made = 0; made < 11; made++) await payer();
 const scene = await payer();
 // Each quote has a transaction, so this one gives the last customer four.
-const quoteId = (await quote(t.platform, usdToEur(scene))).id;
+const quoteId = (await t.platform.quote(usdToEur(scene))).id;
 afterAll(() => counting.stop());
 
 /** Runs a query. Returns its data and its statements, and checks that these are the same once its plan is cached. */
@@ -200,7 +199,7 @@ test("the end of the viewer's feed costs a statement; the viewer's other fields 
 
 test('several nodes cost one statement, regardless of their types', async () => {
   const { apiTokens } = await t.platform.ask('{ apiTokens(first: 1) { edges { node { id } } } }');
-  const lookup = await lookUp(t.platform, '$success.usd@sandbox.uma.money');
+  const lookup = await t.platform.lookUp('$success.usd@sandbox.uma.money');
   const records = [apiTokens.edges[0].node.id, lookup.id];
   const ids = [scene.usd, scene.customerId, 'Nothing:1', quoteId, ...records, scene.eur, scene.usd];
   const { data, statements } = await counted(

@@ -2,9 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { unbatched } from '../../src/api/graphql/reading/stock.ts';
 import { uuidOf } from '../../src/core/ids.ts';
 import { asPlatform } from '../../src/infra/database/connections/platform-scope.ts';
-import { ended, feedEnd, quote, usdToEur } from '../setup/acts.ts';
+import { usdToEur } from '../setup/acts.ts';
 import { connect, type Data, testGateway } from '../setup/gateway.ts';
-import { makeScene } from '../setup/scene.ts';
 import { nextOf } from '../setup/streams.ts';
 
 /** Tests reading only through graphql-js, Pothos' plug-ins and Prisma, with which oracle.test.ts compares. */
@@ -17,10 +16,10 @@ describe.each([
   ['with standard execution', stock.url],
 ])('%s', (_how, url) => {
   test('a payment that has changed is shown as it was at each event, in streams and in lists', async () => {
-    const after = await feedEnd(t.platform);
-    const scene = await makeScene(t.platform, 100_000n);
-    const { transaction } = await quote(t.platform, usdToEur(scene, { immediatelyExecute: true }));
-    await ended(t.platform, transaction.id);
+    const after = await t.platform.feedEnd();
+    const scene = await t.platform.makeScene(100_000n);
+    const { transaction } = await t.platform.quote(usdToEur(scene, { immediatelyExecute: true }));
+    await t.platform.ended(transaction.id);
     const platform = connect(url, t.platform.platformId, t.platform.authorization);
     const shown = '... on Transaction { id version status terminal reconciliationReference sentAmount { decimal } }';
     const variables = { after };
@@ -54,7 +53,7 @@ test("the Prisma plug-in finds each platform's row, even when two platforms read
   const { prisma } = t.gateway.serving;
   const asked = await Promise.all(
     [t.platform, await t.newPlatform('other')].map(async (platform) => {
-      const { customerId } = await makeScene(platform);
+      const { customerId } = await platform.makeScene();
       return { platformId: platform.platformId, id: uuidOf(customerId, 'Customer') ?? '' };
     }),
   );

@@ -1,13 +1,11 @@
 import { createClient as createSseClient } from 'graphql-sse';
 import { afterEach, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { pay } from '../setup/acts.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
-import { makeScene } from '../setup/scene.ts';
 import { subscribed } from '../setup/streams.ts';
 
 const t = await testGateway();
-const scene = await makeScene(t.platform, 100_000n);
+const scene = await t.platform.makeScene(100_000n);
 /** Waits until no subscription is open. A disconnected reader must not leave one behind. */
 const released = () => subscribed(t, 0);
 afterEach(released);
@@ -16,7 +14,7 @@ const updates =
   'subscription ($of: FollowedTransactionsInput) { transactionUpdates(of: $of) { status terminal transaction { id } } }';
 const kind = '{ viewer { kind } }';
 
-const paid = async (amount?: number): Promise<string> => (await pay(t.platform, scene, amount)).id;
+const paid = async (amount?: number): Promise<string> => (await t.platform.pay(scene, amount)).id;
 
 const clients = {
   WebSocket: () => t.platform.socket(),

@@ -3,13 +3,12 @@ import type { TypedDocumentNode } from '@urql/core';
 import { type DocumentNode, parse } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { basicAuthorization } from '../../src/domain/access/tokens/api-tokens.ts';
-import { act, ended as endOf, moving, pay, refusal } from '../setup/acts.ts';
+import { moving, refusal } from '../setup/acts.ts';
 import { mutationDocument } from '../setup/documents.ts';
 import { eachTransport, type SentOperation } from '../setup/each-transport.ts';
 import { connect, type Data, type TestGateway, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { type AutomaticClient, automaticClients, type SentForm, urqlClient } from '../setup/persisted-clients.ts';
 import { restClient } from '../setup/rest.ts';
-import { appOf, makeScene } from '../setup/scene.ts';
 
 /** Tests documents that a platform registers, and tokens that may send nothing else. */
 
@@ -21,11 +20,11 @@ const t = await testGateway({ AUTOMATIC_PERSISTED_QUERIES: false });
 const rest = await restClient(t.url, t.platform.authorization);
 const register = (...texts: readonly string[]) =>
   rest.ask('POST', '/trusted-documents', Object.fromEntries(texts.map((text) => [sha256(text), text])));
-const scene = await makeScene(t.platform);
-const appWith = (more: object) => appOf(t.platform, { customerId: scene.customerId, ...more });
+const scene = await t.platform.makeScene();
+const appWith = (more: object) => t.platform.appOf({ customerId: scene.customerId, ...more });
 /** A payment that has ended, so its stream has one message and completes. */
-const ended = (await pay(t.platform, scene)).id;
-await endOf(t.platform, ended);
+const ended = (await t.platform.pay(scene)).id;
+await t.platform.ended(ended);
 await register(queryText, streamText);
 /** An app that may only send registered documents. */
 const bound = await appWith({ trustedDocumentsOnly: true });
@@ -78,7 +77,7 @@ describe('a token with its own documents', () => {
   const otherText = 'query Others { viewer { platformId } }';
   const hashes = [sha256(queryText), sha256(streamText)];
   const create = (by: TestPlatform, input: object) =>
-    act(by, 'createApiToken', { name: 'own', permissions: ['VIEW', 'MANAGE'], ...input }, tokenSelection);
+    by.act('createApiToken', { name: 'own', permissions: ['VIEW', 'MANAGE'], ...input }, tokenSelection);
   const tokenSelection = 'secret apiToken { id clientId documents }';
   const bearerOf = ({ apiToken, secret }: Data) =>
     connect(t.url, t.platform.platformId, basicAuthorization({ clientId: apiToken.clientId, secret }));
@@ -120,12 +119,12 @@ describe('a token with its own documents', () => {
       refusal('FORBIDDEN', 'documents', 1),
     );
     const child = { boundTo: { customerId: scene.customerId }, documents: [sha256(otherText)] };
-    expect(await act(maker, 'createClientToken', child, 'tokenId')).toMatchObject(refusal('FORBIDDEN', 'documents', 0));
+    expect(await maker.act('createClientToken', child, 'tokenId')).toMatchObject(refusal('FORBIDDEN', 'documents', 0));
     expect((await create(maker, {})).apiToken.documents).toEqual(documents);
     const { id: tokenId } = (await create(t.platform, {})).apiToken;
-    const rotated = await act(maker, 'rotateApiToken', { tokenId, overlapHours: 0 }, tokenSelection);
+    const rotated = await maker.act('rotateApiToken', { tokenId, overlapHours: 0 }, tokenSelection);
     expect(rotated.apiToken.documents).toEqual(documents);
-    const replaced = await act(t.platform, 'rotateApiToken', { tokenId: made.apiToken.id }, tokenSelection);
+    const replaced = await t.platform.act('rotateApiToken', { tokenId: made.apiToken.id }, tokenSelection);
     expect(replaced.apiToken.documents).toEqual(documents);
   });
 

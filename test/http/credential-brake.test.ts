@@ -4,9 +4,7 @@ import { addressFinder } from '../../src/api/http/client-address.ts';
 import { parseRange } from '../../src/core/address-ranges.ts';
 import { CredentialBrake } from '../../src/domain/access/limits/credential-brake.ts';
 import { basicAuthorization } from '../../src/domain/access/tokens/api-tokens.ts';
-import { mint } from '../setup/acts.ts';
 import { testGateway } from '../setup/gateway.ts';
-import { newCustomer } from '../setup/scene.ts';
 import { openRawSocket } from '../setup/streams.ts';
 
 /** Tests the brake on invalid credentials. Each test uses its own address, and only the tests advance the clock. */
@@ -91,8 +89,8 @@ test('invalid credentials on a socket count: the next socket is closed with 1013
 });
 
 test('forged client tokens count as invalid credentials', async () => {
-  const customerId = await newCustomer(t.platform);
-  const { token } = await mint(t.platform, { customerId, permissions: ['VIEW'] });
+  const customerId = await t.platform.newCustomer();
+  const { token } = await t.platform.mint({ customerId, permissions: ['VIEW'] });
   const address = '198.51.100.7';
   for (let sent = 0; sent < 6; sent += 1) {
     expect((await ask(address, `Bearer ${token.slice(0, -4)}${1000 + sent}`)).status).toBe(401);

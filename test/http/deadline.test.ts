@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { expect, test, vi } from 'vitest';
 import { testProxy } from '../setup/database-proxy.ts';
 import { connect, testGateway } from '../setup/gateway.ts';
-import { makeScene, serverOf } from '../setup/scene.ts';
 
 /**
  * A request has a single time limit, which starts when it arrives. Here, the database stops responding, and statements
@@ -13,7 +12,7 @@ const { database, proxy } = await testProxy();
 const furnished = await testGateway({}, database.url);
 const t = await testGateway({ DATABASE_POOL: 3 }, proxy.url, { pace: { operationMs: 1_500, statementMs: 3_600_000 } });
 const owner = await furnished.newPlatform('waiting');
-const scene = await makeScene(owner, 1_000_000n);
+const scene = await owner.makeScene(1_000_000n);
 const platform = connect(t.url, owner.platformId, owner.authorization);
 
 const rest = (method: string, path: string, body?: object, { authorization } = platform) =>
@@ -47,7 +46,7 @@ const many = (send: () => Promise<Response>) => Array.from({ length: 6 }, () => 
 // Tests one kind at a time, because a limit that ends one request also closes the other requests' connections.
 test('every request gets a response at its time limit, whichever part of it waits for a silent database', async () => {
   // These credentials are not cached, because no request to this instance has used them yet.
-  const unknown = connect(t.url, owner.platformId, (await serverOf(owner, 'VIEW')).authorization);
+  const unknown = connect(t.url, owner.platformId, (await owner.serverOf('VIEW')).authorization);
   const body = { source: { accountId: scene.usd }, destination: { accountId: scene.outsideUsd }, amount: 1 };
   // Requests that have not started are refused; the outcome of the others is unknown.
   for (const code of await codesInSilence(() => many(() => graphql(read)))) expect(['TIMEOUT', away]).toContain(code);

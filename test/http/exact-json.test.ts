@@ -1,13 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { actOn } from '../setup/acts.ts';
 import { testGateway } from '../setup/gateway.ts';
-import { balanceOf, makeScene } from '../setup/scene.ts';
 import { openRawSocket } from '../setup/streams.ts';
 
 /** JSON is read exactly as written on every transport: repeated members and inexact numbers are refused. */
 
 const t = await testGateway();
-const scene = await makeScene(t.platform, 100_000n);
+const scene = await t.platform.makeScene(100_000n);
 
 const query =
   'mutation ($input: TransferOutInput!) { transferOut(input: $input) { __typename ... on UserError { message } } }';
@@ -135,7 +133,7 @@ describe('over REST', () => {
 });
 
 test('none of these requests has moved money, but an exact one does', async () => {
-  expect(await balanceOf(t.platform, scene.usd)).toBe(100_000n);
+  expect(await t.platform.balanceOf(scene.usd)).toBe(100_000n);
   const { usd, outsideUsd } = scene;
-  await actOn(t.platform, 'transferOut', { sourceAccountId: usd, destinationAccountId: outsideUsd, amount: 5000n });
+  await t.platform.actOn('transferOut', { sourceAccountId: usd, destinationAccountId: outsideUsd, amount: 5000n });
 });

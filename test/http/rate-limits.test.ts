@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { RateLimits } from '../../src/domain/access/limits/rate-limits.ts';
 import { changeRates } from '../../src/domain/platforms/platforms.ts';
-import { mint } from '../setup/acts.ts';
 import { connect, ownGateway, startTestGateway, type TestPlatform, tester, testGateway } from '../setup/gateway.ts';
-import { newCustomer, withNewCredentials } from '../setup/scene.ts';
+import { withNewCredentials } from '../setup/scene.ts';
 import { openRawSocket } from '../setup/streams.ts';
 
 /** Tests rate limits on every transport. The tests control the clock: while it stands still, buckets do not refill. */
@@ -160,9 +159,9 @@ describe('a document that costs more than 800 counts as one more request for eac
 test('each API token and each client token has its own limit', async () => {
   const platform = await limitedTo({ apiToken: { perSecond: 1, burst: 6 } });
   const other = await withNewCredentials(platform, t.url);
-  const customerId = await newCustomer(platform);
+  const customerId = await platform.newCustomer();
   const tokens = [];
-  for (const _each of [1, 2]) tokens.push((await mint(platform, { customerId, permissions: ['VIEW'] })).token);
+  for (const _each of [1, 2]) tokens.push((await platform.mint({ customerId, permissions: ['VIEW'] })).token);
   const [first, second] = tokens.map((token) => connect(t.url, '', `Bearer ${token}`));
   if (!first || !second) throw new Error('no tokens');
   expect((await post(platform)).headers.get('ratelimit')).toBe('"api-token";r=1;t=5');
@@ -182,8 +181,8 @@ test('each API token and each client token has its own limit', async () => {
 test('a platform’s own limit, even a lower one, replaces the one in the settings until it is set to `default`', async () => {
   const { database } = t.gateway.payments;
   const platform = await limitedTo({ clientToken: { perSecond: 5, burst: 5 } });
-  const customerId = await newCustomer(platform);
-  const { token } = await mint(platform, { customerId, permissions: ['VIEW'] });
+  const customerId = await platform.newCustomer();
+  const { token } = await platform.mint({ customerId, permissions: ['VIEW'] });
   const app = connect(t.url, '', `Bearer ${token}`);
   expect((await post(app)).headers.get('ratelimit-policy')).toBe('"client-token";q=5;w=1, "platform";q=40000;w=2');
   const { platformId } = platform;

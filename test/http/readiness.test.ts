@@ -1,10 +1,8 @@
 import { expect, test, vi } from 'vitest';
 import { stepLock } from '../../src/domain/events/sequencer.ts';
-import { act } from '../setup/acts.ts';
 import { testProxy } from '../setup/database-proxy.ts';
 import { freePort } from '../setup/free-port.ts';
 import { startTestGateway, testClient, testGateway } from '../setup/gateway.ts';
-import { newCustomer } from '../setup/scene.ts';
 
 const standstillMs = 200;
 
@@ -40,11 +38,11 @@ test('a healthy instance is ready, even while every connection in its pool is ta
 });
 
 test('every API asks callers to retry while no connection to the database is free', async () => {
-  const customerId = await newCustomer(platform);
+  const customerId = await platform.newCustomer();
   const release = await takeAllConnections();
   const [list, refused, query] = await Promise.all([
     fetch(`${t.url}/2025-10-13/customers`, { headers: { authorization: platform.authorization } }),
-    act(platform, 'createClientToken', { boundTo: { customerId }, permissions: ['VIEW'] }),
+    platform.act('createClientToken', { boundTo: { customerId }, permissions: ['VIEW'] }),
     platform.send('{ customers { edges { node { id } } } }'),
   ]);
   expect(await list.json()).toMatchObject({ status: 503, code: 'SERVICE_UNAVAILABLE' });

@@ -1,14 +1,12 @@
 import { expect, test, vi } from 'vitest';
-import { mint } from '../setup/acts.ts';
 import { testGateway } from '../setup/gateway.ts';
-import { newCustomer } from '../setup/scene.ts';
 import { nextOf, openEventStream, openRawSocket, subscribed } from '../setup/streams.ts';
 
 /** Tests how many sockets and subscriptions a token may have open at a time. */
 
 const t = await testGateway({ SOCKETS_PER_CLIENT_TOKEN: 2, STREAMS_PER_CLIENT_TOKEN: 3 });
-const customerId = await newCustomer(t.platform);
-const authorization = `Bearer ${(await mint(t.platform, { customerId, permissions: ['VIEW'] })).token}`;
+const customerId = await t.platform.newCustomer();
+const authorization = `Bearer ${(await t.platform.mint({ customerId, permissions: ['VIEW'] })).token}`;
 
 const subscription = { query: 'subscription { transactionUpdates { status } }' };
 

@@ -2,7 +2,6 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { runAudit } from '../../src/domain/ledger/audit.ts';
-import { ended, pay } from '../setup/acts.ts';
 import {
   openClient,
   startTestGateway,
@@ -11,7 +10,7 @@ import {
   uuidIn,
   withoutTriggers,
 } from '../setup/gateway.ts';
-import { makeScene, type Scene } from '../setup/scene.ts';
+import type { Scene } from '../setup/scene.ts';
 
 let t: TestGateway;
 let platform: TestPlatform;
@@ -19,7 +18,7 @@ let scene: Scene;
 beforeEach(async () => {
   t = await startTestGateway();
   platform = t.platform;
-  scene = await makeScene(platform);
+  scene = await platform.makeScene();
 });
 
 const strange = /^a journal without a payment is money that arrived from outside/;
@@ -56,7 +55,7 @@ async function moveStrangely(): Promise<() => Promise<void>> {
 }
 
 async function payOnce(from = scene): Promise<void> {
-  await ended(platform, (await pay(platform, from)).id);
+  await platform.ended((await platform.pay(from)).id);
 }
 
 describe('an audit from a checkpoint', () => {
@@ -69,7 +68,7 @@ describe('an audit from a checkpoint', () => {
   };
 
   test('finds a journal that was an hour old when it committed', async () => {
-    const other = await makeScene(platform);
+    const other = await platform.makeScene();
     await setClock('-1 hour');
     const commit = await moveStrangely();
     await setClock('0 hours');

@@ -5,7 +5,6 @@ import { servingUrl } from '../../src/infra/database/embedded/serving-login.ts';
 import { query } from '../setup/embedded-servers.ts';
 import { testGateway, uuidIn } from '../setup/gateway.ts';
 import { runOps } from '../setup/ops.ts';
-import { fund, makeScene } from '../setup/scene.ts';
 import { startReplicated } from '../setup/standby.ts';
 
 // Audits that read from a real standby and store their results on its primary.
@@ -16,8 +15,8 @@ const [standby = expect.fail()] = servers.standbys;
 const t = await testGateway({}, servers.primary.url);
 const { database } = t.gateway.payments;
 const platform = await t.newPlatform('audited');
-const scene = await makeScene(platform);
-const deposit = () => fund(platform, scene.usd, 5n);
+const scene = await platform.makeScene();
+const deposit = () => platform.fund(scene.usd, 5n);
 
 const answer = async (...args: string[]) => {
   const { out, code } = await runOps(servers.primary.url, ['--json', 'audit', ...args], {

@@ -3,11 +3,10 @@ import { approveAdjustment, proposeAdjustment } from '../../src/domain/commands/
 import { audit, auditRules, type Breach, runAudit } from '../../src/domain/ledger/audit.ts';
 import { openDatabase } from '../../src/infra/database/database.ts';
 import { createThrowawayDatabase, type ThrowawayDatabase } from '../../src/infra/database/migrations/throwaway.ts';
-import { announce, between, ended, moving, pay, quote, succeed } from '../setup/acts.ts';
+import { between, moving } from '../setup/acts.ts';
 import { freshDatabase } from '../setup/database.ts';
 import { fundedQuote, sendDeposit } from '../setup/funded-quote.ts';
 import { connect, openClient, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
-import { makeScene, serverOf } from '../setup/scene.ts';
 import { settledByHand } from '../setup/settled-by-hand.ts';
 
 /** A sound ledger with one object of every kind, followed by a checkpoint. Each test damages a copy. */
@@ -28,7 +27,7 @@ beforeAll(async () => {
   after = await copyOf(before);
   t = await startTestGateway({ SANDBOX_QUOTE_SECONDS: 0 }, after.url);
   const again = await oneOfEverything(t, connect(t.url, platformId, authorization));
-  await succeed(connect(t.url, platformId, authorization), 'transferInternal', moving(scene.usd, again.usd, 7));
+  await connect(t.url, platformId, authorization).succeed('transferInternal', moving(scene.usd, again.usd, 7));
   await t.stop();
 });
 afterAll(async () => {
@@ -54,36 +53,36 @@ async function execute(url: string, text: string, first = 'select') {
 }
 
 async function oneOfEverything(t: TestGateway, platform: TestPlatform) {
-  const scene = await makeScene(platform, 10_000n);
-  const closed = await makeScene(platform, 10_000n, '003');
+  const scene = await platform.makeScene(10_000n);
+  const closed = await platform.makeScene(10_000n, '003');
   const limits = [
     { period: 'DAY', currency: 'USD', amount: { units: 100_000 } },
     { period: 'DAY', currency: 'USDC', amount: { units: 1_000_000_000_000 } },
     { period: 'LAST_24_HOURS', payments: 50 },
   ];
-  await succeed(platform, 'setPolicy', { subjectId: scene.customerId, limits });
+  await platform.succeed('setPolicy', { subjectId: scene.customerId, limits });
   // Payments: one delivered, one failed and refunded, and one paid after its quote had expired.
   for (const to of [scene.outsideEur, closed.outsideEur]) {
-    const made = await quote(platform, between(scene.usd, to, 1_000, { immediatelyExecute: true }));
-    await ended(platform, made.transaction.id);
+    const made = await platform.quote(between(scene.usd, to, 1_000, { immediatelyExecute: true }));
+    await platform.ended(made.transaction.id);
   }
   const late = await fundedQuote(platform, scene);
-  await ended(platform, late.transactionId);
+  await platform.ended(late.transactionId);
   expect(await sendDeposit(platform, late)).toMatchObject({ transaction: { status: 'EXPIRED' } });
-  await succeed(platform, 'transferInternal', moving(scene.usd, closed.usd, 100));
+  await platform.succeed('transferInternal', moving(scene.usd, closed.usd, 100));
   const { database } = t.gateway.payments;
   const correction = { accountId: scene.usd, amount: 5n, currency: 'USD' };
   const proposed = await proposeAdjustment(database, correction, { by: 'maker', act: 'test', reason: 'a test' });
   await approveAdjustment(database, `Adjustment:${proposed.id}`, { by: 'checker', act: 'test' });
   await settledByHand(t, platform, scene);
-  const { id: transactionId } = await announce(platform, scene.customerId, 5_000);
-  await succeed(platform, 'approveTransaction', { transactionId });
-  await ended(platform, transactionId);
-  const [clerk, boss] = [await serverOf(platform, 'VIEW', 'TRANSACT'), await serverOf(platform, 'VIEW', 'APPROVE')];
-  await succeed(platform, 'setPolicy', { subjectId: clerk.tokenId, approval: { always: true } });
-  const { id } = await pay(clerk, scene, 50);
-  await succeed(boss, 'approveTransaction', { transactionId: id });
-  await ended(platform, id);
+  const { id: transactionId } = await platform.announce(scene.customerId, 5_000);
+  await platform.succeed('approveTransaction', { transactionId });
+  await platform.ended(transactionId);
+  const [clerk, boss] = [await platform.serverOf('VIEW', 'TRANSACT'), await platform.serverOf('VIEW', 'APPROVE')];
+  await platform.succeed('setPolicy', { subjectId: clerk.tokenId, approval: { always: true } });
+  const { id } = await clerk.pay(scene, 50);
+  await boss.succeed('approveTransaction', { transactionId: id });
+  await platform.ended(id);
   return scene;
 }
 

@@ -1,16 +1,15 @@
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { proposeAdjustment } from '../../src/domain/commands/adjustments.ts';
-import { announce, quote as makeQuote, usdToEur } from '../setup/acts.ts';
+import { usdToEur } from '../setup/acts.ts';
 import { testClient, tester, testGateway, uuidIn } from '../setup/gateway.ts';
-import { makeScene } from '../setup/scene.ts';
 
 // The rules that the database enforces on its own: which columns can change, and to which values.
 
 const t = await testGateway({ ROLE: 'serve', SANDBOX_PACE_MS: 600_000 });
-const scene = await makeScene(t.platform, 10_000n);
-const quote = await makeQuote(t.platform, usdToEur(scene));
-const { id: incomingId } = await announce(t.platform, scene.customerId, 500);
+const scene = await t.platform.makeScene(10_000n);
+const quote = await t.platform.quote(usdToEur(scene));
+const { id: incomingId } = await t.platform.announce(scene.customerId, 500);
 const proposal = { accountId: scene.usd, amount: 5n, currency: 'USD' };
 const proposed = await proposeAdjustment(t.gateway.payments.database, proposal, { ...tester, reason: 'a test' });
 const adjustmentId = proposed.id;

@@ -2,9 +2,8 @@ import pg from 'pg';
 import { afterEach, expect, test, vi } from 'vitest';
 import { CommitLanes, LockTimeout } from '../../src/domain/ledger/commit-lanes.ts';
 import type { Plan } from '../../src/domain/ledger/plan.ts';
-import { transfer } from '../setup/acts.ts';
 import { ownClient, testClient, testGateway, untilWaiting, uuidIn } from '../setup/gateway.ts';
-import { makeScene, type Scene } from '../setup/scene.ts';
+import type { Scene } from '../setup/scene.ts';
 
 // Only one of three connections commits, so all plans share a lane.
 const t = await testGateway({ SANDBOX_PACE_MS: 600_000, DATABASE_POOL: 3 });
@@ -15,7 +14,7 @@ afterEach(() => {
 });
 
 /** Returns the payment, or the refusal. */
-const pay = (scene: Scene, amount = 100) => transfer(t.platform, 'transferOut', scene, amount);
+const pay = (scene: Scene, amount = 100) => t.platform.transfer('transferOut', scene, amount);
 
 /** Locks accounts from another connection until the returned function is called. */
 async function hold(lock: string, ...ids: string[]): Promise<() => Promise<void>> {
@@ -26,8 +25,8 @@ async function hold(lock: string, ...ids: string[]): Promise<() => Promise<void>
 }
 
 test('a payment whose account is locked elsewhere fails alone; the payments submitted with it succeed', async () => {
-  const stuck = await makeScene(t.platform, 10_000n);
-  const free = await makeScene(t.platform, 10_000n);
+  const stuck = await t.platform.makeScene(10_000n);
+  const free = await t.platform.makeScene(10_000n);
   const release = await hold('update', stuck.usd);
   const payers = [free, stuck, free, free, stuck, free];
   const paid = await Promise.all(payers.map((scene) => pay(scene)));
@@ -38,8 +37,8 @@ test('a payment whose account is locked elsewhere fails alone; the payments subm
 });
 
 test('a payment refused because of a locked account is not made later, and does not delay other payments', async () => {
-  const stuck = await makeScene(t.platform, 10_000n);
-  const free = await makeScene(t.platform, 10_000n);
+  const stuck = await t.platform.makeScene(10_000n);
+  const free = await t.platform.makeScene(10_000n);
   const release = await hold('update', stuck.usd);
   // On a busy machine, more payments than this would time out while they wait for each other.
   const outcome = () => pay(stuck).then(({ code }) => code, String);
@@ -54,7 +53,7 @@ test('a payment refused because of a locked account is not made later, and does 
 });
 
 test('payments to the same external account do not wait for each other', async () => {
-  const scene = await makeScene(t.platform, 10_000n);
+  const scene = await t.platform.makeScene(10_000n);
   // Another connection holds the lock that a payment to this account needs.
   const release = await hold('share', scene.outsideUsd);
   expect(await pay(scene)).toHaveProperty('status');
@@ -62,8 +61,8 @@ test('payments to the same external account do not wait for each other', async (
 });
 
 test('concurrent payments share transactions, and each caller gets the payment that it requested', async () => {
-  const stuck = await makeScene(t.platform, 10_000n);
-  const scenes = [await makeScene(t.platform, 10_000n), await makeScene(t.platform, 10_000n)];
+  const stuck = await t.platform.makeScene(10_000n);
+  const scenes = [await t.platform.makeScene(10_000n), await t.platform.makeScene(10_000n)];
   const asked = Array.from({ length: 40 }, (_, at) => ({ amount: at + 1, scene: scenes[at % 2] }));
   // While one payment waits for its account, the others arrive.
   const release = await hold('update', stuck.usd);
@@ -84,7 +83,11 @@ test('concurrent payments share transactions, and each caller gets the payment t
 });
 
 test('payments in one transaction lock their accounts in the same order, regardless of their order of arrival', async () => {
-  const [stuck, one, other] = [await makeScene(t.platform), await makeScene(t.platform), await makeScene(t.platform)];
+  const [stuck, one, other] = [
+    await t.platform.makeScene(),
+    await t.platform.makeScene(),
+    await t.platform.makeScene(),
+  ];
   const [low, high] = one.usd < other.usd ? [one, other] : [other, one];
   const releases = [await hold('update', stuck.usd), await hold('update', low.usd)];
   // The other payments wait behind the first one, and are then committed together.

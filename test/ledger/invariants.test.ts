@@ -1,18 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { quote as makeQuote, usdToEur } from '../setup/acts.ts';
+import { usdToEur } from '../setup/acts.ts';
 import { type Data, startTestGateway, testClient, uuidIn } from '../setup/gateway.ts';
-import { makeScene } from '../setup/scene.ts';
 
 const t = await startTestGateway({ SANDBOX_PACE_MS: 600_000 });
 // Some tests write journals by hand, without a payment.
 afterAll(() => t.stop([/^a journal without a payment is money that arrived from outside/]));
 const { platformId } = t.platform;
 const other = await t.newPlatform('other');
-const scene = await makeScene(t.platform, 10_000n);
-const foreign = await makeScene(other, 10_000n);
-const quote = await makeQuote(t.platform, usdToEur(scene));
+const scene = await t.platform.makeScene(10_000n);
+const foreign = await other.makeScene(10_000n);
+const quote = await t.platform.quote(usdToEur(scene));
 const sql = await testClient(t);
 
 /** Rolled back unless the test commits it. */

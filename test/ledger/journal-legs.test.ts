@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { approveAdjustment, proposeAdjustment } from '../../src/domain/commands/adjustments.ts';
 import { releaseSuspense } from '../../src/domain/settlement/suspense.ts';
-import { announce, between, ended, feedEnd, moving, pay, quote, seen, succeed } from '../setup/acts.ts';
+import { between, moving } from '../setup/acts.ts';
 import { fundedQuote, sendDeposit } from '../setup/funded-quote.ts';
 import { type Data, tester, testGateway, uuidIn } from '../setup/gateway.ts';
-import { chargeFees, externalAccount, makeScene, usAccount } from '../setup/scene.ts';
+import { chargeFees, usAccount } from '../setup/scene.ts';
 import { settledByHand } from '../setup/settled-by-hand.ts';
 
 // The auditor checks the sum of all journals of a payment. This test checks each journal against the list in decision
@@ -16,27 +16,27 @@ const t = await testGateway();
 /** A platform that earns part of the fees. */
 const platform = await t.newPlatform('earning');
 await chargeFees(t, platform, 25n, '0.01');
-const scene = await makeScene(platform, funded);
+const scene = await platform.makeScene(funded);
 
 /** Pays a quote from the scene's account, and waits until the payment has ended. */
 async function payQuote(sandboxScenario?: object, to: string = scene.outsideEur, end?: string): Promise<Data> {
-  const after = await feedEnd(platform);
-  const made = await quote(platform, between(scene.usd, to, 10_000, { immediatelyExecute: true, sandboxScenario }));
-  if (end === undefined) return ended(platform, made.transaction.id);
-  return seen(platform, after, ({ id, status }) => id === made.transaction.id && status === end);
+  const after = await platform.feedEnd();
+  const made = await platform.quote(between(scene.usd, to, 10_000, { immediatelyExecute: true, sandboxScenario }));
+  if (end === undefined) return platform.ended(made.transaction.id);
+  return platform.seen(after, ({ id, status }) => id === made.transaction.id && status === end);
 }
 
 async function receiveAndPassOn(): Promise<Data> {
-  const { customerId } = await makeScene(platform, 0n);
+  const { customerId } = await platform.makeScene(0n);
   const asDefault = { defaultUmaDepositAccount: true };
-  await externalAccount(platform, customerId, 'USD', usAccount('55500100'), asDefault);
-  const { id: transactionId } = await announce(platform, customerId, 5_000);
-  await succeed(platform, 'approveTransaction', { transactionId });
-  return ended(platform, transactionId);
+  await platform.externalAccount(customerId, 'USD', usAccount('55500100'), asDefault);
+  const { id: transactionId } = await platform.announce(customerId, 5_000);
+  await platform.succeed('approveTransaction', { transactionId });
+  return platform.ended(transactionId);
 }
 
 async function makePayments(): Promise<void> {
-  const other = await makeScene(platform, 0n);
+  const other = await platform.makeScene(0n);
   for (const to of [scene.outsideEur, scene.eur, other.eur]) {
     expect(await payQuote(undefined, to)).toMatchObject({ status: 'COMPLETED' });
   }
@@ -46,10 +46,10 @@ async function makePayments(): Promise<void> {
   expect(await releaseSuspense(t.gateway.payments.database, stuck.id, tester)).toMatchObject({ kind: 'paid' });
   const deposited = await fundedQuote(platform, scene, 'USD');
   await sendDeposit(platform, deposited);
-  expect(await ended(platform, deposited.transactionId)).toMatchObject({ status: 'COMPLETED' });
-  expect(await ended(platform, (await pay(platform, scene)).id)).toMatchObject({ status: 'COMPLETED' });
+  expect(await platform.ended(deposited.transactionId)).toMatchObject({ status: 'COMPLETED' });
+  expect(await platform.ended((await platform.pay(scene)).id)).toMatchObject({ status: 'COMPLETED' });
   expect(await receiveAndPassOn()).toMatchObject({ status: 'COMPLETED' });
-  await succeed(platform, 'transferInternal', moving(scene.usd, other.usd, 700));
+  await platform.succeed('transferInternal', moving(scene.usd, other.usd, 700));
   await settledByHand(t, platform, scene);
   const { database } = t.gateway.payments;
   const correction = { accountId: scene.usd, amount: funded, currency: 'USD' };

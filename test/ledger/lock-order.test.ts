@@ -4,7 +4,7 @@ import { deposit } from '../../src/domain/commands/movements.ts';
 import { commitGroupsOn } from '../../src/domain/ledger/commit.ts';
 import type { Plan, PlanGroup } from '../../src/domain/ledger/plan.ts';
 import { ownClient, testClient, testGateway, untilWaiting, uuidIn } from '../setup/gateway.ts';
-import { makeScene, type Scene } from '../setup/scene.ts';
+import type { Scene } from '../setup/scene.ts';
 
 // Two transactions that need the same rows lock them in the same order (prisma/functions/commit/lock_plans.sql), so
 // that one waits for the other instead of deadlocking. In these tests, one connection holds the locks that the others
@@ -15,7 +15,7 @@ const [one, other] = [await testClient(t), await testClient(t)];
 let scenes: Scene[];
 let holder: pg.Client;
 beforeEach(async () => {
-  scenes = [await makeScene(t.platform, 10_000n), await makeScene(t.platform, 10_000n)];
+  scenes = [await t.platform.makeScene(10_000n), await t.platform.makeScene(10_000n)];
   holder = await ownClient(t.databaseUrl);
   await holder.query('begin');
 });

@@ -6,22 +6,10 @@ import { adjustment, deposit } from '../../src/domain/commands/movements.ts';
 import { commitPlanOn } from '../../src/domain/ledger/commit.ts';
 import type { Plan } from '../../src/domain/ledger/plan.ts';
 import { deferApproval } from '../../src/domain/orders/orders.ts';
-import {
-  act,
-  actOn,
-  announce,
-  between,
-  lookUp,
-  pay,
-  quote,
-  sender,
-  transactionOf,
-  umaAddressOf,
-  usdToEur,
-} from '../setup/acts.ts';
+import { between, sender, usdToEur } from '../setup/acts.ts';
 import { type Data, ownClient, startTestGateway, tester, untriggered, uuidIn } from '../setup/gateway.ts';
 import { waitForLocks } from '../setup/locks.ts';
-import { makeScene, type Scene } from '../setup/scene.ts';
+import type { Scene } from '../setup/scene.ts';
 
 // A plan locks the rows that it changes or depends on before it reads any of them. In each test another connection
 // changes a row while the plan arrives, and the plan must be refused because of the row's new state. Without the lock,
@@ -35,8 +23,8 @@ let client: pg.Client;
 // The plan that debits a frozen account and credits it again belongs to no payment.
 afterAll(() => t.stop([/^a journal without a payment is money that arrived from outside/]));
 beforeEach(async () => {
-  scene = await makeScene(t.platform, 10_000n);
-  quoted = await quote(t.platform, usdToEur(scene));
+  scene = await t.platform.makeScene(10_000n);
+  quoted = await t.platform.quote(usdToEur(scene));
   holder = await ownClient(t.databaseUrl, untriggered);
   client = await ownClient(t.databaseUrl);
 });
@@ -91,7 +79,7 @@ const cases: Readonly<Record<string, () => Case | Promise<Case>>> = {
     return ['transaction', id, change, { transactions: [{ id, ...toProcessing }] }, refusal];
   },
   'closes its order': async () => {
-    const transaction = await pay(t.platform, scene);
+    const transaction = await t.platform.pay(scene);
     const text = 'select id from rail_order where transaction_id = $1';
     const { id } = (await holder.query(text, [uuidIn(transaction.id)])).rows[0];
     const refusal = { code: 'CONFLICT', id, status: 'CLOSED' };
@@ -108,7 +96,7 @@ const cases: Readonly<Record<string, () => Case | Promise<Case>>> = {
     return ['customer', id, stops, { requireActive: { customers: [id] } }, refusal];
   },
   'rejects a customer who takes part, beside one that it changes': async () => {
-    const [id, other] = [uuidIn(scene.customerId), uuidIn((await makeScene(t.platform, 0n)).customerId)];
+    const [id, other] = [uuidIn(scene.customerId), uuidIn((await t.platform.makeScene(0n)).customerId)];
     const customers = [{ id: other, set: { name: 'Ada Lovelace' } }];
     return ['customer', id, stops, { customers, requireActive: { customers: [id] } }, { code: 'USER_NOT_READY', id }];
   },
@@ -123,7 +111,7 @@ const cases: Readonly<Record<string, () => Case | Promise<Case>>> = {
     return ['account', id, inactive, { requireActive: { accounts: [id] } }, refusal];
   },
   'deactivates an external account that takes part, beside one that it changes': async () => {
-    const [id, other] = [uuidIn(scene.outsideUsd), uuidIn((await makeScene(t.platform, 0n)).outsideUsd)];
+    const [id, other] = [uuidIn(scene.outsideUsd), uuidIn((await t.platform.makeScene(0n)).outsideUsd)];
     const plan: Plan = { accounts: [{ id: other, ...review }], requireActive: { accounts: [id] } };
     return ['account', id, inactive, plan, { code: 'INVALID_BANK_ACCOUNT', id }];
   },
@@ -136,7 +124,7 @@ const cases: Readonly<Record<string, () => Case | Promise<Case>>> = {
     return ['adjustment', id, change, plan, { code: 'CONFLICT', id, status: 'REJECTED' }];
   },
   'closes the case that it settles': async () => {
-    const transactionId = uuidIn((await pay(t.platform, scene, 100)).id);
+    const transactionId = uuidIn((await t.platform.pay(scene, 100)).id);
     const { rows } = await holder.query(
       `insert into rail_case (platform_id, order_id, transaction_id, kind, said, stands)
        select platform_id, id, transaction_id, 'OTHER_AMOUNT', 'said', 'stands' from rail_order where transaction_id = $1
@@ -168,20 +156,20 @@ test.each(Object.entries(cases))(
 
 test('a decision that waits for a lock until its deadline has passed is refused', async () => {
   for (const name of ['approveTransaction', 'rejectTransaction'] as const) {
-    const transaction = await announce(t.platform, scene.customerId, 5_000);
+    const transaction = await t.platform.announce(scene.customerId, 5_000);
     const over = `update transaction set approval_due_at = clock_timestamp() where id = '${uuidIn(transaction.id)}' returning approval_due_at`;
-    const decide = () => actOn(t.platform, name, { transactionId: transaction.id });
+    const decide = () => t.platform.actOn(name, { transactionId: transaction.id });
     expect(await whileLocked('transaction', uuidIn(transaction.id), decide, over)).toMatchObject({
       code: 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL',
       message: expect.stringMatching(/^the deadline for a decision was 2/),
       path: ['input', 'transactionId'],
     });
-    expect(await transactionOf(t.platform, transaction.id)).toMatchObject({ status: 'PENDING' });
+    expect(await t.platform.transactionOf(transaction.id)).toMatchObject({ status: 'PENDING' });
   }
 });
 
 test('a platform that responds "later" after the deadline counts as not having responded', async () => {
-  const id = uuidIn((await announce(t.platform, scene.customerId, 5_000)).id);
+  const id = uuidIn((await t.platform.announce(scene.customerId, 5_000)).id);
   const isDeferred = async () => {
     await deferApproval(t.gateway.payments.database.pool, t.platform.platformId, id);
     const { rows } = await holder.query('select approval_deferred from rail_order where transaction_id = $1', [id]);
@@ -196,14 +184,14 @@ test('a platform that responds "later" after the deadline counts as not having r
 });
 
 test('a quote whose lookup expires while it waits is refused', async () => {
-  const receiver = await makeScene(t.platform, 0n);
-  const umaAddress = await umaAddressOf(t.platform, receiver.customerId);
-  const lookup = await lookUp(t.platform, umaAddress);
+  const receiver = await t.platform.makeScene(0n);
+  const umaAddress = await t.platform.umaAddressOf(receiver.customerId);
+  const lookup = await t.platform.lookUp(umaAddress);
   const destination = { uma: { umaAddress, currency: 'USD' } };
   const rest = { destination, lookupId: lookup.id, senderCustomerInfo: sender };
   const input = between(scene.usd, '', 1_000, rest);
   const change = `update lookup set expires_at = clock_timestamp() where id = '${uuidIn(lookup.id)}'`;
-  const create = () => act(t.platform, 'createQuote', input);
+  const create = () => t.platform.act('createQuote', input);
   expect(await whileLocked('customer', uuidIn(scene.customerId), create, change)).toMatchObject({
     code: 'LOOKUP_REQUEST_NOT_FOUND',
     message: 'the lookup has expired; look the receiver up again',
@@ -215,7 +203,7 @@ test("an update that repeats a customer's name does not undo a concurrent change
   const { customerId } = scene;
   const { name } = (await holder.query('select name from customer where id = $1', [uuidIn(customerId)])).rows[0];
   const details = { individual: { fullName: name, nationality: 'FR' } };
-  const update = () => act(t.platform, 'updateCustomer', { customerId, details });
+  const update = () => t.platform.act('updateCustomer', { customerId, details });
   const change = `update customer set name = 'Somebody Else', kyc_status = 'REJECTED' where id = '${uuidIn(customerId)}'`;
   expect(await whileLocked('customer', uuidIn(customerId), update, change)).toMatchObject({ replayed: false });
   const { rows } = await holder.query('select name, nationality, kyc_status from customer where id = $1', [
@@ -270,7 +258,7 @@ test('a plan waits while the account that it debits is being frozen, and then ta
 });
 
 test('a deletion waits for a credit to the customer, and is then refused with the balance', async () => {
-  const { customerId, eur } = await makeScene(t.platform, 0n);
+  const { customerId, eur } = await t.platform.makeScene(0n);
   const id = uuidIn(customerId);
   const plan: Plan = { customers: [{ id, set: { isDeleted: true } }] };
   const refusal = await refusalAfter('account', uuidIn(eur), 'posted = 5', plan);

@@ -4,14 +4,13 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { commitPlanOn } from '../../src/domain/ledger/commit.ts';
 import type { AccountMove, Alternative, Plan } from '../../src/domain/ledger/plan.ts';
 import { noteCase } from '../../src/domain/settlement/cases.ts';
-import { pay, quote, usdToEur } from '../setup/acts.ts';
+import { usdToEur } from '../setup/acts.ts';
 import { testClient, testGateway, uuidIn } from '../setup/gateway.ts';
-import { makeScene } from '../setup/scene.ts';
 
 // Tests plans exactly at the limits of what the database accepts. Each test is rolled back.
 
 const t = await testGateway({ ROLE: 'serve', SANDBOX_PACE_MS: 600_000 });
-const scene = await makeScene(t.platform, 100_000n);
+const scene = await t.platform.makeScene(100_000n);
 const client = await testClient(t);
 beforeEach(() => client.query('begin'));
 afterEach(() => client.query('rollback'));
@@ -47,7 +46,7 @@ test('a change to an external account is refused if it is based on another versi
 });
 
 test('a deposit is credited for an EXPIRED quote, and for no other', async () => {
-  const { id } = await quote(t.platform, usdToEur(scene));
+  const { id } = await t.platform.quote(usdToEur(scene));
   const beside = (quoteId: string): Alternative => ({ expired: [{ id: uuidIn(quoteId) }] });
   const conflict = (status: string) => ({ code: 'CONFLICT', type: 'Quote', id: uuidIn(id), status });
   expect(await outcomeOf(beside(id))).toEqual(conflict('PENDING'));
@@ -55,7 +54,7 @@ test('a deposit is credited for an EXPIRED quote, and for no other', async () =>
     await client.query('update quote set status = $2 where id = $1', [uuidIn(id), status]);
     expect(await outcomeOf(beside(id))).toEqual(conflict(status));
   }
-  const other = await quote(t.platform, usdToEur(scene));
+  const other = await t.platform.quote(usdToEur(scene));
   await client.query(`update quote set status = 'EXPIRED' where id = $1`, [uuidIn(other.id)]);
   expect(await outcomeOf(beside(other.id))).toBe('done');
   const unknown = randomUUID();
@@ -70,7 +69,7 @@ describe('the difference of a payment that an operator settles', () => {
 
   /** Makes a payment whose order has cases of these kinds, and a plan that settles the payment. */
   async function settling(...kinds: readonly ('OTHER_AMOUNT' | 'OTHER_OUTCOME')[]) {
-    const { id } = await pay(t.platform, scene, 1_000);
+    const { id } = await t.platform.pay(scene, 1_000);
     const { platformId } = t.platform;
     const transactionId = uuidIn(id);
     const { rows } = await client.query('select id from rail_order where transaction_id = $1', [transactionId]);

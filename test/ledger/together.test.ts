@@ -5,9 +5,9 @@ import { expect, test } from 'vitest';
 import { commitGroupsOn, type Outcome } from '../../src/domain/ledger/commit.ts';
 import type { Journal, Leg, NewRow, Plan, PlatformPlan } from '../../src/domain/ledger/plan.ts';
 import type { Account } from '../../src/infra/database/rows.ts';
-import { pay, quote, succeed, usdToEur } from '../setup/acts.ts';
+import { usdToEur } from '../setup/acts.ts';
 import { type Data, testClient, testGateway, uuidIn } from '../setup/gateway.ts';
-import { makeScene, type Scene } from '../setup/scene.ts';
+import type { Scene } from '../setup/scene.ts';
 
 // Plans that share a transaction are divided into batches, which are checked one by one and applied together
 // (src/domain/ledger/batches.ts, prisma/functions/commit/commit_batch.sql). Whatever the plans have in common, the
@@ -25,14 +25,14 @@ const outside = (amount: bigint): Leg => ({ system: 'OUTSIDE', currency: 'USD', 
 
 const t = await testGateway({ SANDBOX_PACE_MS: 600_000, ROLE: 'serve' });
 const sql = await testClient(t);
-const scenes = [await makeScene(t.platform, 700n), await makeScene(t.platform, 300n)] as const;
+const scenes = [await t.platform.makeScene(700n), await t.platform.makeScene(300n)] as const;
 const sceneAt = (of: number): Scene => scenes[of] ?? scenes[0];
 const quotes: { id: string; transaction: string }[] = [];
 const payments: { id: string; order: string }[] = [];
 for (let i = 0; i < 3; i++) {
-  const quoted = await quote(t.platform, usdToEur(scenes[0], { lockedCurrencyAmount: 200 }));
+  const quoted = await t.platform.quote(usdToEur(scenes[0], { lockedCurrencyAmount: 200 }));
   quotes.push({ id: uuidIn(quoted.id), transaction: uuidIn(quoted.transaction.id) });
-  const id = uuidIn((await pay(t.platform, scenes[0], 10)).id);
+  const id = uuidIn((await t.platform.pay(scenes[0], 10)).id);
   const { rows } = await sql.query('select id from rail_order where transaction_id = $1', [id]);
   payments.push({ id, order: rows[0].id });
 }
@@ -55,9 +55,9 @@ const limits = [
   ],
 ];
 for (const [at, subjectId] of [scenes[0].customerId, `Platform:${platform}`].entries())
-  await succeed(t.platform, 'setPolicy', { subjectId, limits: limits[at] });
+  await t.platform.succeed('setPolicy', { subjectId, limits: limits[at] });
 /** A payment that counts toward both policies. */
-const counted = uuidIn((await pay(t.platform, scenes[0], 20)).id);
+const counted = uuidIn((await t.platform.pay(scenes[0], 20)).id);
 const check = { accountId: uuidIn(scenes[0].outsideUsd), dueInMs: 1 };
 await commitGroupsOn(sql, [much, group({ insert: { account_check: [check] } })]);
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import { releaseSuspense } from '../../src/domain/settlement/suspense.ts';
-import { act, lookUp, moving } from '../setup/acts.ts';
+import { moving } from '../setup/acts.ts';
 import { tester } from '../setup/gateway.ts';
 import {
   type AccountStatus,
@@ -89,7 +89,7 @@ const makeQuote = fc
           : { account: { accountId: kind === 'other' ? b.eur : a.outsideEur } },
         ...(isUma && {
           // Each quote needs a new lookup, because lookups expire after ten minutes and a run may take longer.
-          lookupId: (await lookUp(real.world.platform, umaOfB)).id,
+          lookupId: (await real.world.platform.lookUp(umaOfB)).id,
           senderCustomerInfo: [{ name: 'FULL_NAME', value: 'Grace Hopper' }],
         }),
         lockedCurrencySide: 'SENDING',
@@ -295,7 +295,7 @@ const replay = fc.constant(
     async (model, real) => {
       if (!model.last) return;
       const { name, input, code } = model.last;
-      const result = await act(real.world.platform, name, input, '');
+      const result = await real.world.platform.act(name, input, '');
       expect(result.code, `the repeat of ${name}`).toBe(code);
       if (code === undefined) expect(result.replayed).toBe(true);
     },

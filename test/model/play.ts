@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import type { Operation } from '../../src/domain/access/operations.ts';
-import { act } from '../setup/acts.ts';
 import type { Data } from '../setup/gateway.ts';
 import type { Model } from './model.ts';
 import type { Pair, World } from './world.ts';
@@ -52,7 +51,7 @@ export async function send(model: Model, real: Real, name: Operation, input: obj
   const keyed = { ...input, idempotencyKey: `${real.pair.a.customerId}-${calls}` };
   const isAboutAccount = /(Account|Status)$/.test(name);
   const selection = isAboutAccount ? '' : name.endsWith('Quote') ? quoteSelection : 'transaction { id }';
-  const result = await act(real.world.platform, name, keyed, selection);
+  const result = await real.world.platform.act(name, keyed, selection);
   model.last = { name, input: keyed, code };
   expect(result.code, `${name}: ${result.message}`).toBe(code);
   return result;

@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import type pg from 'pg';
 import { expect } from 'vitest';
 import { runAudit } from '../../src/domain/ledger/audit.ts';
-import { act } from '../setup/acts.ts';
 import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { commands, decide } from './commands.ts';
 import { type Model, modelOf } from './model.ts';
@@ -151,5 +150,5 @@ async function settle(model: Model, real: Real): Promise<void> {
   for (const waiting of [...model.waiting]) await decide(model, real, waiting, 'reject');
   if (model.outside === 'ACTIVE') return;
   const input = { accountId: real.pair.a.outsideUsd, status: 'ACTIVE' };
-  await act(real.world.platform, 'sandboxSetExternalAccountStatus', input, '');
+  await real.world.platform.act('sandboxSetExternalAccountStatus', input, '');
 }

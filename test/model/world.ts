@@ -1,9 +1,8 @@
 import pg from 'pg';
 import { expect } from 'vitest';
-import { feedEnd, umaAddressOf } from '../setup/acts.ts';
 import { type Data, type TestGateway, uuidIn } from '../setup/gateway.ts';
 import { passDelay, passExpiry } from '../setup/passing-time.ts';
-import { balanceOf, externalAccount, makeScene, type Scene, usAccount } from '../setup/scene.ts';
+import { type Scene, usAccount } from '../setup/scene.ts';
 
 /** Two customers of a platform who pay each other and others. Only one sequence of commands at a time uses them. */
 export interface Pair {
@@ -52,7 +51,7 @@ export async function openWorld(on: TestGateway, sql: pg.Pool) {
   const stream: AsyncIterableIterator<Data> = socket.iterate({
     query:
       'subscription ($after: String) { transactionUpdates(after: $after) { transaction { id status type description } } }',
-    variables: { after: await feedEnd(platform) },
+    variables: { after: await platform.feedEnd() },
   });
   async function follow(): Promise<void> {
     for await (const { data } of stream) {
@@ -96,10 +95,10 @@ export async function openWorld(on: TestGateway, sql: pg.Pool) {
 
     /** Creates a pair of customers. The first one has these funds, in smallest units. */
     async pair(funds: bigint): Promise<Pair> {
-      const a = await makeScene(platform, funds);
-      const b = await makeScene(platform, 0n);
-      const closed = await externalAccount(platform, a.customerId, 'USD', usAccount('77700003'));
-      return { a, b, closed, umaOfB: await umaAddressOf(platform, b.customerId) };
+      const a = await platform.makeScene(funds);
+      const b = await platform.makeScene(0n);
+      const closed = await platform.externalAccount(a.customerId, 'USD', usAccount('77700003'));
+      return { a, b, closed, umaOfB: await platform.umaAddressOf(b.customerId) };
     },
 
     /** Waits until a transaction ends, and requires the expected status. */
@@ -113,7 +112,7 @@ export async function openWorld(on: TestGateway, sql: pg.Pool) {
 
     /** Returns the spendable money of the four accounts, in smallest units. */
     async balances({ a, b }: Pair): Promise<Balances> {
-      const held = (id: string) => balanceOf(platform, id);
+      const held = (id: string) => platform.balanceOf(id);
       return { aUsd: await held(a.usd), aEur: await held(a.eur), bUsd: await held(b.usd), bEur: await held(b.eur) };
     },
 

@@ -4,10 +4,9 @@ import { servingUrl } from '../../src/infra/database/embedded/serving-login.ts';
 import { readConfig } from '../../src/server/config.ts';
 import { startGateway } from '../../src/server/gateway.ts';
 import { openLog } from '../../src/server/observe/log.ts';
-import { quote, usdToEur } from '../setup/acts.ts';
+import { usdToEur } from '../setup/acts.ts';
 import { secretKey } from '../setup/cursors.ts';
 import { connect, type Data, testGateway } from '../setup/gateway.ts';
-import { makeScene } from '../setup/scene.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 import { ownReceiver } from '../webhooks/receiver.ts';
 
@@ -121,9 +120,9 @@ test('a webhook is found through the request that caused it, and the request thr
   const gateway = await start(configOf({ SANDBOX_PACE_MS: '20' }));
   const receiver = await ownReceiver();
   const client = connect(gateway.url ?? '', t.platform.platformId, t.platform.authorization);
-  const scene = await makeScene(client);
+  const scene = await client.makeScene();
   await createEndpoint(client, { url: receiver.url, eventTypes: ['OUTGOING_PAYMENT'] });
-  const quoted = await quote(client, usdToEur(scene));
+  const quoted = await client.quote(usdToEur(scene));
   const query = 'mutation ($input: ExecuteQuoteInput!) { executeQuote(input: $input) { __typename } }';
   await client.post({ query, variables: { input: { quoteId: quoted.id } } }, { 'x-request-id': 'the-execution' });
   await receiver.until((received) => received.some(({ body }) => body.transaction?.status === 'COMPLETED'));

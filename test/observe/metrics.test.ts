@@ -4,13 +4,12 @@ import { stepLock } from '../../src/domain/events/sequencer.ts';
 import { servingUrl } from '../../src/infra/database/embedded/serving-login.ts';
 import { alertsIn, rulesFiles } from '../alerts/prometheus.ts';
 import { stagedFaults } from '../alerts/staged-faults.ts';
-import { act, execute, moving, quote, succeed, usdToEur } from '../setup/acts.ts';
+import { moving, usdToEur } from '../setup/acts.ts';
 import { ownClient, startTestGateway, testGateway } from '../setup/gateway.ts';
 import { runOps } from '../setup/ops.ts';
-import { makeScene } from '../setup/scene.ts';
 
 const t = await testGateway({ METRICS_PORT: 0 });
-const scene = await makeScene(t.platform, 1_000_000n);
+const scene = await t.platform.makeScene(1_000_000n);
 
 const scrape = async () => (await fetch(`${t.gateway.metricsUrl}/metrics`)).text();
 
@@ -34,23 +33,23 @@ const rest = (path: string) =>
 const commands = (operation: string, outcome: string) => ['commands_total', { operation, outcome }] as const;
 const requests = (api: string, operation: string, code: string) =>
   ['request_seconds_count', { api, operation, code }] as const;
-const againTransfer = () => succeed(t.platform, 'transferOut', transfer(100, 'again'));
+const againTransfer = () => t.platform.succeed('transferOut', transfer(100, 'again'));
 const newToken = { name: 'a', permissions: ['VIEW'] };
 
 test.each<[string, ReturnType<typeof commands | typeof requests>, () => Promise<unknown>]>([
-  ['a successful command', commands('transferOut', 'done'), () => succeed(t.platform, 'transferOut', transfer(100))],
+  ['a successful command', commands('transferOut', 'done'), () => t.platform.succeed('transferOut', transfer(100))],
   ['a repeat', commands('transferOut', 'replayed'), () => againTransfer().then(againTransfer)],
   [
     'a refusal, by its code',
     commands('transferOut', 'INSUFFICIENT_BALANCE'),
-    () => act(t.platform, 'transferOut', transfer(900_000_000)),
+    () => t.platform.act('transferOut', transfer(900_000_000)),
   ],
   [
     'an execution',
     commands('executeQuote', 'done'),
-    async () => execute(t.platform, (await quote(t.platform, usdToEur(scene))).id),
+    async () => t.platform.execute((await t.platform.quote(usdToEur(scene))).id),
   ],
-  ['a plain record', commands('createApiToken', 'done'), () => succeed(t.platform, 'createApiToken', newToken)],
+  ['a plain record', commands('createApiToken', 'done'), () => t.platform.succeed('createApiToken', newToken)],
   ['a query', requests('graphql', 'query customers', 'ok'), () => t.platform.ask('{ customers { totalCount } }')],
   [
     'an error of a query, by its code',
@@ -99,7 +98,7 @@ test('database metrics follow the database: the age of a stuck outbox grows', as
   expect(await seriesOf('payments_database_up')).toBe(1);
   const owner = await t.owner.connect();
   await owner.query('select pg_advisory_lock($1)', [stepLock]);
-  await succeed(t.platform, 'transferOut', transfer(100));
+  await t.platform.succeed('transferOut', transfer(100));
   expect(await seriesOf('payments_database_outbox_events')).toBeGreaterThan(0);
   expect(await seriesOf('payments_database_outbox_oldest_seconds')).toBeGreaterThan(0);
   await owner.query('select pg_advisory_unlock($1)', [stepLock]);

@@ -2,11 +2,10 @@ import { createServer } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { afterAll, expect, test } from 'vitest';
 import { startTracing } from '../../src/server/start/tracing.ts';
-import { ended, usdToEur } from '../setup/acts.ts';
+import { usdToEur } from '../setup/acts.ts';
 import { mutationDocument } from '../setup/documents.ts';
 import { listen } from '../setup/free-port.ts';
 import { type Data, startTestGateway } from '../setup/gateway.ts';
-import { makeScene } from '../setup/scene.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 import { ownReceiver } from '../webhooks/receiver.ts';
 
@@ -52,7 +51,7 @@ test('a payment is traced from request to statements, rail and webhook, and span
   const t = await startTestGateway();
   const receiver = await ownReceiver();
   await createEndpoint(t.platform, { url: receiver.url, eventTypes: ['OUTGOING_PAYMENT'] });
-  const scene = await makeScene(t.platform);
+  const scene = await t.platform.makeScene();
   const callersTrace = '0af7651916cd43dd8448eb211c80319c';
   const input = { ...usdToEur(scene, { immediatelyExecute: true }), description: 'for my birthday' };
   const response = await t.platform.post(
@@ -61,7 +60,7 @@ test('a payment is traced from request to statements, rail and webhook, and span
   );
   const { data } = (await response.json()) as Data;
   const { id } = data.createQuote.quote.transaction;
-  await ended(t.platform, id);
+  await t.platform.ended(id);
   await receiver.until((received) => received.some(({ body }) => body.transaction?.status === 'COMPLETED'));
   const readers = [1, 2, 3, 4].map((number) => `${number}`.repeat(32));
   const read = (trace: string) =>

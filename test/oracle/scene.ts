@@ -3,30 +3,11 @@ import { accountExamples } from '../../src/core/account-examples.ts';
 import { basicAuthorization } from '../../src/domain/access/tokens/api-tokens.ts';
 import { freezeAccount, freezeCustomer } from '../../src/domain/commands/freezing.ts';
 import type { ExternalAccountType } from '../../src/infra/database/generated/client/client.ts';
-import {
-  act,
-  actOn,
-  announce,
-  between,
-  ended,
-  execute,
-  feedEnd,
-  fundedIn,
-  lookUp,
-  mint,
-  pay,
-  quote,
-  seen,
-  setAccountStatus,
-  transfer,
-  umaAddressOf,
-  umaQuote,
-  untilStatus,
-} from '../setup/acts.ts';
+import { between, fundedIn } from '../setup/acts.ts';
 import { freshDatabase } from '../setup/database.ts';
 import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { base } from '../setup/rest.ts';
-import { externalAccount, fund, internalAccount, makeScene, type Scene } from '../setup/scene.ts';
+import type { Scene } from '../setup/scene.ts';
 import { createEndpoint, endpointUntil } from '../webhooks/endpoint.ts';
 import { answer, startReceiver } from '../webhooks/receiver.ts';
 
@@ -116,9 +97,9 @@ interface Customers {
 }
 
 async function makeCustomers(platform: TestPlatform): Promise<Customers> {
-  const payers = [await makeScene(platform, 5_000_000n), await makeScene(platform, 3_000_000n)] as const;
+  const payers = [await platform.makeScene(5_000_000n), await platform.makeScene(3_000_000n)] as const;
   const create = async (platformCustomerId: string, details: object, more: object = {}): Promise<string> =>
-    (await act(platform, 'createCustomer', { platformCustomerId, details, ...more }, 'customer { id }')).customer.id;
+    (await platform.act('createCustomer', { platformCustomerId, details, ...more }, 'customer { id }')).customer.id;
   const address = { line1: 'Weg 1', line2: 'Hof', city: 'Berlin', state: 'BE', postalCode: '10115', country: 'DE' };
   const beneficialOwners = [
     {
@@ -142,8 +123,8 @@ async function makeCustomers(platform: TestPlatform): Promise<Customers> {
   await create('pending001', { individual: { fullName: 'Pending 001' } });
   await create('rejected002', { individual: { fullName: 'Rejected 002' } });
   const deleted = await create('gone', { individual: { fullName: 'Gone' } });
-  await act(platform, 'deleteCustomer', { customerId: deleted });
-  await act(platform, 'updateCustomer', { customerId: person, details: { individual: { nationality: 'FR' } } });
+  await platform.act('deleteCustomer', { customerId: deleted });
+  await platform.act('updateCustomer', { customerId: person, details: { individual: { nationality: 'FR' } } });
   const all = [payers[0].customerId, payers[1].customerId, business, person, deleted];
   return { payers, all };
 }
@@ -154,8 +135,8 @@ async function makeCustomers(platform: TestPlatform): Promise<Customers> {
 async function makePayments(platform: TestPlatform, { payers, all }: Customers, lateUrl: string): Promise<object[]> {
   const [one, two] = payers;
   const ends: Promise<unknown>[] = [];
-  const ending = ({ id }: Data) => ends.push(ended(platform, id));
-  const out = (from: Scene, more: object = {}) => pay(platform, from, 1_234, more);
+  const ending = ({ id }: Data) => ends.push(platform.ended(id));
+  const out = (from: Scene, more: object = {}) => platform.pay(from, 1_234, more);
 
   const completed = await out(one, {
     description: 'rent',
@@ -164,36 +145,36 @@ async function makePayments(platform: TestPlatform, { payers, all }: Customers, 
   });
   ending(completed);
   ending(await out(two));
-  await transfer(platform, 'transferOut', one, 8_000_000_000, { idempotencyKey: 'is-refused' });
+  await platform.transfer('transferOut', one, 8_000_000_000, { idempotencyKey: 'is-refused' });
   ending(await out(one, { sandboxScenario: { failureReason: 'OFFRAMP_FAILED' } }));
   ending(await out(two, { sandboxScenario: { failureReason: 'QUOTE_EXECUTION_FAILED', refundFails: true } }));
   ending(await out(one, { sandboxScenario: { reject: true } }));
   const returned = await out(two, { sandboxScenario: { returnAfterMs: 20 } });
   await out(one, { sandboxScenario: { delayMs: neverMs } });
 
-  const into = (to: Scene, more?: object) => transfer(platform, 'transferIn', to, 4_321, more);
+  const into = (to: Scene, more?: object) => platform.transfer('transferIn', to, 4_321, more);
   ending(await into(one));
   ending(await into(two, { description: 'pulled', sandboxScenario: { failureReason: 'QUOTE_EXECUTION_FAILED' } }));
   await into(one, { sandboxScenario: { delayMs: neverMs } });
 
   const toEuro = (from: Scene, more?: object, by = platform) =>
-    quote(by, between(from.usd, from.outsideEur, 10_000, more));
+    by.quote(between(from.usd, from.outsideEur, 10_000, more));
   const open = await toEuro(one, { description: 'open', metadata: [noted('b', '2'), noted('a', '1')] });
   const executed = await toEuro(one, { lockedCurrencySide: 'RECEIVING' });
-  await execute(platform, executed.id);
+  await platform.execute(executed.id);
   ending(executed.transaction);
   const sandboxScenario = { failureReason: 'OFFRAMP_FAILED' };
   ending((await toEuro(two, { immediatelyExecute: true, sandboxScenario })).transaction);
-  ending((await quote(platform, between(one.usd, two.eur, 2_000, { immediatelyExecute: true }))).transaction);
+  ending((await platform.quote(between(one.usd, two.eur, 2_000, { immediatelyExecute: true }))).transaction);
   const pulled = { source: { account: { accountId: two.outsideUsd } }, immediatelyExecute: true };
   ending((await toEuro(two, pulled)).transaction);
   const impatient = connect(lateUrl, platform.platformId, platform.authorization);
   ending((await toEuro(two, {}, impatient)).transaction);
 
   const funded = (of: Scene, by: TestPlatform = platform, currency = 'USDC') =>
-    quote(by, fundedIn(currency, of, 5_000, { lockedCurrencySide: 'RECEIVING' }));
+    by.quote(fundedIn(currency, of, 5_000, { lockedCurrencySide: 'RECEIVING' }));
   const send = (quoteId: string, more: object = {}) =>
-    actOn(platform, 'sandboxSend', { quoteId, currency: 'USDC', ...more });
+    platform.actOn('sandboxSend', { quoteId, currency: 'USDC', ...more });
   const waiting = await funded(one);
   await funded(two, platform, 'BTC');
   await funded(one, platform, 'BRL');
@@ -206,17 +187,17 @@ async function makePayments(platform: TestPlatform, { payers, all }: Customers, 
     ending(transaction);
   }
   const tooLate = await funded(one, impatient);
-  await ended(platform, tooLate.transaction.id);
+  await platform.ended(tooLate.transaction.id);
   await send(tooLate.id);
 
-  const receive = (to: string, more?: object, by = platform) => announce(by, to, 5_000, more);
+  const receive = (to: string, more?: object, by = platform) => by.announce(to, 5_000, more);
   const approved = await receive(one.customerId);
-  await actOn(platform, 'approveTransaction', { transactionId: approved.id });
+  await platform.actOn('approveTransaction', { transactionId: approved.id });
   ending(approved);
   const rejected = await receive(two.customerId, { currency: 'EUR' });
-  await actOn(platform, 'rejectTransaction', { transactionId: rejected.id, reason: 'unknown sender' });
+  await platform.actOn('rejectTransaction', { transactionId: rejected.id, reason: 'unknown sender' });
   ending(rejected);
-  await actOn(platform, 'approveTransaction', { transactionId: rejected.id, idempotencyKey: 'decided-before' });
+  await platform.actOn('approveTransaction', { transactionId: rejected.id, idempotencyKey: 'decided-before' });
   ending(await receive(two.customerId, {}, impatient));
   const pending = await receive(one.customerId, { requestedReceiverFields: ['TAX_ID'] });
   await receive(all[3] ?? '', { sandboxScenario: { step: 'PAY_REQUEST', delayMs: neverMs } });
@@ -225,10 +206,10 @@ async function makePayments(platform: TestPlatform, { payers, all }: Customers, 
     [one.usd, '$success.usd@sandbox.uma.money'],
     [two.usd, '$fail.compliance.usd@sandbox.uma.money'],
   ] as const)
-    ending((await umaQuote(platform, from, to, { immediatelyExecute: true })).transaction);
+    ending((await platform.umaQuote(from, to, { immediatelyExecute: true })).transaction);
 
   await Promise.all(ends);
-  await untilStatus(platform, returned.id, 'REFUNDED');
+  await platform.untilStatus(returned.id, 'REFUNDED');
   return [
     { quoteId: executed.id },
     { quoteId: open.id },
@@ -240,16 +221,16 @@ async function makePayments(platform: TestPlatform, { payers, all }: Customers, 
 
 /** Makes UMA payments from one platform's customer to the other's: one arrives, one is rejected, one waits. */
 async function payBetween(from: TestPlatform, sender: Customers, to: TestPlatform, receiver: Customers): Promise<void> {
-  const umaAddress = await umaAddressOf(to, receiver.payers[1].customerId);
+  const umaAddress = await to.umaAddressOf(receiver.payers[1].customerId);
   for (const decision of ['approveTransaction', 'rejectTransaction', undefined] as const) {
-    const before = await feedEnd(to);
-    const sent = await umaQuote(from, sender.payers[0].usd, umaAddress, { immediatelyExecute: true });
+    const before = await to.feedEnd();
+    const sent = await from.umaQuote(sender.payers[0].usd, umaAddress, { immediatelyExecute: true });
     if (!sent.id) throw new Error(JSON.stringify(sent));
-    const arrived = await seen(to, before, ({ type, status }) => type === 'INCOMING' && status === 'PENDING');
+    const arrived = await to.seen(before, ({ type, status }) => type === 'INCOMING' && status === 'PENDING');
     if (!decision) continue;
-    await actOn(to, decision, { transactionId: arrived.id });
-    await ended(from, sent.transaction.id);
-    await ended(to, arrived.id);
+    await to.actOn(decision, { transactionId: arrived.id });
+    await from.ended(sent.transaction.id);
+    await to.ended(arrived.id);
   }
 }
 
@@ -267,7 +248,7 @@ async function moreOfEverything(platform: TestPlatform, { payers, all }: Custome
     const bank = fields.some(({ name }: Data) => name === 'bankName') && { bankName: 'Bank' };
     // Other spellings of an account are refused, because the account exists.
     for (const [at, details] of accountExamples[accountType as ExternalAccountType].taken.entries())
-      await act(platform, 'createExternalAccount', {
+      await platform.act('createExternalAccount', {
         ...{ customerId: one.customerId, currency: currencies[0].code },
         accountInfo: { [inputField]: { ...bank, ...details } },
         beneficiary: beneficiaryRequired ? owner : undefined,
@@ -278,18 +259,18 @@ async function moreOfEverything(platform: TestPlatform, { payers, all }: Custome
     usAccount: { accountNumber, routingNumber: '021000021', accountCategory: 'SAVINGS', bankName: 'A Bank' },
   });
   const create = (number: string, more: object) =>
-    act(platform, 'createExternalAccount', { currency: 'USD', accountInfo: us(number), beneficiary: company, ...more });
+    platform.act('createExternalAccount', { currency: 'USD', accountInfo: us(number), beneficiary: company, ...more });
   await create('9000001', { platformAccountId: 'own', metadata: [noted('ledger', '1200')] });
   await create('9000002103', { customerId: all[2], idempotencyKey: 'at-bank-a', defaultUmaDepositAccount: true });
-  const held = await externalAccount(platform, all[3] ?? '', 'USD', us('9000003204'));
+  const held = await platform.externalAccount(all[3] ?? '', 'USD', us('9000003204'));
   for (const change of [{ status: 'ACTIVE' }, { status: 'INACTIVE', reason: 'closed' }])
-    await setAccountStatus(platform, held, change);
+    await platform.setAccountStatus(held, change);
   for (const number of ['9000004102', '9000005204', '9000006202'])
-    await externalAccount(platform, all[3] ?? '', 'USD', us(number));
-  await lookUp(platform, '$success.eur@sandbox.uma.money', { sender: { customerId: one.customerId } });
-  await fund(platform, await internalAccount(platform, all[2] ?? '', 'EUR'), 77_700n);
+    await platform.externalAccount(all[3] ?? '', 'USD', us(number));
+  await platform.lookUp('$success.eur@sandbox.uma.money', { sender: { customerId: one.customerId } });
+  await platform.fund(await platform.internalAccount(all[2] ?? '', 'EUR'), 77_700n);
   const { webhookEndpoints } = await platform.ask('{ webhookEndpoints(first: 1) { edges { node { id } } } }');
-  await act(platform, 'sendTestWebhook', { endpointId: webhookEndpoints.edges[0].node.id }, '');
+  await platform.act('sendTestWebhook', { endpointId: webhookEndpoints.edges[0].node.id }, '');
   await createEndpoint(platform, { url: 'http://127.0.0.1:9/off', eventTypes: ['TEST'] });
 }
 
@@ -317,14 +298,14 @@ async function callersOf(
       permissions,
       idempotencyKey: permissions.length > 1 ? 'a-token' : undefined,
     };
-    const made = await act(server, 'createApiToken', input, 'secret apiToken { clientId }');
+    const made = await server.act('createApiToken', input, 'secret apiToken { clientId }');
     add(permissions.join(), basicAuthorization({ clientId: made.apiToken.clientId, secret: made.secret }));
   }
-  const revoked = await act(server, 'createApiToken', { name: 'revoked', permissions: ['VIEW'] }, 'apiToken { id }');
-  await act(server, 'revokeApiToken', { tokenId: revoked.apiToken.id }, 'revokedId');
+  const revoked = await server.act('createApiToken', { name: 'revoked', permissions: ['VIEW'] }, 'apiToken { id }');
+  await server.act('revokeApiToken', { tokenId: revoked.apiToken.id }, 'revokedId');
 
   const addApp = async (name: string, input: object) => {
-    const { token, tokenId } = await mint(server, { permissions: ['VIEW'], expiresInSeconds: 86_400, ...input });
+    const { token, tokenId } = await server.mint({ permissions: ['VIEW'], expiresInSeconds: 86_400, ...input });
     const authorization = `Bearer ${token}`;
     add(name, authorization, tokenId);
     return connect(url, platformId, authorization);
@@ -338,7 +319,7 @@ async function callersOf(
       ...(at === 0 && { idempotencyKey: 'an-app', grants: ['LOOK_UP_RECEIVERS'] }),
     });
     if (at > 0) continue;
-    await act(app, 'sandboxFundAccount', { accountId: payers[0].usd, amount: 5, idempotencyKey: 'by-the-app' });
+    await app.act('sandboxFundAccount', { accountId: payers[0].usd, amount: 5, idempotencyKey: 'by-the-app' });
   }
   for (const binding of platform === 0 ? payments : payments.slice(0, 2)) {
     await addApp(`app of ${Object.values(binding)}`, binding);
@@ -362,12 +343,12 @@ async function endSome({ gateway }: TestGateway, platform: TestPlatform, { all }
   if (!frozen.every(({ changed }) => changed)) throw new Error(JSON.stringify(frozen));
 
   const documents = [await registered(platform)];
-  const { tokenId } = await mint(platform, { customerId: business, permissions: ['VIEW'], documents });
-  await act(platform, 'revokeClientToken', { tokenId }, 'revokedId');
+  const { tokenId } = await platform.mint({ customerId: business, permissions: ['VIEW'], documents });
+  await platform.act('revokeClientToken', { tokenId }, 'revokedId');
 
   const gone = await startReceiver(answer(410));
   const { id } = await createEndpoint(platform, { url: gone.url, eventTypes: ['TEST'] });
-  await act(platform, 'sendTestWebhook', { endpointId: id }, '');
+  await platform.act('sendTestWebhook', { endpointId: id }, '');
   await endpointUntil(platform, id, ({ disabledAt }) => disabledAt !== null);
   await gone.stop();
 }
@@ -393,9 +374,9 @@ async function limitSome(platform: TestPlatform, { payers }: Customers, callers:
     ...periods.slice(1).map((period) => ({ period, payments: 9 })),
     { period: 'DAY', currency: 'EUR', amount: { units: 1 } },
   ];
-  await act(platform, 'setPolicy', { subjectId: payer.customerId, limits, timeZone: 'Asia/Tokyo' }, '');
-  for (const amount of [30, 40]) await pay(platform, payer, amount);
-  await act(platform, 'setPolicy', { subjectId, limits: [{ period: 'DAY', payments: 3 }] }, '');
+  await platform.act('setPolicy', { subjectId: payer.customerId, limits, timeZone: 'Asia/Tokyo' }, '');
+  for (const amount of [30, 40]) await platform.pay(payer, amount);
+  await platform.act('setPolicy', { subjectId, limits: [{ period: 'DAY', payments: 3 }] }, '');
   const limited = {
     name: 'limited',
     permissions: ['VIEW'],
@@ -403,10 +384,10 @@ async function limitSome(platform: TestPlatform, { payers }: Customers, callers:
     documents: [await registered(platform)],
     expiresAt: '2100-01-01T00:00:00Z',
   };
-  const { apiToken } = await act(platform, 'createApiToken', limited, 'apiToken { id }');
-  await act(platform, 'rotateApiToken', { tokenId: apiToken.id, overlapHours: 720 }, '');
-  await act(platform, 'setPolicy', { subjectId: apiToken.id }, '');
-  await act(platform, 'setPolicy', {
+  const { apiToken } = await platform.act('createApiToken', limited, 'apiToken { id }');
+  await platform.act('rotateApiToken', { tokenId: apiToken.id, overlapHours: 720 }, '');
+  await platform.act('setPolicy', { subjectId: apiToken.id }, '');
+  await platform.act('setPolicy', {
     ...{
       subjectId: `Platform:${platform.platformId}`,
       kinds: ['QUOTE', 'TRANSFER_IN'],

@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
 import { checkDueAccounts } from '../../src/domain/accounts/external-accounts.ts';
 import type { AccountCheck } from '../../src/rails/rail.ts';
-import { fieldsOf, succeed } from '../setup/acts.ts';
 import { type Data, sandboxOf, testGateway, uuidIn, withoutTriggers } from '../setup/gateway.ts';
-import { externalAccount, newCustomer, usAccount } from '../setup/scene.ts';
+import { usAccount } from '../setup/scene.ts';
 
 // A rail rechecks an external account while a caller changes it. The test plays the rail, and runs the background work
 // itself.
@@ -31,7 +30,7 @@ let made = 0;
 async function register(rest: object = {}): Promise<string> {
   made += 1;
   answers = [async () => says({ checkInMs: 0, ...rest })];
-  return externalAccount(t.platform, await newCustomer(t.platform), 'USD', usAccount(`${810_000 + made}`));
+  return t.platform.externalAccount(await t.platform.newCustomer(), 'USD', usAccount(`${810_000 + made}`));
 }
 
 /** Makes the rail check the accounts that are due and return these results. Returns the account's resulting state. */
@@ -39,8 +38,7 @@ async function check(accountId: string, ...given: readonly (() => Promise<Accoun
   answers = [...given];
   await t.owner.query('update account_check set due_at = clock_ms()');
   expect(await checkDueAccounts(t.gateway.payments, 10)).toBe(given.length);
-  return fieldsOf(
-    t.platform,
+  return t.platform.fieldsOf(
     'account',
     accountId,
     '... on ExternalAccount { status version beneficiaryVerificationStatus }',
@@ -56,7 +54,7 @@ test("a rail's answer about an account that has changed since is discarded, and 
     return { status: 'ACTIVE', beneficiaryVerificationStatus, version };
   };
   const changed = await check(accountId, async () => {
-    await succeed(t.platform, 'updateExternalAccount', { accountId, platformAccountId: 'ours' });
+    await t.platform.succeed('updateExternalAccount', { accountId, platformAccountId: 'ours' });
     return says({ verification: 'NOT_MATCHED' });
   });
   expect(changed).toMatchObject(about('PENDING', 2));
@@ -69,7 +67,7 @@ test("a verification status that is set during the rail's check is kept", async 
   const accountId = await register();
   const said = { accountId, beneficiaryVerificationStatus: 'MATCHED' };
   const changed = await check(accountId, async () => {
-    await succeed(t.platform, 'sandboxSetExternalAccountStatus', said);
+    await t.platform.succeed('sandboxSetExternalAccountStatus', said);
     return says({ verification: 'NOT_MATCHED' });
   });
   expect(changed).toMatchObject({ beneficiaryVerificationStatus: 'MATCHED', version: 2 });
@@ -79,7 +77,7 @@ test("a verification status that is set during the rail's check is kept", async 
 test('a deleted account is no longer checked', async () => {
   const accountId = await register();
   expect(await checks(accountId)).toBe(1);
-  await succeed(t.platform, 'deleteExternalAccount', { accountId });
+  await t.platform.succeed('deleteExternalAccount', { accountId });
   expect(await checks(accountId)).toBe(0);
 });
 

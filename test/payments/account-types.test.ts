@@ -6,10 +6,8 @@ import { platformItself } from '../../src/domain/access/platform-itself.ts';
 import { createExternalAccount } from '../../src/domain/accounts/external-accounts.ts';
 import type { ExternalAccountType } from '../../src/infra/database/generated/client/client.ts';
 import type { AccountToCheck } from '../../src/rails/rail.ts';
-import { act } from '../setup/acts.ts';
 import { type Data, type TestPlatform, testGateway, withRail } from '../setup/gateway.ts';
 import { restClient } from '../setup/rest.ts';
-import { newCustomer } from '../setup/scene.ts';
 
 // Tests what each type of external account accepts, stores and refuses, over both APIs, as documented in
 // docs/accounts.md.
@@ -28,12 +26,12 @@ const kinds = (Object.entries(accountTypes) as [ExternalAccountType, AccountType
 /** Registers an account for a new owner, or for the platform, over GraphQL. */
 async function register(as: TestPlatform, type: AccountType, details: AccountDetails, isOwn = false): Promise<Data> {
   const input = {
-    customerId: isOwn ? undefined : await newCustomer(as),
+    customerId: isOwn ? undefined : await as.newCustomer(),
     currency: type.currencies[0],
     accountInfo: { [type.graphql.input]: details },
     ...(type.beneficiary && { beneficiary: { individual: { fullName: 'Grace Hopper' } } }),
   };
-  return act(as, 'createExternalAccount', input, 'account { id } warnings { path code message }');
+  return as.act('createExternalAccount', input, 'account { id } warnings { path code message }');
 }
 
 /** Registers an account for a new owner over REST. Returns the response body. */
@@ -41,7 +39,7 @@ async function registerInRest(as: TestPlatform, accountType: string, type: Accou
   const rest = as === live ? liveRest : sandboxRest;
   const beneficiary = { beneficiaryType: 'INDIVIDUAL', fullName: 'Grace Hopper' };
   const accountInfo = { accountType, ...details, ...(type.beneficiary && { beneficiary }) };
-  const body = { customerId: await newCustomer(as), currency: type.currencies[0], accountInfo };
+  const body = { customerId: await as.newCustomer(), currency: type.currencies[0], accountInfo };
   return (await rest?.call('POST', '/customers/external-accounts', { body }))?.body as Data;
 }
 
@@ -144,9 +142,9 @@ test.each([
   "registering an account warns that %s transmits its owner's name in other characters",
   async (_rail, input, said) => {
     for (const as of [t.platform, live]) {
-      const customerId = await newCustomer(as);
+      const customerId = await as.newCustomer();
       const owned = { ...input, customerId };
-      const { warnings } = await act(as, 'createExternalAccount', owned, 'warnings { path message }');
+      const { warnings } = await as.act('createExternalAccount', owned, 'warnings { path message }');
       const [kind = '', owner = {}] = Object.entries(input.beneficiary)[0] ?? [];
       const path = ['input', 'beneficiary', kind, Object.keys(owner)[0]];
       expect(warnings).toContainEqual({ path, message: said });
@@ -155,12 +153,12 @@ test.each([
 );
 
 test('a name that a rail cannot transmit at all is refused in PRODUCTION; the sandbox warns', async () => {
-  const customerId = await newCustomer(live);
+  const customerId = await live.newCustomer();
   const message = 'SEPA supports no character of this name';
-  expect(await act(live, 'createExternalAccount', { ...sepa('👍'), customerId })).toMatchObject({
+  expect(await live.act('createExternalAccount', { ...sepa('👍'), customerId })).toMatchObject({
     ...{ code: 'INVALID_INPUT', message, path: ['input', 'beneficiary', 'individual', 'fullName'] },
   });
-  const { warnings } = await act(t.platform, 'createExternalAccount', sepa('👍'), 'warnings { message }');
+  const { warnings } = await t.platform.act('createExternalAccount', sepa('👍'), 'warnings { message }');
   expect(warnings).toContainEqual({ message: `PRODUCTION would refuse it: ${message}` });
 });
 
@@ -179,7 +177,7 @@ test('the rail gets both the original name and the name as it transmits it', asy
   const beneficiary = { beneficiaryType: 'INDIVIDUAL', fullName: 'Zo\u0065\u0308 Müller' } as const;
   await createExternalAccount(payments, caller, {
     ...{ currency: 'EUR', accountType: 'IBAN', details, beneficiary, defaultUmaDepositAccount: false },
-    customerId: await newCustomer(t.platform),
+    customerId: await t.platform.newCustomer(),
   });
   expect(names).toEqual(['Zo\u00eb Müller']);
   expect(asked).toMatchObject([{ identifier: 'DE89370400440532013000', carriedName: 'Zoe Muller' }]);

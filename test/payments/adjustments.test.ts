@@ -6,15 +6,13 @@ import { adjustment as journalOf } from '../../src/domain/commands/movements.ts'
 import { audit } from '../../src/domain/ledger/audit.ts';
 import { commitPlanOn } from '../../src/domain/ledger/commit.ts';
 import type { Plan } from '../../src/domain/ledger/plan.ts';
-import { fieldsOf, followed } from '../setup/acts.ts';
 import { type Data, tester, testGateway, triedAs, uuidIn, withoutTriggers } from '../setup/gateway.ts';
 import { askOps, runOps } from '../setup/ops.ts';
-import { balanceOf, makeScene } from '../setup/scene.ts';
 
 // Operators correct a balance: one person proposes the adjustment, and another approves it (decision 81).
 
 const t = await testGateway();
-const scene = await makeScene(t.platform, 10_000n);
+const scene = await t.platform.makeScene(10_000n);
 
 const ops = (...args: string[]) => runOps(t.databaseUrl, args);
 const answer = (...args: string[]) => askOps(t.databaseUrl, args);
@@ -22,7 +20,7 @@ const maker = ['--by', 'Ada Lovelace', '--reason', 'a fee was charged twice'];
 const checker = ['--by', 'Grace Hopper', '--reason', 'seen in the statement of the bank'];
 const propose = (...amount: string[]) =>
   answer('adjust', 'propose', scene.usd, '--currency', 'USD', ...amount, ...maker);
-const balance = () => balanceOf(t.platform, scene.usd);
+const balance = () => t.platform.balanceOf(scene.usd);
 
 test('a proposal moves nothing until another person approves it, and then appears everywhere', async () => {
   const before = await balance();
@@ -42,7 +40,7 @@ test('a proposal moves nothing until another person approves it, and then appear
   expect(await answer('adjust', 'approve', made.adjustment, ...checker)).toMatchObject({ status: 'APPROVED' });
   const updates = 'subscription ($id: ID!) { accountUpdates(of: { accountId: $id }) { newBalance { amount } } }';
   const hasRisen = ({ newBalance }: Data) => BigInt(newBalance.amount) === before + 1_250n;
-  await followed(t.platform, updates, { id: scene.usd }, hasRisen);
+  await t.platform.followed(updates, { id: scene.usd }, hasRisen);
   expect(await balance()).toBe(before + 1_250n);
   expect(await answer('adjust', 'list')).toEqual([]);
   const all = await answer('adjust', 'list', '--all');
@@ -52,7 +50,7 @@ test('a proposal moves nothing until another person approves it, and then appear
   const { entries } = await answer('statement', scene.usd, ...period);
   expect(entries.at(-1)).toMatchObject({ kind: 'adjustment', amount: '1250', transactionId: null });
   const entry = 'ledgerEntries(first: 1) { edges { node { kind transaction { id } } } }';
-  const account = await fieldsOf(t.platform, 'account', scene.usd, `... on InternalAccount { ${entry} }`);
+  const account = await t.platform.fieldsOf('account', scene.usd, `... on InternalAccount { ${entry} }`);
   expect(account.ledgerEntries.edges[0].node).toMatchObject({ kind: 'ADJUSTMENT', transaction: null });
 
   const [proposer, approver] = ['Ada Lovelace', 'Grace Hopper'];
@@ -170,7 +168,7 @@ test('random adjustments neither create nor destroy money: accounts gain what AD
   });
   await fc.assert(
     fc.asyncProperty(fc.array(proposal, { minLength: 1, maxLength: 8 }), async (proposals) => {
-      const own = await makeScene(t.platform, 5_000n);
+      const own = await t.platform.makeScene(5_000n);
       const expected = { usd: 5_000n, eur: 0n };
       for (const { account, amount, decision } of proposals) {
         const currency = account.toUpperCase();
@@ -185,7 +183,7 @@ test('random adjustments neither create nor destroy money: accounts gain what AD
         await (fits ? approving : expect(approving).rejects.toThrow(RefusedByHand));
         if (fits) expected[account] += amount;
       }
-      const [usd, eur] = [await balanceOf(t.platform, own.usd), await balanceOf(t.platform, own.eur)];
+      const [usd, eur] = [await t.platform.balanceOf(own.usd), await t.platform.balanceOf(own.eur)];
       expect({ usd, eur }).toEqual(expected);
     }),
     { numRuns: 12 },

@@ -1,24 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import {
-  act,
-  actOn,
-  announce,
-  between,
-  ended,
-  feedEnd,
-  fieldsOf,
-  followed,
-  payByUma,
-  quote,
-  refusal,
-  transactionOf,
-  transfer,
-  umaAddressOf,
-  usdToEur,
-  went,
-} from '../setup/acts.ts';
+import { between, refusal, usdToEur, went } from '../setup/acts.ts';
 import { type Data, type TestGateway, testGateway, uuidIn, whileLocked } from '../setup/gateway.ts';
-import { balanceOf, makeScene } from '../setup/scene.ts';
 
 const t = await testGateway({ SANDBOX_QUOTE_SECONDS: 600 });
 const impatient = await testGateway({ PAYMENT_APPROVAL_MS: 150 });
@@ -29,16 +11,16 @@ const umaOf = (name: string) => `$${name}@sandbox.uma.money`;
 const notPending = 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL';
 /** Makes the platform approve or reject a payment. Returns the payment or the refusal. */
 const decide = async (way: 'approve' | 'reject', transactionId: string, more: object = {}, by = t.platform) => {
-  const made = await actOn(by, `${way}Transaction`, { transactionId, ...more });
+  const made = await by.actOn(`${way}Transaction`, { transactionId, ...more });
   return made.transaction ?? made;
 };
 
 /** Announces a payment of 5,000 US cents to a new customer. */
 async function receive(gateway: TestGateway, rest: object = {}, by: 'address' | 'id' = 'id') {
-  const scene = await makeScene(gateway.platform, 0n);
+  const scene = await gateway.platform.makeScene(0n);
   const receiver =
-    by === 'address' ? { receiver: { umaAddress: await umaAddressOf(gateway.platform, scene.customerId) } } : {};
-  return { scene, transaction: await announce(gateway.platform, scene.customerId, 5_000, { ...receiver, ...rest }) };
+    by === 'address' ? { receiver: { umaAddress: await gateway.platform.umaAddressOf(scene.customerId) } } : {};
+  return { scene, transaction: await gateway.platform.announce(scene.customerId, 5_000, { ...receiver, ...rest }) };
 }
 
 /**
@@ -80,9 +62,9 @@ describe('an incoming payment', () => {
   test.each([undefined, 'PAY_REQUEST'])('needs no decision if its scenario decides (step %s)', async (step) => {
     const decided = async (approval: string) => {
       const { scene, transaction } = await receive(t, { sandboxScenario: { approval, step } });
-      const { status, timeline } = await ended(t.platform, transaction.id);
+      const { status, timeline } = await t.platform.ended(transaction.id);
       const reasons = timeline.map(({ reason }: Data) => reason);
-      return { status, reasons, balance: await balanceOf(t.platform, scene.usd) };
+      return { status, reasons, balance: await t.platform.balanceOf(scene.usd) };
     };
     const approved = expect.arrayContaining(['approved by the platform']);
     expect(await decided('APPROVE')).toEqual({ status: 'COMPLETED', reasons: approved, balance: 5_000n });
@@ -91,8 +73,8 @@ describe('an incoming payment', () => {
   });
 
   test('is the only kind of payment whose scenario may decide on an approval', async () => {
-    const scene = await makeScene(t.platform, 1_000n);
-    const refused = await transfer(t.platform, 'transferOut', scene, 1, { sandboxScenario: { approval: 'APPROVE' } });
+    const scene = await t.platform.makeScene(1_000n);
+    const refused = await t.platform.transfer('transferOut', scene, 1, { sandboxScenario: { approval: 'APPROVE' } });
     expect(refused).toMatchObject({ code: 'INVALID_INPUT', path: ['sandboxScenario', 'approval'] });
   });
 
@@ -101,7 +83,7 @@ describe('an incoming payment', () => {
     const lock = ['select from rail_order where transaction_id = $1 for update', uuidIn(transaction.id)] as const;
     const approved = await whileLocked(t.databaseUrl, lock, () => decide('approve', transaction.id));
     expect(approved).toMatchObject({ status: 'PROCESSING' });
-    expect(await ended(t.platform, transaction.id)).toMatchObject({ status: 'COMPLETED' });
+    expect(await t.platform.ended(transaction.id)).toMatchObject({ status: 'COMPLETED' });
   });
 
   test('stays PENDING for at most five seconds, informs its sender, and is credited only once approved', async () => {
@@ -111,11 +93,11 @@ describe('an incoming payment', () => {
       { name: 'COUNTRY_OF_RESIDENCE', mandatory: false },
     ];
     expect(transaction).toMatchObject({ status: 'PENDING', requestedReceiverInformation });
-    expect(await balanceOf(t.platform, scene.usd)).toBe(0n);
-    const { createdAt } = await fieldsOf(t.platform, 'transaction', transaction.id, 'createdAt');
+    expect(await t.platform.balanceOf(scene.usd)).toBe(0n);
+    const { createdAt } = await t.platform.fieldsOf('transaction', transaction.id, 'createdAt');
     expect(Date.parse(transaction.approvalDueAt) - Date.parse(createdAt)).toBe(5_000);
     await decide('approve', transaction.id);
-    const done = await ended(t.platform, transaction.id);
+    const done = await t.platform.ended(transaction.id);
     expect(done).toMatchObject({
       status: 'COMPLETED',
       type: 'INCOMING',
@@ -124,7 +106,7 @@ describe('an incoming payment', () => {
       receivedAmount: { amount: '5000' },
       counterpartyInformation: [{ name: 'FULL_NAME', value: 'Sandbox Sender' }],
     });
-    expect(await balanceOf(t.platform, scene.usd)).toBe(5_000n);
+    expect(await t.platform.balanceOf(scene.usd)).toBe(5_000n);
   });
 
   test('is approved with the requested information, or fails with MISSING_MANDATORY_PAYEE_DATA', async () => {
@@ -132,23 +114,23 @@ describe('an incoming payment', () => {
     const without = await receive(t, asked);
     const failed = { status: 'FAILED', failureReason: 'MISSING_MANDATORY_PAYEE_DATA' };
     expect(await decide('approve', without.transaction.id)).toMatchObject(failed);
-    expect((await transactionOf(t.platform, without.transaction.id)).timeline.at(-1).reason).toContain('TAX_ID');
+    expect((await t.platform.transactionOf(without.transaction.id)).timeline.at(-1).reason).toContain('TAX_ID');
     const byScenario = await receive(t, { ...asked, sandboxScenario: { approval: 'APPROVE' } });
-    expect(await ended(t.platform, byScenario.transaction.id)).toMatchObject(failed);
+    expect(await t.platform.ended(byScenario.transaction.id)).toMatchObject(failed);
     const withIt = await receive(t, asked);
     const receiverCustomerInfo = [{ name: 'TAX_ID', value: '12-345' }];
     const approved = await decide('approve', withIt.transaction.id, { receiverCustomerInfo });
     expect(approved).toMatchObject({ status: 'PROCESSING' });
-    expect((await ended(t.platform, withIt.transaction.id)).status).toBe('COMPLETED');
-    expect(await balanceOf(t.platform, without.scene.usd)).toBe(0n);
+    expect((await t.platform.ended(withIt.transaction.id)).status).toBe('COMPLETED');
+    expect(await t.platform.balanceOf(without.scene.usd)).toBe(0n);
   });
 
   test("gives its sender the platform's facts about the receiver, or else those in the customer's record", async () => {
-    const [payer, payee] = [await makeScene(t.platform, 50_000n), await makeScene(t.platform, 0n)];
+    const [payer, payee] = [await t.platform.makeScene(50_000n), await t.platform.makeScene(0n)];
     const told = async (receiverCustomerInfo: object[]) => {
-      const { made, incoming } = await payByUma(t.platform, payer.usd, payee.customerId);
+      const { made, incoming } = await t.platform.payByUma(payer.usd, payee.customerId);
       await decide('approve', incoming.id, { receiverCustomerInfo });
-      return (await ended(t.platform, made.transaction.id)).counterpartyInformation;
+      return (await t.platform.ended(made.transaction.id)).counterpartyInformation;
     };
     expect(await told([])).toContainEqual({ name: 'FULL_NAME', value: 'Grace Hopper' });
     const given = { name: 'FULL_NAME', value: 'Rear Admiral Hopper' };
@@ -165,8 +147,8 @@ describe('an incoming payment', () => {
     [['FULL_NAME', 'TAX_ID', 'REGISTRATION_NUMBER'], { business }],
   ])("is approved if the customer's record has all of %j", async (requestedReceiverFields, details) => {
     const given = { platformCustomerId: 'known', details };
-    const { customer } = await act(t.platform, 'createCustomer', given, 'customer { id }');
-    const { id } = await announce(t.platform, customer.id, 100, { requestedReceiverFields });
+    const { customer } = await t.platform.act('createCustomer', given, 'customer { id }');
+    const { id } = await t.platform.announce(customer.id, 100, { requestedReceiverFields });
     expect(await decide('approve', id)).toMatchObject({ status: 'PROCESSING' });
   });
 
@@ -174,16 +156,16 @@ describe('an incoming payment', () => {
     const { scene, transaction } = await receive(t);
     const rejected = await decide('reject', transaction.id, { reason: 'unknown sender' });
     expect(rejected).toMatchObject({ status: 'REJECTED' });
-    const done = await transactionOf(t.platform, transaction.id);
+    const done = await t.platform.transactionOf(transaction.id);
     expect(done.timeline.at(-1).reason).toContain('unknown sender');
     expect(done.ledgerEntries).toEqual([]);
-    expect(await balanceOf(t.platform, scene.usd)).toBe(0n);
+    expect(await t.platform.balanceOf(scene.usd)).toBe(0n);
   });
 
   test('fails with PAYMENT_APPROVAL_TIMED_OUT if not decided in time, and can then no longer be decided', async () => {
     const { transaction } = await receive(impatient);
     const timedOut = { status: 'FAILED', failureReason: 'PAYMENT_APPROVAL_TIMED_OUT' };
-    expect(await ended(impatient.platform, transaction.id)).toMatchObject(timedOut);
+    expect(await impatient.platform.ended(transaction.id)).toMatchObject(timedOut);
     const late = { __typename: 'ConflictError', ...refusal(notPending, 'transactionId') };
     for (const way of ['approve', 'reject'] as const)
       expect(await decide(way, transaction.id, {}, impatient.platform)).toMatchObject(late);
@@ -191,12 +173,12 @@ describe('an incoming payment', () => {
 
   test('to a customer of this installation is returned to its sender if nobody decides', async () => {
     const { platform } = impatient;
-    const [from, to] = [await makeScene(platform, 20_000n), await makeScene(platform, 0n)];
-    const { made, incoming } = await payByUma(platform, from.usd, to.customerId, 'FAILED');
+    const [from, to] = [await platform.makeScene(20_000n), await platform.makeScene(0n)];
+    const { made, incoming } = await platform.payByUma(from.usd, to.customerId, 'FAILED');
     expect(incoming.failureReason).toBe('PAYMENT_APPROVAL_TIMED_OUT');
     const returned = { failureReason: 'QUOTE_EXECUTION_FAILED', refund: { amount: { amount: '10000' } } };
-    expect(await ended(platform, made.transaction.id)).toMatchObject({ status: 'FAILED', ...returned });
-    expect(await balanceOf(platform, from.usd)).toBe(20_000n);
+    expect(await platform.ended(made.transaction.id)).toMatchObject({ status: 'FAILED', ...returned });
+    expect(await platform.balanceOf(from.usd)).toBe(20_000n);
   });
 
   test.each([
@@ -206,51 +188,50 @@ describe('an incoming payment', () => {
   ])('from the sandbox sender $%s ends as %s', async (name, status, failureReason) => {
     const { scene, transaction } = await receive(t, { senderUmaAddress: umaOf(name) });
     await decide('approve', transaction.id);
-    expect(await ended(t.platform, transaction.id)).toMatchObject({ status, failureReason });
-    expect(await balanceOf(t.platform, scene.usd)).toBe(status === 'COMPLETED' ? 5_000n : 0n);
+    expect(await t.platform.ended(transaction.id)).toMatchObject({ status, failureReason });
+    expect(await t.platform.balanceOf(scene.usd)).toBe(status === 'COMPLETED' ? 5_000n : 0n);
   });
 
   test('is decided once: a key takes effect once, and a second decision is refused', async () => {
     const { scene, transaction } = await receive(t);
     const input = { transactionId: transaction.id, idempotencyKey: `approve-${transaction.id}` };
-    expect(await actOn(t.platform, 'approveTransaction', input)).toMatchObject({ replayed: false });
+    expect(await t.platform.actOn('approveTransaction', input)).toMatchObject({ replayed: false });
     expect(await decide('reject', transaction.id)).toMatchObject({ code: notPending });
-    await ended(t.platform, transaction.id);
+    await t.platform.ended(transaction.id);
     const again = { replayed: true, transaction: { status: 'PROCESSING' } };
-    expect(await actOn(t.platform, 'approveTransaction', input)).toMatchObject(again);
-    expect(await balanceOf(t.platform, scene.usd)).toBe(5_000n);
+    expect(await t.platform.actOn('approveTransaction', input)).toMatchObject(again);
+    expect(await t.platform.balanceOf(scene.usd)).toBe(5_000n);
   });
 
   test('can be decided only by its own platform, and only while it waits for a decision', async () => {
     const { scene, transaction } = await receive(t);
     const stranger = await t.newPlatform('stranger');
     expect(await decide('approve', transaction.id, {}, stranger)).toMatchObject({ code: 'TRANSACTION_NOT_FOUND' });
-    const { id } = await transfer(t.platform, 'transferIn', scene, 100);
+    const { id } = await t.platform.transfer('transferIn', scene, 100);
     expect(await decide('approve', id)).toMatchObject({ code: notPending });
   });
 
   test('can be simulated for sandbox customers who may receive it', async () => {
-    const to = (customerId: string, rest?: object) => announce(t.platform, customerId, 100, rest);
+    const to = (customerId: string, rest?: object) => t.platform.announce(customerId, 100, rest);
     const unknown = refusal('USER_NOT_FOUND', 'receiver', 'umaAddress');
     expect(await to('', { receiver: { umaAddress: umaOf('nobody') } })).toMatchObject(unknown);
     expect(await to('')).toMatchObject({ code: 'USER_NOT_FOUND' });
-    const { customerId } = await makeScene(t.platform, 0n);
+    const { customerId } = await t.platform.makeScene(0n);
     expect(await to(customerId, { currency: 'XXX' })).toMatchObject({ code: 'INVALID_CURRENCY' });
     const live = await t.newPlatform('live', 'PRODUCTION');
-    expect(await announce(live, customerId, 100)).toMatchObject({ code: 'FORBIDDEN' });
+    expect(await live.announce(customerId, 100)).toMatchObject({ code: 'FORBIDDEN' });
   });
 });
 
 /** Makes a sender look up a new customer. The scenario determines when the pay request follows. */
 async function lookedUp(sandboxScenario: object, gateway: TestGateway = t) {
-  const after = await feedEnd(gateway.platform);
+  const after = await gateway.platform.feedEnd();
   return { after, ...(await receive(gateway, { sandboxScenario: { step: 'PAY_REQUEST', ...sandboxScenario } })) };
 }
 
 /** Returns the events of a payment up to the event with this status. */
 const told = (after: string, id: string, last: string) =>
-  followed(
-    t.platform,
+  t.platform.followed(
     `subscription ($after: String, $id: ID!) { transactionUpdates(after: $after, of: { transactionId: $id }) {
        previousStatus status terminal transaction { type approvalDueAt reconciliationReference } } }`,
     { after, id },
@@ -262,11 +243,11 @@ describe('an incoming UMA payment whose sender has only looked up the receiver',
     const { transaction, scene } = await lookedUp({ delayMs: 600_000 });
     expect(transaction).toMatchObject({ status: 'CREATED', approvalDueAt: null });
     const waiting = { type: 'INCOMING', reconciliationReference: null, timeline: went('CREATED'), ledgerEntries: [] };
-    expect(await transactionOf(t.platform, transaction.id)).toMatchObject({ status: 'CREATED', ...waiting });
-    const refused = await actOn(t.platform, 'approveTransaction', { transactionId: transaction.id });
+    expect(await t.platform.transactionOf(transaction.id)).toMatchObject({ status: 'CREATED', ...waiting });
+    const refused = await t.platform.actOn('approveTransaction', { transactionId: transaction.id });
     const message = 'the sender has not sent the pay request yet';
     expect(refused).toMatchObject({ code: 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL', message });
-    expect(await balanceOf(t.platform, scene.usd)).toBe(0n);
+    expect(await t.platform.balanceOf(scene.usd)).toBe(0n);
   });
 
   test('3.2 becomes PENDING when the pay request arrives, and only then do its five seconds begin', async () => {
@@ -280,16 +261,16 @@ describe('an incoming UMA payment whose sender has only looked up the receiver',
       { previousStatus: 'CREATED', status: 'PENDING', transaction: pending },
     ]);
     const moments = 'createdAt updatedAt approvalDueAt';
-    const { createdAt, approvalDueAt, updatedAt } = await fieldsOf(t.platform, 'transaction', transaction.id, moments);
+    const { createdAt, approvalDueAt, updatedAt } = await t.platform.fieldsOf('transaction', transaction.id, moments);
     expect(Date.parse(updatedAt) - Date.parse(createdAt)).toBeGreaterThanOrEqual(300);
     const left = Date.parse(approvalDueAt) - Date.parse(updatedAt);
     // One statement reads the clock twice, once for each timestamp.
     expect(left).toBeGreaterThan(3_000);
     expect(left).toBeLessThanOrEqual(5_000);
-    await actOn(t.platform, 'approveTransaction', { transactionId: transaction.id });
+    await t.platform.actOn('approveTransaction', { transactionId: transaction.id });
     const timeline = went('CREATED', 'PENDING', 'PROCESSING', 'COMPLETED');
-    expect(await ended(t.platform, transaction.id)).toMatchObject({ status: 'COMPLETED', timeline });
-    expect(await balanceOf(t.platform, scene.usd)).toBe(5_000n);
+    expect(await t.platform.ended(transaction.id)).toMatchObject({ status: 'COMPLETED', timeline });
+    expect(await t.platform.balanceOf(scene.usd)).toBe(5_000n);
   });
 
   test.each(['LNURLP_FAILED', 'PAY_REQUEST_FAILED'])(
@@ -298,43 +279,43 @@ describe('an incoming UMA payment whose sender has only looked up the receiver',
       const { transaction, scene } = await lookedUp({ failureReason, delayMs: 50 });
       expect(transaction.status).toBe('CREATED');
       const failed = { status: 'FAILED', failureReason, timeline: went('CREATED', 'FAILED'), ledgerEntries: [] };
-      expect(await ended(t.platform, transaction.id)).toMatchObject(failed);
-      expect(await balanceOf(t.platform, scene.usd)).toBe(0n);
+      expect(await t.platform.ended(transaction.id)).toMatchObject(failed);
+      expect(await t.platform.balanceOf(scene.usd)).toBe(0n);
     },
   );
 
   test('3.2 becomes EXPIRED when no pay request arrives within the lifetime of a quote', async () => {
     const { transaction } = await lookedUp({ delayMs: 3_600_000 }, brief);
     const expired = { status: 'EXPIRED', timeline: went('CREATED', 'EXPIRED'), ledgerEntries: [] };
-    expect(await ended(brief.platform, transaction.id)).toMatchObject(expired);
+    expect(await brief.platform.ended(transaction.id)).toMatchObject(expired);
   });
 });
 
 describe('the step of a scenario', () => {
   test('PULL makes the collection for a quote paid from outside fail or wait, and the payout proceeds as usual', async () => {
-    const scene = await makeScene(t.platform, 0n);
+    const scene = await t.platform.makeScene(0n);
     const made = (scenario: object) => {
       const rest = { immediatelyExecute: true, sandboxScenario: { step: 'PULL', ...scenario } };
-      return quote(t.platform, between(scene.outsideUsd, scene.outsideEur, 10_000, rest));
+      return t.platform.quote(between(scene.outsideUsd, scene.outsideEur, 10_000, rest));
     };
     const failed = await made({ failureReason: 'QUOTE_EXECUTION_FAILED' });
     const nothing = { status: 'FAILED', failureReason: 'QUOTE_EXECUTION_FAILED', refund: null, ledgerEntries: [] };
-    expect(await ended(t.platform, failed.transaction.id)).toMatchObject(nothing);
+    expect(await t.platform.ended(failed.transaction.id)).toMatchObject(nothing);
     const slow = await made({ delayMs: 250 });
-    expect(await ended(t.platform, slow.transaction.id)).toMatchObject({ status: 'COMPLETED' });
+    expect(await t.platform.ended(slow.transaction.id)).toMatchObject({ status: 'COMPLETED' });
   });
 
   test('is refused if the payment has no such step, or if the field belongs to the settlement', async () => {
-    const scene = await makeScene(t.platform, 50_000n);
-    const out = (sandboxScenario: object) => transfer(t.platform, 'transferOut', scene, 100, { sandboxScenario });
+    const scene = await t.platform.makeScene(50_000n);
+    const out = (sandboxScenario: object) => t.platform.transfer('transferOut', scene, 100, { sandboxScenario });
     const refused = { code: 'INVALID_INPUT', path: ['sandboxScenario', 'step'] };
     for (const step of ['PAY_REQUEST', 'PULL']) expect(await out({ step })).toMatchObject(refused);
     const inside = usdToEur(scene, { sandboxScenario: { step: 'PULL', delayMs: 1 } });
-    expect(await quote(t.platform, inside)).toMatchObject(refused);
+    expect(await t.platform.quote(inside)).toMatchObject(refused);
     const { id } = await out({ step: 'SETTLEMENT', failureReason: 'OFFRAMP_FAILED' });
-    expect(await ended(t.platform, id)).toMatchObject({ failureReason: 'OFFRAMP_FAILED' });
+    expect(await t.platform.ended(id)).toMatchObject({ failureReason: 'OFFRAMP_FAILED' });
     const sandboxScenario = { step: 'PAY_REQUEST', reject: true };
-    const receive = await announce(t.platform, scene.customerId, 5_000, { sandboxScenario });
+    const receive = await t.platform.announce(scene.customerId, 5_000, { sandboxScenario });
     expect(receive).toMatchObject(refusal('INVALID_INPUT', 'sandboxScenario', 'reject'));
   });
 });

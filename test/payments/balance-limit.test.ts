@@ -4,25 +4,10 @@ import { formatDecimal } from '../../src/core/currencies.ts';
 import { deposit } from '../../src/domain/commands/movements.ts';
 import { commitPlan } from '../../src/domain/ledger/commit.ts';
 import { releaseSuspense } from '../../src/domain/settlement/suspense.ts';
-import {
-  act,
-  actOn,
-  announce,
-  between,
-  ended,
-  execute,
-  fundedIn,
-  left,
-  payByUma,
-  quote,
-  refusal,
-  transactionOf,
-  transfer,
-  untilStatus,
-} from '../setup/acts.ts';
+import { between, fundedIn, left, refusal } from '../setup/acts.ts';
 import { type Data, tester, testGateway, untilRows, uuidIn } from '../setup/gateway.ts';
 import { passDelay } from '../setup/passing-time.ts';
-import { balanceOf, chargeFees, makeScene, ownAccount, type Scene } from '../setup/scene.ts';
+import { chargeFees, type Scene } from '../setup/scene.ts';
 
 const t = await testGateway();
 
@@ -32,21 +17,20 @@ const usd = (amount: bigint) => `${formatDecimal(amount, 2)} USD`;
 /** A scenario that keeps a payment in flight until `passDelay` is called. */
 const late = { delayMs: 3_600_000 };
 
-const bringIn = (scene: Scene, amount: bigint, rest?: object) =>
-  transfer(t.platform, 'transferIn', scene, amount, rest);
+const bringIn = (scene: Scene, amount: bigint, rest?: object) => t.platform.transfer('transferIn', scene, amount, rest);
 const sendOut = (scene: Scene, amount: bigint, rest?: object) =>
-  transfer(t.platform, 'transferOut', scene, amount, rest);
-const ends = (id: string, as: object) => ended(t.platform, id).then((end) => expect(end).toMatchObject(as));
+  t.platform.transfer('transferOut', scene, amount, rest);
+const ends = (id: string, as: object) => t.platform.ended(id).then((end) => expect(end).toMatchObject(as));
 
 const fundAccount = (accountId: string, amount: bigint): Promise<Data> =>
-  act(t.platform, 'sandboxFundAccount', { accountId, amount }, 'account { balance { amount } }');
+  t.platform.act('sandboxFundAccount', { accountId, amount }, 'account { balance { amount } }');
 /** Creates a quote that is executed immediately. */
 const paid = (from: string, to: string, amount: number, rest: object = {}) =>
-  quote(t.platform, between(from, to, amount, { immediatelyExecute: true, ...rest }));
+  t.platform.quote(between(from, to, amount, { immediatelyExecute: true, ...rest }));
 
 /** Creates a customer whose USD account has this balance. */
 async function holding(amount: bigint): Promise<Scene> {
-  const scene = await makeScene(t.platform, 0n);
+  const scene = await t.platform.makeScene(0n);
   await ends((await bringIn(scene, amount)).id, { status: 'COMPLETED' });
   return scene;
 }
@@ -68,51 +52,51 @@ const givenBack = { status: 'FAILED', failureReason: 'QUOTE_EXECUTION_FAILED', l
 describe('an account at its maximum balance', () => {
   test('refuses more money with the reason, and accepts money again once the balance is lower', async () => {
     const scene = await holding(most);
-    expect(await balanceOf(t.platform, scene.usd)).toBe(most);
+    expect(await t.platform.balanceOf(scene.usd)).toBe(most);
     const refused = await bringIn(scene, 1n);
     expect(refused).toMatchObject(outOfRange('amount.units'));
     expect(refused.message).toBe(`${scene.usd} may hold at most ${usd(most)}, and this would exceed it`);
     expect(await fundAccount(scene.usd, 1n)).toMatchObject(outOfRange('amount.units'));
-    await ended(t.platform, (await sendOut(scene, 5n)).id);
+    await t.platform.ended((await sendOut(scene, 5n)).id);
     expect(await fundAccount(scene.usd, 6n)).toMatchObject(outOfRange('amount.units'));
     expect(await fundAccount(scene.usd, 5n)).toMatchObject({ account: { balance: { amount: `${most}` } } });
   });
 
   test('is refused as the destination of a quote, when it is created and when it is executed', async () => {
-    const scene = await makeScene(t.platform, 1_000_000n);
+    const scene = await t.platform.makeScene(1_000_000n);
     const other = await holding(most - 1_000_000n);
     const to = (amount: number, rest: object = {}) =>
-      quote(t.platform, between(scene.usd, other.usd, amount, { lockedCurrencySide: 'RECEIVING', ...rest }));
+      t.platform.quote(between(scene.usd, other.usd, amount, { lockedCurrencySide: 'RECEIVING', ...rest }));
     const fits = await to(500_000);
     expect(fits.status).toBe('PENDING');
     await fundAccount(other.usd, 600_000n);
     expect(await to(500_000)).toMatchObject(outOfRange('lockedCurrencyAmount.units'));
     expect(await to(500_000, { immediatelyExecute: true })).toMatchObject(outOfRange('lockedCurrencyAmount.units'));
-    expect(await execute(t.platform, fits.id)).toMatchObject(outOfRange('quoteId'));
-    expect(await balanceOf(t.platform, scene.usd)).toBe(1_000_000n);
-    expect((await transactionOf(t.platform, fits.transaction.id)).status).toBe('PENDING');
+    expect(await t.platform.execute(fits.id)).toMatchObject(outOfRange('quoteId'));
+    expect(await t.platform.balanceOf(scene.usd)).toBe(1_000_000n);
+    expect((await t.platform.transactionOf(fits.transaction.id)).status).toBe('PENDING');
     await sendOut(other, 600_000n);
-    expect(await execute(t.platform, fits.id)).toMatchObject({ quote: { status: 'PROCESSING' } });
+    expect(await t.platform.execute(fits.id)).toMatchObject({ quote: { status: 'PROCESSING' } });
     await ends(fits.transaction.id, { status: 'COMPLETED' });
   });
 
   test('refuses the deposit for a quote, which can be paid once there is room', async () => {
     const scene = await holding(most - 4_999n);
-    const made = await quote(t.platform, fundedIn('USD', scene, 5_000));
-    const pay = (rest: object = {}) => actOn(t.platform, 'sandboxSend', { quoteId: made.id, currency: 'USD', ...rest });
+    const made = await t.platform.quote(fundedIn('USD', scene, 5_000));
+    const pay = (rest: object = {}) => t.platform.actOn('sandboxSend', { quoteId: made.id, currency: 'USD', ...rest });
     expect(await pay()).toMatchObject(outOfRange('quoteId'));
     expect(await pay({ amount: 6_000 })).toMatchObject(outOfRange('amount.units'));
-    expect(await balanceOf(t.platform, scene.usd)).toBe(most - 4_999n);
+    expect(await t.platform.balanceOf(scene.usd)).toBe(most - 4_999n);
     await sendOut(scene, 1n);
     expect(await pay()).toMatchObject({ transaction: { status: 'PROCESSING' } });
     await ends(made.transaction.id, { status: 'COMPLETED' });
-    expect(await balanceOf(t.platform, scene.usd)).toBe(most - 5_000n);
+    expect(await t.platform.balanceOf(scene.usd)).toBe(most - 5_000n);
   });
 });
 
 describe('money in flight', () => {
   test('counts toward the limit: of concurrent transfers-in, those that fit are accepted, and all of those end', async () => {
-    const scene = await makeScene(t.platform, 0n);
+    const scene = await t.platform.makeScene(0n);
     const part = most / 9n;
     const first = await bringIn(scene, 8n * part, { sandboxScenario: late });
     const refused = await bringIn(scene, part + 1n);
@@ -121,12 +105,12 @@ describe('money in flight', () => {
     await passDelay(t, first.id);
     await ends(first.id, { status: 'COMPLETED' });
 
-    const crowded = await makeScene(t.platform, 0n);
+    const crowded = await t.platform.makeScene(0n);
     const all = await Promise.all(Array.from({ length: 30 }, () => bringIn(crowded, most)));
-    const settled = await Promise.all(all.filter(({ id }) => id).map(({ id }) => ended(t.platform, id)));
+    const settled = await Promise.all(all.filter(({ id }) => id).map(({ id }) => t.platform.ended(id)));
     expect(settled.filter(({ status }) => status === 'COMPLETED')).toHaveLength(1);
     for (const end of settled.filter(({ status }) => status !== 'COMPLETED')) expect(end).toMatchObject(givenBack);
-    expect(await balanceOf(t.platform, crowded.usd)).toBe(most);
+    expect(await t.platform.balanceOf(crowded.usd)).toBe(most);
   });
 
   test.each(['is debited here', 'was pulled first, and the completed pull no longer counts'])(
@@ -134,11 +118,11 @@ describe('money in flight', () => {
     async (how) => {
       const coming = 4_000_000_000_000_000n;
       const rest = { sandboxScenario: late };
-      const payee = await makeScene(t.platform, 0n);
+      const payee = await t.platform.makeScene(0n);
       const from =
         how === 'is debited here'
           ? (await holding(5_000_000_000_000_000n)).usd
-          : (await makeScene(t.platform, 0n)).outsideUsd;
+          : (await t.platform.makeScene(0n)).outsideUsd;
       const made = await paid(from, payee.usd, Number(coming), { lockedCurrencySide: 'RECEIVING', ...rest });
       const open = 'select kind from rail_order where transaction_id = $1 and due_at is not null';
       await untilRows(t, [{ kind: 'PAYOUT' }], open, uuidIn(made.transaction.id));
@@ -151,58 +135,58 @@ describe('money in flight', () => {
   );
 
   test('is returned if a transfer-in no longer fits: the payment is FAILED and nothing is credited', async () => {
-    const scene = await makeScene(t.platform, 0n);
+    const scene = await t.platform.makeScene(0n);
     const { id } = await bringIn(scene, most, { sandboxScenario: late });
     await fundAccount(scene.usd, 7n);
     await passDelay(t, id);
-    const failed = await ended(t.platform, id);
+    const failed = await t.platform.ended(id);
     expect(failed).toMatchObject(givenBack);
     const why = `the receiving account may hold at most ${usd(most)}; the money went back to its source`;
     expect(failed.timeline.at(-1).reason).toBe(why);
-    expect(await balanceOf(t.platform, scene.usd)).toBe(7n);
+    expect(await t.platform.balanceOf(scene.usd)).toBe(7n);
   });
 
   test.each(['another customer', 'the same customer'])(
     'is returned to its source if a quote to an account of %s no longer fits',
     async (whose) => {
-      const scene = await makeScene(t.platform, 1_000_000n);
-      const receiver = whose === 'the same customer' ? scene : await makeScene(t.platform, 0n);
+      const scene = await t.platform.makeScene(1_000_000n);
+      const receiver = whose === 'the same customer' ? scene : await t.platform.makeScene(0n);
       const made = await paid(scene.usd, receiver.eur, 500_000, { sandboxScenario: late });
       expect(made.status).toBe('PROCESSING');
       await heap(receiver.eur, most, 'EUR');
       await passDelay(t, made.transaction.id);
-      const failed = await ended(t.platform, made.transaction.id);
+      const failed = await t.platform.ended(made.transaction.id);
       const refund = { amount: { amount: '500000' }, settledAt: expect.any(String) };
       expect(failed).toMatchObject({ status: 'FAILED', failureReason: 'QUOTE_EXECUTION_FAILED', refund });
       const bound = `the receiving account may hold at most ${formatDecimal(most, 2)} EUR`;
       expect(failed.timeline.at(-1).reason).toContain(bound);
-      expect(await balanceOf(t.platform, scene.usd)).toBe(1_000_000n);
-      expect(await balanceOf(t.platform, receiver.eur)).toBe(most);
+      expect(await t.platform.balanceOf(scene.usd)).toBe(1_000_000n);
+      expect(await t.platform.balanceOf(receiver.eur)).toBe(most);
     },
   );
 
   test('goes back to the external account if it was pulled for a quote and the owner’s account is full', async () => {
     const scene = await holding(most);
     const made = await paid(scene.outsideUsd, scene.outsideEur, 500_000);
-    const failed = await ended(t.platform, made.transaction.id);
+    const failed = await t.platform.ended(made.transaction.id);
     expect(failed).toMatchObject(givenBack);
     expect(failed.timeline.at(-1).reason).toContain('went back to its source');
-    expect(await balanceOf(t.platform, scene.usd)).toBe(most);
+    expect(await t.platform.balanceOf(scene.usd)).toBe(most);
   });
 
   test('goes back to its sender, outside or on this installation, if it came by UMA', async () => {
     const receiver = await holding(most);
-    const { id } = await announce(t.platform, receiver.customerId, 5_000);
-    await actOn(t.platform, 'approveTransaction', { transactionId: id });
+    const { id } = await t.platform.announce(receiver.customerId, 5_000);
+    await t.platform.actOn('approveTransaction', { transactionId: id });
     await ends(id, { ...givenBack, failureReason: 'OFFRAMP_FAILED' });
 
-    const scene = await makeScene(t.platform, 100_000n);
-    const { made, incoming } = await payByUma(t.platform, scene.usd, receiver.customerId);
-    await actOn(t.platform, 'approveTransaction', { transactionId: incoming.id });
+    const scene = await t.platform.makeScene(100_000n);
+    const { made, incoming } = await t.platform.payByUma(scene.usd, receiver.customerId);
+    await t.platform.actOn('approveTransaction', { transactionId: incoming.id });
     await ends(made.transaction.id, { status: 'FAILED', refund: { settledAt: expect.any(String) } });
     await ends(incoming.id, { status: 'FAILED', failureReason: 'OFFRAMP_FAILED' });
-    expect(await balanceOf(t.platform, scene.usd)).toBe(100_000n);
-    expect(await balanceOf(t.platform, receiver.usd)).toBe(most);
+    expect(await t.platform.balanceOf(scene.usd)).toBe(100_000n);
+    expect(await t.platform.balanceOf(receiver.usd)).toBe(most);
   });
 });
 
@@ -216,28 +200,28 @@ describe('a refund', () => {
     await ends(again.id, { status: 'COMPLETED' });
     await passDelay(t, out.id);
     await ends(out.id, { status: 'FAILED', refund: { settledAt: expect.any(String) } });
-    expect(await balanceOf(t.platform, scene.usd)).toBe(2n * most);
+    expect(await t.platform.balanceOf(scene.usd)).toBe(2n * most);
     expect(await fundAccount(scene.usd, 1n)).toMatchObject(outOfRange('amount.units'));
     await ends((await sendOut(scene, most)).id, { status: 'COMPLETED' });
-    expect(await balanceOf(t.platform, scene.usd)).toBe(most);
+    expect(await t.platform.balanceOf(scene.usd)).toBe(most);
   });
 
   test('waits in suspense if it would exceed even a thousand times the maximum, and is released once there is room', async () => {
     const heaped = 1000n * most;
-    const scene = await makeScene(t.platform, 10_000n);
+    const scene = await t.platform.makeScene(10_000n);
     const failed = await sendOut(scene, 10_000n, { sandboxScenario: failing });
-    const back = await makeScene(t.platform, 10_000n);
+    const back = await t.platform.makeScene(10_000n);
     const returned = await sendOut(back, 10_000n, { sandboxScenario: { returnAfterMs: 3_600_000 } });
     await heap(scene.usd, heaped);
     await heap(back.usd, heaped);
     await passDelay(t, failed.id);
     await passDelay(t, returned.id);
-    const end = await ended(t.platform, failed.id);
+    const end = await t.platform.ended(failed.id);
     expect(end).toMatchObject({ status: 'FAILED', refund: { settledAt: null } });
     expect([left(end, 'SUSPENSE'), left(end, 'CLEARING')]).toEqual([10_000n, 0n]);
     expect(end.timeline.at(-1).reason).toContain('waits in suspense');
-    await untilStatus(t.platform, returned.id, 'REFUNDED');
-    const came = await transactionOf(t.platform, returned.id);
+    await t.platform.untilStatus(returned.id, 'REFUNDED');
+    const came = await t.platform.transactionOf(returned.id);
     expect(came.refund.settledAt).toBeNull();
     expect([left(came, 'SUSPENSE'), left(came, 'CLEARING'), left(came, 'OUTSIDE')]).toEqual([10_000n, 0n, 0n]);
 
@@ -248,10 +232,10 @@ describe('a refund', () => {
     ]) {
       const full = `nothing done: ${one.usd} may hold at most ${usd(heaped)}, and this would exceed it; it has ${heaped}`;
       await expect(releaseSuspense(database, id, tester)).rejects.toThrow(full);
-      await ended(t.platform, (await sendOut(one, 10_000n)).id);
+      await t.platform.ended((await sendOut(one, 10_000n)).id);
       expect(await releaseSuspense(database, id, tester)).toMatchObject({ kind: 'paid' });
-      expect(await balanceOf(t.platform, one.usd)).toBe(heaped);
-      expect(left(await transactionOf(t.platform, id), 'SUSPENSE')).toBe(0n);
+      expect(await t.platform.balanceOf(one.usd)).toBe(heaped);
+      expect(left(await t.platform.transactionOf(id), 'SUSPENSE')).toBe(0n);
     }
   });
 });
@@ -272,7 +256,7 @@ test('in random histories near the maximum, only refunds exceed it, and every pa
           sendOut(scene, amount, { sandboxScenario: { delayMs: 30, failureReason: 'OFFRAMP_FAILED' } }),
       };
       const made = await Promise.all(steps.map(({ kind, share }) => acts[kind]?.((most / 9n) * BigInt(share))));
-      for (const { id } of made.filter((one) => one.id)) await ended(t.platform, id);
+      for (const { id } of made.filter((one) => one.id)) await t.platform.ended(id);
       const { rows } = await t.gateway.payments.database.pool.query(
         `select p.balance_after from posting p join journal j on j.platform_id = p.platform_id and j.id = p.journal_id
          where p.account_id = $1 and p.amount > 0 and p.balance_after > $2 and j.kind <> 'refund'`,
@@ -286,16 +270,16 @@ test('in random histories near the maximum, only refunds exceed it, and every pa
 
 test('a delivered payment is COMPLETED, and pays the platform its fee beyond the maximum', async () => {
   await chargeFees(t, t.platform);
-  const own = await ownAccount(t.platform, 'USD');
-  const scene = await makeScene(t.platform, 50_000n);
+  const own = await t.platform.ownAccount('USD');
+  const scene = await t.platform.makeScene(50_000n);
   const pay = async () =>
     ends((await paid(scene.usd, scene.outsideEur, 10_000)).transaction.id, { status: 'COMPLETED' });
   await heap(own, most);
   await pay();
-  expect(await balanceOf(t.platform, own)).toBe(most + 25n);
+  expect(await t.platform.balanceOf(own)).toBe(most + 25n);
   // This account is now full too, so the service keeps the fee.
   await heap(own, 999n * most - 25n);
   await pay();
-  expect(await balanceOf(t.platform, own)).toBe(1000n * most);
-  expect(await balanceOf(t.platform, scene.usd)).toBe(30_000n);
+  expect(await t.platform.balanceOf(own)).toBe(1000n * most);
+  expect(await t.platform.balanceOf(scene.usd)).toBe(30_000n);
 });

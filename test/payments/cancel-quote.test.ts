@@ -1,21 +1,20 @@
 import { expect, test } from 'vitest';
-import { act, execute, moving, quote, refusal, succeed, transactionOf, usdToEur } from '../setup/acts.ts';
+import { moving, refusal, usdToEur } from '../setup/acts.ts';
 import { fundedQuote, sendDeposit } from '../setup/funded-quote.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
-import { balanceOf, fund, internalAccount, makeScene, newCustomer, payingApp } from '../setup/scene.ts';
 
 // Simple actions on existing objects: cancelling a quote (decision 67), deciding an identity check (decision 53).
 
 const t = await testGateway();
 const { platform } = t;
-const scene = await makeScene(platform, 100_000n);
+const scene = await platform.makeScene(100_000n);
 
 const cancel = (quoteId: string, rest: object = {}, by = platform): Promise<Data> =>
-  act(by, 'cancelQuote', { quoteId, ...rest }, 'quote { id status expiresAt transaction { id } }');
+  by.act('cancelQuote', { quoteId, ...rest }, 'quote { id status expiresAt transaction { id } }');
 
 test('a cancelled quote expires immediately, with its transaction, and can no longer be executed', async () => {
-  const made = await quote(platform, usdToEur(scene));
-  const balance = await balanceOf(platform, scene.usd);
+  const made = await platform.quote(usdToEur(scene));
+  const balance = await platform.balanceOf(scene.usd);
   const first = await cancel(made.id, { idempotencyKey: 'cancel-1' });
   expect(first).toMatchObject({ replayed: false, quote: { id: made.id, status: 'EXPIRED' } });
   expect(Date.parse(first.quote.expiresAt)).toBeGreaterThan(Date.now() + 60_000);
@@ -25,19 +24,19 @@ test('a cancelled quote expires immediately, with its transaction, and can no lo
     { status: 'EXPIRED', reason: 'cancelled before it was executed or funded' },
   ];
   const expired = { status: 'EXPIRED', failureReason: 'QUOTE_EXPIRED', timeline };
-  expect(await transactionOf(platform, made.transaction.id)).toMatchObject(expired);
-  for (const late of [await execute(platform, made.id), await cancel(made.id)]) {
+  expect(await platform.transactionOf(made.transaction.id)).toMatchObject(expired);
+  for (const late of [await platform.execute(made.id), await cancel(made.id)]) {
     expect(late).toMatchObject({ __typename: 'QuoteExpiredError', path: ['input', 'quoteId'] });
     // The time at which the quote was cancelled, which is before its original expiry.
     const [, moment = ''] = /expired at ([^;]+);/.exec(late.message) ?? [];
     expect(Date.parse(moment)).toBeLessThan(Date.parse(first.quote.expiresAt));
   }
-  expect(await balanceOf(platform, scene.usd)).toBe(balance);
+  expect(await platform.balanceOf(scene.usd)).toBe(balance);
 });
 
 test('a quote that was executed or paid cannot be cancelled', async () => {
-  const made = await quote(platform, usdToEur(scene));
-  await succeed(platform, 'executeQuote', { quoteId: made.id });
+  const made = await platform.quote(usdToEur(scene));
+  await platform.succeed('executeQuote', { quoteId: made.id });
   expect((await cancel(made.id)).code).toBe('CONFLICT');
   const funded = await fundedQuote(platform, scene);
   expect(await sendDeposit(platform, funded)).toMatchObject({ replayed: false });
@@ -46,8 +45,8 @@ test('a quote that was executed or paid cannot be cancelled', async () => {
 
 test('either a cancellation or a concurrent execution is refused', async () => {
   for (let round = 0; round < 6; round++) {
-    const made = await quote(platform, usdToEur(scene));
-    const [cancelled, executed] = await Promise.all([cancel(made.id), execute(platform, made.id)]);
+    const made = await platform.quote(usdToEur(scene));
+    const [cancelled, executed] = await Promise.all([cancel(made.id), platform.execute(made.id)]);
     expect([
       ['done', 'QUOTE_EXPIRED'],
       ['CONFLICT', 'done'],
@@ -56,38 +55,38 @@ test('either a cancellation or a concurrent execution is refused', async () => {
 });
 
 test('a deposit for a cancelled quote is credited to its customer', async () => {
-  const funded = await fundedQuote(platform, await makeScene(platform, 0n));
+  const funded = await fundedQuote(platform, await platform.makeScene(0n));
   expect(await cancel(funded.quoteId)).toMatchObject({ quote: { status: 'EXPIRED' } });
   expect(await sendDeposit(platform, funded)).toMatchObject({ transaction: { status: 'EXPIRED' } });
-  expect(await balanceOf(platform, funded.account)).toBe(funded.due);
+  expect(await platform.balanceOf(funded.account)).toBe(funded.due);
 });
 
 test("an app can cancel its customer's quotes, and no others", async () => {
-  const app = await payingApp(platform, { customerId: scene.customerId });
-  const foreign = await quote(platform, usdToEur(await makeScene(platform, 1_000n)));
+  const app = await platform.payingApp({ customerId: scene.customerId });
+  const foreign = await platform.quote(usdToEur(await platform.makeScene(1_000n)));
   expect((await cancel(foreign.id, {}, app)).code).toBe('QUOTE_NOT_FOUND');
-  expect(await cancel((await quote(platform, usdToEur(scene))).id, {}, app)).toMatchObject({
+  expect(await cancel((await platform.quote(usdToEur(scene))).id, {}, app)).toMatchObject({
     quote: { status: 'EXPIRED' },
   });
 });
 
 test('in the sandbox a platform decides whether a customer may move money', async () => {
-  const customerId = await newCustomer(platform, 'Grace Hopper 001');
-  const usd = await internalAccount(platform, customerId, 'USD');
-  await fund(platform, usd, 500n);
-  const send = async () => (await act(platform, 'transferInternal', moving(usd, scene.usd, 100))).code;
+  const customerId = await platform.newCustomer('Grace Hopper 001');
+  const usd = await platform.internalAccount(customerId, 'USD');
+  await platform.fund(usd, 500n);
+  const send = async () => (await platform.act('transferInternal', moving(usd, scene.usd, 100))).code;
   const decide = (kycStatus: string): Promise<Data> =>
-    act(platform, 'sandboxSetKycStatus', { customerId, kycStatus }, 'customer { kycStatus }');
+    platform.act('sandboxSetKycStatus', { customerId, kycStatus }, 'customer { kycStatus }');
   expect(await send()).toBe('USER_NOT_READY');
   expect(await decide('MANUALLY_APPROVED')).toMatchObject({ customer: { kycStatus: 'MANUALLY_APPROVED' } });
   expect(await send()).toBeUndefined();
   expect(await decide('REJECTED')).toMatchObject({ customer: { kycStatus: 'REJECTED' } });
   expect(await send()).toBe('USER_NOT_READY');
 
-  const empty = await newCustomer(platform);
-  await succeed(platform, 'deleteCustomer', { customerId: empty });
+  const empty = await platform.newCustomer();
+  await platform.succeed('deleteCustomer', { customerId: empty });
   const input = { customerId: empty, kycStatus: 'APPROVED' };
-  expect(await act(platform, 'sandboxSetKycStatus', input)).toMatchObject(refusal('CUSTOMER_DELETED', 'customerId'));
+  expect(await platform.act('sandboxSetKycStatus', input)).toMatchObject(refusal('CUSTOMER_DELETED', 'customerId'));
   const live = await t.newPlatform('live', 'PRODUCTION');
-  expect((await act(live, 'sandboxSetKycStatus', input)).code).toBe('FORBIDDEN');
+  expect((await live.act('sandboxSetKycStatus', input)).code).toBe('FORBIDDEN');
 });

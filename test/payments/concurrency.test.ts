@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readConfig } from '../../src/server/config.ts';
-import { act, fieldsOf, quote as makeQuote, moving, refusal, usdToEur } from '../setup/acts.ts';
+import { moving, refusal, usdToEur } from '../setup/acts.ts';
 import { type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
-import { balanceOf, fund, makeScene, type Scene } from '../setup/scene.ts';
+import type { Scene } from '../setup/scene.ts';
 
 /**
  * Quotes `amount` (in smallest units) from the scene's USD account to its external EUR account. Returns the quote's id.
  */
 const quote = async (platform: TestPlatform, scene: Scene, amount: bigint): Promise<string> =>
-  (await makeQuote(platform, usdToEur(scene, { lockedCurrencyAmount: amount }))).id;
+  (await platform.quote(usdToEur(scene, { lockedCurrencyAmount: amount }))).id;
 
 /**
  * Retries commands that failed because no connection became free in time, as happens on a busy machine. These tests are
@@ -22,18 +22,16 @@ async function patiently(act: () => Promise<Data>): Promise<Data> {
 
 const execute = (platform: TestPlatform, quoteId: string, idempotencyKey?: string): Promise<Data> =>
   patiently(() =>
-    act(platform, 'executeQuote', { quoteId, idempotencyKey }, 'quote { id status version transaction { id } }'),
+    platform.act('executeQuote', { quoteId, idempotencyKey }, 'quote { id status version transaction { id } }'),
   );
 
 function transfer(platform: TestPlatform, scene: Scene, amount: bigint, idempotencyKey?: string): Promise<Data> {
   const input = moving(scene.usd, scene.outsideUsd, amount, idempotencyKey === undefined ? {} : { idempotencyKey });
-  return patiently(() =>
-    act(platform, 'transferOut', input, 'transaction { id status version sentAmount { amount } }'),
-  );
+  return patiently(() => platform.act('transferOut', input, 'transaction { id status version sentAmount { amount } }'));
 }
 
 const transactionCount = async (platform: TestPlatform, customerId: string): Promise<number> =>
-  (await fieldsOf(platform, 'customer', customerId, 'transactions { totalCount }')).transactions.totalCount;
+  (await platform.fieldsOf('customer', customerId, 'transactions { totalCount }')).transactions.totalCount;
 
 const times = <T>(count: number, act: (index: number) => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: count }, (_, index) => act(index)));
@@ -57,72 +55,72 @@ describe.each([DATABASE_POOL, 1])('with a database pool of %i', (poolSize) => {
   afterAll(() => t.stop());
 
   test('100 parallel executions of a quote move money once: one succeeds, 99 conflict', async () => {
-    const scene = await makeScene(t.platform, 100_000n);
+    const scene = await t.platform.makeScene(100_000n);
     const quoteId = await quote(t.platform, scene, 10_000n);
     const answers = await times(100, () => execute(t.platform, quoteId));
     const executed = { id: quoteId, status: 'PROCESSING', version: 2 };
     expect(answers.filter((answer) => answer.quote)).toMatchObject([{ replayed: false, quote: executed }]);
     expect(answers.filter((answer) => answer.code === 'CONFLICT')).toHaveLength(99);
-    expect(await balanceOf(t.platform, scene.usd)).toBe(90_000n);
+    expect(await t.platform.balanceOf(scene.usd)).toBe(90_000n);
   });
 
   test('100 parallel executions with one idempotency key all get the same response, 99 marked as replayed', async () => {
-    const scene = await makeScene(t.platform, 100_000n);
+    const scene = await t.platform.makeScene(100_000n);
     const quoteId = await quote(t.platform, scene, 10_000n);
     expectRepeats(await times(100, () => execute(t.platform, quoteId, 'execute-once')));
-    expect(await balanceOf(t.platform, scene.usd)).toBe(90_000n);
+    expect(await t.platform.balanceOf(scene.usd)).toBe(90_000n);
   });
 
   test('200 parallel transfers that together exceed a balance leave exactly the remainder', async () => {
-    const scene = await makeScene(t.platform, 100_500n);
+    const scene = await t.platform.makeScene(100_500n);
     const answers = await times(200, () => transfer(t.platform, scene, 1_000n));
     expect(answers.filter((answer) => answer.transaction)).toHaveLength(100);
     const refused = answers.filter((answer) => answer.code);
     expect(new Set(refused.map((answer) => answer.code))).toEqual(new Set(['INSUFFICIENT_BALANCE']));
     expect(refused[0].path).toEqual(['input', 'sourceAccountId']);
-    expect(await balanceOf(t.platform, scene.usd)).toBe(500n);
+    expect(await t.platform.balanceOf(scene.usd)).toBe(500n);
     expect(await transactionCount(t.platform, scene.customerId)).toBe(100);
   });
 
   test('of 20 parallel callers with one key and different inputs, one takes effect and the others get a mismatch', async () => {
-    const scene = await makeScene(t.platform, 100_000n);
+    const scene = await t.platform.makeScene(100_000n);
     const answers = await times(20, (index) => transfer(t.platform, scene, 1_000n + BigInt(index), 'one-of-many'));
     const [done] = answers.filter((answer) => answer.transaction);
     const refused = answers.filter((answer) => answer.code);
     expect(refused).toHaveLength(19);
     for (const answer of refused) expect(answer).toMatchObject(refusal('IDEMPOTENCY_MISMATCH', 'idempotencyKey'));
-    expect(await balanceOf(t.platform, scene.usd)).toBe(100_000n - BigInt(done.transaction.sentAmount.amount));
+    expect(await t.platform.balanceOf(scene.usd)).toBe(100_000n - BigInt(done.transaction.sentAmount.amount));
   });
 
   test('a key belongs to its platform and its operation', async () => {
     const other = await t.newPlatform(`other-${poolSize}`);
-    const [here, there] = [await makeScene(t.platform, 5_000n), await makeScene(other, 5_000n)];
+    const [here, there] = [await t.platform.makeScene(5_000n), await other.makeScene(5_000n)];
     const key = 'shared-key';
     expect(await transfer(t.platform, here, 1_000n, key)).toMatchObject({ replayed: false });
     expect(await transfer(other, there, 2_000n, key)).toMatchObject({ replayed: false });
     const quoteId = await quote(t.platform, here, 1_000n);
     expect(await execute(t.platform, quoteId, key)).toMatchObject({ replayed: false });
-    expect(await balanceOf(t.platform, here.usd)).toBe(3_000n);
-    expect(await balanceOf(other, there.usd)).toBe(3_000n);
+    expect(await t.platform.balanceOf(here.usd)).toBe(3_000n);
+    expect(await other.balanceOf(there.usd)).toBe(3_000n);
   });
 
   test('a key mismatch is reported before faults of the other input, and invalid input uses up no key', async () => {
-    const scene = await makeScene(t.platform, 5_000n);
+    const scene = await t.platform.makeScene(5_000n);
     const nowhere = { ...scene, usd: 'InternalAccount:01900000-0000-7000-8000-000000000000' };
     expect(await transfer(t.platform, nowhere, 1_000n, 'mistyped')).toMatchObject({ code: 'ACCOUNT_NOT_FOUND' });
     const first = await transfer(t.platform, scene, 1_000n, 'mistyped');
     expect(first).toMatchObject({ replayed: false });
     expect(await transfer(t.platform, nowhere, 1_000n, 'mistyped')).toMatchObject({ code: 'IDEMPOTENCY_MISMATCH' });
     expect(await transfer(t.platform, scene, 1_000n, 'mistyped')).toEqual({ ...first, replayed: true });
-    expect(await balanceOf(t.platform, scene.usd)).toBe(4_000n);
+    expect(await t.platform.balanceOf(scene.usd)).toBe(4_000n);
   });
 
   test('a quote that its source could not pay stays PENDING and can be executed once it can', async () => {
-    const scene = await makeScene(t.platform, 500n);
+    const scene = await t.platform.makeScene(500n);
     const quoteId = await quote(t.platform, scene, 1_000n);
     expect(await execute(t.platform, quoteId)).toMatchObject({ code: 'INSUFFICIENT_BALANCE' });
-    await fund(t.platform, scene.usd, 1_000n);
+    await t.platform.fund(scene.usd, 1_000n);
     expect(await execute(t.platform, quoteId)).toMatchObject({ quote: { status: 'PROCESSING' } });
-    expect(await balanceOf(t.platform, scene.usd)).toBe(500n);
+    expect(await t.platform.balanceOf(scene.usd)).toBe(500n);
   });
 });

@@ -1,28 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { releaseSuspense } from '../../src/domain/settlement/suspense.ts';
-import {
-  act,
-  actOn,
-  announce,
-  between,
-  ended,
-  execute,
-  listed,
-  mint,
-  moving,
-  pay,
-  quote,
-  refusal,
-  succeed,
-  transactionOf,
-  untilStatus,
-  usdToEur,
-} from '../setup/acts.ts';
+import { between, moving, refusal, usdToEur } from '../setup/acts.ts';
 import { fundedQuote, sendDeposit } from '../setup/funded-quote.ts';
 import { type Data, inTurn, type TestPlatform, tester, testGateway } from '../setup/gateway.ts';
 import { expireToken, passDelay } from '../setup/passing-time.ts';
 import { restClient } from '../setup/rest.ts';
-import { balanceOf, fund, makeScene, ownAccount, type Scene, serverOf } from '../setup/scene.ts';
+import type { Scene } from '../setup/scene.ts';
 
 // A customer who holds money or has payments in flight cannot be deleted. The database checks this while it holds locks
 // on the accounts.
@@ -30,7 +13,7 @@ import { balanceOf, fund, makeScene, ownAccount, type Scene, serverOf } from '..
 const t = await testGateway();
 const { platform } = t;
 /** The platform's own account. */
-const own = await ownAccount(platform, 'USD');
+const own = await platform.ownAccount('USD');
 
 const refusalFields = `... on CustomerInUseError { balances { amount currency { code } } paymentsUnderWay transactionIds }`;
 
@@ -42,13 +25,13 @@ async function remove(customerId: string, by: TestPlatform = platform): Promise<
 }
 
 const deleted = { __typename: 'DeleteCustomerSuccess' };
-const moveOut = (from: string, amount: bigint) => act(platform, 'transferInternal', moving(from, own, amount));
+const moveOut = (from: string, amount: bigint) => platform.act('transferInternal', moving(from, own, amount));
 const never = { sandboxScenario: { delayMs: 3_600_000 } };
 
 describe('a customer with money', () => {
   test('cannot be deleted, and the refusal lists the balances; once the money is paid out, it can', async () => {
-    const scene = await makeScene(platform, 12_550n);
-    await fund(platform, scene.eur, 300n);
+    const scene = await platform.makeScene(12_550n);
+    await platform.fund(scene.eur, 300n);
     expect(await remove(scene.customerId)).toEqual({
       __typename: 'CustomerInUseError',
       code: 'CUSTOMER_IN_USE',
@@ -70,14 +53,14 @@ describe('a customer with money', () => {
       { accountId: scene.eur, amount: 300, currency: { code: 'EUR' } },
     ]);
     expect(await moveOut(scene.usd, 12_550n)).toMatchObject({ __typename: 'TransferInternalSuccess' });
-    const sent = await actOn(platform, 'transferOut', moving(scene.eur, scene.outsideEur, 300));
-    await ended(platform, sent.transaction.id);
+    const sent = await platform.actOn('transferOut', moving(scene.eur, scene.outsideEur, 300));
+    await platform.ended(sent.transaction.id);
     expect(await remove(scene.customerId)).toMatchObject(deleted);
   });
 
   test('shows its balances only to callers who may read them', async () => {
-    const scene = await makeScene(platform, 100n);
-    const blind = await serverOf(platform, 'MANAGE');
+    const scene = await platform.makeScene(100n);
+    const blind = await platform.serverOf('MANAGE');
     const message = 'the customer still holds money, or has payments in flight';
     const hidden = { balances: null, paymentsUnderWay: null, transactionIds: null };
     expect(await remove(scene.customerId, blind)).toMatchObject({ code: 'CUSTOMER_IN_USE', message, ...hidden });
@@ -94,39 +77,39 @@ describe('a customer with a payment in flight', () => {
   });
 
   test('cannot be deleted, whether it pays or is paid', async () => {
-    const [payer, payee] = [await makeScene(platform, 100n), await makeScene(platform, 0n)];
-    const out = await pay(platform, payer, 100, never);
+    const [payer, payee] = [await platform.makeScene(100n), await platform.makeScene(0n)];
+    const out = await platform.pay(payer, 100, never);
     expect(await remove(payer.customerId)).toMatchObject(underWay(out.id));
 
-    const other = await makeScene(platform, 1_000n);
-    const made = await quote(platform, between(other.usd, payee.eur, 1_000, { immediatelyExecute: true, ...never }));
+    const other = await platform.makeScene(1_000n);
+    const made = await platform.quote(between(other.usd, payee.eur, 1_000, { immediatelyExecute: true, ...never }));
     expect(await remove(payee.customerId)).toMatchObject(underWay(made.transaction.id));
 
-    const { customerId } = await makeScene(platform, 0n);
+    const { customerId } = await platform.makeScene(0n);
     const sandboxScenario = { step: 'PAY_REQUEST', delayMs: 3_600_000 };
-    const { id, status } = await announce(platform, customerId, 100, { sandboxScenario });
+    const { id, status } = await platform.announce(customerId, 100, { sandboxScenario });
     expect(status).toBe('CREATED');
     expect(await remove(customerId)).toMatchObject(underWay(id));
   });
 
   test('is deleted despite quotes that were never executed, which can no longer be executed', async () => {
-    const scene = await makeScene(platform, 0n);
-    const { id } = await quote(platform, usdToEur(scene));
+    const scene = await platform.makeScene(0n);
+    const { id } = await platform.quote(usdToEur(scene));
     const funded = await fundedQuote(platform, scene);
     expect(await remove(scene.customerId)).toMatchObject(deleted);
-    expect(await execute(platform, id)).toMatchObject({ code: 'USER_NOT_READY' });
+    expect(await platform.execute(id)).toMatchObject({ code: 'USER_NOT_READY' });
     expect(await sendDeposit(platform, funded)).toMatchObject({ code: 'USER_NOT_READY' });
   });
 });
 
 describe('a deleted customer', () => {
   test('has no live client tokens, and tokens that ended earlier keep their end time', async () => {
-    const { customerId } = await makeScene(platform, 0n);
-    const [living, expired, revoked] = await Promise.all([1, 2, 3].map(() => mint(platform, { customerId })));
-    await succeed(platform, 'revokeClientToken', { tokenId: revoked.tokenId });
+    const { customerId } = await platform.makeScene(0n);
+    const [living, expired, revoked] = await Promise.all([1, 2, 3].map(() => platform.mint({ customerId })));
+    await platform.succeed('revokeClientToken', { tokenId: revoked.tokenId });
     await expireToken(t, expired.tokenId);
     const read = async () => {
-      const tokens = await listed(platform, 'clientTokens', { customerId }, 'id revokedAt');
+      const tokens = await platform.listed('clientTokens', { customerId }, 'id revokedAt');
       return Object.fromEntries(tokens.map(({ id, revokedAt }) => [id, revokedAt]));
     };
     const before = await read();
@@ -137,56 +120,56 @@ describe('a deleted customer', () => {
   });
 
   test('accepts no deposit, not even a late one for its own quote', async () => {
-    const scene = await makeScene(platform, 0n);
+    const scene = await platform.makeScene(0n);
     const late = await fundedQuote(platform, scene);
-    await succeed(platform, 'cancelQuote', { quoteId: late.quoteId });
+    await platform.succeed('cancelQuote', { quoteId: late.quoteId });
     expect(await remove(scene.customerId)).toMatchObject(deleted);
-    const funded = await act(platform, 'sandboxFundAccount', { accountId: scene.usd, amount: 5 });
+    const funded = await platform.act('sandboxFundAccount', { accountId: scene.usd, amount: 5 });
     expect(funded).toMatchObject(refusal('CUSTOMER_DELETED', 'accountId'));
     for (const more of [{}, { amount: 7 }, { sandboxScenario: { deposit: 'TWICE' } }])
       expect(await sendDeposit(platform, late, more)).toMatchObject(refusal('CUSTOMER_DELETED', 'quoteId'));
-    expect(await balanceOf(platform, late.account)).toBe(0n);
+    expect(await platform.balanceOf(late.account)).toBe(0n);
   });
 
   test('gets no money back: a payment returned by a bank is suspended until it is released to the platform', async () => {
-    const scene = await makeScene(platform, 500n);
-    const returned = await pay(platform, scene, 500, { sandboxScenario: { returnAfterMs: 3_600_000 } });
-    expect(await ended(platform, returned.id)).toMatchObject({ status: 'COMPLETED' });
+    const scene = await platform.makeScene(500n);
+    const returned = await platform.pay(scene, 500, { sandboxScenario: { returnAfterMs: 3_600_000 } });
+    expect(await platform.ended(returned.id)).toMatchObject({ status: 'COMPLETED' });
     expect(await remove(scene.customerId)).toMatchObject(deleted);
     await passDelay(t, returned.id);
-    await untilStatus(platform, returned.id, 'REFUNDED');
-    const waiting = await transactionOf(platform, returned.id);
+    await platform.untilStatus(returned.id, 'REFUNDED');
+    const waiting = await platform.transactionOf(returned.id);
     expect(waiting).toMatchObject({ status: 'REFUNDED', refund: { settledAt: null } });
     expect(waiting.timeline.at(-1).reason).toMatch(/; the account cannot receive the refund, which waits in suspense$/);
-    expect(await balanceOf(platform, scene.usd)).toBe(0n);
+    expect(await platform.balanceOf(scene.usd)).toBe(0n);
 
-    const before = await balanceOf(platform, own);
+    const before = await platform.balanceOf(own);
     const { database } = t.gateway.payments;
     expect(await releaseSuspense(database, returned.id, tester)).toMatchObject({ kind: 'paid' });
-    expect([await balanceOf(platform, scene.usd), await balanceOf(platform, own)]).toEqual([0n, before + 500n]);
-    expect((await transactionOf(platform, returned.id)).refund.settledAt).not.toBeNull();
+    expect([await platform.balanceOf(scene.usd), await platform.balanceOf(own)]).toEqual([0n, before + 500n]);
+    expect((await platform.transactionOf(returned.id)).refund.settledAt).not.toBeNull();
     expect(await releaseSuspense(database, returned.id, tester)).toMatchObject({ kind: 'paid-before' });
-    expect(await balanceOf(platform, own)).toBe(before + 500n);
+    expect(await platform.balanceOf(own)).toBe(before + 500n);
   });
 });
 
 describe('a concurrent deletion', () => {
-  const deposit = (scene: Scene) => () => act(platform, 'sandboxFundAccount', { accountId: scene.usd, amount: 700 });
+  const deposit = (scene: Scene) => () => platform.act('sandboxFundAccount', { accountId: scene.usd, amount: 700 });
 
   test('is refused if a deposit comes first; if the deletion comes first, the deposit is refused', async () => {
-    const scene = await makeScene(platform, 0n);
-    const late = await makeScene(platform, 0n);
+    const scene = await platform.makeScene(0n);
+    const late = await platform.makeScene(0n);
     const [, refused] = await inTurn(t, ['account', scene.usd], deposit(scene), () => remove(scene.customerId));
     expect(refused).toMatchObject({ code: 'CUSTOMER_IN_USE', balances: [{ amount: '700' }] });
     const [done, back] = await inTurn(t, ['account', late.usd], () => remove(late.customerId), deposit(late));
     expect([done, back]).toMatchObject([deleted, { code: 'CUSTOMER_DELETED' }]);
-    expect(await balanceOf(platform, late.usd)).toBe(0n);
+    expect(await platform.balanceOf(late.usd)).toBe(0n);
   });
 
   test('is refused if the execution of a quote comes first', async () => {
-    const scene = await makeScene(platform, 1_000n);
-    const made = await quote(platform, usdToEur(scene, never));
-    const pays = () => execute(platform, made.id);
+    const scene = await platform.makeScene(1_000n);
+    const made = await platform.quote(usdToEur(scene, never));
+    const pays = () => platform.execute(made.id);
     const [executed, refused] = await inTurn(t, ['account', scene.usd], pays, () => remove(scene.customerId));
     expect(executed).toMatchObject({ __typename: 'ExecuteQuoteSuccess' });
     expect(refused).toMatchObject({ code: 'CUSTOMER_IN_USE', balances: [], transactionIds: [made.transaction.id] });
@@ -194,14 +177,14 @@ describe('a concurrent deletion', () => {
 
   test('never leaves the deposit for a quote with a deleted customer', async () => {
     for (let round = 0; round < 8; round++) {
-      const scene = await makeScene(platform, 0n);
+      const scene = await platform.makeScene(0n);
       const funded = await fundedQuote(platform, scene);
       const [paid, removed] = await Promise.all([sendDeposit(platform, funded, never), remove(scene.customerId)]);
       expect([
         ['done', 'CUSTOMER_IN_USE'],
         ['USER_NOT_READY', 'done'],
       ]).toContainEqual([paid.code ?? 'done', removed.code ?? 'done']);
-      expect(await balanceOf(platform, funded.account)).toBe(0n);
+      expect(await platform.balanceOf(funded.account)).toBe(0n);
     }
   });
 });

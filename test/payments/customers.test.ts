@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { act, fieldsOf, idsIn, moving, quote, refusal, umaAddressOf, usdToEur } from '../setup/acts.ts';
+import { moving, refusal, usdToEur } from '../setup/acts.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
 import { restClient } from '../setup/rest.ts';
-import { balanceOf, externalAccount, fund, internalAccount, makeScene, usAccount } from '../setup/scene.ts';
+import { usAccount } from '../setup/scene.ts';
 
 const t = await testGateway();
 const platform = t.platform;
@@ -14,7 +14,7 @@ const fields = `id platformCustomerId customerType umaAddress kycStatus isDelete
 
 /** Sends a customer mutation, and returns the member of its result. */
 async function change(name: 'createCustomer' | 'updateCustomer' | 'deleteCustomer', input: object): Promise<Data> {
-  return act(platform, name, input, `customer { ${fields} }`);
+  return platform.act(name, input, `customer { ${fields} }`);
 }
 
 const person = (fullName: string) => ({ individual: { fullName } });
@@ -24,7 +24,7 @@ async function create(platformCustomerId: string, more: object = { details: pers
   return customer;
 }
 
-const list = (filter: object) => idsIn(platform, 'customers', filter);
+const list = (filter: object) => platform.idsIn('customers', filter);
 
 describe('updating', () => {
   test('changes the given fields, leaves the omitted ones, and clears those that are null', async () => {
@@ -115,8 +115,8 @@ describe('UMA addresses', () => {
 
   test('are in the domain of their platform, and in no other', async () => {
     const neighbour = await t.newPlatform('neighbour');
-    const { customerId } = await makeScene(neighbour, 0n);
-    const [, theirs = ''] = (await umaAddressOf(neighbour, customerId)).split('@');
+    const { customerId } = await neighbour.makeScene(0n);
+    const [, theirs = ''] = (await neighbour.umaAddressOf(customerId)).split('@');
     const refused = { __typename: 'InvalidInputError', ...refusal('INVALID_UMA_ADDRESS', 'umaAddress') };
     const details = person('Grace Hopper');
     const mine = await create('uma-6');
@@ -153,12 +153,12 @@ describe('identity checks', () => {
 
   test('let money move from the moment of approval, which can come with a new name', async () => {
     const { id } = await create('kyc-3', { details: person('Grace Hopper 001') });
-    const usd = await internalAccount(platform, id, 'USD');
-    await fund(platform, usd, 10_000n);
-    const outside = await externalAccount(platform, id, 'USD', usAccount('5550001000'));
-    const send = () => act(platform, 'transferOut', moving(usd, outside, 1_000));
+    const usd = await platform.internalAccount(id, 'USD');
+    await platform.fund(usd, 10_000n);
+    const outside = await platform.externalAccount(id, 'USD', usAccount('5550001000'));
+    const send = () => platform.act('transferOut', moving(usd, outside, 1_000));
     expect(await send()).toMatchObject({ __typename: 'ForbiddenError', code: 'USER_NOT_READY' });
-    expect(await balanceOf(platform, usd)).toBe(10_000n);
+    expect(await platform.balanceOf(usd)).toBe(10_000n);
     const { customer } = await change('updateCustomer', { customerId: id, details: person('Grace Hopper') });
     expect(customer.kycStatus).toBe('APPROVED');
     expect(await send()).toMatchObject({ __typename: 'TransferOutSuccess' });
@@ -167,14 +167,14 @@ describe('identity checks', () => {
 
 describe('a deleted customer', () => {
   test('keeps its history, cannot move money, and cannot be deleted or changed again', async () => {
-    const scene = await makeScene(platform, 0n);
+    const scene = await platform.makeScene(0n);
     const { customer } = await change('deleteCustomer', { customerId: scene.customerId });
     expect(customer).toMatchObject({ id: scene.customerId, isDeleted: true });
 
     const refused = { __typename: 'ForbiddenError', code: 'USER_NOT_READY' };
-    expect(await act(platform, 'transferIn', moving(scene.outsideUsd, scene.usd, 1_000))).toMatchObject(refused);
-    expect(await quote(platform, usdToEur(scene))).toMatchObject({ code: 'USER_NOT_READY' });
-    expect(await balanceOf(platform, scene.usd)).toBe(0n);
+    expect(await platform.act('transferIn', moving(scene.outsideUsd, scene.usd, 1_000))).toMatchObject(refused);
+    expect(await platform.quote(usdToEur(scene))).toMatchObject({ code: 'USER_NOT_READY' });
+    expect(await platform.balanceOf(scene.usd)).toBe(0n);
 
     for (const again of [
       await change('deleteCustomer', { customerId: scene.customerId }),
@@ -185,7 +185,7 @@ describe('a deleted customer', () => {
     }
     const kept = '... on Customer { isDeleted accounts { totalCount edges { node { id } } } }';
     const history = { isDeleted: true, accounts: { totalCount: 16 } };
-    expect(await fieldsOf(platform, 'node', scene.customerId, kept)).toMatchObject(history);
+    expect(await platform.fieldsOf('node', scene.customerId, kept)).toMatchObject(history);
   });
 
   test('releases its UMA address', async () => {

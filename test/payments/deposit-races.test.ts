@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { ended, refusal } from '../setup/acts.ts';
+import { refusal } from '../setup/acts.ts';
 import { type FundedQuote, fundedQuote, sendDeposit } from '../setup/funded-quote.ts';
 import { type Data, type TestGateway, testGateway, uuidIn, whileLocked } from '../setup/gateway.ts';
 import { waitForLocks } from '../setup/locks.ts';
 import { until } from '../setup/passing-time.ts';
-import { balanceOf, makeScene } from '../setup/scene.ts';
 
 // Every gateway here is audited when it stops. The auditor checks that a payment has at most one deposit, and that its
 // postings match its row.
@@ -14,7 +13,7 @@ const expired = await testGateway({ SANDBOX_QUOTE_SECONDS: 0 });
 const brief = await testGateway({ SANDBOX_QUOTE_SECONDS: 1 });
 
 /** Creates a quote for a customer whose account in the funding currency is empty. */
-const newQuote = async ({ platform }: TestGateway) => fundedQuote(platform, await makeScene(platform, 0n));
+const newQuote = async ({ platform }: TestGateway) => fundedQuote(platform, await platform.makeScene(0n));
 
 /** Returns the outcomes of deposits: `done` if a deposit took effect, otherwise its code. */
 function outcomes(answers: readonly Data[]): string[] {
@@ -41,17 +40,17 @@ async function withQuoteLocked(t: TestGateway, quote: FundedQuote, act: () => Pr
 describe('an expired quote', () => {
   test('accepts only one of several deposits that were planned before the first was committed', async () => {
     const quote = await newQuote(expired);
-    await ended(expired.platform, quote.transactionId);
+    await expired.platform.ended(quote.transactionId);
     const keys = ['a', 'b', 'c'].map((word) => `${quote.quoteId}-${word}`);
     const send = () => keys.map((idempotencyKey) => sendDeposit(expired.platform, quote, { idempotencyKey }));
     const answers = await withQuoteLocked(expired, quote, send);
     expect(outcomes(answers)).toEqual([...conflicts(2), 'done']);
     const message = 'the deposit for this quote has already arrived: it is EXPIRED';
     expect(answers.find(({ code }) => code)).toMatchObject({ ...refusal('CONFLICT', 'quoteId'), message });
-    expect(await balanceOf(expired.platform, quote.account)).toBe(quote.due);
+    expect(await expired.platform.balanceOf(quote.account)).toBe(quote.due);
     // The original responses are still returned.
     expect(outcomes(await Promise.all(send()))).toEqual([...conflicts(2), 'replayed']);
-    expect(await balanceOf(expired.platform, quote.account)).toBe(quote.due);
+    expect(await expired.platform.balanceOf(quote.account)).toBe(quote.due);
   });
 
   test('credits a deposit once, whether it is sent twice or falls short', async () => {
@@ -60,10 +59,10 @@ describe('an expired quote', () => {
       [{ amount: 7 }, () => 7n],
     ] as const) {
       const quote = await newQuote(expired);
-      await ended(expired.platform, quote.transactionId);
+      await expired.platform.ended(quote.transactionId);
       const answers = await Promise.all([1, 2, 3].map(() => sendDeposit(expired.platform, quote, more)));
       expect(outcomes(answers)).toEqual([...conflicts(2), 'done']);
-      expect(await balanceOf(expired.platform, quote.account)).toBe(total(quote.due));
+      expect(await expired.platform.balanceOf(quote.account)).toBe(total(quote.due));
     }
   });
 });
@@ -74,8 +73,8 @@ test('a deposit that was planned before the expiry, and then waited for the quot
   await until(quote.expiresAt - 300);
   const [answer] = await withQuoteLocked(brief, quote, send, quote.expiresAt + 20);
   expect(answer).toMatchObject({ replayed: false, transaction: { failureReason: 'QUOTE_EXPIRED' } });
-  const { status, failureReason } = await ended(brief.platform, quote.transactionId);
+  const { status, failureReason } = await brief.platform.ended(quote.transactionId);
   expect(['FAILED', 'EXPIRED']).toContain(status);
   expect(failureReason).toBe('QUOTE_EXPIRED');
-  expect(await balanceOf(brief.platform, quote.account)).toBe(quote.due);
+  expect(await brief.platform.balanceOf(quote.account)).toBe(quote.due);
 });

@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest';
 import type { Operation } from '../../src/domain/access/operations.ts';
-import { between, fundedIn, lookUp, moving, quote, sender, succeed, usdToEur } from '../setup/acts.ts';
+import { between, fundedIn, moving, sender, usdToEur } from '../setup/acts.ts';
 import { mutationVariables } from '../setup/documents.ts';
 import { type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
-import { balanceOf, chargeFees, makeScene, ownAccount, payingApp, serverOf } from '../setup/scene.ts';
+import { chargeFees } from '../setup/scene.ts';
 
 // Dry runs execute a mutation and roll it back. The response shows the result that the mutation would have had.
 
 // Nothing settles while a test compares all rows.
 const t = await testGateway({ SANDBOX_PACE_MS: 600_000 });
 const { platform } = t;
-const scene = await makeScene(platform, 100_000n);
+const scene = await platform.makeScene(100_000n);
 await chargeFees(t, platform);
 
 const fields = `__typename ... on UserError { code message path } ... on ValidatedPayment {
@@ -37,16 +37,16 @@ async function everything(): Promise<unknown> {
 const usd = (amount: string) => ({ amount, currency: { code: 'USD' } });
 
 test('a dry run of any payment states its price, and changes nothing', async () => {
-  const stored = await quote(platform, usdToEur(scene));
+  const stored = await platform.quote(usdToEur(scene));
   const uma = '$success.usd@sandbox.uma.money';
-  const lookupId = (await lookUp(platform, uma)).id;
+  const lookupId = (await platform.lookUp(uma)).id;
   const before = await everything();
   const amounts = { sentAmount: usd('500'), receivedAmount: usd('500'), feesIncluded: { amount: '0' } };
   const free = { __typename: 'ValidatedPayment', ...amounts, exchangeRate: null, limits: [] };
   const transfers = {
     transferOut: moving(scene.usd, scene.outsideUsd, 500),
     transferIn: moving(scene.outsideUsd, scene.usd, 500),
-    transferInternal: moving(scene.usd, await ownAccount(platform, 'USD'), 500),
+    transferInternal: moving(scene.usd, await platform.ownAccount('USD'), 500),
   };
   for (const [name, input] of Object.entries(transfers))
     expect(await dry(platform, name, { ...input, idempotencyKey: 'dry' })).toEqual(free);
@@ -65,10 +65,10 @@ test('a dry run of any payment states its price, and changes nothing', async () 
   const toUma = between(scene.usd, '', 10_000, rest);
   expect(await dry(platform, 'createQuote', toUma)).toMatchObject({ sentAmount: usd('10000') });
   expect(await everything()).toEqual(before);
-  expect(await balanceOf(platform, scene.usd)).toBe(100_000n);
+  expect(await platform.balanceOf(scene.usd)).toBe(100_000n);
   // The dry run has not used up its key.
   const used = { ...transfers.transferOut, idempotencyKey: 'dry' };
-  await succeed(platform, 'transferOut', used);
+  await platform.succeed('transferOut', used);
   // Once the key has been used, a dry run returns what repeating the payment itself would return.
   expect(await dry(platform, 'transferOut', used)).toMatchObject({ __typename: 'TransferOutSuccess' });
   const other = { ...used, amount: { units: 501 } };
@@ -76,7 +76,7 @@ test('a dry run of any payment states its price, and changes nothing', async () 
 });
 
 test('a dry run is refused as the payment would be', async () => {
-  const { id: quoteId } = await quote(platform, usdToEur(scene));
+  const { id: quoteId } = await platform.quote(usdToEur(scene));
   const before = await everything();
   const nobody = 'ExternalAccount:019a0000-0000-7000-8000-000000000000';
   for (const [input, code, ...path] of [
@@ -87,21 +87,21 @@ test('a dry run is refused as the payment would be', async () => {
     expect(await dry(platform, 'transferOut', input)).toMatchObject({ code, path: ['input', ...path] });
   const stale = await dry(platform, 'executeQuote', { quoteId, expectedVersion: 9 });
   expect(stale).toMatchObject({ code: 'CONFLICT', path: ['input', 'expectedVersion'] });
-  const reader = await serverOf(platform, 'VIEW');
+  const reader = await platform.serverOf('VIEW');
   const input = moving(scene.usd, scene.outsideUsd, 1);
   expect(await dry(reader, 'transferOut', input)).toMatchObject({ code: 'FORBIDDEN' });
   expect(await everything()).toEqual(before);
 });
 
 test('a dry run states how much the policies would still allow, without using any of it', async () => {
-  const me = await serverOf(platform, 'VIEW', 'TRANSACT');
-  const app = await payingApp(platform, { customerId: scene.customerId });
+  const me = await platform.serverOf('VIEW', 'TRANSACT');
+  const app = await platform.payingApp({ customerId: scene.customerId });
   const limits = [
     { period: 'DAY', currency: 'USD', amount: { units: 2_000 } },
     { period: 'LAST_24_HOURS', payments: 3 },
   ];
   for (const subjectId of [me.tokenId, `Platform:${platform.platformId}`])
-    await succeed(platform, 'setPolicy', { subjectId, limits });
+    await platform.succeed('setPolicy', { subjectId, limits });
   const before = await everything();
   const input = between(scene.usd, scene.outsideEur, 1_500, { immediatelyExecute: true });
   const expected = [
@@ -116,5 +116,5 @@ test('a dry run states how much the policies would still allow, without using an
   const over = await dry(me, 'transferOut', moving(scene.usd, scene.outsideUsd, 2_001));
   expect(over).toMatchObject({ code: 'LIMIT_EXCEEDED' });
   expect(await everything()).toEqual(before);
-  await succeed(platform, 'deletePolicy', { subjectId: `Platform:${platform.platformId}` });
+  await platform.succeed('deletePolicy', { subjectId: `Platform:${platform.platformId}` });
 });

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
-import { between, succeed } from '../setup/acts.ts';
+import { between } from '../setup/acts.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
 import { restClient } from '../setup/rest.ts';
-import { chargeFees, makeScene } from '../setup/scene.ts';
+import { chargeFees } from '../setup/scene.ts';
 
 // An indicative rate, with all fees, equals the rate of a quote made at the same moment.
 
 const t = await testGateway();
 const rest = await restClient(t.url, t.platform.authorization);
-const scene = await makeScene(t.platform);
+const scene = await t.platform.makeScene();
 
 async function rateOf(sendingAmount: number): Promise<Data> {
   const query = `query ($units: BigInt!) { exchangeRates(source: "USD", destinations: ["EUR"], sendingAmount: { units: $units }) {
@@ -26,7 +26,7 @@ test.each([
   for (const amount of [100, 9_999, 1_000_000]) {
     const fields = 'exchangeRate totalSendingAmount { amount } totalReceivingAmount { amount } feesIncluded { amount }';
     const input = between(scene.usd, scene.outsideEur, amount);
-    const { quote } = await succeed(t.platform, 'createQuote', input, `quote { ${fields} }`);
+    const { quote } = await t.platform.succeed('createQuote', input, `quote { ${fields} }`);
     expect(await rateOf(amount)).toEqual({
       rate: quote.exchangeRate,
       sendingAmount: quote.totalSendingAmount,

@@ -1,10 +1,10 @@
 import { beforeEach, expect, test } from 'vitest';
 import { expireQuotes } from '../../src/domain/quotes/expiry.ts';
-import { execute, fieldsOf, quote, transactionOf, usdToEur } from '../setup/acts.ts';
+import { usdToEur } from '../setup/acts.ts';
 import { type Data, testGateway, uuidIn, whileLocked, withoutTriggers } from '../setup/gateway.ts';
 import { waitForLocks } from '../setup/locks.ts';
 import { passExpiry } from '../setup/passing-time.ts';
-import { balanceOf, makeScene, type Scene } from '../setup/scene.ts';
+import type { Scene } from '../setup/scene.ts';
 
 // Tests which quotes the expiry job finds, and which of them it expires. This gateway has no workers: the tests run the
 // expiry themselves.
@@ -13,8 +13,8 @@ let scene: Scene;
 let quoted: Data;
 const t = await testGateway({ ROLE: 'serve', SANDBOX_PACE_MS: 600_000 });
 beforeEach(async () => {
-  scene = await makeScene(t.platform, 10_000n);
-  quoted = await quote(t.platform, usdToEur(scene));
+  scene = await t.platform.makeScene(10_000n);
+  quoted = await t.platform.quote(usdToEur(scene));
 });
 
 /** Runs the expiry job once. Returns its log lines. */
@@ -29,16 +29,16 @@ test('a quote expires once, with its transaction', async () => {
   expect(await expire()).toEqual({ found: 0, done: 0, logged: [] });
   await passExpiry(t, quoted.id);
   expect(await expire()).toEqual({ found: 1, done: 1, logged: [] });
-  expect(await fieldsOf(t.platform, 'quote', quoted.id, 'status')).toEqual({ status: 'EXPIRED' });
+  expect(await t.platform.fieldsOf('quote', quoted.id, 'status')).toEqual({ status: 'EXPIRED' });
   const expired = { status: 'EXPIRED', failureReason: 'QUOTE_EXPIRED' };
-  expect(await transactionOf(t.platform, quoted.transaction.id)).toMatchObject(expired);
+  expect(await t.platform.transactionOf(quoted.transaction.id)).toMatchObject(expired);
 });
 
 test('the expiry ignores quotes that are no longer PENDING', async () => {
-  const executed = await quote(t.platform, usdToEur(scene));
+  const executed = await t.platform.quote(usdToEur(scene));
   await passExpiry(t, quoted.id);
   expect(await expire()).toMatchObject({ found: 1, done: 1 });
-  await execute(t.platform, executed.id);
+  await t.platform.execute(executed.id);
   const pass = 'update quote set expires_at = clock_timestamp() where id = $1';
   await withoutTriggers(t.databaseUrl, (client) => client.query(pass, [uuidIn(executed.id)]));
   // One quote is EXPIRED, and the other is PROCESSING.
@@ -61,8 +61,8 @@ test('an expiry that runs after the execution is refused, and changes nothing', 
   // safeguard.
   const refusal = { code: 'CONFLICT', type: 'Quote', id, status: 'PROCESSING' };
   expect(await expiry.running).toEqual({ found: 1, done: 0, logged: [{ refusal, quote: id }] });
-  expect(await transactionOf(t.platform, quoted.transaction.id)).toMatchObject({ status: 'PROCESSING' });
-  expect(await balanceOf(t.platform, scene.usd)).toBe(10_000n);
+  expect(await t.platform.transactionOf(quoted.transaction.id)).toMatchObject({ status: 'PROCESSING' });
+  expect(await t.platform.balanceOf(scene.usd)).toBe(10_000n);
   // Resets the statuses; otherwise the auditor would look for the debit of this execution.
   const reset = "update transaction set status = 'EXPIRED', failure_reason = 'QUOTE_EXPIRED' where id = $1";
   await withoutTriggers(t.databaseUrl, async (client) => {

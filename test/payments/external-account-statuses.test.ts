@@ -1,22 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import {
-  act,
-  actOn,
-  announce,
-  between,
-  ended,
-  execute,
-  feedEnd,
-  fieldsOf,
-  followed,
-  moving,
-  payByUma,
-  quote,
-  refusal,
-  transfer,
-} from '../setup/acts.ts';
+import { between, moving, refusal } from '../setup/acts.ts';
 import { type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
-import { balanceOf, externalAccount, makeScene, newCustomer, usAccount } from '../setup/scene.ts';
+import { usAccount } from '../setup/scene.ts';
 
 const t = await testGateway();
 /** A sandbox so slow that it checks nothing during a test. */
@@ -33,21 +18,20 @@ async function register(customerId: string, suffix: string, rest: object = {}): 
     ...{ customerId, currency: 'USD', accountInfo: usAccount(`${500_000 + made}${suffix}`) },
     ...{ beneficiary: { individual: { fullName: 'Grace Hopper' } }, ...rest },
   };
-  return (await act(t.platform, 'createExternalAccount', input, `account { id ${fields} }`)).account;
+  return (await t.platform.act('createExternalAccount', input, `account { id ${fields} }`)).account;
 }
-const ofNobody = async (suffix: string) => register(await newCustomer(t.platform), suffix);
+const ofNobody = async (suffix: string) => register(await t.platform.newCustomer(), suffix);
 
 async function set(accountId: string, input: object, platform: TestPlatform = t.platform): Promise<Data> {
   const said = { accountId, ...input };
-  const done = await act(platform, 'sandboxSetExternalAccountStatus', said, `account { id ${fields} }`);
+  const done = await platform.act('sandboxSetExternalAccountStatus', said, `account { id ${fields} }`);
   return done.account ?? done;
 }
 
 /** Returns the changes to an account after a cursor, up to the one that the test waits for. */
 async function changesUntil(after: string, accountId: string, wants: (change: Data) => boolean): Promise<Data[]> {
   const isOfIt = ({ account }: Data) => account.id === accountId;
-  const events = await followed(
-    t.platform,
+  const events = await t.platform.followed(
     `subscription ($after: String, $filter: EventFilter) { events(after: $after, filter: $filter) {
        account { id ... on ExternalAccount { ${fields} } } } }`,
     { after, filter: { types: ['EXTERNAL_ACCOUNT_STATUS'] } },
@@ -56,7 +40,7 @@ async function changesUntil(after: string, accountId: string, wants: (change: Da
   return events.filter(isOfIt).map(({ account }) => account);
 }
 
-const accountOf = (id: string) => fieldsOf(t.platform, 'account', id, `... on ExternalAccount { ${fields} }`);
+const accountOf = (id: string) => t.platform.fieldsOf('account', id, `... on ExternalAccount { ${fields} }`);
 
 describe('an account whose check takes a while', () => {
   test.each([
@@ -64,7 +48,7 @@ describe('an account whose check takes a while', () => {
     ['202', 'UNDER_REVIEW'],
     ['203', 'INACTIVE'],
   ])('ending in %s is PENDING at first and then %s, which the feed reports', async (suffix, status) => {
-    const after = await feedEnd(t.platform);
+    const after = await t.platform.feedEnd();
     const account = await ofNobody(suffix);
     expect(account).toMatchObject({ status: 'PENDING', version: 1, statusReason: `sandbox suffix ${suffix}` });
     const changes = await changesUntil(after, account.id, (change) => change.status === status);
@@ -80,7 +64,7 @@ describe('an account whose check takes a while', () => {
     ['108', 'NOT_MATCHED', null],
     ['109', 'PARTIAL_MATCH', 'G. Hopper'],
   ])('ending in %s has its owner verified later: PENDING, then %s', async (suffix, verified, fullName) => {
-    const after = await feedEnd(t.platform);
+    const after = await t.platform.feedEnd();
     const account = await ofNobody(suffix);
     const shown = (beneficiaryVerificationStatus: string, beneficiaryVerifiedData: object | null) => {
       return { status: 'ACTIVE', beneficiaryVerificationStatus, beneficiaryVerifiedData };
@@ -96,13 +80,13 @@ describe('an account whose check takes a while', () => {
     const [status, statusReason] = ['UNDER_REVIEW', 'a name to look at'];
     const said = { status, statusReason, version: 2 };
     expect(await set(account.id, { status, reason: statusReason })).toMatchObject(said);
-    const customerId = await newCustomer(slow.platform);
-    const waiting = await externalAccount(slow.platform, customerId, 'USD', usAccount('4711201'));
+    const customerId = await slow.platform.newCustomer();
+    const waiting = await slow.platform.externalAccount(customerId, 'USD', usAccount('4711201'));
     await set(waiting, { status }, slow.platform);
     // No later check may overwrite the status that was set.
     expect(await slow.gateway.payments.database.prisma.accountCheck.count()).toBe(0);
     const read = '... on ExternalAccount { status version }';
-    expect(await fieldsOf(slow.platform, 'account', waiting, read)).toEqual({ status, version: 2 });
+    expect(await slow.platform.fieldsOf('account', waiting, read)).toEqual({ status, version: 2 });
   });
 });
 
@@ -125,7 +109,7 @@ describe('on request', () => {
   });
 
   test('changes its verification alone, with the name that the bank reports', async () => {
-    const after = await feedEnd(t.platform);
+    const after = await t.platform.feedEnd();
     const account = await ofNobody('000');
     const beneficiaryVerifiedData = { fullName: 'G. Hopper' };
     const verified = { beneficiaryVerificationStatus: 'PARTIAL_MATCH', version: 2, beneficiaryVerifiedData };
@@ -135,11 +119,11 @@ describe('on request', () => {
   });
 
   test('is refused without a status, for a wallet’s owner, for an unknown account, and in production', async () => {
-    const { customerId, usd } = await makeScene(t.platform, 0n);
+    const { customerId, usd } = await t.platform.makeScene(0n);
     const account = await register(customerId, '000');
     expect(await set(account.id, {})).toMatchObject({ code: 'INVALID_INPUT', path: ['input', 'status'] });
     const base = { baseWallet: { address: `0x${'c'.repeat(40)}` } };
-    const wallet = await externalAccount(t.platform, customerId, 'USDC', base, { beneficiary: undefined });
+    const wallet = await t.platform.externalAccount(customerId, 'USDC', base, { beneficiary: undefined });
     expect(await set(wallet, { beneficiaryVerificationStatus: 'MATCHED' })).toMatchObject(
       refusal('INVALID_INPUT', 'beneficiaryVerificationStatus'),
     );
@@ -156,49 +140,49 @@ describe('on request', () => {
 test.each(['PENDING', 'UNDER_REVIEW', 'INACTIVE'])(
   'an account that is %s is no side of a transfer or a quote',
   async (status) => {
-    const scene = await makeScene(t.platform, 50_000n);
+    const scene = await t.platform.makeScene(50_000n);
     const { id } = await register(scene.customerId, '204');
     if (status !== 'PENDING') await set(id, { status });
     const message = `the external account is ${status}; it must be ACTIVE`;
     for (const [answer, ...path] of [
-      [await actOn(t.platform, 'transferOut', moving(scene.usd, id, 100)), 'destinationAccountId'],
-      [await actOn(t.platform, 'transferIn', moving(id, scene.usd, 100)), 'sourceAccountId'],
-      [await quote(t.platform, between(scene.eur, id, 1_000)), 'destination', 'account', 'accountId'],
-      [await quote(t.platform, between(id, scene.outsideEur, 1_000)), 'source', 'account', 'accountId'],
+      [await t.platform.actOn('transferOut', moving(scene.usd, id, 100)), 'destinationAccountId'],
+      [await t.platform.actOn('transferIn', moving(id, scene.usd, 100)), 'sourceAccountId'],
+      [await t.platform.quote(between(scene.eur, id, 1_000)), 'destination', 'account', 'accountId'],
+      [await t.platform.quote(between(id, scene.outsideEur, 1_000)), 'source', 'account', 'accountId'],
     ])
       expect(answer).toMatchObject({ message, ...refusal('INVALID_BANK_ACCOUNT', ...path) });
-    expect(await balanceOf(t.platform, scene.usd)).toBe(50_000n);
+    expect(await t.platform.balanceOf(scene.usd)).toBe(50_000n);
   },
 );
 
 describe('an account that is no longer ACTIVE', () => {
   test("blocks an earlier quote's execution on either side: nothing is debited, the quote stays PENDING", async () => {
-    const scene = await makeScene(t.platform, 50_000n);
+    const scene = await t.platform.makeScene(50_000n);
     const account = await register(scene.customerId, '000');
-    const to = await quote(t.platform, between(scene.usd, account.id, 1_000));
-    const from = await quote(t.platform, between(account.id, scene.outsideEur, 1_000));
+    const to = await t.platform.quote(between(scene.usd, account.id, 1_000));
+    const from = await t.platform.quote(between(account.id, scene.outsideEur, 1_000));
     await set(account.id, { status: 'UNDER_REVIEW' });
     for (const { id } of [to, from])
-      expect(await execute(t.platform, id)).toMatchObject(refusal('INVALID_BANK_ACCOUNT', 'quoteId'));
-    expect(await balanceOf(t.platform, scene.usd)).toBe(50_000n);
+      expect(await t.platform.execute(id)).toMatchObject(refusal('INVALID_BANK_ACCOUNT', 'quoteId'));
+    expect(await t.platform.balanceOf(scene.usd)).toBe(50_000n);
     await set(account.id, { status: 'ACTIVE' });
-    expect(await execute(t.platform, to.id)).toMatchObject({ quote: { status: 'PROCESSING' } });
-    expect(await ended(t.platform, to.transaction.id)).toMatchObject({ status: 'COMPLETED' });
+    expect(await t.platform.execute(to.id)).toMatchObject({ quote: { status: 'PROCESSING' } });
+    expect(await t.platform.ended(to.transaction.id)).toMatchObject({ status: 'COMPLETED' });
   });
 
   test('does not stop a payment in flight', async () => {
-    const scene = await makeScene(t.platform, 50_000n);
+    const scene = await t.platform.makeScene(50_000n);
     const account = await register(scene.customerId, '000');
     const slowly = { sandboxScenario: { delayMs: 200 } };
-    const { id } = await transfer(t.platform, 'transferOut', { ...scene, outsideUsd: account.id }, 100, slowly);
+    const { id } = await t.platform.transfer('transferOut', { ...scene, outsideUsd: account.id }, 100, slowly);
     await set(account.id, { status: 'INACTIVE' });
-    expect(await ended(t.platform, id)).toMatchObject({ status: 'COMPLETED' });
+    expect(await t.platform.ended(id)).toMatchObject({ status: 'COMPLETED' });
   });
 });
 
 describe('the default deposit account', () => {
   async function receiver(status?: string) {
-    const scene = await makeScene(t.platform, 0n);
+    const scene = await t.platform.makeScene(0n);
     const account = await register(scene.customerId, '000', { defaultUmaDepositAccount: true });
     if (status) await set(account.id, { status });
     return { scene, account };
@@ -206,25 +190,25 @@ describe('the default deposit account', () => {
 
   test('2.9 that is not ACTIVE when a UMA payment arrives leaves the money in the internal account', async () => {
     const { scene } = await receiver('UNDER_REVIEW');
-    const transaction = await announce(t.platform, scene.customerId, 700);
-    await actOn(t.platform, 'approveTransaction', { transactionId: transaction.id });
+    const transaction = await t.platform.announce(scene.customerId, 700);
+    await t.platform.actOn('approveTransaction', { transactionId: transaction.id });
     const delivered = { status: 'COMPLETED', destination: { accountId: scene.usd } };
-    expect(await ended(t.platform, transaction.id)).toMatchObject(delivered);
-    expect(await balanceOf(t.platform, scene.usd)).toBe(700n);
+    expect(await t.platform.ended(transaction.id)).toMatchObject(delivered);
+    expect(await t.platform.balanceOf(scene.usd)).toBe(700n);
   });
 
   test('2.9 that ceases to be ACTIVE before an internal payment is approved also leaves the money in the internal account', async () => {
-    const from = await makeScene(t.platform, 50_000n);
+    const from = await t.platform.makeScene(50_000n);
     const { scene, account } = await receiver();
-    const { made, incoming } = await payByUma(t.platform, from.usd, scene.customerId);
+    const { made, incoming } = await t.platform.payByUma(from.usd, scene.customerId);
     expect(incoming).toMatchObject({ destination: { accountId: account.id } });
     await set(account.id, { status: 'INACTIVE' });
-    await actOn(t.platform, 'approveTransaction', { transactionId: incoming.id });
-    const done = await ended(t.platform, incoming.id);
+    await t.platform.actOn('approveTransaction', { transactionId: incoming.id });
+    const done = await t.platform.ended(incoming.id);
     expect(done).toMatchObject({ status: 'COMPLETED', destination: { accountId: scene.usd } });
     const reasons = done.timeline.map((event: Data) => event.reason);
     expect(reasons).toContain('approved by the platform; the money goes to the internal account');
-    expect(await balanceOf(t.platform, scene.usd)).toBe(BigInt(done.receivedAmount.amount));
-    expect(await ended(t.platform, made.transaction.id)).toMatchObject({ status: 'COMPLETED' });
+    expect(await t.platform.balanceOf(scene.usd)).toBe(BigInt(done.receivedAmount.amount));
+    expect(await t.platform.ended(made.transaction.id)).toMatchObject({ status: 'COMPLETED' });
   });
 });

@@ -6,34 +6,20 @@ import { platformItself } from '../../src/domain/access/platform-itself.ts';
 import { createExternalAccount } from '../../src/domain/accounts/external-accounts.ts';
 import { executeQuote } from '../../src/domain/quotes/execute-quote.ts';
 import type { ExternalAccountType } from '../../src/infra/database/generated/client/client.ts';
-import {
-  act,
-  between,
-  ended,
-  execute,
-  fieldsOf,
-  idsIn,
-  pay,
-  quote,
-  refusal,
-  setAccountStatus,
-  transfer,
-  usdToEur,
-} from '../setup/acts.ts';
+import { between, refusal, usdToEur } from '../setup/acts.ts';
 import { type Data, type TestPlatform, testGateway, uuidIn, withRail } from '../setup/gateway.ts';
 import { restClient } from '../setup/rest.ts';
-import { defaultAccounts, externalAccount, makeScene, newCustomer, type Scene, usAccount } from '../setup/scene.ts';
+import { type Scene, usAccount } from '../setup/scene.ts';
 
 const t = await testGateway();
 const { platform } = t;
-const customerId = (await makeScene(platform)).customerId;
+const customerId = (await platform.makeScene()).customerId;
 
 const beneficiary = { individual: { fullName: 'Grace Hopper', birthDate: '1990-12-09', nationality: 'US' } };
 
 /** Registers an account for the customer, and returns the member of the result. */
 async function register(input: object, as: TestPlatform = platform): Promise<Data> {
-  return act(
-    as,
+  return as.act(
     'createExternalAccount',
     input,
     `account { id status statusReason currency { code } customer { id } platformAccountId defaultUmaDepositAccount
@@ -187,13 +173,13 @@ test('the explanation quotes the name in the form in which the provider compared
 });
 
 test('a quote that pulls is refused at its execution if the rail does not collect money, and stays open', async () => {
-  const { outsideUsd, outsideEur } = await makeScene(platform);
-  const { id } = await quote(platform, between(outsideUsd, outsideEur, 1_000));
+  const { outsideUsd, outsideEur } = await platform.makeScene();
+  const { id } = await platform.quote(between(outsideUsd, outsideEur, 1_000));
   const payments = withRail(t, { collect: undefined } as object);
   const caller = platformItself({ platformId: platform.platformId, environment: 'SANDBOX' });
   const refused = { code: 'SERVICE_UNAVAILABLE', message: 'the rail of SANDBOX platforms does not collect money' };
   await expect(executeQuote(payments, caller, { quoteId: id })).rejects.toMatchObject(refused);
-  expect(await fieldsOf(platform, 'quote', id, 'status')).toEqual({ status: 'PENDING' });
+  expect(await platform.fieldsOf('quote', id, 'status')).toEqual({ status: 'PENDING' });
 });
 
 test('the sandbox suffix of a UPI address comes before the @', async () => {
@@ -208,13 +194,13 @@ test('an account number ending in 105 is refused', async () => {
   });
 });
 
-const defaults = (owner: string) => defaultAccounts(platform, owner);
+const defaults = (owner: string) => platform.defaultAccounts(owner);
 
 describe('the default account for incoming UMA payments', () => {
   const isDefault = { defaultUmaDepositAccount: true };
 
   test('is unique even if many are created concurrently', async () => {
-    const owner = await newCustomer(platform);
+    const owner = await platform.newCustomer();
     const many = ['01', '02', '03', '04', '05', '06'];
     await Promise.all(many.map((end) => register(usInput(`99910${end}`, { customerId: owner, ...isDefault }))));
     expect(await defaults(owner)).toHaveLength(1);
@@ -232,23 +218,23 @@ test('a platform has its own accounts, and other owners may register the same ac
   expect(own.account).toMatchObject({ customer: null, platformAccountId: 'treasury' });
   expect(await register(usInput('6660001', {}))).toMatchObject({ code: 'CONFLICT' });
   expect(await register(usInput('6660001'))).toMatchObject(made);
-  expect(await idsIn(platform, 'accounts', { kind: 'EXTERNAL', platformOwned: true })).toEqual([own.account.id]);
+  expect(await platform.idsIn('accounts', { kind: 'EXTERNAL', platformOwned: true })).toEqual([own.account.id]);
   expect(await register(usInput('6660001', {}), await t.newPlatform('stranger'))).toMatchObject(made);
 });
 
 /** Changes and deletions (decision 68). */
 const changed = 'account { id status isDeleted platformAccountId defaultUmaDepositAccount }';
 const change = (accountId: string, more: object): Promise<Data> =>
-  act(platform, 'updateExternalAccount', { accountId, ...more }, changed);
-const remove = (accountId: string): Promise<Data> => act(platform, 'deleteExternalAccount', { accountId }, changed);
+  platform.act('updateExternalAccount', { accountId, ...more }, changed);
+const remove = (accountId: string): Promise<Data> => platform.act('deleteExternalAccount', { accountId }, changed);
 
 /** Returns the ids of a customer's external accounts that appear in lists. */
 async function listed({ customerId }: Scene, isIncludingDeleted?: boolean): Promise<string[]> {
-  return (await idsIn(platform, 'accounts', { kind: 'EXTERNAL', customerId, isIncludingDeleted })).sort();
+  return (await platform.idsIn('accounts', { kind: 'EXTERNAL', customerId, isIncludingDeleted })).sort();
 }
 
 test('the platform’s own id can be set, keeps its value and can be removed', async () => {
-  const { outsideUsd } = await makeScene(platform, 0n);
+  const { outsideUsd } = await platform.makeScene(0n);
   const own = async (more: object) => (await change(outsideUsd, more)).account.platformAccountId;
   expect(await own({ platformAccountId: 'ours-1' })).toBe('ours-1');
   expect(await own({ defaultUmaDepositAccount: true })).toBe('ours-1');
@@ -259,7 +245,7 @@ test('the platform’s own id can be set, keeps its value and can be removed', a
 });
 
 test('removing the platform’s own id and leaving it unchanged are different inputs under one key', async () => {
-  const { outsideUsd } = await makeScene(platform, 0n);
+  const { outsideUsd } = await platform.makeScene(0n);
   await change(outsideUsd, { platformAccountId: 'ours-2' });
   const idempotencyKey = randomUUID();
   expect(await change(outsideUsd, { idempotencyKey })).toMatchObject({ account: { platformAccountId: 'ours-2' } });
@@ -270,7 +256,7 @@ test('removing the platform’s own id and leaving it unchanged are different in
 });
 
 test('a customer has one default deposit account: a new one replaces it, and it can be unset', async () => {
-  const scene = await makeScene(platform, 0n);
+  const scene = await platform.makeScene(0n);
   for (const account of [scene.outsideUsd, scene.outsideEur]) {
     expect(await change(account, { defaultUmaDepositAccount: true })).toMatchObject({
       account: { id: account, status: 'ACTIVE', defaultUmaDepositAccount: true },
@@ -288,17 +274,17 @@ test('a customer has one default deposit account: a new one replaces it, and it 
 });
 
 test('the reason for a status is kept when other fields change', async () => {
-  const { outsideUsd: accountId } = await makeScene(platform, 0n);
+  const { outsideUsd: accountId } = await platform.makeScene(0n);
   const reason = 'a name to look at';
-  await setAccountStatus(platform, accountId, { status: 'UNDER_REVIEW', reason });
+  await platform.setAccountStatus(accountId, { status: 'UNDER_REVIEW', reason });
   await change(accountId, { platformAccountId: 'ours-3' });
   const read = '... on ExternalAccount { status statusReason version }';
   const after = { status: 'UNDER_REVIEW', statusReason: reason, version: 3 };
-  expect(await fieldsOf(platform, 'account', accountId, read)).toEqual(after);
+  expect(await platform.fieldsOf('account', accountId, read)).toEqual(after);
 });
 
 test('making an account the default changes it and its predecessor, once each, and no other account', async () => {
-  const scene = await makeScene(platform, 0n);
+  const scene = await platform.makeScene(0n);
   /** Returns the versions of the customer's accounts that are higher than the first. */
   const versions = async (): Promise<Record<string, number>> => {
     const text = 'select id, version from account where customer_id = $1 and version > 1';
@@ -313,14 +299,14 @@ test('making an account the default changes it and its predecessor, once each, a
   expect(await versions()).toEqual({ [scene.outsideUsd]: 4, [scene.outsideEur]: 2 });
   const wallet = { baseWallet: { address: `0x${'d'.repeat(40)}` } };
   const rest = { beneficiary: undefined, defaultUmaDepositAccount: true };
-  await externalAccount(platform, scene.customerId, 'USDC', wallet, rest);
+  await platform.externalAccount(scene.customerId, 'USDC', wallet, rest);
   expect(await versions()).toEqual({ [scene.outsideUsd]: 4, [scene.outsideEur]: 3 });
 });
 
 test('a deleted account remains in old payments, but is in no list and cannot be used in new payments', async () => {
-  const scene = await makeScene(platform, 10_000n);
-  const paid = await pay(platform, scene, 100, { sandboxScenario: { delayMs: 200 } });
-  const waiting = await quote(platform, usdToEur(scene));
+  const scene = await platform.makeScene(10_000n);
+  const paid = await platform.pay(scene, 100, { sandboxScenario: { delayMs: 200 } });
+  const waiting = await platform.quote(usdToEur(scene));
   await change(scene.outsideUsd, { defaultUmaDepositAccount: true });
   for (const account of [scene.outsideUsd, scene.outsideEur]) {
     expect(await remove(account)).toMatchObject({
@@ -329,28 +315,28 @@ test('a deleted account remains in old payments, but is in no list and cannot be
   }
   // Payments in flight continue.
   const delivered = { status: 'COMPLETED', destination: { accountId: scene.outsideUsd } };
-  expect(await ended(platform, paid.id)).toMatchObject(delivered);
-  expect(await execute(platform, waiting.id)).toMatchObject({ code: 'INVALID_BANK_ACCOUNT' });
-  expect(await transfer(platform, 'transferOut', scene, 1)).toMatchObject({ code: 'INVALID_BANK_ACCOUNT' });
+  expect(await platform.ended(paid.id)).toMatchObject(delivered);
+  expect(await platform.execute(waiting.id)).toMatchObject({ code: 'INVALID_BANK_ACCOUNT' });
+  expect(await platform.transfer('transferOut', scene, 1)).toMatchObject({ code: 'INVALID_BANK_ACCOUNT' });
 
   expect(await listed(scene)).toEqual([]);
   expect(await listed(scene, true)).toEqual([scene.outsideUsd, scene.outsideEur].sort());
-  const node = await fieldsOf(platform, 'node', scene.outsideUsd, '... on ExternalAccount { status isDeleted }');
+  const node = await platform.fieldsOf('node', scene.outsideUsd, '... on ExternalAccount { status isDeleted }');
   expect(node).toEqual({ status: 'INACTIVE', isDeleted: true });
 });
 
 test('a deleted account is immutable, and can be registered again', async () => {
-  const { customerId, outsideUsd } = await makeScene(platform, 0n);
+  const { customerId, outsideUsd } = await platform.makeScene(0n);
   const beneficiary = { individual: { fullName: 'Grace Hopper' } };
   const input = { customerId, currency: 'USD', accountInfo: usAccount('8800001'), beneficiary };
-  const again = () => act(platform, 'createExternalAccount', input, 'account { id }');
+  const again = () => platform.act('createExternalAccount', input, 'account { id }');
   const first = (await again()).account.id;
   expect((await again()).code).toBe('CONFLICT');
   await remove(first);
   for (const refused of [
     await remove(first),
     await change(first, { platformAccountId: 'late' }),
-    await setAccountStatus(platform, first, { status: 'ACTIVE' }),
+    await platform.setAccountStatus(first, { status: 'ACTIVE' }),
   ]) {
     expect(refused).toMatchObject({ __typename: 'ConflictError', code: 'CONFLICT' });
     expect(refused.message).toContain('DELETED');

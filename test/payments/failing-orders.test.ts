@@ -4,11 +4,10 @@ import { closeCases, listCases } from '../../src/domain/settlement/cases.ts';
 import { failOrder } from '../../src/domain/settlement/order-by-hand.ts';
 import { settleDueOrders } from '../../src/domain/settlement/settlement.ts';
 import type { RailOutcome } from '../../src/rails/rail.ts';
-import { between, execute, fieldsOf, pay, quote, transfer, umaAddressOf, umaQuote } from '../setup/acts.ts';
+import { between } from '../setup/acts.ts';
 import { tester, testGateway, uuidIn, withRail } from '../setup/gateway.ts';
 import { askOps, runOps } from '../setup/ops.ts';
 import { makeDue } from '../setup/passing-time.ts';
-import { balanceOf, makeScene } from '../setup/scene.ts';
 
 // An operator ends an order whose rail can no longer report its outcome (decision 80).
 
@@ -16,7 +15,7 @@ import { balanceOf, makeScene } from '../setup/scene.ts';
 const t = await testGateway({ ROLE: 'serve', SANDBOX_PACE_MS: 0 }, undefined, {}, 'by-hand');
 const { platform } = t;
 const { payments } = t.gateway;
-const scene = await makeScene(platform, 100_000n);
+const scene = await platform.makeScene(100_000n);
 
 const ops = (...args: string[]) => runOps(t.databaseUrl, args, { SANDBOX_PACE_MS: '0' });
 const answer = (...args: string[]) => askOps(t.databaseUrl, args, { SANDBOX_PACE_MS: '0' });
@@ -30,10 +29,10 @@ function withAnswer(reply: () => Promise<RailOutcome | undefined>): Payments {
 const says = (outcome: RailOutcome) => withAnswer(async () => outcome);
 const slow = { sandboxScenario: { delayMs: 3_600_000 } };
 const slowPull = { sandboxScenario: { delayMs: 3_600_000, step: 'PULL' } };
-const slowPayment = async (amount: number): Promise<string> => (await pay(platform, scene, amount, slow)).id;
+const slowPayment = async (amount: number): Promise<string> => (await platform.pay(scene, amount, slow)).id;
 async function slowPulled(): Promise<string> {
-  const { id, transaction } = await quote(platform, between(scene.outsideUsd, scene.outsideEur, 2_000));
-  await execute(platform, id, slowPull);
+  const { id, transaction } = await platform.quote(between(scene.outsideUsd, scene.outsideEur, 2_000));
+  await platform.execute(id, slowPull);
   return transaction.id;
 }
 const byHand = { operator: { ...tester, by: 'Ada' }, withoutAsking: false };
@@ -41,7 +40,7 @@ const casesOf = async (id: string) =>
   (await listCases(payments.database)).filter(({ transactionId }) => uuidIn(id) === transactionId);
 /** Returns the payment without its timeline: no sequencer runs here. */
 const transactionOf = (id: string) =>
-  fieldsOf(platform, 'transaction', id, 'id status failureReason refund { amount { amount } settledAt }');
+  platform.fieldsOf('transaction', id, 'id status failureReason refund { amount { amount } settledAt }');
 const openOrders = (id: string) =>
   payments.database.prisma.railOrder.count({ where: { transactionId: uuidIn(id), dueAt: { not: null } } });
 
@@ -52,12 +51,12 @@ async function work(outcome: RailOutcome): Promise<void> {
 }
 
 test("a payment failed by an operator's command is refunded as if its rail had refused it, and an act records who and why", async () => {
-  const before = await balanceOf(platform, scene.usd);
+  const before = await platform.balanceOf(scene.usd);
   const id = await slowPayment(1_000);
-  expect(await balanceOf(platform, scene.usd)).toBe(before - 1_000n);
+  expect(await platform.balanceOf(scene.usd)).toBe(before - 1_000n);
   const done = await answer('order', 'fail', id, ...by);
   expect(done).toMatchObject({ transaction: id, status: 'FAILED', said: 'pending' });
-  expect(await balanceOf(platform, scene.usd)).toBe(before);
+  expect(await platform.balanceOf(scene.usd)).toBe(before);
   const refund = { amount: { amount: '1000' }, settledAt: expect.any(String) };
   expect(await transactionOf(id)).toMatchObject({ failureReason: 'QUOTE_EXECUTION_FAILED', refund });
   const { rows } = await t.owner.query('select status_reason from transaction where id = $1', [uuidIn(id)]);
@@ -74,23 +73,23 @@ test("a payment failed by an operator's command is refunded as if its rail had r
 });
 
 test('the command ends a conversion or a pull, and its quote, and leaves nothing in flight', async () => {
-  const before = await balanceOf(platform, scene.usd);
-  const conversion = await quote(platform, between(scene.usd, scene.outsideEur, 2_000));
-  await execute(platform, conversion.id, slow);
-  const pulled = await transfer(platform, 'transferIn', scene, 500, slow);
+  const before = await platform.balanceOf(scene.usd);
+  const conversion = await platform.quote(between(scene.usd, scene.outsideEur, 2_000));
+  await platform.execute(conversion.id, slow);
+  const pulled = await platform.transfer('transferIn', scene, 500, slow);
   for (const id of [conversion.transaction.id, await slowPulled(), pulled.id]) {
     await answer('order', 'fail', id, ...by);
     expect(await transactionOf(id)).toMatchObject({ status: 'FAILED' });
     expect(await openOrders(id)).toBe(0);
   }
-  expect(await balanceOf(platform, scene.usd)).toBe(before);
+  expect(await platform.balanceOf(scene.usd)).toBe(before);
 });
 
 test('the command ends a pull for a payment to a UMA address that does not await a decision yet', async () => {
-  const payee = await makeScene(platform, 0n);
-  const address = await umaAddressOf(platform, payee.customerId);
-  const { id, transaction } = await umaQuote(platform, scene.outsideUsd, address, { lockedCurrencyAmount: 2_000 });
-  await execute(platform, id, slowPull);
+  const payee = await platform.makeScene(0n);
+  const address = await platform.umaAddressOf(payee.customerId);
+  const { id, transaction } = await platform.umaQuote(scene.outsideUsd, address, { lockedCurrencyAmount: 2_000 });
+  await platform.execute(id, slowPull);
   const pending = says({ kind: 'pending', checkInMs: 1_000 });
   await failOrder(pending, transaction.id, byHand);
   expect(await transactionOf(transaction.id)).toMatchObject({ status: 'FAILED', refund: null });
@@ -144,7 +143,7 @@ test('the command refuses a payment whose rail reported a different amount, unti
 test.each(['payment', 'pull'] as const)(
   'a worker that learns of a settled %s after a person ended it changes nothing and opens a case',
   async (kind) => {
-    const before = await balanceOf(platform, scene.usd);
+    const before = await platform.balanceOf(scene.usd);
     const id = kind === 'payment' ? await slowPayment(320) : await slowPulled();
     await makeDue(t);
     const worker = withAnswer(async () => {
@@ -155,7 +154,7 @@ test.each(['payment', 'pull'] as const)(
     });
     await settleDueOrders(worker, 10);
     expect((await transactionOf(id)).status).toBe('FAILED');
-    expect(await balanceOf(platform, scene.usd)).toBe(before);
+    expect(await platform.balanceOf(scene.usd)).toBe(before);
     expect(await casesOf(id)).toMatchObject([{ kind: 'OTHER_OUTCOME', said: 'settled', times: 1 }]);
     expect(await openOrders(id)).toBe(0);
   },

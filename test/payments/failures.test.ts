@@ -1,22 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import {
-  actOn,
-  between,
-  ended,
-  execute,
-  fundedIn,
-  left,
-  moving,
-  quote,
-  transactionOf,
-  transfer,
-  umaQuote,
-  untilStatus,
-  went,
-} from '../setup/acts.ts';
+import { between, fundedIn, left, moving, went } from '../setup/acts.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
 import { passDelay } from '../setup/passing-time.ts';
-import { balanceOf, chargeFees, makeScene, ownAccount, type Scene } from '../setup/scene.ts';
+import { chargeFees, type Scene } from '../setup/scene.ts';
 
 const t = await testGateway();
 
@@ -34,70 +20,70 @@ const reasons = [
 const amount = 10_000;
 
 async function pay(scene: Scene, rest: object): Promise<Data> {
-  const made = await transfer(t.platform, 'transferOut', scene, amount, rest);
-  return made.id ? ended(t.platform, made.id) : made;
+  const made = await t.platform.transfer('transferOut', scene, amount, rest);
+  return made.id ? t.platform.ended(made.id) : made;
 }
 /** Sends the deposit for a quote, and returns the result. */
 const send = (quoteId: string, sandboxScenario: object) =>
-  actOn(t.platform, 'sandboxSend', { quoteId, currency: 'USD', sandboxScenario });
+  t.platform.actOn('sandboxSend', { quoteId, currency: 'USD', sandboxScenario });
 const refund = { amount: { amount: '10000' } };
 
 describe('a failed payment', () => {
   test.each(reasons)(
     'the reason %s can be provoked and is shown, and the money is returned with a refund',
     async (failureReason) => {
-      const scene = await makeScene(t.platform, 50_000n);
+      const scene = await t.platform.makeScene(50_000n);
       const failed = await pay(scene, { sandboxScenario: { failureReason } });
       expect(failed).toMatchObject({ status: 'FAILED', failureReason, refund });
       expect(failed.refund.reference).toMatch(/^REFUND-/);
       expect(Date.parse(failed.refund.settledAt)).toBe(Date.parse(failed.refund.initiatedAt));
-      expect(await balanceOf(t.platform, scene.usd)).toBe(50_000n);
+      expect(await t.platform.balanceOf(scene.usd)).toBe(50_000n);
       expect(left(failed, 'CLEARING')).toBe(0n);
     },
   );
 
   test.each(reasons)('if an incoming payment fails with %s, nothing is credited', async (failureReason) => {
-    const scene = await makeScene(t.platform, 0n);
-    const { id } = await transfer(t.platform, 'transferIn', scene, amount, { sandboxScenario: { failureReason } });
-    expect(await ended(t.platform, id)).toMatchObject({ status: 'FAILED', failureReason, refund: null });
-    expect(await balanceOf(t.platform, scene.usd)).toBe(0n);
+    const scene = await t.platform.makeScene(0n);
+    const { id } = await t.platform.transfer('transferIn', scene, amount, { sandboxScenario: { failureReason } });
+    expect(await t.platform.ended(id)).toMatchObject({ status: 'FAILED', failureReason, refund: null });
+    expect(await t.platform.balanceOf(scene.usd)).toBe(0n);
   });
 
   test.each(['002', '003', '004', '005', '006'])('a payment to an account ending in %s is refunded', async (suffix) => {
-    const scene = await makeScene(t.platform, 50_000n, suffix);
+    const scene = await t.platform.makeScene(50_000n, suffix);
     const failed = await pay(scene, {});
     expect(failed).toMatchObject({ status: 'FAILED', failureReason: 'QUOTE_EXECUTION_FAILED', refund });
     expect(failed.timeline.at(-1).reason).toContain(suffix);
-    expect(await balanceOf(t.platform, scene.usd)).toBe(50_000n);
+    expect(await t.platform.balanceOf(scene.usd)).toBe(50_000n);
   });
 });
 
 describe('a sandbox scenario', () => {
   test('delays the delivery, and states when it is expected', async () => {
-    const scene = await makeScene(t.platform, 50_000n);
+    const scene = await t.platform.makeScene(50_000n);
     const delayed = await pay(scene, { sandboxScenario: { delayMs: 400 } });
     expect(delayed.status).toBe('COMPLETED');
     expect(Date.parse(delayed.settledAt)).toBeGreaterThanOrEqual(Date.parse(delayed.expectedSettlementAt));
   });
 
   test('lets the receiving side refuse: REJECTED, with the money returned', async () => {
-    const scene = await makeScene(t.platform, 50_000n);
+    const scene = await t.platform.makeScene(50_000n);
     const rejected = { status: 'REJECTED', failureReason: null, refund };
     expect(await pay(scene, { sandboxScenario: { reject: true } })).toMatchObject(rejected);
-    expect(await balanceOf(t.platform, scene.usd)).toBe(50_000n);
+    expect(await t.platform.balanceOf(scene.usd)).toBe(50_000n);
   });
 
   test('lets the bank return a completed payment: REFUNDED, with reversing journals and the fees back', async () => {
-    const scene = await makeScene(t.platform, 50_000n);
+    const scene = await t.platform.makeScene(50_000n);
     const terms = { sandboxScenario: { returnAfterMs: 100 } };
-    const { id, transaction } = await quote(t.platform, between(scene.usd, scene.outsideEur, amount, terms));
-    await execute(t.platform, id);
-    await untilStatus(t.platform, transaction.id, 'REFUNDED');
-    const returned = await transactionOf(t.platform, transaction.id);
+    const { id, transaction } = await t.platform.quote(between(scene.usd, scene.outsideEur, amount, terms));
+    await t.platform.execute(id);
+    await t.platform.untilStatus(transaction.id, 'REFUNDED');
+    const returned = await t.platform.transactionOf(transaction.id);
     const timeline = went('PENDING', 'PROCESSING', 'COMPLETED', 'REFUNDED');
     expect(returned).toMatchObject({ status: 'REFUNDED', refund, timeline });
     for (const system of ['OUTSIDE', 'CLEARING', 'LIQUIDITY', 'FEES']) expect(left(returned, system)).toBe(0n);
-    expect(await balanceOf(t.platform, scene.usd)).toBe(50_000n);
+    expect(await t.platform.balanceOf(scene.usd)).toBe(50_000n);
   });
 
   describe('that returns a payment of a platform with a fee of 25', () => {
@@ -108,17 +94,17 @@ describe('a sandbox scenario', () => {
     async function earning(name: string) {
       const platform = await t.newPlatform(name);
       await chargeFees(t, platform);
-      const scene = await makeScene(platform, 50_000n);
-      const earnings = await ownAccount(platform, 'USD');
+      const scene = await platform.makeScene(50_000n);
+      const earnings = await platform.ownAccount('USD');
       const pay = async (sandboxScenario?: object): Promise<string> => {
         const terms = { immediatelyExecute: true, sandboxScenario };
-        const { transaction } = await quote(platform, between(scene.usd, scene.outsideEur, amount, terms));
-        expect(await ended(platform, transaction.id)).toMatchObject({ status: 'COMPLETED' });
+        const { transaction } = await platform.quote(between(scene.usd, scene.outsideEur, amount, terms));
+        expect(await platform.ended(transaction.id)).toMatchObject({ status: 'COMPLETED' });
         return transaction.id;
       };
       const comeBack = async (id: string) => {
         await passDelay(t, id);
-        await untilStatus(platform, id, 'REFUNDED');
+        await platform.untilStatus(id, 'REFUNDED');
       };
       return { platform, scene, earnings, pay, comeBack };
     }
@@ -126,57 +112,57 @@ describe('a sandbox scenario', () => {
     test("takes back the platform's share of the fees", async () => {
       const { platform, scene, earnings, pay, comeBack } = await earning('earning');
       await pay();
-      expect(await balanceOf(platform, earnings)).toBe(25n);
+      expect(await platform.balanceOf(earnings)).toBe(25n);
       await comeBack(await pay({ returnAfterMs: 3_600_000 }));
-      expect(await balanceOf(platform, earnings)).toBe(25n);
-      expect(await balanceOf(platform, scene.usd)).toBe(40_000n);
+      expect(await platform.balanceOf(earnings)).toBe(25n);
+      expect(await platform.balanceOf(scene.usd)).toBe(40_000n);
     });
 
     test('takes back the whole fee from an account that holds exactly the fee, and nothing if one unit is missing', async () => {
       const { platform, scene, earnings, pay, comeBack } = await earning('earning little');
       await comeBack(await pay({ returnAfterMs: 3_600_000 }));
-      expect(await balanceOf(platform, earnings)).toBe(0n);
+      expect(await platform.balanceOf(earnings)).toBe(0n);
       const lacking = await pay({ returnAfterMs: 3_600_000 });
-      const unit = await actOn(platform, 'transferInternal', moving(earnings, scene.usd, 1));
+      const unit = await platform.actOn('transferInternal', moving(earnings, scene.usd, 1));
       expect(unit).toMatchObject({ transaction: { status: 'COMPLETED' } });
       await comeBack(lacking);
-      expect(await balanceOf(platform, earnings)).toBe(24n);
-      expect(await balanceOf(platform, scene.usd)).toBe(50_001n);
+      expect(await platform.balanceOf(earnings)).toBe(24n);
+      expect(await platform.balanceOf(scene.usd)).toBe(50_001n);
     });
   });
 
   test('given at execution replaces the one given with the quote', async () => {
-    const scene = await makeScene(t.platform, 50_000n);
-    const made = await umaQuote(t.platform, scene.usd, '$success.usd@sandbox.uma.money', {
+    const scene = await t.platform.makeScene(50_000n);
+    const made = await t.platform.umaQuote(scene.usd, '$success.usd@sandbox.uma.money', {
       sandboxScenario: { failureReason: 'OFFRAMP_FAILED' },
     });
-    await execute(t.platform, made.id, { sandboxScenario: { failureReason: 'LNURLP_FAILED' } });
-    expect((await ended(t.platform, made.transaction.id)).failureReason).toBe('LNURLP_FAILED');
+    await t.platform.execute(made.id, { sandboxScenario: { failureReason: 'LNURLP_FAILED' } });
+    expect((await t.platform.ended(made.transaction.id)).failureReason).toBe('LNURLP_FAILED');
   });
 
   test('for a deposit applies to the payment that it funds', async () => {
-    const scene = await makeScene(t.platform, 0n);
-    const made = await quote(t.platform, fundedIn('USD', scene, amount));
+    const scene = await t.platform.makeScene(0n);
+    const made = await t.platform.quote(fundedIn('USD', scene, amount));
     const failureReason = 'QUOTE_EXPIRED';
     await send(made.id, { failureReason });
-    expect(await ended(t.platform, made.transaction.id)).toMatchObject({ status: 'FAILED', failureReason });
-    expect(await balanceOf(t.platform, scene.usd)).toBe(10_000n);
+    expect(await t.platform.ended(made.transaction.id)).toMatchObject({ status: 'FAILED', failureReason });
+    expect(await t.platform.balanceOf(scene.usd)).toBe(10_000n);
   });
 
   test.each(reasons)(
     'for a deposit accepts only the failure reasons of the specification: %s',
     async (failureReason) => {
-      const scene = await makeScene(t.platform, 0n);
+      const scene = await t.platform.makeScene(0n);
       const input = fundedIn('USD', scene, amount);
       const sandboxScenario = { failureReason };
-      const made = await quote(t.platform, input);
-      const answers = [await quote(t.platform, { ...input, sandboxScenario }), await send(made.id, sandboxScenario)];
+      const made = await t.platform.quote(input);
+      const answers = [await t.platform.quote({ ...input, sandboxScenario }), await send(made.id, sandboxScenario)];
       const isOfDeposits = ['QUOTE_EXPIRED', 'QUOTE_EXECUTION_FAILED'].includes(failureReason);
       const path = ['sandboxScenario', 'failureReason'];
       const refused = [path, ['input', ...path]].map((one) => ['INVALID_INPUT', one]);
       const accepted = [undefined, undefined];
       expect(answers.map(({ code, path }) => [code, path])).toEqual(isOfDeposits ? [accepted, accepted] : refused);
-      const { status } = await transactionOf(t.platform, made.transaction.id);
+      const { status } = await t.platform.transactionOf(made.transaction.id);
       expect(status === 'PENDING').toBe(!isOfDeposits);
     },
   );
@@ -186,11 +172,11 @@ describe('a sandbox scenario', () => {
     ['LATE', 'FAILED', 'QUOTE_EXPIRED', 10_000n],
     ['TWICE', 'COMPLETED', null, 10_000n],
   ])('makes a deposit arrive %s: %s, and no money disappears', async (deposit, status, failureReason, kept) => {
-    const scene = await makeScene(t.platform, 0n);
-    const made = await quote(t.platform, fundedIn('USD', scene, amount));
+    const scene = await t.platform.makeScene(0n);
+    const made = await t.platform.quote(fundedIn('USD', scene, amount));
     await send(made.id, { deposit });
-    expect(await ended(t.platform, made.transaction.id)).toMatchObject({ status, failureReason });
-    expect(await balanceOf(t.platform, scene.usd)).toBe(kept);
+    expect(await t.platform.ended(made.transaction.id)).toMatchObject({ status, failureReason });
+    expect(await t.platform.balanceOf(scene.usd)).toBe(kept);
     expect(await pay(scene, { sandboxScenario: { deposit } })).toMatchObject({ code: 'INVALID_INPUT' });
   });
 
@@ -200,14 +186,14 @@ describe('a sandbox scenario', () => {
     [{ refundFails: true }, 'refundFails'],
     [{ reject: true, failureReason: 'OFFRAMP_FAILED' }, 'reject'],
   ])('that contradicts itself is refused: %j', async (sandboxScenario, field) => {
-    const scene = await makeScene(t.platform, 50_000n);
+    const scene = await t.platform.makeScene(50_000n);
     const refused = { code: 'INVALID_INPUT', path: ['sandboxScenario', field] };
     expect(await pay(scene, { sandboxScenario })).toMatchObject(refused);
   });
 
   test('is for sandbox platforms only', async () => {
     const live = await t.newPlatform('live', 'PRODUCTION');
-    const made = transfer(live, 'transferOut', await makeScene(t.platform, 0n), amount, {
+    const made = live.transfer('transferOut', await t.platform.makeScene(0n), amount, {
       sandboxScenario: { delayMs: 1 },
     });
     expect(await made).toMatchObject({ code: 'FORBIDDEN' });

@@ -1,19 +1,6 @@
 import { expect, test } from 'vitest';
-import {
-  execute,
-  feedEnd,
-  idsIn,
-  pay,
-  quote,
-  seen,
-  succeed,
-  transfer,
-  umaAddressOf,
-  umaQuote,
-  usdToEur,
-} from '../setup/acts.ts';
+import { usdToEur } from '../setup/acts.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
-import { appOf, internalAccount, makeScene, ownAccount, serverOf } from '../setup/scene.ts';
 
 // Filters not covered by test/graphql/paging.test.ts, which compares each list filter with a model. Matching rows are
 // identified by names.
@@ -22,32 +9,32 @@ import { appOf, internalAccount, makeScene, ownAccount, serverOf } from '../setu
 const names = new Map<string, string>();
 
 const t = await testGateway({ SANDBOX_PACE_MS: 600_000 });
-const [scene, other] = [await makeScene(t.platform), await makeScene(t.platform, 0n)];
+const [scene, other] = [await t.platform.makeScene(), await t.platform.makeScene(0n)];
 const addresses = {
-  own: await umaAddressOf(t.platform, scene.customerId),
-  other: await umaAddressOf(t.platform, other.customerId),
+  own: await t.platform.umaAddressOf(scene.customerId),
+  other: await t.platform.umaAddressOf(other.customerId),
 };
-names.set((await pay(t.platform, scene, 100)).id, 'out');
-names.set((await transfer(t.platform, 'transferIn', scene, 200)).id, 'in');
-const quoted = await quote(t.platform, usdToEur(scene));
+names.set((await t.platform.pay(scene, 100)).id, 'out');
+names.set((await t.platform.transfer('transferIn', scene, 200)).id, 'in');
+const quoted = await t.platform.quote(usdToEur(scene));
 names.set(quoted.transaction.id, 'quoted').set(quoted.id, 'quoted');
-const after = await feedEnd(t.platform);
-const made = await umaQuote(t.platform, scene.usd, addresses.other);
+const after = await t.platform.feedEnd();
+const made = await t.platform.umaQuote(scene.usd, addresses.other);
 names.set(made.transaction.id, 'sent').set(made.id, 'sent');
-await execute(t.platform, made.id);
+await t.platform.execute(made.id);
 // The events of the payments above may come after `after`.
 const isNew = ({ id, type, status }: Data) => !names.has(id) && type === 'INCOMING' && status === 'PENDING';
-const arriving = await seen(t.platform, after, isNew);
+const arriving = await t.platform.seen(after, isNew);
 names.set(arriving.id, 'arriving');
 const acme = { platformCustomerId: 'acme', details: { business: { legalName: 'Acme' } } };
-const company = (await succeed(t.platform, 'createCustomer', acme, 'customer { id }')).customer.id;
-const [reading, moving] = [await serverOf(t.platform, 'VIEW', 'MANAGE'), await serverOf(t.platform, 'TRANSACT')];
+const company = (await t.platform.succeed('createCustomer', acme, 'customer { id }')).customer.id;
+const [reading, moving] = [await t.platform.serverOf('VIEW', 'MANAGE'), await t.platform.serverOf('TRANSACT')];
 names.set(reading.tokenId, 'reading').set(moving.tokenId, 'moving');
-names.set((await serverOf(reading, 'VIEW')).tokenId, 'descendant');
+names.set((await reading.serverOf('VIEW')).tokenId, 'descendant');
 
 /** Returns the names of the rows in a list that match a filter. */
 async function found(filter: object, as = t.platform, list: 'apiTokens' | 'quotes' | 'transactions' = 'transactions') {
-  const found = (await idsIn(as, list, filter)).flatMap((id) => names.get(id) ?? []);
+  const found = (await as.idsIn(list, filter)).flatMap((id) => names.get(id) ?? []);
   return found.sort().join(' ');
 }
 const usd = (min?: number, max?: number) => ({ amount: { currency: 'USD', min, max } });
@@ -82,21 +69,21 @@ test.each([
 
 test('an app bound to a payment, which cannot see its customer, finds nothing by the customer', async () => {
   const [id = ''] = [...names].find(([, name]) => name === 'sent') ?? [];
-  const app = await appOf(t.platform, { transactionId: id, permissions: ['VIEW'] });
+  const app = await t.platform.appOf({ transactionId: id, permissions: ['VIEW'] });
   expect(await found({ executed: true }, app)).toBe('sent');
   for (const filter of [{ customerId: scene.customerId }, { senderAccountIdentifier: addresses.own }])
     expect(await found(filter, app)).toBe('');
 });
 
 test("filtering accounts by owner finds the owner's, and deleted ones only on request", async () => {
-  await succeed(t.platform, 'deleteExternalAccount', { accountId: scene.outsideEur });
-  const own = await ownAccount(t.platform, 'EUR');
-  const euros = async (filter: object) => (await idsIn(t.platform, 'accounts', { currency: 'EUR', ...filter })).sort();
+  await t.platform.succeed('deleteExternalAccount', { accountId: scene.outsideEur });
+  const own = await t.platform.ownAccount('EUR');
+  const euros = async (filter: object) => (await t.platform.idsIn('accounts', { currency: 'EUR', ...filter })).sort();
   const { customerId } = scene;
   expect(await euros({ customerId })).toEqual([scene.eur]);
   expect(await euros({ customerId, isIncludingDeleted: true })).toEqual([scene.outsideEur, scene.eur].sort());
   expect(await euros({ platformOwned: true })).toEqual([own]);
-  const customers = [scene.eur, other.eur, other.outsideEur, await internalAccount(t.platform, company, 'EUR')];
+  const customers = [scene.eur, other.eur, other.outsideEur, await t.platform.internalAccount(company, 'EUR')];
   expect(await euros({ platformOwned: false })).toEqual(customers.sort());
   expect(await euros({ kind: 'EXTERNAL' })).toEqual([other.outsideEur]);
 });

@@ -1,29 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import {
-  act,
-  actOn,
-  announce,
-  between,
-  ended,
-  execute,
-  fieldsOf,
-  fundedIn,
-  idsIn,
-  lookUp,
-  moving,
-  quote,
-  refusal,
-  sender,
-  succeed,
-  tokenInput,
-  transactionOf,
-  untilStatus,
-  usdToEur,
-} from '../setup/acts.ts';
+import { between, fundedIn, moving, refusal, sender, tokenInput, usdToEur } from '../setup/acts.ts';
 import { type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { passApproval, passExpiry } from '../setup/passing-time.ts';
 import { restClient } from '../setup/rest.ts';
-import { type Bearer, balanceOf, makeScene, ownAccount, payingApp, type Scene, serverOf } from '../setup/scene.ts';
+import type { Bearer, Scene } from '../setup/scene.ts';
 import { nextOf } from '../setup/streams.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 import { ownReceiver } from '../webhooks/receiver.ts';
@@ -32,50 +12,50 @@ import { ownReceiver } from '../webhooks/receiver.ts';
 
 const t = await testGateway();
 const { platform } = t;
-const boss = await serverOf(platform, 'VIEW', 'APPROVE');
-const stranger = await makeScene(platform, 0n);
+const boss = await platform.serverOf('VIEW', 'APPROVE');
+const stranger = await platform.makeScene(0n);
 
 /** Creates a server token whose payments need an approval, as `approval` says. */
 async function clerkWith(approval: object, ...permissions: readonly string[]): Promise<Bearer> {
-  const clerk = await serverOf(platform, 'VIEW', 'TRANSACT', ...permissions);
-  await succeed(platform, 'setPolicy', { subjectId: clerk.tokenId, approval });
+  const clerk = await platform.serverOf('VIEW', 'TRANSACT', ...permissions);
+  await platform.succeed('setPolicy', { subjectId: clerk.tokenId, approval });
   return clerk;
 }
 
 const always = { always: true };
 const approve = (by: TestPlatform, transactionId: string, rest: object = {}) =>
-  actOn(by, 'approveTransaction', { transactionId, ...rest });
+  by.actOn('approveTransaction', { transactionId, ...rest });
 const reject = (by: TestPlatform, transactionId: string, reason?: string) =>
-  actOn(by, 'rejectTransaction', { transactionId, reason });
+  by.actOn('rejectTransaction', { transactionId, reason });
 
 const uma = '$success.usd@sandbox.uma.money';
 /** Pays out, and returns the result. */
 const send = (by: TestPlatform, { usd, outsideUsd }: Scene, amount = 1, rest: object = {}) =>
-  actOn(by, 'transferOut', moving(usd, outsideUsd, amount, rest));
+  by.actOn('transferOut', moving(usd, outsideUsd, amount, rest));
 const sent = async (by: TestPlatform, scene: Scene, amount?: number): Promise<string> =>
   (await send(by, scene, amount)).transaction.id;
 /** Creates or executes a quote, and returns the id of its payment. */
 const quoted = async (by: TestPlatform, name: 'createQuote' | 'executeQuote', input: object): Promise<string> =>
-  (await act(by, name, input, 'quote { status transaction { id } }')).quote?.transaction.id;
+  (await by.act(name, input, 'quote { status transaction { id } }')).quote?.transaction.id;
 
 /** The ways to begin a payment. Each returns the payment's id. */
 const ways: Readonly<Record<string, (by: TestPlatform, scene: Scene, rest?: object) => Promise<string>>> = {
   transferOut: async (by, scene, rest) => (await send(by, scene, 1_000, rest)).transaction.id,
   transferIn: async (by, { usd, outsideUsd }, rest) =>
-    (await actOn(by, 'transferIn', moving(outsideUsd, usd, 1_000, rest))).transaction.id,
+    (await by.actOn('transferIn', moving(outsideUsd, usd, 1_000, rest))).transaction.id,
   transferInternal: async (by, { usd }, rest) => {
-    const input = moving(usd, await ownAccount(platform, 'USD'), 1_000, rest);
-    return (await actOn(by, 'transferInternal', input)).transaction.id;
+    const input = moving(usd, await platform.ownAccount('USD'), 1_000, rest);
+    return (await by.actOn('transferInternal', input)).transaction.id;
   },
   'a quote executed immediately': (by, scene, rest) =>
     quoted(by, 'createQuote', usdToEur(scene, { immediatelyExecute: true, ...rest })),
   'a quote executed later': async (by, scene) =>
-    quoted(by, 'executeQuote', { quoteId: (await quote(by, usdToEur(scene))).id }),
+    quoted(by, 'executeQuote', { quoteId: (await by.quote(usdToEur(scene))).id }),
   'a quote paid by a pull': (by, { outsideUsd, outsideEur }) =>
     quoted(by, 'createQuote', between(outsideUsd, outsideEur, 1_000, { immediatelyExecute: true })),
   'a quote to a UMA address': async (by, { usd }) => {
     const destination = { uma: { umaAddress: uma, currency: 'USD' } };
-    const rest = { destination, lookupId: (await lookUp(by, uma)).id, senderCustomerInfo: sender };
+    const rest = { destination, lookupId: (await by.lookUp(uma)).id, senderCustomerInfo: sender };
     return quoted(by, 'createQuote', between(usd, '', 1_000, { ...rest, immediatelyExecute: true }));
   },
 };
@@ -83,27 +63,27 @@ const incoming = ['transferIn', 'a quote paid by a pull'];
 
 const waitFields = `status approvalDueAt createdById decidedById reconciliationReference quote { status }
   refund { amount { amount } } failureReason timeline { status reason }`;
-const shown = (by: TestPlatform, id: string) => fieldsOf(by, 'transaction', id, waitFields);
+const shown = (by: TestPlatform, id: string) => by.fieldsOf('transaction', id, waitFields);
 
 describe.each(Object.entries(ways))('a payment by %s', (way, begin) => {
   test.each([true, false])('waits until a second person approves it (money reserved: %s)', async (reserves) => {
-    const scene = await makeScene(platform, 10_000n);
+    const scene = await platform.makeScene(10_000n);
     const clerk = await clerkWith({ ...always, reserves });
     const id = await begin(clerk, scene);
     const waiting = { status: 'CREATED', decidedById: null, reconciliationReference: null };
     const approvalDueAt = expect.any(String);
     expect(await shown(boss, id)).toMatchObject({ ...waiting, createdById: clerk.tokenId, approvalDueAt });
     const isTaken = reserves && !incoming.includes(way);
-    expect(await balanceOf(platform, scene.usd)).toBe(isTaken ? 9_000n : 10_000n);
+    expect(await platform.balanceOf(scene.usd)).toBe(isTaken ? 9_000n : 10_000n);
     expect((await approve(boss, id)).transaction).toMatchObject({ id });
-    expect(await ended(platform, id)).toMatchObject({ status: 'COMPLETED', approvalDueAt: null });
+    expect(await platform.ended(id)).toMatchObject({ status: 'COMPLETED', approvalDueAt: null });
     expect(await shown(boss, id)).toMatchObject({ createdById: clerk.tokenId, decidedById: boss.tokenId });
     const balance = { transferIn: 11_000n, 'a quote paid by a pull': 10_000n }[way] ?? 9_000n;
-    expect(await balanceOf(platform, scene.usd)).toBe(balance);
+    expect(await platform.balanceOf(scene.usd)).toBe(balance);
   });
 
   test.each([true, false])('can be rejected without having moved money (money reserved: %s)', async (reserves) => {
-    const scene = await makeScene(platform, 10_000n);
+    const scene = await platform.makeScene(10_000n);
     const id = await begin(await clerkWith({ ...always, reserves }), scene);
     expect((await reject(boss, id, 'no contract')).transaction).toMatchObject({ status: 'REJECTED' });
     const isTaken = reserves && !incoming.includes(way);
@@ -112,35 +92,35 @@ describe.each(Object.entries(ways))('a payment by %s', (way, begin) => {
     expect(end.timeline.at(-1).reason).toBe('rejected: no contract');
     expect(end.refund).toEqual(isTaken ? { amount: { amount: '1000' } } : null);
     if (end.quote) expect(end.quote.status).toBe('FAILED');
-    expect(await balanceOf(platform, scene.usd)).toBe(10_000n);
+    expect(await platform.balanceOf(scene.usd)).toBe(10_000n);
     expect(await approve(boss, id)).toMatchObject({ code: 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL' });
   });
 
   test('expires if it is not decided in time', async () => {
-    const scene = await makeScene(platform, 10_000n);
+    const scene = await platform.makeScene(10_000n);
     const id = await begin(await clerkWith(always), scene);
     await passApproval(t, id);
     expect(await approve(boss, id)).toMatchObject({ code: 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL' });
-    const end = await ended(platform, id);
+    const end = await platform.ended(id);
     expect(end).toMatchObject({ status: 'EXPIRED', failureReason: 'PAYMENT_APPROVAL_TIMED_OUT' });
     expect(end.refund === null).toBe(incoming.includes(way));
     const { quote: offer } = await shown(platform, id);
     if (offer) expect(offer.status).toBe('EXPIRED');
     // The payment counts as executed, so it appears among the customer's payments.
     const { customerId } = scene;
-    expect(await idsIn(platform, 'transactions', { customerId, executed: true })).toEqual([id]);
-    expect(await idsIn(platform, 'transactions', { customerId, executed: false })).toEqual([]);
-    expect(await balanceOf(platform, scene.usd)).toBe(10_000n);
+    expect(await platform.idsIn('transactions', { customerId, executed: true })).toEqual([id]);
+    expect(await platform.idsIn('transactions', { customerId, executed: false })).toEqual([]);
+    expect(await platform.balanceOf(scene.usd)).toBe(10_000n);
   });
 });
 
 describe('a quote to be executed by a deposit', () => {
   const offer = async (by: TestPlatform) => {
-    const scene = await makeScene(platform, 0n);
-    const made = await quote(by, fundedIn('USD', scene, 1_000));
+    const scene = await platform.makeScene(0n);
+    const made = await by.quote(fundedIn('USD', scene, 1_000));
     return { scene, quoteId: made.id, id: made.transaction.id };
   };
-  const send = (quoteId: string) => actOn(platform, 'sandboxSend', { quoteId, currency: 'USD' });
+  const send = (quoteId: string) => platform.actOn('sandboxSend', { quoteId, currency: 'USD' });
 
   test('refuses a deposit before its approval, and accepts one afterwards', async () => {
     const { quoteId, id } = await offer(await clerkWith(always));
@@ -149,7 +129,7 @@ describe('a quote to be executed by a deposit', () => {
     expect(await send(quoteId)).toMatchObject({ code: 'CONFLICT', message });
     expect((await approve(boss, id)).transaction).toMatchObject({ status: 'PENDING' });
     await send(quoteId);
-    expect(await ended(platform, id)).toMatchObject({ status: 'COMPLETED' });
+    expect(await platform.ended(id)).toMatchObject({ status: 'COMPLETED' });
   });
 
   test('can be rejected', async () => {
@@ -161,17 +141,17 @@ describe('a quote to be executed by a deposit', () => {
   test('expires together with its approval', async () => {
     const { quoteId, id } = await offer(await clerkWith(always));
     await passExpiry(t, quoteId);
-    expect(await ended(platform, id)).toMatchObject({ status: 'EXPIRED', failureReason: 'QUOTE_EXPIRED' });
+    expect(await platform.ended(id)).toMatchObject({ status: 'EXPIRED', failureReason: 'QUOTE_EXPIRED' });
   });
 });
 
 describe('a policy that demands an approval', () => {
   /** Returns the status of a new payment made with transferOut. */
   const statusOf = async (by: TestPlatform, from: string, to: string, amount: number): Promise<string> =>
-    (await actOn(by, 'transferOut', moving(from, to, amount))).transaction.status;
+    (await by.actOn('transferOut', moving(from, to, amount))).transaction.status;
 
   test('does so above an amount, and in currencies without a limit', async () => {
-    const scene = await makeScene(platform, 10_000n);
+    const scene = await platform.makeScene(10_000n);
     const clerk = await clerkWith({ above: [{ currency: 'USD', amount: { decimal: '5.00' } }] });
     const amounts = [500, 501].map((amount) => statusOf(clerk, scene.usd, scene.outsideUsd, amount));
     expect(await Promise.all(amounts)).toEqual(['PENDING', 'CREATED']);
@@ -180,43 +160,43 @@ describe('a policy that demands an approval', () => {
   });
 
   test('does so for a receiver that its subject has not paid before; failed payments do not count', async () => {
-    const scene = await makeScene(platform, 100_000n);
+    const scene = await platform.makeScene(100_000n);
     const to = scene.outsideUsd;
-    const failing = (await makeScene(platform, 0n, '002')).outsideUsd;
+    const failing = (await platform.makeScene(0n, '002')).outsideUsd;
     const clerk = await clerkWith({ newReceivers: true });
     // The platform has paid this receiver before, but the clerk has not.
-    await ended(platform, (await actOn(platform, 'transferOut', moving(scene.usd, to, 1))).transaction.id);
-    const first = (await actOn(clerk, 'transferOut', moving(scene.usd, to, 1))).transaction;
+    await platform.ended((await platform.actOn('transferOut', moving(scene.usd, to, 1))).transaction.id);
+    const first = (await clerk.actOn('transferOut', moving(scene.usd, to, 1))).transaction;
     expect(first.status).toBe('CREATED');
     expect(await statusOf(clerk, scene.usd, to, 1)).toBe('CREATED');
     await approve(boss, first.id);
-    await ended(platform, first.id);
+    await platform.ended(first.id);
     expect(await statusOf(clerk, scene.usd, to, 1)).toBe('PENDING');
     expect(await statusOf(clerk, scene.usd, stranger.outsideUsd, 1)).toBe('CREATED');
-    const lost = (await actOn(clerk, 'transferOut', moving(scene.usd, failing, 1))).transaction;
+    const lost = (await clerk.actOn('transferOut', moving(scene.usd, failing, 1))).transaction;
     await approve(boss, lost.id);
-    expect(await ended(platform, lost.id)).toMatchObject({ status: 'FAILED' });
+    expect(await platform.ended(lost.id)).toMatchObject({ status: 'FAILED' });
     expect(await statusOf(clerk, scene.usd, failing, 1)).toBe('CREATED');
     // For a customer's policy, a receiver is not new if any token has paid it on the customer's behalf.
-    await succeed(platform, 'setPolicy', { subjectId: scene.customerId, approval: { newReceivers: true } });
+    await platform.succeed('setPolicy', { subjectId: scene.customerId, approval: { newReceivers: true } });
     expect(await statusOf(platform, scene.usd, to, 1)).toBe('PENDING');
     expect(await statusOf(platform, scene.usd, stranger.outsideUsd, 1)).toBe('CREATED');
   });
 
   test('treats a UMA address like an account', async () => {
-    const scene = await makeScene(platform, 100_000n);
+    const scene = await platform.makeScene(100_000n);
     const clerk = await clerkWith({ newReceivers: true });
     const toUma = ways['a quote to a UMA address'] ?? Promise.reject;
     const first = await toUma(clerk, scene);
     await approve(boss, first);
-    await ended(platform, first);
-    expect((await transactionOf(platform, await toUma(clerk, scene))).status).not.toBe('CREATED');
+    await platform.ended(first);
+    expect((await platform.transactionOf(await toUma(clerk, scene))).status).not.toBe('CREATED');
   });
 
   test("applies to the customer's app, which sees that its payment waits, but not whose tokens decide", async () => {
-    const scene = await makeScene(platform, 10_000n);
-    await succeed(platform, 'setPolicy', { subjectId: scene.customerId, approval: always });
-    const app = await payingApp(platform, { customerId: scene.customerId });
+    const scene = await platform.makeScene(10_000n);
+    await platform.succeed('setPolicy', { subjectId: scene.customerId, approval: always });
+    const app = await platform.payingApp({ customerId: scene.customerId });
     const id = await sent(app, scene);
     expect(await shown(app, id)).toMatchObject({ status: 'CREATED', createdById: app.tokenId });
     expect(await approve(app, id)).toMatchObject({ code: 'FORBIDDEN' });
@@ -227,10 +207,10 @@ describe('a policy that demands an approval', () => {
   });
 
   test('counts the payment when it is requested, and no longer once it is rejected', async () => {
-    const scene = await makeScene(platform, 10_000n);
-    const clerk = await serverOf(platform, 'VIEW', 'TRANSACT');
+    const scene = await platform.makeScene(10_000n);
+    const clerk = await platform.serverOf('VIEW', 'TRANSACT');
     const limits = [{ period: 'DAY', payments: 1 }];
-    await succeed(platform, 'setPolicy', { subjectId: clerk.tokenId, approval: always, limits });
+    await platform.succeed('setPolicy', { subjectId: clerk.tokenId, approval: always, limits });
     const id = await sent(clerk, scene);
     expect(await send(clerk, scene)).toMatchObject({ code: 'LIMIT_EXCEEDED' });
     await reject(boss, id);
@@ -238,7 +218,7 @@ describe('a policy that demands an approval', () => {
   });
 
   test('is reported by a dry run', async () => {
-    const scene = await makeScene(platform, 10_000n);
+    const scene = await platform.makeScene(10_000n);
     const dryRun = async (by: TestPlatform) => {
       const query = `mutation ($input: TransferOutInput!) { transferOut(input: $input) { ... on ValidatedPayment { approvalDueAt } } }`;
       const input = { ...moving(scene.usd, scene.outsideUsd, 1), idempotencyKey: 'k', validateOnly: true };
@@ -254,7 +234,7 @@ describe('a policy that demands an approval', () => {
     [{ above: [{ currency: 'XXX', amount: { units: 1 } }] }, 'INVALID_CURRENCY', ['above', 0, 'currency']],
     [{ above: [1, 2].map((units) => ({ currency: 'USD', amount: { units } })) }, 'INVALID_INPUT', ['above', 1]],
   ])('as %j is refused', async (approval, code, path) => {
-    const refused = await act(platform, 'setPolicy', { subjectId: boss.tokenId, approval });
+    const refused = await platform.act('setPolicy', { subjectId: boss.tokenId, approval });
     expect(refused).toMatchObject(refusal(code, 'approval', ...path));
   });
 });
@@ -262,18 +242,18 @@ describe('a policy that demands an approval', () => {
 describe('a requester can never approve', () => {
   const everything = ['VIEW', 'TRANSACT', 'APPROVE', 'MANAGE'] as const;
   const limited = async () => {
-    const scene = await makeScene(platform, 10_000n);
-    await succeed(platform, 'setPolicy', { subjectId: scene.customerId, approval: always });
+    const scene = await platform.makeScene(10_000n);
+    await platform.succeed('setPolicy', { subjectId: scene.customerId, approval: always });
     return scene;
   };
 
   test('through an ancestor or a descendant of its token', async () => {
     const scene = await limited();
-    const one = await serverOf(platform, ...everything);
-    const child = await serverOf(one, ...everything);
-    const grandchild = await serverOf(child, ...everything);
-    const other = await serverOf(platform, ...everything);
-    const app = await payingApp(child, { customerId: scene.customerId });
+    const one = await platform.serverOf(...everything);
+    const child = await one.serverOf(...everything);
+    const grandchild = await child.serverOf(...everything);
+    const other = await platform.serverOf(...everything);
+    const app = await child.payingApp({ customerId: scene.customerId });
     const may = async (asks: TestPlatform, decides: TestPlatform) =>
       (await approve(decides, await sent(asks, scene))).code ?? 'APPROVED';
     const related = [one, child, grandchild];
@@ -284,10 +264,10 @@ describe('a requester can never approve', () => {
   });
 
   test('through another token that the same policy limits', async () => {
-    const scene = await makeScene(platform, 10_000n);
-    const head = await serverOf(platform, ...everything);
-    const [clerk, colleague] = [await serverOf(head, ...everything), await serverOf(head, ...everything)];
-    await succeed(platform, 'setPolicy', { subjectId: head.tokenId, approval: always });
+    const scene = await platform.makeScene(10_000n);
+    const head = await platform.serverOf(...everything);
+    const [clerk, colleague] = [await head.serverOf(...everything), await head.serverOf(...everything)];
+    await platform.succeed('setPolicy', { subjectId: head.tokenId, approval: always });
     const id = await sent(clerk, scene);
     expect(await approve(colleague, id)).toMatchObject({ code: 'FORBIDDEN' });
     expect((await approve(boss, id)).transaction).toMatchObject({ status: 'PENDING' });
@@ -295,10 +275,10 @@ describe('a requester can never approve', () => {
 
   test('a payment whose quote it executed', async () => {
     const scene = await limited();
-    const [one, other] = [await serverOf(platform, ...everything), await serverOf(platform, ...everything)];
-    const { id: quoteId, transaction } = await quote(one, usdToEur(scene));
+    const [one, other] = [await platform.serverOf(...everything), await platform.serverOf(...everything)];
+    const { id: quoteId, transaction } = await one.quote(usdToEur(scene));
     expect(await shown(one, transaction.id)).toMatchObject({ status: 'PENDING', createdById: null });
-    await execute(other, quoteId);
+    await other.execute(quoteId);
     expect(await approve(other, transaction.id)).toMatchObject({ code: 'FORBIDDEN' });
     expect((await approve(one, transaction.id)).transaction).toMatchObject({ status: 'PROCESSING' });
     expect(await shown(one, transaction.id)).toMatchObject({ createdById: other.tokenId, decidedById: one.tokenId });
@@ -307,14 +287,14 @@ describe('a requester can never approve', () => {
   test('a token without APPROVE cannot decide; APPROVE alone neither pays nor decides incoming payments', async () => {
     const scene = await limited();
     const id = await sent(platform, scene);
-    const clerk = await serverOf(platform, 'VIEW', 'TRANSACT', 'MANAGE');
+    const clerk = await platform.serverOf('VIEW', 'TRANSACT', 'MANAGE');
     for (const decide of [approve, reject]) expect(await decide(clerk, id)).toMatchObject({ code: 'FORBIDDEN' });
     expect(await send(boss, scene)).toMatchObject({ code: 'FORBIDDEN' });
-    const announced = await announce(platform, scene.customerId, 1);
+    const announced = await platform.announce(scene.customerId, 1);
     for (const decide of [approve, reject])
       expect(await decide(boss, announced.id)).toMatchObject({ code: 'FORBIDDEN' });
     const app = tokenInput({ customerId: scene.customerId, permissions: ['VIEW', 'APPROVE'] });
-    expect(await act(platform, 'createClientToken', app)).toMatchObject({ code: 'INVALID_INPUT' });
+    expect(await platform.act('createClientToken', app)).toMatchObject({ code: 'INVALID_INPUT' });
   });
 });
 
@@ -325,9 +305,9 @@ describe('only one of several concurrent decisions takes effect', () => {
   const late = 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL';
 
   test('money moves once, whether a payment is approved twice, approved and rejected, or approved at the deadline', async () => {
-    const scene = await makeScene(platform, 1_000_000n);
+    const scene = await platform.makeScene(1_000_000n);
     const clerk = await clerkWith(always);
-    const second = await serverOf(platform, 'VIEW', 'APPROVE');
+    const second = await platform.serverOf('VIEW', 'APPROVE');
     const ask = () => sent(clerk, scene, 10);
     let paid = 0n;
     for (let round = 0; round < 8; round += 1) {
@@ -335,50 +315,50 @@ describe('only one of several concurrent decisions takes effect', () => {
       expect(await race(approve(boss, twice), approve(second, twice))).toEqual(['DONE', late]);
       expect(await race(approve(boss, both), reject(second, both))).toEqual(['DONE', late]);
       await Promise.all([passApproval(t, atDeadline), approve(boss, atDeadline)]);
-      const ends = await Promise.all([twice, both, atDeadline].map((id) => ended(platform, id)));
+      const ends = await Promise.all([twice, both, atDeadline].map((id) => platform.ended(id)));
       for (const { status } of ends) expect(['COMPLETED', 'REJECTED', 'EXPIRED']).toContain(status);
       paid += 10n * BigInt(ends.filter(({ status }) => status === 'COMPLETED').length);
     }
-    expect(await balanceOf(platform, scene.usd)).toBe(1_000_000n - paid);
+    expect(await platform.balanceOf(scene.usd)).toBe(1_000_000n - paid);
   });
 
   test('executing a quote twice while it waits leaves only one payment waiting', async () => {
-    const scene = await makeScene(platform, 10_000n);
+    const scene = await platform.makeScene(10_000n);
     const clerk = await clerkWith(always);
-    const { id, transaction } = await quote(clerk, usdToEur(scene));
-    expect(await race(execute(clerk, id), execute(clerk, id))).toEqual(['CONFLICT', 'DONE']);
-    expect(await execute(clerk, id)).toMatchObject({ code: 'CONFLICT' });
-    expect(await balanceOf(platform, scene.usd)).toBe(9_000n);
+    const { id, transaction } = await clerk.quote(usdToEur(scene));
+    expect(await race(clerk.execute(id), clerk.execute(id))).toEqual(['CONFLICT', 'DONE']);
+    expect(await clerk.execute(id)).toMatchObject({ code: 'CONFLICT' });
+    expect(await platform.balanceOf(scene.usd)).toBe(9_000n);
     await approve(boss, transaction.id);
-    expect(await execute(clerk, id)).toMatchObject({ code: 'CONFLICT' });
-    expect(await ended(platform, transaction.id)).toMatchObject({ status: 'COMPLETED' });
-    expect(await balanceOf(platform, scene.usd)).toBe(9_000n);
+    expect(await clerk.execute(id)).toMatchObject({ code: 'CONFLICT' });
+    expect(await platform.ended(transaction.id)).toMatchObject({ status: 'COMPLETED' });
+    expect(await platform.balanceOf(scene.usd)).toBe(9_000n);
   });
 
   test('a repeated request with the same key returns the same payment, before and after its approval', async () => {
-    const scene = await makeScene(platform, 10_000n);
+    const scene = await platform.makeScene(10_000n);
     const clerk = await clerkWith(always);
     const repeat = () => send(clerk, scene, 10, { idempotencyKey: 'rent-november' });
     const [{ transaction }, again] = await Promise.all([repeat(), repeat()]);
     expect(again.transaction).toMatchObject({ id: transaction.id, status: 'CREATED' });
     await approve(boss, transaction.id);
-    await ended(platform, transaction.id);
+    await platform.ended(transaction.id);
     expect((await repeat()).transaction).toMatchObject({ id: transaction.id, status: 'CREATED' });
-    expect(await balanceOf(platform, scene.usd)).toBe(9_990n);
+    expect(await platform.balanceOf(scene.usd)).toBe(9_990n);
   });
 
   test('money that was not reserved must be available when the payment is approved', async () => {
-    const scene = await makeScene(platform, 1_000n);
+    const scene = await platform.makeScene(1_000n);
     const clerk = await clerkWith({ always: true, reserves: false });
     const [one, other] = [await sent(clerk, scene, 600), await sent(clerk, scene, 600)];
     await approve(boss, one);
     expect(await approve(boss, other)).toMatchObject({ code: 'INSUFFICIENT_BALANCE' });
-    expect((await transactionOf(platform, other)).status).toBe('CREATED');
+    expect((await platform.transactionOf(other)).status).toBe('CREATED');
   });
 });
 
 test('events, webhooks, live lists and REST show that a payment waits, who requested it and who decided', async () => {
-  const scene = await makeScene(platform, 10_000n);
+  const scene = await platform.makeScene(10_000n);
   const receiver = await ownReceiver();
   await createEndpoint(platform, { url: receiver.url, eventTypes: ['OUTGOING_PAYMENT'] });
   const clerk = await clerkWith(always);
@@ -398,7 +378,7 @@ test('events, webhooks, live lists and REST show that a payment waits, who reque
   expect(await asRest()).toMatchObject({ status: 'CREATED', ...requested });
   const decided = await rest.ask('POST', `/transactions/${transaction.id}/approve`, {});
   expect(decided).toMatchObject({ status: 'PENDING', decidedById: boss.tokenId });
-  await untilStatus(platform, transaction.id, 'COMPLETED');
+  await platform.untilStatus(transaction.id, 'COMPLETED');
   await receiver.until((all) => all.some(({ body }) => body.transaction?.status === 'COMPLETED'));
   const bodies = receiver.received.map(({ body }) => body.transaction).filter((one) => one?.id === transaction.id);
   const facts = (one: Data) => [one.status, one.createdById, one.decidedById ?? null, one.approvalDueAt !== undefined];

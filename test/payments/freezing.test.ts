@@ -1,25 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import {
-  act,
-  announce,
-  between,
-  ended,
-  execute,
-  feedEnd,
-  followed,
-  moving,
-  pay,
-  quote,
-  seen,
-  succeed,
-  usdToEur,
-} from '../setup/acts.ts';
+import { between, moving, usdToEur } from '../setup/acts.ts';
 import { fundedQuote, sendDeposit } from '../setup/funded-quote.ts';
 import { type Data, inTurn, testGateway } from '../setup/gateway.ts';
 import { runOps } from '../setup/ops.ts';
 import { passDelay } from '../setup/passing-time.ts';
 import { restClient, restTransfer } from '../setup/rest.ts';
-import { balanceOf, chargeFees, fund, makeScene, ownAccount, payingApp, type Scene } from '../setup/scene.ts';
+import { chargeFees, type Scene } from '../setup/scene.ts';
 
 // Operators freeze a customer or an account: no new payment moves money to or from it, and payments in flight continue
 // (decision 78).
@@ -27,7 +13,7 @@ import { balanceOf, chargeFees, fund, makeScene, ownAccount, payingApp, type Sce
 const t = await testGateway();
 const platform = t.platform;
 /** The platform's own account. */
-const own = await ownAccount(platform, 'USD');
+const own = await platform.ownAccount('USD');
 
 const why = ['--reason', 'a court order', '--by', 'Ada'];
 const ops = (...args: string[]) => runOps(t.databaseUrl, ['--json', ...args, ...why]);
@@ -38,15 +24,15 @@ async function thaw(id: string): Promise<void> {
   expect([code, JSON.parse(out)]).toEqual([0, { id, frozenAt: null, changed: true }]);
 }
 
-const move = (from: string, to: string, amount = 10) => act(platform, 'transferInternal', moving(from, to, amount));
-const out = ({ usd, outsideUsd }: Scene) => act(platform, 'transferOut', moving(usd, outsideUsd, 10));
-const pull = ({ usd, outsideUsd }: Scene) => act(platform, 'transferIn', moving(outsideUsd, usd, 10));
-const quoted = (from: Scene, to: Scene) => act(platform, 'createQuote', between(from.usd, to.eur, 10));
+const move = (from: string, to: string, amount = 10) => platform.act('transferInternal', moving(from, to, amount));
+const out = ({ usd, outsideUsd }: Scene) => platform.act('transferOut', moving(usd, outsideUsd, 10));
+const pull = ({ usd, outsideUsd }: Scene) => platform.act('transferIn', moving(outsideUsd, usd, 10));
+const quoted = (from: Scene, to: Scene) => platform.act('createQuote', between(from.usd, to.eur, 10));
 const executed = { __typename: 'ExecuteQuoteSuccess' };
 const register = (customerId: string, iban: string) => {
   const beneficiary = { individual: { fullName: 'Grace Hopper' } };
   const input = { customerId, currency: 'EUR', accountInfo: { iban: { iban, swiftBic: 'COBADEFF' } }, beneficiary };
-  return act(platform, 'createExternalAccount', input, 'account { id }');
+  return platform.act('createExternalAccount', input, 'account { id }');
 };
 const never = { sandboxScenario: { delayMs: 3_600_000 } };
 
@@ -54,8 +40,8 @@ describe('a frozen customer', () => {
   const refused = { __typename: 'ForbiddenError', code: 'CUSTOMER_FROZEN', message: 'the customer is frozen' };
 
   test('makes and receives no payment of any kind, and can do both again once thawed', async () => {
-    const [scene, other] = [await makeScene(platform, 10_000n), await makeScene(platform, 10_000n)];
-    const made = await quote(platform, usdToEur(scene));
+    const [scene, other] = [await platform.makeScene(10_000n), await platform.makeScene(10_000n)];
+    const made = await platform.quote(usdToEur(scene));
     const funded = await fundedQuote(platform, scene);
     expect((await freeze(scene.customerId)).code).toBe(0);
     const acts = [
@@ -67,47 +53,47 @@ describe('a frozen customer', () => {
       () => move(scene.usd, own),
       () => quoted(scene, other),
       () => quoted(other, scene),
-      () => execute(platform, made.id),
+      () => platform.execute(made.id),
       () => sendDeposit(platform, funded),
-      () => act(platform, 'deleteCustomer', { customerId: scene.customerId }),
+      () => platform.act('deleteCustomer', { customerId: scene.customerId }),
     ];
     for (const one of acts) expect(await one()).toMatchObject(refused);
-    expect(await balanceOf(platform, scene.usd)).toBe(10_000n);
+    expect(await platform.balanceOf(scene.usd)).toBe(10_000n);
     // External money still arrives.
-    await fund(platform, scene.usd, 5n);
-    expect(await balanceOf(platform, scene.usd)).toBe(10_005n);
+    await platform.fund(scene.usd, 5n);
+    expect(await platform.balanceOf(scene.usd)).toBe(10_005n);
 
     await thaw(scene.customerId);
-    expect(await execute(platform, made.id)).toMatchObject(executed);
+    expect(await platform.execute(made.id)).toMatchObject(executed);
     for (const one of acts.slice(0, 5)) expect((await one()).__typename).toMatch(/Success$/);
   });
 
   test('does not stop payments in progress: a payment, its refund, an incoming payment under approval', async () => {
-    const scene = await makeScene(platform, 1_000n, '004');
-    const transaction = await announce(platform, scene.customerId, 100);
-    const failing = await pay(platform, scene, 1_000, { sandboxScenario: { delayMs: 300 } });
+    const scene = await platform.makeScene(1_000n, '004');
+    const transaction = await platform.announce(scene.customerId, 100);
+    const failing = await platform.pay(scene, 1_000, { sandboxScenario: { delayMs: 300 } });
     await freeze(scene.customerId);
-    expect(await announce(platform, scene.customerId, 100)).toMatchObject(refused);
-    const approved = await act(platform, 'approveTransaction', { transactionId: transaction.id });
+    expect(await platform.announce(scene.customerId, 100)).toMatchObject(refused);
+    const approved = await platform.act('approveTransaction', { transactionId: transaction.id });
     expect(approved).toMatchObject({ __typename: 'ApproveTransactionSuccess' });
-    expect(await ended(platform, transaction.id)).toMatchObject({ status: 'COMPLETED' });
-    expect(await ended(platform, failing.id)).toMatchObject({ status: 'FAILED' });
-    expect(await balanceOf(platform, scene.usd)).toBe(1_100n);
+    expect(await platform.ended(transaction.id)).toMatchObject({ status: 'COMPLETED' });
+    expect(await platform.ended(failing.id)).toMatchObject({ status: 'FAILED' });
+    expect(await platform.balanceOf(scene.usd)).toBe(1_100n);
   });
 
   test('cannot register accounts; its app still reads, and other apps do not learn that it is frozen', async () => {
-    const [scene, other] = [await makeScene(platform, 100n), await makeScene(platform, 100n)];
-    const app = await payingApp(platform, { customerId: scene.customerId });
-    const stranger = await payingApp(platform, { customerId: other.customerId });
-    const theirs = await quote(platform, between(other.usd, scene.eur, 10));
+    const [scene, other] = [await platform.makeScene(100n), await platform.makeScene(100n)];
+    const app = await platform.payingApp({ customerId: scene.customerId });
+    const stranger = await platform.payingApp({ customerId: other.customerId });
+    const theirs = await platform.quote(between(other.usd, scene.eur, 10));
     await freeze(scene.customerId);
     const answer = await register(scene.customerId, 'DE00500105175407324931');
     expect(answer).toMatchObject({ ...refused, path: ['input', 'customerId'] });
     const { customers } = await app.ask('{ customers { edges { node { frozenAt } } } }');
     expect(customers.edges).toEqual([{ node: { frozenAt: expect.any(String) } }]);
-    expect(await quote(app, usdToEur(scene))).toMatchObject(refused);
+    expect(await app.quote(usdToEur(scene))).toMatchObject(refused);
     const unnamed = { code: 'USER_NOT_READY', message: 'a customer in this payment cannot move money' };
-    expect(await execute(stranger, theirs.id)).toMatchObject(unnamed);
+    expect(await stranger.execute(theirs.id)).toMatchObject(unnamed);
   });
 });
 
@@ -115,9 +101,9 @@ describe('a frozen account', () => {
   const refused = { __typename: 'ForbiddenError', code: 'ACCOUNT_FROZEN', message: 'the account is frozen' };
 
   test('makes and receives no payment, while the other accounts of its customer do', async () => {
-    const [scene, other] = [await makeScene(platform, 10_000n), await makeScene(platform, 10_000n)];
-    await fund(platform, scene.eur, 100n);
-    const made = await quote(platform, usdToEur(scene));
+    const [scene, other] = [await platform.makeScene(10_000n), await platform.makeScene(10_000n)];
+    await platform.fund(scene.eur, 100n);
+    const made = await platform.quote(usdToEur(scene));
     await freeze(scene.usd);
     for (const [answer, ...path] of [
       [await out(scene), 'sourceAccountId'],
@@ -125,62 +111,62 @@ describe('a frozen account', () => {
       [await move(scene.usd, own), 'sourceAccountId'],
       [await move(other.usd, scene.usd), 'destinationAccountId'],
       [await quoted(scene, other), 'source', 'account', 'accountId'],
-      [await execute(platform, made.id), 'quoteId'],
+      [await platform.execute(made.id), 'quoteId'],
     ])
       expect(answer).toMatchObject({ ...refused, path: ['input', ...path] });
-    const eur = await act(platform, 'transferOut', moving(scene.eur, scene.outsideEur, 10));
+    const eur = await platform.act('transferOut', moving(scene.eur, scene.outsideEur, 10));
     expect(eur).toMatchObject({ __typename: 'TransferOutSuccess' });
-    await fund(platform, scene.usd, 5n);
+    await platform.fund(scene.usd, 5n);
     await thaw(scene.usd);
-    expect(await execute(platform, made.id)).toMatchObject(executed);
+    expect(await platform.execute(made.id)).toMatchObject(executed);
   });
 
   test('that belongs to the platform returns no fees: the service bears the fee of a returned payment', async () => {
     const earning = await t.newPlatform('earning');
     await chargeFees(t, earning);
-    const [scene, earnings] = [await makeScene(earning, 1_000n), await ownAccount(earning, 'USD')];
-    await fund(earning, earnings, 1_000n);
+    const [scene, earnings] = [await earning.makeScene(1_000n), await earning.ownAccount('USD')];
+    await earning.fund(earnings, 1_000n);
     const sandboxScenario = { returnAfterMs: 3_600_000 };
     const leaving = await Promise.all(
       [scene.usd, earnings].map(async (usd) => {
-        const made = await quote(earning, usdToEur({ ...scene, usd }, { sandboxScenario, immediatelyExecute: true }));
-        expect(await ended(earning, made.transaction.id)).toMatchObject({ status: 'COMPLETED' });
+        const made = await earning.quote(usdToEur({ ...scene, usd }, { sandboxScenario, immediatelyExecute: true }));
+        expect(await earning.ended(made.transaction.id)).toMatchObject({ status: 'COMPLETED' });
         return made.transaction.id;
       }),
     );
     await freeze(earnings);
-    const after = await feedEnd(earning);
+    const after = await earning.feedEnd();
     for (const id of leaving) {
       await passDelay(t, id);
-      await seen(earning, after, (one) => one.id === id && one.status === 'REFUNDED');
+      await earning.seen(after, (one) => one.id === id && one.status === 'REFUNDED');
     }
     // The platform's own payment is returned less the fee that the platform itself has earned, so its balance does not
     // fall.
-    expect([await balanceOf(earning, scene.usd), await balanceOf(earning, earnings)]).toEqual([1_000n, 1_025n]);
+    expect([await earning.balanceOf(scene.usd), await earning.balanceOf(earnings)]).toEqual([1_000n, 1_025n]);
   });
 
   test('outside is neither paid nor pulled from, and cannot be deleted', async () => {
-    const scene = await makeScene(platform, 10_000n);
+    const scene = await platform.makeScene(10_000n);
     await freeze(scene.outsideUsd);
-    const remove = () => act(platform, 'deleteExternalAccount', { accountId: scene.outsideUsd });
+    const remove = () => platform.act('deleteExternalAccount', { accountId: scene.outsideUsd });
     for (const one of [out(scene), pull(scene), remove()]) expect(await one).toMatchObject(refused);
     await thaw(scene.outsideUsd);
     expect(await out(scene)).toMatchObject({ __typename: 'TransferOutSuccess' });
   });
 
   test('outside cannot be registered again while frozen, even if it is INACTIVE, but can be once it is thawed', async () => {
-    const { customerId } = await makeScene(platform, 0n);
+    const { customerId } = await platform.makeScene(0n);
     const again = () => register(customerId, 'DE89370400440532013000');
     const { id } = (await again()).account;
     await freeze(id);
-    await succeed(platform, 'sandboxSetExternalAccountStatus', { accountId: id, status: 'INACTIVE' });
+    await platform.succeed('sandboxSetExternalAccountStatus', { accountId: id, status: 'INACTIVE' });
     expect(await again()).toMatchObject({ __typename: 'ConflictError' });
     await thaw(id);
     expect(await again()).toMatchObject({ __typename: 'CreateExternalAccountSuccess' });
   });
 
   test('shows in REST when it was frozen, and cannot pay there; nor can an account of a frozen customer', async () => {
-    const { customerId, usd, outsideUsd } = await makeScene(platform, 1_000n);
+    const { customerId, usd, outsideUsd } = await platform.makeScene(1_000n);
     const rest = await restClient(t.url, platform.authorization);
     for (const [id, path, code, named] of [
       [usd, `/customers/internal-accounts?customerId=${customerId}&currency=USD`, 'ACCOUNT_FROZEN', { accountId: usd }],
@@ -197,8 +183,8 @@ describe('a frozen account', () => {
   });
 
   test('appears in the feed when it is frozen and when it is thawed, like a customer', async () => {
-    const scene = await makeScene(platform, 0n);
-    const after = await feedEnd(platform);
+    const scene = await platform.makeScene(0n);
+    const after = await platform.feedEnd();
     for (const id of [scene.usd, scene.customerId]) {
       await freeze(id);
       await thaw(id);
@@ -209,7 +195,7 @@ describe('a frozen account', () => {
       (account?.id === scene.usd && (events.length > 0 || account.frozenAt)) ||
       (customer?.id === scene.customerId && (events.length > 2 || customer.frozenAt));
     const events: Data[] = [];
-    await followed(platform, query, { after }, (event) => isFreezing(event) && events.push(event) === 4);
+    await platform.followed(query, { after }, (event) => isFreezing(event) && events.push(event) === 4);
     const time = expect.any(String);
     expect(events).toMatchObject([
       { type: 'ACCOUNT_CHANGE', account: { frozenAt: time } },
@@ -221,7 +207,7 @@ describe('a frozen account', () => {
 });
 
 test('the command reports what it did, does nothing twice, and refuses invalid input', async () => {
-  const scene = await makeScene(platform, 0n);
+  const scene = await platform.makeScene(0n);
   const people = await runOps(t.databaseUrl, ['account', 'freeze', scene.usd, ...why]);
   const out = expect.stringMatching(/^InternalAccount:\S+ has been frozen since \S+Z\.$/);
   expect(people).toMatchObject({ code: 0, out });
@@ -239,19 +225,19 @@ test('the command reports what it did, does nothing twice, and refuses invalid i
 
 describe('a freeze that races a payment', () => {
   test('of a customer lets an earlier execution through, and stops a later one', async () => {
-    const scene = await makeScene(platform, 1_000n);
-    const [before, after] = [await quote(platform, usdToEur(scene, never)), await quote(platform, usdToEur(scene))];
+    const scene = await platform.makeScene(1_000n);
+    const [before, after] = [await platform.quote(usdToEur(scene, never)), await platform.quote(usdToEur(scene))];
     const stop = () => freeze(scene.customerId);
-    const [first] = await inTurn(t, ['account', scene.usd], () => execute(platform, before.id), stop);
+    const [first] = await inTurn(t, ['account', scene.usd], () => platform.execute(before.id), stop);
     expect(first).toMatchObject(executed);
     await thaw(scene.customerId);
-    const late = () => execute(platform, after.id);
+    const late = () => platform.execute(after.id);
     const [frozen, refused] = await inTurn(t, ['customer', scene.customerId], stop, late);
     expect([frozen.code, refused.code]).toEqual([0, 'CUSTOMER_FROZEN']);
   });
 
   test('of an account, or of a customer whose payment locks only the account, is ordered by the lock', async () => {
-    const scene = await makeScene(platform, 1_000n);
+    const scene = await platform.makeScene(1_000n);
     for (const id of [scene.usd, scene.customerId]) {
       const [pays, stops] = [() => move(scene.usd, own), () => freeze(id)];
       const [moved] = await inTurn(t, ['account', scene.usd], pays, stops);

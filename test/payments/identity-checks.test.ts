@@ -1,9 +1,7 @@
 import { expect, test } from 'vitest';
 import { checkDueIdentities, wakeIdentityCheck } from '../../src/domain/customers/identity-checks.ts';
 import type { IdentityAnswer, IdentityRequest } from '../../src/rails/rail-parts.ts';
-import { act, succeed } from '../setup/acts.ts';
 import { testGateway, uuidIn, withRail } from '../setup/gateway.ts';
-import { newCustomer } from '../setup/scene.ts';
 
 // How the gateway works with a rail that rechecks identities. The test plays the rail.
 
@@ -39,7 +37,7 @@ async function standing(id: string): Promise<[status: string, version: number, s
 }
 
 test('a due check is made once, and its result is kept until the next check is due', async () => {
-  const id = await newCustomer(t.platform);
+  const id = await t.platform.newCustomer();
   expect(await checked('REJECTED')).toEqual([]);
   await wake(id);
   await set(id, `clock_timestamp() + interval '1 minute'`);
@@ -58,13 +56,13 @@ test('a due check is made once, and its result is kept until the next check is d
 
 test('a result counts only if the name is unchanged, the customer is not deleted, and no newer check is pending', async () => {
   const ids: string[] = [];
-  for (let made = 0; made < 4; made += 1) ids.push(await newCustomer(t.platform));
+  for (let made = 0; made < 4; made += 1) ids.push(await t.platform.newCustomer());
   const [renamed = '', deleted = '', woken = '', wokenAtEnd = ''] = ids;
   for (const id of ids) await wake(id);
   const details = { individual: { fullName: 'Grace Hopper 001' } };
   const meanwhile: Readonly<Record<string, () => Promise<unknown>>> = {
-    [renamed]: () => succeed(t.platform, 'updateCustomer', { customerId: renamed, details }),
-    [deleted]: () => act(t.platform, 'deleteCustomer', { customerId: deleted }),
+    [renamed]: () => t.platform.succeed('updateCustomer', { customerId: renamed, details }),
+    [deleted]: () => t.platform.act('deleteCustomer', { customerId: deleted }),
     [woken]: () => wake(woken),
     [wokenAtEnd]: () => wake(wokenAtEnd),
   };
@@ -83,7 +81,7 @@ test('a result counts only if the name is unchanged, the customer is not deleted
 });
 
 test('a check that needs an unavailable rail is retried at growing intervals', async () => {
-  const id = await newCustomer(t.platform);
+  const id = await t.platform.newCustomer();
   await wake(id);
   for (const [attempts, seconds] of [
     [7, 100],

@@ -5,17 +5,16 @@ import { expireQuotes } from '../../src/domain/quotes/expiry.ts';
 import { closeCases, listCases } from '../../src/domain/settlement/cases.ts';
 import { settleDueOrders } from '../../src/domain/settlement/settlement.ts';
 import type { Rail, RailOutcome } from '../../src/rails/rail.ts';
-import { ended, execute, pay, quote, umaAddressOf, umaQuote, usdToEur } from '../setup/acts.ts';
+import { usdToEur } from '../setup/acts.ts';
 import { withRail as replaceRail, startTestGateway, tester, testGateway, untilRows, uuidIn } from '../setup/gateway.ts';
-import { makeScene } from '../setup/scene.ts';
 
 /** A gateway that only serves, without workers. */
 const t = await testGateway({ ROLE: 'serve', SANDBOX_PACE_MS: 0 });
 const { platform } = t;
 const { payments } = t.gateway;
-const scene = await makeScene(platform, 10_000n);
+const scene = await platform.makeScene(10_000n);
 
-const transfer = async (): Promise<string> => (await pay(platform, scene)).id;
+const transfer = async (): Promise<string> => (await platform.pay(scene)).id;
 
 /** The background work of a process whose rail returns these results. */
 const withRail = (parts: Partial<Rail>): Payments => replaceRail(t, parts);
@@ -40,7 +39,7 @@ function losingAnAnswer(work: Payments): Payments {
 async function pulls(count: number): Promise<string[]> {
   const input = { ...usdToEur(scene), source: { account: { accountId: scene.outsideUsd } } };
   const made = [];
-  for (let at = 0; at < count; at++) made.push(await quote(platform, { ...input, immediatelyExecute: true }));
+  for (let at = 0; at < count; at++) made.push(await platform.quote({ ...input, immediatelyExecute: true }));
   return made.map(({ transaction }) => transaction.id);
 }
 
@@ -68,7 +67,7 @@ function answeredLater() {
 /** Runs a gateway with workers until these payments are COMPLETED. */
 async function untilCompleted(...ids: readonly string[]): Promise<void> {
   const sequencing = await startTestGateway({ ROLE: 'work', SANDBOX_PACE_MS: 0 }, t.databaseUrl);
-  for (const id of ids) expect(await ended(platform, id)).toMatchObject({ status: 'COMPLETED' });
+  for (const id of ids) expect(await platform.ended(id)).toMatchObject({ status: 'COMPLETED' });
   await sequencing.stop();
 }
 
@@ -135,7 +134,7 @@ test('the second of two workers that conclude one pull opens a case only if its 
 });
 
 test('quotes expired by a commit whose answer was lost stay expired, and nothing is reported', async () => {
-  for (let at = 0; at < 2; at++) await quote(platform, usdToEur(scene));
+  for (let at = 0; at < 2; at++) await platform.quote(usdToEur(scene));
   await t.owner.query(
     `begin; set local session_replication_role = replica;
      update quote set expires_at = clock_timestamp() where status = 'PENDING'; commit`,
@@ -147,11 +146,11 @@ test('quotes expired by a commit whose answer was lost stay expired, and nothing
 });
 
 test('a payment is announced to its receiver while the rail is slow to answer for another one', async () => {
-  const receiver = await makeScene(platform, 0n);
-  const address = await umaAddressOf(platform, receiver.customerId);
-  const made = await umaQuote(platform, scene.usd, address, { lockedCurrencyAmount: 100 });
+  const receiver = await platform.makeScene(0n);
+  const address = await platform.umaAddressOf(receiver.customerId);
+  const made = await platform.umaQuote(scene.usd, address, { lockedCurrencyAmount: 100 });
   const slow = await transfer();
-  await execute(platform, made.id);
+  await platform.execute(made.id);
   const { call: payOut, answer } = answeredLater();
   const working = settleDueOrders(withRail({ payOut }), 10);
   const announced = `select status from transaction where type = 'INCOMING' and customer_id = $1`;

@@ -2,10 +2,8 @@ import { afterAll, beforeEach, expect, test } from 'vitest';
 import { platformItself } from '../../src/domain/access/platform-itself.ts';
 import { lookUpReceiver, maxLookups } from '../../src/domain/receivers/lookups.ts';
 import { openDatabase } from '../../src/infra/database/database.ts';
-import { lookUp, receiptOf } from '../setup/acts.ts';
 import { sandboxOf, testGateway, uuidIn, withRail } from '../setup/gateway.ts';
 import { restClient } from '../setup/rest.ts';
-import { serverOf } from '../setup/scene.ts';
 
 /** The number of calls to the rail, and a hook that runs during a call. */
 let asked = 0;
@@ -42,7 +40,7 @@ test('a repeated request returns the original response without calling the rail'
   expect(await ask()).toEqual({ row, replayed: true });
   expect(asked).toBe(1);
   const receipt = { outcome: 'SUCCEEDED', result: { id: `Lookup:${row.id}` } };
-  expect(await receiptOf(t.platform, 'lookUpReceiver', 'lookup-again')).toMatchObject(receipt);
+  expect(await t.platform.receiptOf('lookUpReceiver', 'lookup-again')).toMatchObject(receipt);
   await expect(ask('$success.eur@sandbox.uma.money')).rejects.toMatchObject({ code: 'IDEMPOTENCY_MISMATCH' });
 });
 
@@ -91,11 +89,11 @@ test("a token's number of unexpired lookups is limited, regardless of other toke
   expect(refused).toMatchObject({ status: 429, body: { code: 'RATE_LIMITED' } });
   expect(refused.headers.get('retry-after')).toBe('60');
   for (const key of [{}, { idempotencyKey: 'one-more' }]) {
-    const overGraphql = await lookUp(t.platform, input.umaAddress, key);
+    const overGraphql = await t.platform.lookUp(input.umaAddress, key);
     expect(overGraphql).toMatchObject({ __typename: 'UnavailableError', code: 'RATE_LIMITED', retryAfter: 60 });
   }
   expect(await count()).toBe(before);
-  const another = await restClient(t.url, (await serverOf(t.platform, 'VIEW')).authorization);
+  const another = await restClient(t.url, (await t.platform.serverOf('VIEW')).authorization);
   await another.ask('GET', path);
   await database.pool.query('update lookup set expires_at = clock_timestamp() where id = $1', [uuid]);
   await rest.ask('GET', path);

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
-import { act, fieldsOf, listed, moving, refusal, succeed, transfer, usdToEur } from '../setup/acts.ts';
+import { moving, refusal, usdToEur } from '../setup/acts.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
 import { restClient, restTransfer } from '../setup/rest.ts';
-import { makeScene, ownAccount, payingApp } from '../setup/scene.ts';
 import { nextOf } from '../setup/streams.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 import { ownReceiver } from '../webhooks/receiver.ts';
@@ -12,7 +11,7 @@ import { ownReceiver } from '../webhooks/receiver.ts';
 const t = await testGateway();
 const platform = t.platform;
 const rest = await restClient(t.url, platform.authorization);
-const scene = await makeScene(platform, 100_000n);
+const scene = await platform.makeScene(100_000n);
 
 const entry = (key: string, value: string) => ({ key, value });
 /** The entries in the order in which they are returned: sorted by key, with capitals first. */
@@ -23,7 +22,7 @@ const selection = 'id metadata { key value }';
 
 function newCustomer(metadata: readonly object[]): Promise<Data> {
   const input = { platformCustomerId: 'noted', details: { individual: { fullName: 'Ada Lovelace' } }, metadata };
-  return succeed(platform, 'createCustomer', input, `customer { ${selection} }`);
+  return platform.succeed('createCustomer', input, `customer { ${selection} }`);
 }
 
 test("a new record's metadata is in the response, in later reads, in REST and in every webhook's record", async () => {
@@ -31,18 +30,18 @@ test("a new record's metadata is in the response, in later reads, in REST and in
   await createEndpoint(platform, { url: receiver.url, eventTypes: ['OUTGOING_PAYMENT'] });
   const { customer } = await newCustomer(shuffled);
   expect(customer.metadata).toEqual(notes);
-  expect(await fieldsOf(platform, 'customer', customer.id, selection)).toMatchObject({ metadata: notes });
+  expect(await platform.fieldsOf('customer', customer.id, selection)).toMatchObject({ metadata: notes });
   expect((await rest.ask('GET', `/customers/${customer.id}`)).metadata).toEqual(asMap);
 
   const accountInfo = { solanaWallet: { address: '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T' } };
   const wallet = { currency: 'USDC', accountInfo, customerId: customer.id, metadata: shuffled };
-  const { account } = await succeed(platform, 'createExternalAccount', wallet, `account { ${selection} }`);
+  const { account } = await platform.succeed('createExternalAccount', wallet, `account { ${selection} }`);
   expect(account.metadata).toEqual(notes);
   const { data } = await rest.ask('GET', `/customers/external-accounts?customerId=${customer.id}`);
   expect(data[0].metadata).toEqual(asMap);
 
   const paid = moving(scene.usd, scene.outsideUsd, 100, { metadata: notes });
-  const { transaction } = await succeed(platform, 'transferOut', paid, `transaction { ${selection} }`);
+  const { transaction } = await platform.succeed('transferOut', paid, `transaction { ${selection} }`);
   expect(transaction.metadata).toEqual(notes);
   const records = (received: readonly Data[]) =>
     received.map(({ body }) => body.transaction).filter((one) => one?.id === transaction.id);
@@ -54,16 +53,16 @@ test("a new record's metadata is in the response, in later reads, in REST and in
 test("a quote's metadata is also its transaction's, and its receiver on this installation does not get it", async () => {
   const input = usdToEur(scene, { metadata: shuffled, immediatelyExecute: true });
   const both = `quote { ${selection} transaction { ${selection} } }`;
-  const { quote } = await succeed(platform, 'createQuote', input, both);
+  const { quote } = await platform.succeed('createQuote', input, both);
   expect([quote.metadata, quote.transaction.metadata]).toEqual([notes, notes]);
   expect((await rest.ask('GET', `/quotes/${quote.id}`)).metadata).toEqual(asMap);
 
-  const own = await ownAccount(platform, 'USD');
+  const own = await platform.ownAccount('USD');
   const inside = moving(scene.usd, own, 100, { metadata: notes });
   const reference = 'transaction { reconciliationReference }';
-  const { transaction } = await succeed(platform, 'transferInternal', inside, reference);
+  const { transaction } = await platform.succeed('transferInternal', inside, reference);
   const filter = { reference: transaction.reconciliationReference };
-  expect(await listed(platform, 'transactions', filter, 'type metadata { key value }')).toEqual([
+  expect(await platform.listed('transactions', filter, 'type metadata { key value }')).toEqual([
     { type: 'INCOMING', metadata: [] },
     { type: 'OUTGOING', metadata: notes },
   ]);
@@ -73,7 +72,7 @@ test('an update replaces all metadata, an empty list clears it, and an omitted f
   const { customer } = await newCustomer(notes);
   const customerId = customer.id;
   const change = async (more: object): Promise<Data> =>
-    (await succeed(platform, 'updateCustomer', { customerId, ...more }, `customer { version ${selection} }`)).customer;
+    (await platform.succeed('updateCustomer', { customerId, ...more }, `customer { version ${selection} }`)).customer;
   const updates = `subscription ($id: ID) { customerUpdates(customerId: $id) { customer { version metadata { key value } } } }`;
   const changes = platform.watch(updates, { id: customerId });
   const nextChange = async () => (await nextOf(changes)).data.customerUpdates.customer;
@@ -88,7 +87,7 @@ test('an update replaces all metadata, an empty list clears it, and an omitted f
   await changes.return?.();
   const accountId = scene.outsideUsd;
   const changed = (more: object) =>
-    succeed(platform, 'updateExternalAccount', { accountId, ...more }, `account { ${selection} }`);
+    platform.succeed('updateExternalAccount', { accountId, ...more }, `account { ${selection} }`);
   expect((await changed({ metadata: shuffled })).account.metadata).toEqual(notes);
   expect((await changed({ platformAccountId: 'ours' })).account.metadata).toEqual(notes);
   expect((await changed({ metadata: [] })).account.metadata).toEqual([]);
@@ -112,7 +111,7 @@ test.each([
   ['a value of 501 characters', [entry('fine', ''), entry('long', 'x'.repeat(501))], [1]],
   ['a value that cannot be stored', [entry('zero', 'a\u0000b')], [0]],
 ])('%s: refused with the path of the entry, in both APIs', async (_what, metadata, at) => {
-  const made = await transfer(platform, 'transferOut', scene, 100, { metadata });
+  const made = await platform.transfer('transferOut', scene, 100, { metadata });
   expect(made).toMatchObject({ code: 'INVALID_INPUT', path: ['input', 'metadata', ...at] });
   const map = Object.fromEntries(metadata.map((one) => [one.key, one.value]));
   const body = { ...restTransfer(scene.usd, scene.outsideUsd, 100), metadata: map };
@@ -126,15 +125,15 @@ test('every refused entry is named, and so is a duplicate key', async () => {
   const { details } = (await rest.call('POST', '/transfer-out', { body })).body;
   expect(details.errors.map(({ field }: Data) => field)).toEqual(['metadata.-', 'metadata.*']);
   const twice = usdToEur(scene, { metadata: [entry('a', '1'), entry('a', '1')] });
-  expect(await act(platform, 'createQuote', twice)).toMatchObject(refusal('INVALID_INPUT', 'metadata', 1));
+  expect(await platform.act('createQuote', twice)).toMatchObject(refusal('INVALID_INPUT', 'metadata', 1));
 });
 
 test('apps see the metadata of the records that they see, and cannot write any', async () => {
-  const { quote } = await succeed(platform, 'createQuote', usdToEur(scene, { metadata: notes }), 'quote { id }');
-  const app = await payingApp(platform, { customerId: scene.customerId });
-  expect(await fieldsOf(app, 'quote', quote.id, selection)).toMatchObject({ metadata: notes });
+  const { quote } = await platform.succeed('createQuote', usdToEur(scene, { metadata: notes }), 'quote { id }');
+  const app = await platform.payingApp({ customerId: scene.customerId });
+  expect(await app.fieldsOf('quote', quote.id, selection)).toMatchObject({ metadata: notes });
   const refused = refusal('FORBIDDEN', 'metadata');
   for (const metadata of [notes, []])
-    expect(await act(app, 'createQuote', usdToEur(scene, { metadata }))).toMatchObject(refused);
-  expect((await act(app, 'createQuote', usdToEur(scene), 'quote { id }')).quote.id).toMatch(/^Quote:/);
+    expect(await app.act('createQuote', usdToEur(scene, { metadata }))).toMatchObject(refused);
+  expect((await app.act('createQuote', usdToEur(scene), 'quote { id }')).quote.id).toMatch(/^Quote:/);
 });

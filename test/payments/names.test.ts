@@ -1,40 +1,25 @@
 import { describe, expect, test } from 'vitest';
-import {
-  between,
-  execute,
-  feedEnd,
-  fieldsOf,
-  followed,
-  fundedIn,
-  listed,
-  pay,
-  quote,
-  seen,
-  succeed,
-  umaAddressOf,
-  umaQuote,
-  usdToEur,
-} from '../setup/acts.ts';
+import { between, fundedIn, usdToEur } from '../setup/acts.ts';
 import { type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
-import { externalAccount, makeScene, ownAccount, payingApp, usAccount } from '../setup/scene.ts';
+import { usAccount } from '../setup/scene.ts';
 import { countedGateway } from '../setup/statements.ts';
 
 const t = await testGateway();
-const payer = await makeScene(t.platform);
-const payee = await makeScene(t.platform);
+const payer = await t.platform.makeScene();
+const payee = await t.platform.makeScene();
 await rename(payee.customerId, 'Ada Lovelace');
 
 async function rename(customerId: string, fullName: string): Promise<void> {
-  await succeed(t.platform, 'updateCustomer', { customerId, details: { individual: { fullName } } });
+  await t.platform.succeed('updateCustomer', { customerId, details: { individual: { fullName } } });
 }
 
 /** Returns an app that is bound to a customer or to a payment. */
-const appOf = (subject: object) => payingApp(t.platform, subject);
+const appOf = (subject: object) => t.platform.payingApp(subject);
 
 const end = (id: string) => `•••• ${id.slice(-4).toUpperCase()}`;
 
 describe('the display name of an account', () => {
-  const names = (id: string) => fieldsOf(t.platform, 'account', id, 'displayName maskedNumber');
+  const names = (id: string) => t.platform.fieldsOf('account', id, 'displayName maskedNumber');
 
   test('is the currency and the end of the id for an internal account', async () => {
     expect(await names(payer.usd)).toEqual({ displayName: 'USD account', maskedNumber: end(payer.usd) });
@@ -42,7 +27,7 @@ describe('the display name of an account', () => {
 
   test('is the owner and the end of the number for an external account', async () => {
     const read = '... on ExternalAccount { accountInfo { ... on UsAccountInfo { accountNumber } } }';
-    const { accountInfo } = await fieldsOf(t.platform, 'account', payer.outsideUsd, read);
+    const { accountInfo } = await t.platform.fieldsOf('account', payer.outsideUsd, read);
     const maskedNumber = `•••• ${accountInfo.accountNumber.slice(-4)}`;
     expect(await names(payer.outsideUsd)).toEqual({ displayName: 'Grace Hopper', maskedNumber });
   });
@@ -54,7 +39,7 @@ describe('the display name of an account', () => {
   ])(
     'shows at most half of the number, or of the name before the domain of an address: %s %j',
     async (currency, accountInfo, shown) => {
-      const id = await externalAccount(t.platform, payer.customerId, currency, accountInfo);
+      const id = await t.platform.externalAccount(payer.customerId, currency, accountInfo);
       expect(await names(id)).toEqual({ displayName: 'Grace Hopper', maskedNumber: shown });
     },
   );
@@ -63,12 +48,12 @@ describe('the display name of an account', () => {
     const solanaWallet = { address: '7xKXtg2CW87d97TXJSDpbD5jBkheTqA83TZRuJosgAsU' };
     const fields = 'displayName maskedNumber accountInfo { accountType maskedNumber }';
     const input = { customerId: payer.customerId, currency: 'USDC', accountInfo: { solanaWallet } };
-    const made = await succeed(t.platform, 'createExternalAccount', input, `account { id ${fields} }`);
+    const made = await t.platform.succeed('createExternalAccount', input, `account { id ${fields} }`);
     const { id, ...shown } = made.account;
     const maskedNumber = '•••• gAsU';
     const accountInfo = { accountType: 'SOLANA_WALLET', maskedNumber };
     expect(shown).toEqual({ displayName: 'Solana wallet', maskedNumber, accountInfo });
-    expect(await fieldsOf(t.platform, 'account', id, `... on ExternalAccount { ${fields} }`)).toEqual(shown);
+    expect(await t.platform.fieldsOf('account', id, `... on ExternalAccount { ${fields} }`)).toEqual(shown);
   });
 
   test('can be read without naming a type, in one statement', async () => {
@@ -90,10 +75,10 @@ describe('the display name of an account', () => {
 describe("the names of a payment's parties", () => {
   const fields = 'source { displayName maskedNumber } destination { displayName maskedNumber }';
 
-  const partiesOf = (platform: TestPlatform, id: string) => fieldsOf(platform, 'transaction', id, fields);
+  const partiesOf = (platform: TestPlatform, id: string) => platform.fieldsOf('transaction', id, fields);
 
   test("to another customer's account include the payee's; strangers do not see its number", async () => {
-    const made = await quote(t.platform, between(payer.usd, payee.outsideUsd, 1_000));
+    const made = await t.platform.quote(between(payer.usd, payee.outsideUsd, 1_000));
     const { id } = made.transaction;
     const own = { displayName: 'USD account', maskedNumber: end(payer.usd) };
     const seenByPlatform = await partiesOf(t.platform, id);
@@ -107,16 +92,16 @@ describe("the names of a payment's parties", () => {
     });
     const hidden = { displayName: 'USD account', maskedNumber: null };
     expect(await partiesOf(await appOf({ transactionId: id }), id)).toEqual({ source: hidden, destination: hidden });
-    expect(await fieldsOf(t.platform, 'quote', made.id, fields)).toEqual(seenByPlatform);
+    expect(await t.platform.fieldsOf('quote', made.id, fields)).toEqual(seenByPlatform);
   });
 
   test('between accounts of this installation stay as they were when the payment was made', async () => {
-    const made = await quote(t.platform, between(payer.usd, payee.usd, 1_000));
-    const feedCursor = await feedEnd(t.platform);
-    await execute(t.platform, made.id);
+    const made = await t.platform.quote(between(payer.usd, payee.usd, 1_000));
+    const feedCursor = await t.platform.feedEnd();
+    await t.platform.execute(made.id);
     const wants = ({ type, customer, status }: Data) =>
       type === 'INCOMING' && customer?.id === payee.customerId && status === 'COMPLETED';
-    const arrival = await seen(t.platform, feedCursor, wants);
+    const arrival = await t.platform.seen(feedCursor, wants);
     await rename(payee.customerId, 'Ada King');
     await rename(payer.customerId, 'Grace Murray');
     try {
@@ -135,19 +120,19 @@ describe("the names of a payment's parties", () => {
   });
 
   test('at a UMA address are the names that the other side reports, or else the address', async () => {
-    const umaAddress = await umaAddressOf(t.platform, payee.customerId);
-    const made = await umaQuote(t.platform, payer.usd, umaAddress);
+    const umaAddress = await t.platform.umaAddressOf(payee.customerId);
+    const made = await t.platform.umaQuote(payer.usd, umaAddress);
     const read = `${fields} counterpartyInformation { name value }`;
-    const paid = await fieldsOf(t.platform, 'transaction', made.transaction.id, read);
+    const paid = await t.platform.fieldsOf('transaction', made.transaction.id, read);
     const given = paid.counterpartyInformation.find(({ name }: Data) => name === 'FULL_NAME')?.value;
     expect(paid.destination).toEqual({ displayName: given ?? umaAddress, maskedNumber: null });
   });
 
   test('from outside can be read through the interface and the concrete type together', async () => {
-    const { id } = await quote(t.platform, fundedIn('USDC', payer, 2_500_000));
+    const { id } = await t.platform.quote(fundedIn('USDC', payer, 2_500_000));
     const read = `source { __typename displayName currency { code } }
       destination { displayName currency { code } ... on AccountDestination { accountId } } paymentInstructions { accountType reference }`;
-    expect(await fieldsOf(t.platform, 'quote', id, read)).toMatchObject({
+    expect(await t.platform.fieldsOf('quote', id, read)).toMatchObject({
       source: { __typename: 'RealtimeFundingSource', displayName: 'USDC deposit', currency: { code: 'USDC' } },
       destination: { displayName: 'Grace Hopper', currency: { code: 'EUR' }, accountId: payer.outsideEur },
       paymentInstructions: expect.arrayContaining([{ accountType: 'SOLANA_WALLET', reference: null }]),
@@ -155,19 +140,19 @@ describe("the names of a payment's parties", () => {
   });
 
   test('also appear in the stream of a transfer and in a list', async () => {
-    const { id } = await pay(t.platform, payer);
+    const { id } = await t.platform.pay(payer);
     const { transactions } = await t.platform.ask(`{ transactions(first: 1) { edges { node { id ${fields} } } } }`);
     expect(transactions.edges[0].node).toMatchObject({ id, destination: { displayName: 'Grace Hopper' } });
     const updates = `subscription ($id: ID!) { transactionUpdates(of: { transactionId: $id }) { transaction { ${fields} } } }`;
-    for (const { transaction } of await followed(t.platform, updates, { id }))
+    for (const { transaction } of await t.platform.followed(updates, { id }))
       expect(transaction.destination).toEqual(transactions.edges[0].node.destination);
   });
 });
 
 test('a payment whose customer is null states whether it is the platform’s or a hidden customer’s', async () => {
   const ownerOf = (platform: TestPlatform, id: string) =>
-    fieldsOf(platform, 'transaction', id, 'owner customer { id } quote { owner customer { id } }');
-  const { transaction, id: quoteId } = await quote(t.platform, usdToEur(payer));
+    platform.fieldsOf('transaction', id, 'owner customer { id } quote { owner customer { id } }');
+  const { transaction, id: quoteId } = await t.platform.quote(usdToEur(payer));
   const customer = { id: payer.customerId };
   const seen = { owner: 'CUSTOMER', customer };
   expect(await ownerOf(t.platform, transaction.id)).toEqual({ ...seen, quote: seen });
@@ -175,12 +160,12 @@ test('a payment whose customer is null states whether it is the platform’s or 
   for (const bound of [{ transactionId: transaction.id }, { quoteId }])
     expect(await ownerOf(await appOf(bound), transaction.id)).toEqual({ ...hidden, quote: hidden });
 
-  const treasury = await ownAccount(t.platform, 'USD');
-  await succeed(t.platform, 'sandboxFundAccount', { accountId: treasury, amount: 1_000 });
-  const own = await quote(t.platform, usdToEur({ ...payer, usd: treasury }));
+  const treasury = await t.platform.ownAccount('USD');
+  await t.platform.succeed('sandboxFundAccount', { accountId: treasury, amount: 1_000 });
+  const own = await t.platform.quote(usdToEur({ ...payer, usd: treasury }));
   const ofPlatform = { owner: 'PLATFORM', customer: null };
   expect(await ownerOf(t.platform, own.transaction.id)).toEqual({ ...ofPlatform, quote: ofPlatform });
-  expect(await listed(t.platform, 'accounts', { currency: 'USD', kind: 'INTERNAL' }, 'id owner')).toEqual(
+  expect(await t.platform.listed('accounts', { currency: 'USD', kind: 'INTERNAL' }, 'id owner')).toEqual(
     expect.arrayContaining([
       { id: treasury, owner: 'PLATFORM' },
       { id: payer.usd, owner: 'CUSTOMER' },

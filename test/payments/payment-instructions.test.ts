@@ -6,14 +6,13 @@ import { decode } from 'light-bolt11-decoder';
 import { describe, expect, test } from 'vitest';
 import { accountTypes } from '../../src/core/account-types.ts';
 import type { ExternalAccountType } from '../../src/infra/database/generated/client/client.ts';
-import { act, fieldsOf, fundedIn, refusal, succeed } from '../setup/acts.ts';
+import { fundedIn, refusal } from '../setup/acts.ts';
 import { instruction } from '../setup/both-apis.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
-import { internalAccount, makeScene } from '../setup/scene.ts';
 
 const t = await testGateway();
 const { platform } = t;
-const scene = await makeScene(platform, 0n);
+const scene = await platform.makeScene(0n);
 
 const instructions = instruction.slice(1, -1);
 const quoteFields = `id createdAt expiresAt totalSendingAmount { amount } transaction { reconciliationReference }
@@ -23,14 +22,14 @@ const quoteFields = `id createdAt expiresAt totalSendingAmount { amount } transa
 async function fundedQuote(currency: string, amount = 5_000): Promise<Data> {
   const outsideEur = currency === 'EUR' ? scene.outsideUsd : scene.outsideEur;
   const input = fundedIn(currency, { ...scene, outsideEur }, amount, { lockedCurrencySide: 'RECEIVING' });
-  const made = await act(platform, 'createQuote', input, `quote { ${quoteFields} }`);
+  const made = await platform.act('createQuote', input, `quote { ${quoteFields} }`);
   return made.quote ?? made;
 }
 
 async function accountInstructions(currency: string): Promise<Data[]> {
-  const id = await internalAccount(platform, scene.customerId, currency);
+  const id = await platform.internalAccount(scene.customerId, currency);
   const read = `... on InternalAccount { fundingPaymentInstructions { ${instructions} } }`;
-  return (await fieldsOf(platform, 'account', id, read)).fundingPaymentInstructions;
+  return (await platform.fieldsOf('account', id, read)).fundingPaymentInstructions;
 }
 
 /** Returns the sections of an invoice, by name. */
@@ -87,7 +86,7 @@ test('all bank accounts could be registered as external accounts of their type, 
     const beneficiary = { business: { legalName: 'Sandbox Bank' } };
     const kind = accountTypes[accountType as ExternalAccountType].graphql.input;
     const input = { currency, accountInfo: { [kind]: details }, beneficiary };
-    const made = await succeed(platform, 'createExternalAccount', input, 'warnings { message }');
+    const made = await platform.succeed('createExternalAccount', input, 'warnings { message }');
     expect([accountType, made.warnings]).toEqual([accountType, []]);
   }
 });

@@ -1,16 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { act, umaQuote } from '../setup/acts.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
 import { restClient } from '../setup/rest.ts';
-import { makeScene, newCustomer } from '../setup/scene.ts';
 
 // Dates of birth and countries of customers, of company and account owners, and in sender information.
 
 const t = await testGateway();
 const { platform } = t;
 const rest = await restClient(t.url, platform.authorization);
-const scene = await makeScene(platform);
+const scene = await platform.makeScene();
 const [{ now }] = (await t.owner.query<{ now: Date }>('select clock_ms() as now')).rows as [{ now: Date }];
 
 /** Returns the date this many years and days from today, by the database's clock. */
@@ -52,19 +50,19 @@ const company = (owner: object) => ({
 const account = () => ({
   usAccount: { accountNumber: `77${fresh().padStart(6, '0')}`, routingNumber: '021000021', accountCategory: 'SAVINGS' },
 });
-const create = (details: object) => act(platform, 'createCustomer', { platformCustomerId: fresh(), details });
+const create = (details: object) => platform.act('createCustomer', { platformCustomerId: fresh(), details });
 const ofPerson = (fields: object) => create({ individual: { fullName: 'Ada', ...fields } });
 const address = (country: string) => ({ address: { line1: '1 Main Street', postalCode: '1', country } });
 const changed = (fields: object) =>
-  act(platform, 'updateCustomer', { customerId: scene.customerId, details: { individual: fields } });
+  platform.act('updateCustomer', { customerId: scene.customerId, details: { individual: fields } });
 const beneficiary = (fields: object) =>
-  act(platform, 'createExternalAccount', {
+  platform.act('createExternalAccount', {
     currency: 'USD',
     accountInfo: account(),
     beneficiary: { individual: { fullName: 'Ada', ...fields } },
   });
 const fact = (name: string, value: string) =>
-  umaQuote(platform, scene.usd, '$success.usd@sandbox.uma.money', { senderCustomerInfo: [{ name, value }] });
+  platform.umaQuote(scene.usd, '$success.usd@sandbox.uma.money', { senderCustomerInfo: [{ name, value }] });
 /** Creates a customer over REST. Returns the result in the form of a GraphQL refusal or success. */
 async function inRest(fields: object): Promise<Data> {
   const body = { customerType: 'INDIVIDUAL', platformCustomerId: fresh(), fullName: 'Ada', ...fields };
@@ -111,8 +109,8 @@ describe.each(Object.entries(places))('%s', (_what, send) => {
 });
 
 test('the new details of a customer are validated before the customer is looked up, in both APIs', async () => {
-  const deleted = await newCustomer(platform);
-  await act(platform, 'deleteCustomer', { customerId: deleted });
+  const deleted = await platform.newCustomer();
+  await platform.act('deleteCustomer', { customerId: deleted });
   const others = [
     [`Customer:${randomUUID()}`, 'USER_NOT_FOUND', 404],
     ['Customer:x', 'USER_NOT_FOUND', 404],
@@ -124,7 +122,7 @@ test('the new details of a customer are validated before the customer is looked 
       ['Ada King', { code, status }],
     ] as const) {
       const details = { individual: { fullName } };
-      expect(await act(platform, 'updateCustomer', { customerId, details })).toMatchObject({ code: expected.code });
+      expect(await platform.act('updateCustomer', { customerId, details })).toMatchObject({ code: expected.code });
       const body = { customerType: 'INDIVIDUAL', fullName };
       const inRest = await rest.call('PATCH', `/customers/${customerId}`, { body });
       expect({ code: inRest.body.code, status: inRest.status }).toEqual(expected);

@@ -1,37 +1,21 @@
 import { describe, expect, test } from 'vitest';
-import {
-  act,
-  between,
-  ended,
-  execute,
-  fieldsOf,
-  fundedIn,
-  lookUp,
-  moving,
-  pay,
-  quote,
-  sender,
-  succeed,
-  untilStatus,
-  usdToEur,
-} from '../setup/acts.ts';
+import { between, fundedIn, moving, sender, usdToEur } from '../setup/acts.ts';
 import { mutationVariables } from '../setup/documents.ts';
 import { type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { passDelay, passHours, timeZoneAhead } from '../setup/passing-time.ts';
-import { makeScene, ownAccount, payingApp, serverOf } from '../setup/scene.ts';
 
 // Policies limit what a token, a customer or the platform may pay. Amounts are in cents.
 
 const t = await testGateway();
 const { platform } = t;
-const scene = await makeScene(platform, 100_000_000n);
-const stranger = await makeScene(platform, 0n);
+const scene = await platform.makeScene(100_000_000n);
+const stranger = await platform.makeScene(0n);
 
 const facts =
   'limits { period amount { amount } usedAmount { amount } leftAmount { amount } usedPayments leftPayments renewsAt }';
 const set = (subjectId: string, terms: object, by: TestPlatform = platform): Promise<Data> =>
-  act(by, 'setPolicy', { subjectId, ...terms }, `policy { id subjectId ${facts} }`);
-const remove = (subjectId: string): Promise<Data> => succeed(platform, 'deletePolicy', { subjectId }, 'deletedId');
+  by.act('setPolicy', { subjectId, ...terms }, `policy { id subjectId ${facts} }`);
+const remove = (subjectId: string): Promise<Data> => platform.succeed('deletePolicy', { subjectId }, 'deletedId');
 
 /** A limit on an amount in USD. */
 const usd = (period: string, amount: number) => ({ period, currency: 'USD', amount: { units: amount } });
@@ -40,9 +24,9 @@ const inEuros = (decimal: string) => ({ period: 'DAY', currency: 'EUR', amount: 
 
 /** Creates a server token that can pay and has its own policy. */
 async function limited(terms: object, ...permissions: readonly string[]) {
-  const server = await serverOf(platform, 'VIEW', 'TRANSACT', ...permissions);
+  const server = await platform.serverOf('VIEW', 'TRANSACT', ...permissions);
   const { policy } = await set(server.tokenId, terms);
-  return { ...server, policy };
+  return Object.assign(server, { policy });
 }
 
 const refusalFields = `__typename ... on LimitExceededError {
@@ -85,20 +69,19 @@ describe('a policy', () => {
     expect(await left(me)).toMatchObject([{ leftAmount: { amount: '0' }, renewsAt: freeAt }]);
   });
 
-  const outside = (by: TestPlatform, to: string) => act(by, 'transferOut', moving(scene.usd, to, 1));
+  const outside = (by: TestPlatform, to: string) => by.act('transferOut', moving(scene.usd, to, 1));
   const uma = '$success.usd@sandbox.uma.money';
   const ways: Readonly<Record<string, (by: TestPlatform) => Promise<Data>>> = {
     TRANSFER_OUT: (by) => outside(by, scene.outsideUsd),
-    TRANSFER_IN: (by) => act(by, 'transferIn', moving(scene.outsideUsd, scene.usd, 1)),
-    TRANSFER_INTERNAL: async (by) =>
-      act(by, 'transferInternal', moving(scene.usd, await ownAccount(platform, 'USD'), 1)),
-    QUOTE: (by) => act(by, 'createQuote', usdToEur(scene, { immediatelyExecute: true })),
-    'a quote executed later': async (by) => execute(by, (await quote(by, usdToEur(scene))).id),
-    'a quote funded by a deposit': (by) => act(by, 'createQuote', fundedIn('USD', scene, 1_000)),
+    TRANSFER_IN: (by) => by.act('transferIn', moving(scene.outsideUsd, scene.usd, 1)),
+    TRANSFER_INTERNAL: async (by) => by.act('transferInternal', moving(scene.usd, await platform.ownAccount('USD'), 1)),
+    QUOTE: (by) => by.act('createQuote', usdToEur(scene, { immediatelyExecute: true })),
+    'a quote executed later': async (by) => by.execute((await by.quote(usdToEur(scene))).id),
+    'a quote funded by a deposit': (by) => by.act('createQuote', fundedIn('USD', scene, 1_000)),
     'a quote to a UMA address': async (by) => {
-      const rest = { lookupId: (await lookUp(by, uma)).id, senderCustomerInfo: sender, immediatelyExecute: true };
+      const rest = { lookupId: (await by.lookUp(uma)).id, senderCustomerInfo: sender, immediatelyExecute: true };
       const destination = { uma: { umaAddress: uma, currency: 'USD' } };
-      return act(by, 'createQuote', between(scene.usd, '', 10_000, { destination, ...rest }));
+      return by.act('createQuote', between(scene.usd, '', 10_000, { destination, ...rest }));
     },
     'to a stranger': (by) => outside(by, stranger.outsideUsd),
   };
@@ -158,10 +141,10 @@ describe('a policy', () => {
   });
 
   test('is checked for the token, its ancestors, the customer and the platform', async () => {
-    const maker = await serverOf(platform, 'VIEW', 'TRANSACT', 'MANAGE');
-    const server = await serverOf(maker, 'VIEW', 'TRANSACT');
-    const app = await payingApp(maker, { customerId: scene.customerId });
-    const bystander = await serverOf(platform, 'VIEW', 'TRANSACT');
+    const maker = await platform.serverOf('VIEW', 'TRANSACT', 'MANAGE');
+    const server = await maker.serverOf('VIEW', 'TRANSACT');
+    const app = await maker.payingApp({ customerId: scene.customerId });
+    const bystander = await platform.serverOf('VIEW', 'TRANSACT');
     const subjects = {
       [server.tokenId]: [false, true, true],
       [app.tokenId]: [true, false, true],
@@ -189,7 +172,7 @@ describe('a policy', () => {
     expect(await made(server, 60)).toEqual([true]);
     await passHours(t, (now.getUTCMinutes() + 2) / 60);
     // Payments from one account never share a transaction.
-    const scenes = await Promise.all(Array.from({ length: 8 }, () => makeScene(platform, 1_000n)));
+    const scenes = await Promise.all(Array.from({ length: 8 }, () => platform.makeScene(1_000n)));
     const sent = await Promise.all([...scenes, ...scenes].map((from) => send(server, 10, {}, from)));
     expect(sent.filter((one) => typeof one === 'string')).toHaveLength(10);
     // Other tests skip hours, which would move all these payments into one day and exceed its limit.
@@ -198,12 +181,12 @@ describe('a policy', () => {
 
   test('cannot be changed by a token that it limits, or by a descendant of one', async () => {
     const maker = await limited({ limits: [usd('DAY', 5)] }, 'MANAGE');
-    const child = await serverOf(maker, 'VIEW', 'TRANSACT', 'MANAGE');
+    const child = await maker.serverOf('VIEW', 'TRANSACT', 'MANAGE');
     const own = `Platform:${platform.platformId}`;
     for (const by of [maker, child]) {
       for (const subject of [maker.tokenId, child.tokenId, scene.customerId, own])
         expect(await set(subject, { limits: [] }, by)).toMatchObject({ code: 'FORBIDDEN' });
-      expect(await act(by, 'deletePolicy', { subjectId: maker.tokenId })).toMatchObject({ code: 'FORBIDDEN' });
+      expect(await by.act('deletePolicy', { subjectId: maker.tokenId })).toMatchObject({ code: 'FORBIDDEN' });
     }
     // Payments made with either token count for both.
     const counted = [...(await made(child, 3)), ...(await made(maker, 3, 2)), ...(await made(child, 1))];
@@ -216,8 +199,8 @@ describe('a policy', () => {
   });
 
   test('is shown only to those who may see it: an app learns nothing about the usage of others', async () => {
-    const app = await payingApp(platform, { customerId: scene.customerId });
-    const blind = await serverOf(platform, 'TRANSACT');
+    const app = await platform.payingApp({ customerId: scene.customerId });
+    const blind = await platform.serverOf('TRANSACT');
     const own = `Platform:${platform.platformId}`;
     const message = 'a policy of the platform does not allow this payment now';
     const hidden = { rule: null, limit: null, freeAt: null, subjectId: null, message };
@@ -239,18 +222,18 @@ describe('a policy', () => {
     expect(await send(blind, 2)).toMatchObject(hidden);
     expect(await send(platform, 2)).toMatchObject({ ...shown, subjectId: own });
     await remove(own);
-    const paid = await quote(platform, usdToEur(scene));
-    const ofQuote = await payingApp(platform, { quoteId: paid.id });
-    const reader = await serverOf(platform, 'VIEW');
+    const paid = await platform.quote(usdToEur(scene));
+    const ofQuote = await platform.payingApp({ quoteId: paid.id });
+    const reader = await platform.serverOf('VIEW');
     for (const [subject, isSeen] of [
       [scene.customerId, true],
       [app.tokenId, false],
     ] as const) {
       const { policy } = await set(subject, { limits: [usd('DAY', 1)] });
-      expect(await fieldsOf(ofQuote, 'node', policy.id, 'id')).toBeNull();
-      expect(await fieldsOf(reader, 'node', policy.id, 'id')).toEqual(isSeen ? { id: policy.id } : null);
+      expect(await ofQuote.fieldsOf('node', policy.id, 'id')).toBeNull();
+      expect(await reader.fieldsOf('node', policy.id, 'id')).toEqual(isSeen ? { id: policy.id } : null);
       if (isSeen)
-        expect(await act(ofQuote, 'executeQuote', { quoteId: paid.id })).toMatchObject({ message: hidden.message });
+        expect(await ofQuote.act('executeQuote', { quoteId: paid.id })).toMatchObject({ message: hidden.message });
       await remove(subject);
     }
   });
@@ -268,15 +251,15 @@ describe('a policy', () => {
 
   test('counts a quote when it is executed, and one that a deposit funds when it is created', async () => {
     const me = await limited({ limits: [usd('DAY', 1_500)] });
-    const later = await quote(me, usdToEur(scene));
-    const funded = await quote(me, fundedIn('USD', scene, 1_000));
-    expect(await execute(me, later.id)).toMatchObject({ code: 'LIMIT_EXCEEDED' });
-    await succeed(me, 'cancelQuote', { quoteId: funded.id });
-    expect(await execute(me, later.id)).toMatchObject({ __typename: 'ExecuteQuoteSuccess' });
-    expect(await quote(me, fundedIn('USD', scene, 1_000))).toMatchObject({ code: 'LIMIT_EXCEEDED' });
+    const later = await me.quote(usdToEur(scene));
+    const funded = await me.quote(fundedIn('USD', scene, 1_000));
+    expect(await me.execute(later.id)).toMatchObject({ code: 'LIMIT_EXCEEDED' });
+    await me.succeed('cancelQuote', { quoteId: funded.id });
+    expect(await me.execute(later.id)).toMatchObject({ __typename: 'ExecuteQuoteSuccess' });
+    expect(await me.quote(fundedIn('USD', scene, 1_000))).toMatchObject({ code: 'LIMIT_EXCEEDED' });
     // The deposit does not count a second time.
-    const last = await quote(me, fundedIn('USD', scene, 500));
-    await succeed(me, 'sandboxSend', { quoteId: last.id, currency: 'USD' });
+    const last = await me.quote(fundedIn('USD', scene, 500));
+    await me.succeed('sandboxSend', { quoteId: last.id, currency: 'USD' });
     expect(await left(me)).toMatchObject([{ usedAmount: { amount: '1500' } }]);
   });
 
@@ -288,10 +271,10 @@ describe('a policy', () => {
   ])('releases the usage of a failed or returned payment as declared: %j', async (releaseOn, failed, returned) => {
     const used = async (scenario: object, status: string) => {
       const me = await limited({ limits: [usd('DAY', 100), { period: 'LAST_24_HOURS', payments: 1 }], releaseOn });
-      const { id } = await pay(me, scene, 100, { sandboxScenario: scenario });
-      if (status === 'FAILED') await ended(platform, id);
+      const { id } = await me.pay(scene, 100, { sandboxScenario: scenario });
+      if (status === 'FAILED') await platform.ended(id);
       else await passDelay(t, id);
-      await untilStatus(platform, id, status);
+      await platform.untilStatus(id, status);
       const [amount, count] = await left(me);
       expect(count.usedPayments).toBe(Number(amount.usedAmount.amount) / 100);
       return amount.usedAmount.amount;

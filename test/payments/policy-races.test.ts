@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { unlimited } from '../attack/limits.ts';
-import { act, ended, moving, succeed } from '../setup/acts.ts';
+import { moving } from '../setup/acts.ts';
 import { connect, type Data, ownGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { passHours, timeZoneAtNoon } from '../setup/passing-time.ts';
-import { makeScene, type Scene, serverOf } from '../setup/scene.ts';
+import type { Scene } from '../setup/scene.ts';
 
 // Compares policies with a simple model, and under many concurrent payments. When a gateway stops, the audit proves
 // that no window was exceeded.
@@ -23,15 +23,15 @@ test(
     const t = await ownGateway({ ...unlimited, SANDBOX_PACE_MS: 600_000 });
     const other = await ownGateway({ ...unlimited, SANDBOX_PACE_MS: 600_000 }, t.databaseUrl);
     const scenes: Scene[] = [];
-    for (let made = 0; made < 8; made += 1) scenes.push(await makeScene(t.platform, 100_000_000n));
-    const server = await serverOf(t.platform, 'VIEW', 'TRANSACT');
+    for (let made = 0; made < 8; made += 1) scenes.push(await t.platform.makeScene(100_000_000n));
+    const server = await t.platform.serverOf('VIEW', 'TRANSACT');
     const most = payments * 2;
     const limits = [
       { period: 'DAY', currency: 'USD', amount: { units: most } },
       { period: 'LAST_24_HOURS', currency: 'USD', amount: { units: most } },
       { period: 'MONTH', payments: payments * 0.75 },
     ];
-    await succeed(t.platform, 'setPolicy', { subjectId: server.tokenId, limits });
+    await t.platform.succeed('setPolicy', { subjectId: server.tokenId, limits });
     const left = Array.from({ length: payments }, (_, number) => ({ number, amount: 1 + (number % 7) }));
     const refused: number[] = [];
     const taken: number[] = [];
@@ -41,7 +41,7 @@ test(
         const { number, amount } = next;
         const { usd, outsideUsd } = scenes[number % scenes.length] ?? scenes[0] ?? ({} as Scene);
         const input = moving(usd, outsideUsd, amount, { idempotencyKey: `race-${number}` });
-        const result = await act(by, 'transferOut', input).catch((error: Error) => ({ code: 'TIMEOUT', ...error }));
+        const result = await by.act('transferOut', input).catch((error: Error) => ({ code: 'TIMEOUT', ...error }));
         // On a busy machine, the call is repeated with the same key, whether or not it took effect.
         if (['SERVICE_UNAVAILABLE', 'OUTCOME_UNKNOWN', 'CONFLICT', 'TIMEOUT'].includes(result.code)) left.push(next);
         else if (result.code === 'LIMIT_EXCEEDED') refused.push(amount);
@@ -114,9 +114,9 @@ const step = fc.oneof(
 );
 
 async function play(t: TestGateway, scene: Scene, first: readonly Limit[], steps: readonly object[]): Promise<void> {
-  const server = await serverOf(t.platform, 'VIEW', 'TRANSACT');
+  const server = await t.platform.serverOf('VIEW', 'TRANSACT');
   const set = (terms: readonly Limit[]) =>
-    succeed(t.platform, 'setPolicy', {
+    t.platform.succeed('setPolicy', {
       ...{ subjectId: server.tokenId, timeZone },
       limits: terms.map((one) => ('amount' in one ? { ...one, amount: { units: one.amount }, currency: 'USD' } : one)),
     });
@@ -134,19 +134,19 @@ async function play(t: TestGateway, scene: Scene, first: readonly Limit[], steps
       const sandboxScenario = one.fails ? { failureReason: 'OFFRAMP_FAILED' } : undefined;
       const expected = fits(terms, uses, one.pay, Date.now());
       const input = moving(scene.usd, scene.outsideUsd, one.pay, { sandboxScenario });
-      const paid = await act(server, 'transferOut', input, 'transaction { id }');
+      const paid = await server.act('transferOut', input, 'transaction { id }');
       const name = expected ? 'TransferOutSuccess' : 'LimitExceededError';
       expect({ terms, uses, one, name: paid.__typename }).toEqual({ terms, uses, one, name });
       if (!expected) continue;
       uses.push({ at: Date.now(), amount: one.pay, counts: !one.fails });
-      if (one.fails) await ended(t.platform, paid.transaction.id);
+      if (one.fails) await t.platform.ended(paid.transaction.id);
     }
   }
 }
 
 test('with random payments, failures, settings and times, a policy allows exactly what its limits leave', async () => {
   const t = await ownGateway({ SANDBOX_PACE_MS: 1 });
-  const scene = await makeScene(t.platform, 100_000_000n);
+  const scene = await t.platform.makeScene(100_000_000n);
   await fc.assert(
     fc.asyncProperty(limits, fc.array(step, { minLength: 4, maxLength: 14 }), (first, steps) =>
       play(t, scene, first, steps),

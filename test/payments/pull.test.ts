@@ -1,20 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { commitGroups } from '../../src/domain/ledger/commit.ts';
 import { planPayout } from '../../src/domain/settlement/outcomes.ts';
-import {
-  act,
-  between,
-  execute,
-  fieldsOf,
-  moving,
-  onAccount,
-  refusal,
-  statusesOf,
-  transactionOf,
-  went,
-} from '../setup/acts.ts';
+import { between, moving, onAccount, refusal, went } from '../setup/acts.ts';
 import { type Data, testGateway, uuidIn } from '../setup/gateway.ts';
-import { balanceOf, externalAccount, internalAccount, makeScene, ownAccount, usAccount } from '../setup/scene.ts';
+import { usAccount } from '../setup/scene.ts';
 
 const t = await testGateway();
 /** A gateway that does not settle anything. */
@@ -24,25 +13,25 @@ const quoteFields = `id status transaction { id } paymentInstructions { __typena
   source { ... on AccountSource { account { __typename id } } }`;
 /** Quotes 100 in the currency of the source. */
 async function createQuote(from: string, to: string, rest: object = {}, platform = t.platform): Promise<Data> {
-  const made = await act(platform, 'createQuote', between(from, to, 10_000, rest), `quote { ${quoteFields} }`);
+  const made = await platform.act('createQuote', between(from, to, 10_000, rest), `quote { ${quoteFields} }`);
   return made.quote ?? made;
 }
 
 /** Waits until a payment has ended. Returns its status. */
 const ended = async (transactionId: string): Promise<string | undefined> =>
-  (await statusesOf(t.platform, transactionId)).at(-1);
+  (await t.platform.statusesOf(transactionId)).at(-1);
 
-const payment = (id: string) => transactionOf(t.platform, id);
+const payment = (id: string) => t.platform.transactionOf(id);
 
-const scene = await makeScene(t.platform, 0n);
+const scene = await t.platform.makeScene(0n);
 
 describe('a quote from an external account', () => {
   test('is expected to settle only once the money is pulled and paid out', async () => {
     const expectedMs = async (sandboxScenario: object): Promise<number> => {
       const quote = await createQuote(scene.outsideUsd, scene.outsideEur, { sandboxScenario });
-      await execute(t.platform, quote.id);
+      await t.platform.execute(quote.id);
       const moments = 'createdAt expectedSettlementAt';
-      const transaction = await fieldsOf(t.platform, 'transaction', quote.transaction.id, moments);
+      const transaction = await t.platform.fieldsOf('transaction', quote.transaction.id, moments);
       return Date.parse(transaction.expectedSettlementAt) - Date.parse(transaction.createdAt);
     };
     expect(await expectedMs({ step: 'PULL', delayMs: 600_000 })).toBeGreaterThanOrEqual(600_000);
@@ -53,14 +42,14 @@ describe('a quote from an external account', () => {
     const quote = await createQuote(scene.outsideUsd, scene.outsideEur);
     const source = { account: { __typename: 'ExternalAccount', id: scene.outsideUsd } };
     expect(quote).toMatchObject({ status: 'PENDING', paymentInstructions: [], source });
-    expect(await execute(t.platform, quote.id)).toMatchObject({ quote: { status: 'PROCESSING' } });
-    expect(await execute(t.platform, quote.id)).toMatchObject({ code: 'CONFLICT' });
+    expect(await t.platform.execute(quote.id)).toMatchObject({ quote: { status: 'PROCESSING' } });
+    expect(await t.platform.execute(quote.id)).toMatchObject({ code: 'CONFLICT' });
     expect(await ended(quote.transaction.id)).toBe('COMPLETED');
     const done = await payment(quote.transaction.id);
     const timeline = went('PENDING', 'PROCESSING', 'COMPLETED');
     expect(done).toMatchObject({ quote: { status: 'COMPLETED' }, timeline });
     expect(onAccount(done, scene.usd)).toEqual(expect.arrayContaining([10_000n, -10_000n]));
-    expect(await balanceOf(t.platform, scene.usd)).toBe(0n);
+    expect(await t.platform.balanceOf(scene.usd)).toBe(0n);
   });
 
   test('can be executed when it is created', async () => {
@@ -70,26 +59,26 @@ describe('a quote from an external account', () => {
   });
 
   test('whose pull fails becomes FAILED, with nothing debited and nothing to refund', async () => {
-    const poor = await makeScene(t.platform, 5_000n, '002');
+    const poor = await t.platform.makeScene(5_000n, '002');
     const quote = await createQuote(poor.outsideUsd, scene.outsideEur);
-    await execute(t.platform, quote.id);
+    await t.platform.execute(quote.id);
     expect(await ended(quote.transaction.id)).toBe('FAILED');
     const failed = await payment(quote.transaction.id);
     const nothing = { failureReason: 'QUOTE_EXECUTION_FAILED', refund: null, ledgerEntries: [] };
     expect(failed).toMatchObject({ ...nothing, quote: { status: 'FAILED' } });
     expect(failed.timeline.at(-1).reason).toContain('insufficient funds');
-    expect(await balanceOf(t.platform, poor.usd)).toBe(5_000n);
+    expect(await t.platform.balanceOf(poor.usd)).toBe(5_000n);
   });
 
   test('of the platform’s own is the platform’s payment, whoever owns the destination', async () => {
-    const treasury = await externalAccount(t.platform, undefined, 'USD', usAccount('4440001000'));
-    const { outsideEur: closed } = await makeScene(t.platform, 0n, '003');
+    const treasury = await t.platform.externalAccount(undefined, 'USD', usAccount('4440001000'));
+    const { outsideEur: closed } = await t.platform.makeScene(0n, '003');
     const quote = await createQuote(treasury, closed);
-    await execute(t.platform, quote.id);
+    await t.platform.execute(quote.id);
     expect(await ended(quote.transaction.id)).toBe('FAILED');
     const refunded = { customer: null, refund: { amount: { amount: '10000' } } };
     expect(await payment(quote.transaction.id)).toMatchObject(refunded);
-    expect(await balanceOf(t.platform, await ownAccount(t.platform, 'USD'))).toBe(10_000n);
+    expect(await t.platform.balanceOf(await t.platform.ownAccount('USD'))).toBe(10_000n);
   });
 
   test.each([
@@ -98,31 +87,31 @@ describe('a quote from an external account', () => {
   ])(
     'applies its sandbox scenario %j to the payout: pulled money returns to the owner’s internal account',
     async (sandboxScenario, status, failureReason) => {
-      const own = await makeScene(t.platform, 0n);
+      const own = await t.platform.makeScene(0n);
       const quote = await createQuote(own.outsideUsd, own.outsideEur, { sandboxScenario, immediatelyExecute: true });
       expect(await ended(quote.transaction.id)).toBe(status);
       const refunded = { failureReason, refund: { reference: expect.any(String) }, quote: { status: 'FAILED' } };
       expect(await payment(quote.transaction.id)).toMatchObject(refunded);
-      expect(await balanceOf(t.platform, own.usd)).toBe(10_000n);
+      expect(await t.platform.balanceOf(own.usd)).toBe(10_000n);
     },
   );
 
   test('is refused for a wallet, which cannot be pulled from, in quotes and transfers alike', async () => {
     const tron = { tronWallet: { address: `T${'a'.repeat(33)}` } };
-    const wallet = await externalAccount(t.platform, scene.customerId, 'USDT', tron, { beneficiary: undefined });
+    const wallet = await t.platform.externalAccount(scene.customerId, 'USDT', tron, { beneficiary: undefined });
     const message = expect.stringContaining('cannot be pulled from a wallet');
     const refused = (...path: string[]) => ({ ...refusal('INVALID_INPUT', ...path), message });
     const quote = await createQuote(wallet, scene.outsideEur);
     expect(quote).toMatchObject(refused('source', 'account', 'accountId'));
-    const to = await internalAccount(t.platform, scene.customerId, 'USDT');
-    expect(await act(t.platform, 'transferIn', moving(wallet, to, 100))).toMatchObject(refused('sourceAccountId'));
+    const to = await t.platform.internalAccount(scene.customerId, 'USDT');
+    expect(await t.platform.act('transferIn', moving(wallet, to, 100))).toMatchObject(refused('sourceAccountId'));
   });
 });
 
 test('a pull that two workers both see settle is credited once', async () => {
-  const own = await makeScene(idle.platform, 0n);
+  const own = await idle.platform.makeScene(0n);
   const quote = await createQuote(own.outsideUsd, own.outsideEur, {}, idle.platform);
-  await execute(idle.platform, quote.id);
+  await idle.platform.execute(quote.id);
   const { database } = idle.gateway.payments;
   const { platformId } = idle.platform;
   const transactionId = uuidIn(quote.transaction.id);

@@ -1,31 +1,20 @@
 import { describe, expect, test } from 'vitest';
-import {
-  execute,
-  fieldsOf,
-  quote as makeQuote,
-  onAccount,
-  refusal,
-  statusesOf,
-  transactionOf,
-  usdToEur,
-  went,
-} from '../setup/acts.ts';
+import { onAccount, refusal, usdToEur, went } from '../setup/acts.ts';
 import { type FundedQuote, fundedQuote, sendDeposit } from '../setup/funded-quote.ts';
 import { testGateway, uuidIn } from '../setup/gateway.ts';
-import { balanceOf, makeScene } from '../setup/scene.ts';
 
 const t = await testGateway();
 /** Gateways whose quotes expire immediately. `still` does no background work, so it does not mark any as expired. */
 const short = await testGateway({ SANDBOX_QUOTE_SECONDS: 0 });
 const still = await testGateway({ SANDBOX_QUOTE_SECONDS: 0, ROLE: 'serve' });
-const scene = await makeScene(t.platform, 0n);
+const scene = await t.platform.makeScene(0n);
 
 const newQuote = (currency = 'USDC', of = scene) => fundedQuote(t.platform, of, currency);
 const send = (quote: FundedQuote, more: object = {}, platform = t.platform) => sendDeposit(platform, quote, more);
 
-const statuses = (transactionId: string, platform = t.platform) => statusesOf(platform, transactionId);
+const statuses = (transactionId: string, platform = t.platform) => platform.statusesOf(transactionId);
 
-const payment = ({ transactionId }: FundedQuote, platform = t.platform) => transactionOf(platform, transactionId);
+const payment = ({ transactionId }: FundedQuote, platform = t.platform) => platform.transactionOf(transactionId);
 
 describe('a deposit of the quoted amount', () => {
   test.each(['USDC', 'USDT', 'BTC', 'USD', 'MXN'])(
@@ -35,7 +24,7 @@ describe('a deposit of the quoted amount', () => {
       const transaction = { id: quote.transactionId, status: 'PROCESSING', failureReason: null };
       expect(await send(quote)).toMatchObject({ replayed: false, transaction });
       expect((await statuses(quote.transactionId)).at(-1)).toBe('COMPLETED');
-      expect(await balanceOf(t.platform, quote.account)).toBe(0n);
+      expect(await t.platform.balanceOf(quote.account)).toBe(0n);
       const done = await payment(quote);
       const timeline = went('PENDING', 'PROCESSING', 'COMPLETED');
       expect(done).toMatchObject({ status: 'COMPLETED', quote: { status: 'COMPLETED' }, timeline });
@@ -49,7 +38,7 @@ describe('a deposit of the quoted amount', () => {
     expect(await send(quote, input)).toMatchObject({ replayed: false, transaction: { status: 'PROCESSING' } });
     expect(await send(quote, input)).toMatchObject({ replayed: true, transaction: { status: 'PROCESSING' } });
     expect((await statuses(quote.transactionId)).at(-1)).toBe('COMPLETED');
-    expect(await balanceOf(t.platform, quote.account)).toBe(0n);
+    expect(await t.platform.balanceOf(quote.account)).toBe(0n);
   });
 
   test('appears as a change of balance before the payment proceeds', async () => {
@@ -76,16 +65,16 @@ describe('a deposit of the quoted amount', () => {
     expect(answers.map((answer) => answer.code ?? 'done').sort()).toEqual(['CONFLICT', 'CONFLICT', 'done']);
     expect((await statuses(quote.transactionId)).at(-1)).toBe('COMPLETED');
     expect(await send(quote)).toMatchObject({ __typename: 'ConflictError', code: 'CONFLICT' });
-    expect(await balanceOf(t.platform, quote.account)).toBe(0n);
+    expect(await t.platform.balanceOf(quote.account)).toBe(0n);
   });
 
   test('whose delivery fails is returned to the customer’s account in that currency', async () => {
-    const quote = await newQuote('USDC', await makeScene(t.platform, 0n, '003'));
+    const quote = await newQuote('USDC', await t.platform.makeScene(0n, '003'));
     await send(quote);
     expect((await statuses(quote.transactionId)).at(-1)).toBe('FAILED');
     const failed = { failureReason: 'QUOTE_EXECUTION_FAILED', refund: { reference: expect.any(String) } };
     expect(await payment(quote)).toMatchObject({ ...failed, quote: { status: 'FAILED' } });
-    expect(await balanceOf(t.platform, quote.account)).toBe(quote.due);
+    expect(await t.platform.balanceOf(quote.account)).toBe(quote.due);
   });
 });
 
@@ -94,7 +83,7 @@ describe('a deposit that does not match', () => {
     ['short', -1n],
     ['excess', 1n],
   ])('%s by one unit fails the payment and stays with the customer', async (_word, difference) => {
-    const quote = await newQuote('USDC', await makeScene(t.platform, 0n));
+    const quote = await newQuote('USDC', await t.platform.makeScene(0n));
     const amount = quote.due + difference;
     const transaction = { status: 'FAILED', failureReason: 'QUOTE_EXECUTION_FAILED' };
     expect(await send(quote, { amount })).toMatchObject({ transaction });
@@ -102,54 +91,54 @@ describe('a deposit that does not match', () => {
     expect(failed.quote.status).toBe('FAILED');
     expect(failed.timeline.at(-1).reason).toContain(`${amount} arrived instead of the ${quote.due} due`);
     expect(onAccount(failed, quote.account)).toEqual([amount]);
-    expect(await balanceOf(t.platform, quote.account)).toBe(amount);
+    expect(await t.platform.balanceOf(quote.account)).toBe(amount);
     expect(await send(quote)).toMatchObject({ code: 'CONFLICT' });
-    expect(await balanceOf(t.platform, quote.account)).toBe(amount);
+    expect(await t.platform.balanceOf(quote.account)).toBe(amount);
   });
 
   test('in another currency, of zero, or for a quote that is paid from an account, is refused', async () => {
     const quote = await newQuote();
     expect(await send(quote, { currency: 'USD' })).toMatchObject(refusal('INVALID_CURRENCY', 'currency'));
     expect(await send(quote, { amount: 0n })).toMatchObject(refusal('INVALID_AMOUNT', 'amount', 'units'));
-    const paidFromAccount = await makeQuote(t.platform, usdToEur(scene));
+    const paidFromAccount = await t.platform.quote(usdToEur(scene));
     const forOther = (quoteId: string) => send({ ...quote, quoteId, currency: 'USD' });
     expect(await forOther(paidFromAccount.id)).toMatchObject(refusal('INVALID_INPUT', 'quoteId'));
     const unknown = 'Quote:00000000-0000-7000-8000-000000000000';
     expect(await forOther(unknown)).toMatchObject({ code: 'QUOTE_NOT_FOUND' });
-    expect(await balanceOf(t.platform, quote.account)).toBe(0n);
+    expect(await t.platform.balanceOf(quote.account)).toBe(0n);
   });
 });
 
 test('a quote funded by a deposit cannot be executed manually', async () => {
   const quote = await newQuote();
-  const refused = await execute(t.platform, quote.quoteId);
+  const refused = await t.platform.execute(quote.quoteId);
   expect(refused).toMatchObject({ code: 'INVALID_INPUT', path: ['input', 'quoteId'] });
   expect(refused.message).toContain('payment instructions');
 });
 
 describe('a late deposit', () => {
   test('for an expired quote is the customer’s, and the payment stays EXPIRED', async () => {
-    const quote = await fundedQuote(short.platform, await makeScene(short.platform, 0n));
+    const quote = await fundedQuote(short.platform, await short.platform.makeScene(0n));
     expect((await statuses(quote.transactionId, short.platform)).at(-1)).toBe('EXPIRED');
     expect(await payment(quote, short.platform)).toMatchObject({ failureReason: 'QUOTE_EXPIRED' });
 
     const expired = { status: 'EXPIRED', failureReason: 'QUOTE_EXPIRED' };
     expect(await send(quote, {}, short.platform)).toMatchObject({ transaction: expired });
-    expect(await balanceOf(short.platform, quote.account)).toBe(quote.due);
+    expect(await short.platform.balanceOf(quote.account)).toBe(quote.due);
     const late = await payment(quote, short.platform);
     expect(late.quote.status).toBe('EXPIRED');
     expect(onAccount(late, quote.account)).toEqual([quote.due]);
     expect(await send(quote, {}, short.platform)).toMatchObject(refusal('CONFLICT', 'quoteId'));
-    expect(await balanceOf(short.platform, quote.account)).toBe(quote.due);
+    expect(await short.platform.balanceOf(quote.account)).toBe(quote.due);
   });
 
   test('for a quote not yet marked as expired fails the payment with QUOTE_EXPIRED', async () => {
-    const quote = await fundedQuote(still.platform, await makeScene(still.platform, 0n));
+    const quote = await fundedQuote(still.platform, await still.platform.makeScene(0n));
     const failed = { status: 'FAILED', failureReason: 'QUOTE_EXPIRED' };
     expect(await send(quote, {}, still.platform)).toMatchObject({ transaction: failed });
-    expect(await balanceOf(still.platform, quote.account)).toBe(quote.due);
-    expect((await fieldsOf(still.platform, 'quote', quote.quoteId, 'status')).status).toBe('FAILED');
+    expect(await still.platform.balanceOf(quote.account)).toBe(quote.due);
+    expect((await still.platform.fieldsOf('quote', quote.quoteId, 'status')).status).toBe('FAILED');
     expect(await send(quote, {}, still.platform)).toMatchObject({ code: 'CONFLICT' });
-    expect(await balanceOf(still.platform, quote.account)).toBe(quote.due);
+    expect(await still.platform.balanceOf(quote.account)).toBe(quote.due);
   });
 });

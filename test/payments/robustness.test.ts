@@ -5,10 +5,10 @@ import type { Payments } from '../../src/domain/commands/command.ts';
 import { closeCases, listCases } from '../../src/domain/settlement/cases.ts';
 import { settleDueOrders } from '../../src/domain/settlement/settlement.ts';
 import type { RailOrder, RailOutcome } from '../../src/rails/rail.ts';
-import { act, ended, fieldsOf, moving, pay, quote, transfer, usdToEur } from '../setup/acts.ts';
+import { moving, usdToEur } from '../setup/acts.ts';
 import { ownGateway, tester, testGateway, uuidIn, whileLocked, withoutTriggers, withRail } from '../setup/gateway.ts';
 import { makeDue } from '../setup/passing-time.ts';
-import { balanceOf, externalAccount, fund, makeScene, usAccount } from '../setup/scene.ts';
+import { usAccount } from '../setup/scene.ts';
 
 /** Misbehaving rails and damaged rows do not block other work, and nothing is lost. */
 
@@ -16,7 +16,7 @@ import { balanceOf, externalAccount, fund, makeScene, usAccount } from '../setup
 const t = await testGateway({ ROLE: 'serve', SANDBOX_QUOTE_SECONDS: 1, SANDBOX_PACE_MS: 0 });
 const { platform } = t;
 const { payments } = t.gateway;
-const scene = await makeScene(platform);
+const scene = await platform.makeScene();
 
 /** Returns the domain with a rail whose results depend on the amount, and which settles all other orders. */
 function answering(answers: Record<number, () => Promise<RailOutcome>>): Payments {
@@ -33,8 +33,8 @@ async function work(domain = answering({}), most = 10): Promise<number> {
 /** Returns a payment's open contradictions. */
 const casesOf = async (id: string) =>
   (await listCases(payments.database)).filter(({ transactionId }) => uuidIn(id) === transactionId);
-const send = async (amount: number): Promise<string> => (await pay(platform, scene, amount)).id;
-const statusOf = async (id: string): Promise<string> => (await fieldsOf(platform, 'transaction', id, 'status')).status;
+const send = async (amount: number): Promise<string> => (await platform.pay(scene, amount)).id;
+const statusOf = async (id: string): Promise<string> => (await platform.fieldsOf('transaction', id, 'status')).status;
 
 test('a rail that never answers for one order does not block other orders, and is polled again about that order', async () => {
   const [silent, prompt] = [await send(101), await send(102)];
@@ -72,7 +72,7 @@ test.each([Number.NaN, Number.POSITIVE_INFINITY, 0.5, -3, 1e300])(
 );
 
 test('a command refused because an account stayed locked does not use up its key', async () => {
-  const ask = () => act(platform, 'transferOut', moving(scene.usd, scene.outsideUsd, 104, { idempotencyKey: 'fresh' }));
+  const ask = () => platform.act('transferOut', moving(scene.usd, scene.outsideUsd, 104, { idempotencyKey: 'fresh' }));
   const busy = await whileLocked(t.databaseUrl, ['select from account for update'], ask);
   expect(JSON.stringify(busy)).toContain('SERVICE_UNAVAILABLE');
   expect(JSON.stringify(busy)).not.toContain('still running');
@@ -80,8 +80,8 @@ test('a command refused because an account stayed locked does not use up its key
 });
 
 test('a rail that cannot check an account now is asked again later', async () => {
-  const id = await externalAccount(platform, scene.customerId, 'USD', usAccount('90909201'));
-  const standing = () => fieldsOf(platform, 'account', id, '... on ExternalAccount { status version }');
+  const id = await platform.externalAccount(scene.customerId, 'USD', usAccount('90909201'));
+  const standing = () => platform.fieldsOf('account', id, '... on ExternalAccount { status version }');
   const check = async (domain = payments) => {
     await t.owner.query('update account_check set due_at = clock_ms()');
     return checkDueAccounts(domain, 10);
@@ -128,11 +128,11 @@ test.each([
 test('an order reported as settled and then as failed stays settled, and has a single case until that is closed', async () => {
   const id = await send(109);
   await settleDueOrders(answering({ 109: () => Promise.resolve({ kind: 'settled', watchMs: 0 }) }), 10);
-  const before = await balanceOf(platform, scene.usd);
+  const before = await platform.balanceOf(scene.usd);
   const failing = answering({ 109: () => Promise.resolve({ kind: 'failed', explanation: 'sent back' }) });
   for (let round = 0; round < 2; round += 1) await work(failing);
   expect(await statusOf(id)).toBe('COMPLETED');
-  expect(await balanceOf(platform, scene.usd)).toBe(before);
+  expect(await platform.balanceOf(scene.usd)).toBe(before);
   const stands = { kind: 'OTHER_OUTCOME', said: 'failed (sent back)', stands: 'COMPLETED', times: 2 };
   expect(await casesOf(id)).toMatchObject([stands]);
   const words = { ...tester, by: 'Ada', reason: 'the bank has confirmed the delivery' };
@@ -216,9 +216,9 @@ test('an order that keeps failing is retried at growing intervals of at most fiv
 
 test('a collected amount that does not fit is FAILED only once the rail has returned it; the return is retried', async () => {
   const most = 9_000_000_000_000_000n;
-  const other = await makeScene(platform, 0n);
-  const { id } = await transfer(platform, 'transferIn', other, most);
-  await fund(platform, other.usd, 1n);
+  const other = await platform.makeScene(0n);
+  const { id } = await platform.transfer('transferIn', other, most);
+  await platform.fund(other.usd, 1n);
   const told: RailOrder[] = [];
   const domain = withRail(t, {
     collect: async () => ({ kind: 'settled' }),
@@ -235,14 +235,14 @@ test('a collected amount that does not fit is FAILED only once the rail has retu
     { kind: 'COLLECTION', amount: most, currency: 'USD', account: { type: 'US_ACCOUNT' } },
     { id: told[0]?.id },
   ]);
-  expect(await balanceOf(platform, other.usd)).toBe(1n);
+  expect(await platform.balanceOf(other.usd)).toBe(1n);
 });
 
 test('a quote that cannot be expired neither occupies the expiry nor delays other work', async () => {
   // A separate gateway, because another test stops the clock of the process.
   const { platform: busy, gateway, databaseUrl } = await ownGateway({ SANDBOX_QUOTE_SECONDS: 1 });
-  const own = await makeScene(busy);
-  const spoiled = await quote(busy, usdToEur(own));
+  const own = await busy.makeScene();
+  const spoiled = await busy.quote(usdToEur(own));
   const write = (status: string) =>
     withoutTriggers(databaseUrl, (client) =>
       client.query('update transaction set status = $1 where id = $2', [status, uuidIn(spoiled.transaction.id)]),
@@ -250,16 +250,16 @@ test('a quote that cannot be expired neither occupies the expiry nor delays othe
   // Simulates a bug that bypasses the triggers: the quote is still pending, but its transaction has ended.
   await write('EXPIRED');
   const looks = vi.spyOn(gateway.payments.database.pool, 'query');
-  const sound = await quote(busy, usdToEur(own));
+  const sound = await busy.quote(usdToEur(own));
   // This payment ends a second after the quotes have expired.
-  const { id } = await transfer(busy, 'transferOut', own, 100, { sandboxScenario: { delayMs: 2_000 } });
-  expect(await ended(busy, sound.transaction.id)).toMatchObject({ status: 'EXPIRED' });
-  expect(await ended(busy, id)).toMatchObject({ status: 'COMPLETED' });
+  const { id } = await busy.transfer('transferOut', own, 100, { sandboxScenario: { delayMs: 2_000 } });
+  expect(await busy.ended(sound.transaction.id)).toMatchObject({ status: 'EXPIRED' });
+  expect(await busy.ended(id)).toMatchObject({ status: 'COMPLETED' });
   const rounds = looks.mock.calls.filter(([asked]) => Object(asked).name === 'expired_quotes').length;
   // One round every 250 ms. Without the pause there would be hundreds.
   expect(rounds).toBeGreaterThan(2);
   expect(rounds).toBeLessThan(60);
   looks.mockRestore();
   await write('PENDING');
-  expect(await ended(busy, spoiled.transaction.id)).toMatchObject({ status: 'EXPIRED' });
+  expect(await busy.ended(spoiled.transaction.id)).toMatchObject({ status: 'EXPIRED' });
 });

@@ -1,10 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { accountTypes, identityOf } from '../../src/core/account-types.ts';
-import { act, refusal, setAccountStatus } from '../setup/acts.ts';
+import { refusal } from '../setup/acts.ts';
 import { type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { type GeneratedAccount, generatedAccount, respelled } from '../setup/generated-accounts.ts';
-import { newCustomer, serverOf } from '../setup/scene.ts';
 
 // Tests what identifies an external account (decision 37).
 
@@ -16,7 +15,7 @@ const evm = `0x${'aBcDeF0123'.repeat(4)}`;
 
 const register = (customerId: string, currency: string, accountInfo: object, isOwned = true) => {
   const input = { customerId, currency, accountInfo, ...(isOwned && { beneficiary }) };
-  return act(platform, 'createExternalAccount', input, 'account { id }');
+  return platform.act('createExternalAccount', input, 'account { id }');
 };
 
 interface Kind {
@@ -157,7 +156,7 @@ describe.each(kinds)('$type $one', ({ type, one, elsewhere = [], same = [], othe
     register(customerId, currencies[0], { [graphql.input]: { ...one, ...differs } }, isOwned);
 
   test('is one account in every spelling, and a different account at every other bank', async () => {
-    const customerId = await newCustomer(platform, 'Grace Hopper');
+    const customerId = await platform.newCustomer('Grace Hopper');
     const { account } = await registerAs(customerId);
     const conflictWith = (id: string) => ({ code: 'CONFLICT', message: expect.stringContaining(id) });
     for (const differs of [{}, ...same]) {
@@ -177,7 +176,7 @@ describe.each(kinds)('$type $one', ({ type, one, elsewhere = [], same = [], othe
 });
 
 test('the same wallet address in a different currency, or on a different chain, is a different account', async () => {
-  const customerId = await newCustomer(platform, 'Grace Hopper');
+  const customerId = await platform.newCustomer('Grace Hopper');
   const solanaWallet = { address: 'S'.repeat(44) };
   for (const [currency, wallet] of [
     ['USDC', { solanaWallet }],
@@ -189,10 +188,10 @@ test('the same wallet address in a different currency, or on a different chain, 
 });
 
 test('reactivating an account conflicts with an identical account, but not with one at another bank', async () => {
-  const customerId = await newCustomer(platform, 'Grace Hopper');
+  const customerId = await platform.newCustomer('Grace Hopper');
   const registerAt = (sortCode: string) =>
     register(customerId, 'GBP', { gbpAccount: { sortCode, accountNumber: '12345678' } });
-  const setStatus = (accountId: string, status: string) => setAccountStatus(platform, accountId, { status });
+  const setStatus = (accountId: string, status: string) => platform.setAccountStatus(accountId, { status });
   const { account } = await registerAt('20-00-00');
   await setStatus(account.id, 'INACTIVE');
   await registerAt('20-00-01');
@@ -204,7 +203,7 @@ test('reactivating an account conflicts with an identical account, but not with 
 });
 
 test('five hundred spellings of fifty accounts, registered concurrently, are fifty accounts', async () => {
-  const customerId = await newCustomer(platform, 'Grace Hopper');
+  const customerId = await platform.newCustomer('Grace Hopper');
   const accounts = distinctAccounts(50);
   const spellings = accounts.flatMap((account, number) =>
     fc.sample(respelled(account), { numRuns: 10, seed: number }).map((spelled) => ({ number, ...spelled })),
@@ -231,11 +230,11 @@ test('five hundred spellings of fifty accounts, registered concurrently, are fif
 test('a caller without VIEW learns that the account exists, but not which one it is', async () => {
   const accountInfo = { gbpAccount: { sortCode: '20-00-00', accountNumber: '55779911' } };
   const ask = (by: TestPlatform) =>
-    act(by, 'createExternalAccount', { currency: 'GBP', accountInfo, beneficiary }, 'account { id }');
+    by.act('createExternalAccount', { currency: 'GBP', accountInfo, beneficiary }, 'account { id }');
   const { account } = await ask(platform);
   expect(await ask(platform)).toMatchObject({ message: expect.stringContaining(account.id) });
   const refused = { code: 'CONFLICT', message: 'this account already exists' };
-  expect(await ask(await serverOf(platform, 'MANAGE'))).toMatchObject(refused);
+  expect(await ask(await platform.serverOf('MANAGE'))).toMatchObject(refused);
 });
 
 /** Generates this many different accounts. */

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { act, between, ended, execute, fieldsOf, transfer, umaQuote, went } from '../setup/acts.ts';
+import { between, went } from '../setup/acts.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
 import { restClient, usAccount } from '../setup/rest.ts';
-import { makeScene } from '../setup/scene.ts';
 
 /** Statements of the specification that no other test covers, by section (docs/coverage.md lists the other tests). */
 
@@ -10,9 +9,8 @@ const t = await testGateway();
 
 describe('section 2', () => {
   test('2.3 a new quote is PENDING for five minutes, with fees, rate details and its one transaction', async () => {
-    const scene = await makeScene(t.platform);
-    const { quote: made } = await act(
-      t.platform,
+    const scene = await t.platform.makeScene();
+    const { quote: made } = await t.platform.act(
       'createQuote',
       between(scene.usd, scene.outsideEur, 10_000),
       `quote { id status createdAt expiresAt feesIncluded { amount currency { code } } exchangeRate
@@ -37,12 +35,12 @@ describe('section 2', () => {
   });
 
   test('2.6 a transaction has its reference and its customer from the start, and settledAt when it is delivered', async () => {
-    const scene = await makeScene(t.platform);
+    const scene = await t.platform.makeScene();
     const rest = { description: 'rent', sandboxScenario: { delayMs: 200 } };
-    const { id } = await transfer(t.platform, 'transferOut', scene, 12_550, rest);
+    const { id } = await t.platform.transfer('transferOut', scene, 12_550, rest);
     const fields = `type status settledAt createdAt updatedAt description reconciliationReference customer { id }
       sentAmount { decimal } receivedAmount { decimal } failureReason refund { reference }`;
-    const open = await fieldsOf(t.platform, 'transaction', id, fields);
+    const open = await t.platform.fieldsOf('transaction', id, fields);
     expect(open).toMatchObject({
       type: 'OUTGOING',
       reconciliationReference: expect.stringMatching(/^PAY-/),
@@ -51,8 +49,8 @@ describe('section 2', () => {
       receivedAmount: { decimal: '125.50' },
       description: 'rent',
     });
-    await ended(t.platform, id);
-    const done = await fieldsOf(t.platform, 'transaction', id, fields);
+    await t.platform.ended(id);
+    const done = await t.platform.fieldsOf('transaction', id, fields);
     expect(done).toEqual({ ...open, status: 'COMPLETED', settledAt: done.updatedAt, updatedAt: done.updatedAt });
     expect(Date.parse(done.settledAt)).toBeGreaterThan(Date.parse(open.createdAt));
   });
@@ -67,11 +65,11 @@ test('4.10 the platform’s own external accounts are returned completely, by cu
 });
 
 test('6 OUTGOING_PAYMENT events of a UMA payment continue until it has ended', async () => {
-  const scene = await makeScene(t.platform);
-  const made = await umaQuote(t.platform, scene.usd, '$success.usd@sandbox.uma.money');
-  await execute(t.platform, made.id);
+  const scene = await t.platform.makeScene();
+  const made = await t.platform.umaQuote(scene.usd, '$success.usd@sandbox.uma.money');
+  await t.platform.execute(made.id);
   const transactionId = made.transaction.id;
-  await ended(t.platform, transactionId);
+  await t.platform.ended(transactionId);
   const { events, transaction } = await t.platform.ask(
     `query ($transactionId: ID!) {
        events(filter: { transactionId: $transactionId, types: [OUTGOING_PAYMENT] }) { edges { node { cursor } } }

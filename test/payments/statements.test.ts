@@ -2,24 +2,23 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { XmlDocument, XsdValidator } from 'libxml2-wasm';
 import { expect, test } from 'vitest';
-import { ended, execute, fieldsOf, pay, quote, usdToEur } from '../setup/acts.ts';
+import { usdToEur } from '../setup/acts.ts';
 import { type Data, type TestPlatform, testGateway, uuidIn } from '../setup/gateway.ts';
-import { appOf, fund, internalAccount, makeScene } from '../setup/scene.ts';
 
 const t = await testGateway();
-const scene = await makeScene(t.platform, 1_000_000n);
-const stranger = await makeScene(t.platform, 0n);
+const scene = await t.platform.makeScene(1_000_000n);
+const stranger = await t.platform.makeScene(0n);
 // Covers incoming money, outgoing money, and money converted into another currency.
 for (let round = 0; round < 3; round += 1) {
-  await fund(t.platform, scene.usd, BigInt(50 + round));
-  await ended(t.platform, (await pay(t.platform, scene, 100 + round)).id);
-  const made = await quote(t.platform, usdToEur(scene));
-  await execute(t.platform, made.id);
-  await ended(t.platform, made.transaction.id);
+  await t.platform.fund(scene.usd, BigInt(50 + round));
+  await t.platform.ended((await t.platform.pay(scene, 100 + round)).id);
+  const made = await t.platform.quote(usdToEur(scene));
+  await t.platform.execute(made.id);
+  await t.platform.ended(made.transaction.id);
 }
 // This scene's external account has a suffix that makes the bank refuse payments.
-const refused = await makeScene(t.platform, 5_000n, '004');
-await ended(t.platform, (await pay(t.platform, refused, 700)).id);
+const refused = await t.platform.makeScene(5_000n, '004');
+await t.platform.ended((await t.platform.pay(refused, 700)).id);
 /** An account whose payment was returned. */
 const returned = refused.usd;
 
@@ -103,7 +102,7 @@ test("a period's opening balance and entries add up to its closing balance, with
 test('all data that one request reads about an account is from one point in time, even during payments', async () => {
   const [from, to] = [new Date(0), new Date(Date.now() + 3_600_000)];
   let isPaid = false;
-  const paying = Array.from({ length: 30 }, (_one, index) => fund(t.platform, stranger.usd, BigInt(1 + index)));
+  const paying = Array.from({ length: 30 }, (_one, index) => t.platform.fund(stranger.usd, BigInt(1 + index)));
   const done = Promise.all(paying).then(() => {
     isPaid = true;
   });
@@ -127,17 +126,17 @@ test('a statement is refused if its period ends before it begins, naming the fie
 
 test("an app sees only its own customer's statement; a token bound to a payment sees no balance", async () => {
   const [from, to] = [new Date(0), new Date()];
-  const app = await appOf(t.platform, { customerId: scene.customerId });
+  const app = await t.platform.appOf({ customerId: scene.customerId });
   const { account } = await app.ask(document, { id: scene.usd, from, to, first: 1 });
   expect(account.statement.openingBalance.amount).toBe('0');
   expect((await app.ask(document, { id: stranger.usd, from, to })).account).toBeNull();
 
-  const transaction = await pay(t.platform, scene, 10);
+  const transaction = await t.platform.pay(scene, 10);
   const legsFor = async (by: TestPlatform): Promise<Data[]> => {
     const legs = 'ledgerEntries { system account { id } balanceAfter { amount } }';
-    return (await fieldsOf(by, 'transaction', transaction.id, legs)).ledgerEntries;
+    return (await by.fieldsOf('transaction', transaction.id, legs)).ledgerEntries;
   };
-  const seen = await legsFor(await appOf(t.platform, { transactionId: transaction.id }));
+  const seen = await legsFor(await t.platform.appOf({ transactionId: transaction.id }));
   expect(seen).toContainEqual({ system: 'OTHER_ACCOUNT', account: null, balanceAfter: null });
   for (const { balanceAfter } of seen) expect(balanceAfter).toBeNull();
   expect((await legsFor(t.platform)).filter(({ balanceAfter }) => balanceAfter !== null)).toHaveLength(1);
@@ -255,7 +254,7 @@ test('an entry that returns money is a reversal, and an unfinished period has no
 });
 
 test('camt.053 is refused for assets outside ISO 4217, and for a period that ends before it begins', async () => {
-  const usdc = await internalAccount(t.platform, scene.customerId, 'USDC');
+  const usdc = await t.platform.internalAccount(scene.customerId, 'USDC');
   const refusal = await exported(usdc, 'camt.053', new Date(0), new Date());
   expect(refusal.status).toBe(400);
   expect(await refusal.json()).toMatchObject({ code: 'INVALID_CURRENCY', details: { field: 'format' } });
@@ -269,7 +268,7 @@ test('camt.053 is refused for assets outside ISO 4217, and for a period that end
 });
 
 test('an export longer than one read is complete, and stops if its client disconnects', async () => {
-  const busy = await makeScene(t.platform, 0n);
+  const busy = await t.platform.makeScene(0n);
   const fields = [1, 2, 3, 4, 5].map((units) => {
     return `f${units}: sandboxFundAccount(input: { accountId: $account, amount: { units: ${units} } }) { __typename }`;
   });

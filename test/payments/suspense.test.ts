@@ -2,10 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { commitPlanOn } from '../../src/domain/ledger/commit.ts';
 import type { Plan } from '../../src/domain/ledger/plan.ts';
 import { releaseSuspense } from '../../src/domain/settlement/suspense.ts';
-import { between, ended, execute, feedEnd, followed, left, quote, transactionOf, transfer } from '../setup/acts.ts';
+import { between, left } from '../setup/acts.ts';
 import { tester, testGateway, uuidIn } from '../setup/gateway.ts';
 import { runOps } from '../setup/ops.ts';
-import { balanceOf, makeScene } from '../setup/scene.ts';
 
 const t = await testGateway();
 
@@ -14,9 +13,9 @@ const suspense = (...words: string[]) => runOps(t.databaseUrl, ['suspense', ...w
 
 /** Creates a payment of 10,000 US cents that was neither delivered nor returned. */
 async function stuck() {
-  const scene = await makeScene(t.platform, 50_000n, '007');
-  const { id } = await transfer(t.platform, 'transferOut', scene, 10_000);
-  return { scene, transaction: await ended(t.platform, id) };
+  const scene = await t.platform.makeScene(50_000n, '007');
+  const { id } = await t.platform.transfer('transferOut', scene, 10_000);
+  return { scene, transaction: await t.platform.ended(id) };
 }
 
 describe('money in suspense', () => {
@@ -30,11 +29,11 @@ describe('money in suspense', () => {
     expect(line).toContain('100.00 USD');
     expect(line).toContain(transaction.refund.reference);
 
-    const after = await feedEnd(t.platform);
+    const after = await t.platform.feedEnd();
     const released = await suspense('release', transaction.id);
     expect(released).toEqual({ code: 0, out: `Paid 100.00 USD to ${scene.usd}.`, err: '' });
-    expect(await balanceOf(t.platform, scene.usd)).toBe(50_000n);
-    const now = await transactionOf(t.platform, transaction.id);
+    expect(await t.platform.balanceOf(scene.usd)).toBe(50_000n);
+    const now = await t.platform.transactionOf(transaction.id);
     expect(now).toMatchObject({ status: 'FAILED', refund: { reference: transaction.refund.reference } });
     expect(Date.parse(now.refund.settledAt)).toBeGreaterThan(Date.parse(now.refund.initiatedAt));
     expect([left(now, 'SUSPENSE'), left(now, 'CLEARING')]).toEqual([0n, 0n]);
@@ -44,7 +43,7 @@ describe('money in suspense', () => {
     const events = `subscription ($after: String) { events(after: $after) { type
       transaction { id status refund { settledAt } } account { id ... on InternalAccount { balance { amount } } } } }`;
     const { settledAt } = now.refund;
-    expect(await followed(t.platform, events, { after }, ({ type }) => type === 'OUTGOING_PAYMENT')).toMatchObject([
+    expect(await t.platform.followed(events, { after }, ({ type }) => type === 'OUTGOING_PAYMENT')).toMatchObject([
       { type: 'ACCOUNT_STATUS', account: { id: scene.usd, balance: { amount: '50000' } } },
       { type: 'OUTGOING_PAYMENT', transaction: { id: transaction.id, status: 'FAILED', refund: { settledAt } } },
     ]);
@@ -52,7 +51,7 @@ describe('money in suspense', () => {
 
     const out = `Nothing done: 100.00 USD was already paid to ${scene.usd} at ${settledAt}.`;
     expect(await suspense('release', transaction.id)).toMatchObject({ code: 0, out });
-    expect(await balanceOf(t.platform, scene.usd)).toBe(50_000n);
+    expect(await t.platform.balanceOf(scene.usd)).toBe(50_000n);
   });
 
   test('is not paid twice if two releases were planned concurrently', async () => {
@@ -65,36 +64,36 @@ describe('money in suspense', () => {
     const refusal = { code: 'CONFLICT', type: 'Transaction', id, status: 'FAILED' };
     const outcome = await commitPlanOn(database.pool, t.platform.platformId, plan);
     expect(outcome).toEqual({ kind: 'refused', replayed: false, refusal });
-    expect(await balanceOf(t.platform, scene.usd)).toBe(50_000n);
+    expect(await t.platform.balanceOf(scene.usd)).toBe(50_000n);
   });
 
   test('is returned as it was sent, with the fees, after a conversion, and to the owner’s internal account after a pull', async () => {
-    const scene = await makeScene(t.platform, 50_000n);
+    const scene = await t.platform.makeScene(50_000n);
     const sandboxScenario = { failureReason: 'OFFRAMP_FAILED', refundFails: true };
     const pay = async (accountId: string) => {
-      const made = await quote(t.platform, between(accountId, scene.outsideEur, 10_000));
-      await execute(t.platform, made.id, { sandboxScenario });
-      expect((await ended(t.platform, made.transaction.id)).refund.settledAt).toBeNull();
+      const made = await t.platform.quote(between(accountId, scene.outsideEur, 10_000));
+      await t.platform.execute(made.id, { sandboxScenario });
+      expect((await t.platform.ended(made.transaction.id)).refund.settledAt).toBeNull();
       return made.transaction.id;
     };
     const converted = await pay(scene.usd);
-    expect(await balanceOf(t.platform, scene.usd)).toBe(40_000n);
+    expect(await t.platform.balanceOf(scene.usd)).toBe(40_000n);
     expect((await suspense('release', converted)).out).toBe(`Paid 100.00 USD to ${scene.usd}.`);
-    expect(await balanceOf(t.platform, scene.usd)).toBe(50_000n);
+    expect(await t.platform.balanceOf(scene.usd)).toBe(50_000n);
     const pulled = await pay(scene.outsideUsd);
     expect((await suspense('release', pulled)).out).toBe(`Paid 100.00 USD to ${scene.usd}.`);
-    expect(await balanceOf(t.platform, scene.usd)).toBe(60_000n);
+    expect(await t.platform.balanceOf(scene.usd)).toBe(60_000n);
     for (const id of [converted, pulled]) {
-      const transaction = await transactionOf(t.platform, id);
+      const transaction = await t.platform.transactionOf(id);
       for (const system of ['SUSPENSE', 'CLEARING', 'FEES', 'LIQUIDITY']) expect(left(transaction, system)).toBe(0n);
     }
   });
 
   test('cannot be released for a completed, an already refunded or an unknown payment', async () => {
-    const scene = await makeScene(t.platform, 50_000n);
+    const scene = await t.platform.makeScene(50_000n);
     const send = async (sandboxScenario: object) => {
-      const { id } = await transfer(t.platform, 'transferOut', scene, 10_000, { sandboxScenario });
-      return (await ended(t.platform, id)).id as string;
+      const { id } = await t.platform.transfer('transferOut', scene, 10_000, { sandboxScenario });
+      return (await t.platform.ended(id)).id as string;
     };
     const completed = await send({});
     const failed = await send({ failureReason: 'OFFRAMP_FAILED' });
@@ -110,6 +109,6 @@ describe('money in suspense', () => {
     const noId = 'one is not a transaction id (Transaction:…)';
     expect(await suspense('release', 'one')).toMatchObject({ code: 1, err: noId });
     expect(await suspense('release')).toMatchObject({ code: 2 });
-    expect(await balanceOf(t.platform, scene.usd)).toBe(40_000n);
+    expect(await t.platform.balanceOf(scene.usd)).toBe(40_000n);
   });
 });

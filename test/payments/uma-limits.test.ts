@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { maxAmount } from '../../src/core/checks.ts';
-import { lookUp, quote, sender, succeed, umaAddressOf } from '../setup/acts.ts';
+import { sender } from '../setup/acts.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
-import { externalAccount, internalAccount, makeScene, newCustomer } from '../setup/scene.ts';
 
 const t = await testGateway();
 
@@ -11,23 +10,23 @@ test('a quote respects the limits that a receiver lookup states, for each pair o
   const platform = await t.newPlatform('limits');
   const data = { platformId: platform.platformId, sendingCurrency: 'EUR', fixedFee: 9n, variableFeeRate: '0.1' };
   await t.gateway.payments.database.prisma.platformFee.create({ data });
-  const scene = await makeScene(platform, 0n);
-  await succeed(platform, 'updatePlatform', { currencies: ['EUR'] });
-  const inEuros = await newCustomer(platform);
+  const scene = await platform.makeScene(0n);
+  await platform.succeed('updatePlatform', { currencies: ['EUR'] });
+  const inEuros = await platform.newCustomer();
   // The customer can pay neither from an external account nor from the accounts of other customers.
-  await externalAccount(platform, inEuros, 'INR', { upi: { vpa: 'grace@bank' } });
-  const receiver = await umaAddressOf(other, (await makeScene(other, 0n)).customerId);
+  await platform.externalAccount(inEuros, 'INR', { upi: { vpa: 'grace@bank' } });
+  const receiver = await other.umaAddressOf((await other.makeScene(0n)).customerId);
   const { accounts } = await platform.ask(
     `query ($id: ID!) { accounts(first: 100, filter: { kind: INTERNAL, customerId: $id }) {
       edges { node { id ... on InternalAccount { balance { currency { code } } } } } } }`,
     { id: scene.customerId },
   );
   expect(accounts.edges.length).toBeGreaterThan(3);
-  const lookup = await lookUp(platform, receiver, { sender: { customerId: scene.customerId } });
+  const lookup = await platform.lookUp(receiver, { sender: { customerId: scene.customerId } });
   const quoteFor = (accountId: string, currency: string, lockedCurrencyAmount: bigint, { id: lookupId } = lookup) => {
     const rest = { lookupId, lockedCurrencySide: 'RECEIVING', senderCustomerInfo: sender };
     const destination = { uma: { umaAddress: receiver, currency } };
-    return quote(platform, { ...rest, source: { account: { accountId } }, destination, lockedCurrencyAmount });
+    return platform.quote({ ...rest, source: { account: { accountId } }, destination, lockedCurrencyAmount });
   };
   const priced = async (...asked: Parameters<typeof quoteFor>): Promise<string> => {
     const answer = await quoteFor(...asked);
@@ -49,8 +48,8 @@ test('a quote respects the limits that a receiver lookup states, for each pair o
   const euros = (one: Data) => one.currency.code === 'EUR';
   expect(BigInt(lookup.supportedCurrencies.find(euros).minAmount.amount)).toBeGreaterThan(1n);
   // If the customer pays from its euro account, the limit is the maximum that can be sent, less the platform's fees.
-  const own = await lookUp(platform, receiver, { sender: { customerId: inEuros } });
+  const own = await platform.lookUp(receiver, { sender: { customerId: inEuros } });
   const limit = own.supportedCurrencies.find(euros).maxAmount.amount;
-  const most = await quoteFor(await internalAccount(platform, inEuros, 'EUR'), 'EUR', limit, own);
+  const most = await quoteFor(await platform.internalAccount(inEuros, 'EUR'), 'EUR', limit, own);
   expect(BigInt(most.totalSendingAmount.amount)).toBeGreaterThan(maxAmount - 2n);
 });

@@ -1,24 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import {
-  act,
-  actOn,
-  between,
-  ended,
-  execute,
-  feedEnd,
-  fieldsOf,
-  lookUp,
-  quote,
-  refusal,
-  seen,
-  sender,
-  transactionOf,
-  umaAddressOf,
-  umaQuote,
-  went,
-} from '../setup/acts.ts';
+import { between, refusal, sender, went } from '../setup/acts.ts';
 import { type Data, testGateway, uuidIn } from '../setup/gateway.ts';
-import { balanceOf, externalAccount, makeScene, usAccount } from '../setup/scene.ts';
+import { usAccount } from '../setup/scene.ts';
 
 const t = await testGateway();
 const other = await t.newPlatform('other');
@@ -30,7 +13,7 @@ describe('receiver lookup', () => {
   test.each(['usd', 'eur', 'mxn', 'inr', 'gbp', 'brl', 'php'])(
     'the sandbox receiver $success.%s accepts its currency',
     async (code) => {
-      const lookup = await lookUp(t.platform, ` $SUCCESS.${code}@sandbox.uma.money\u00a0`);
+      const lookup = await t.platform.lookUp(` $SUCCESS.${code}@sandbox.uma.money\u00a0`);
       expect(lookup.id).toMatch(/^Lookup:[0-9a-f-]{36}$/);
       expect(lookup.umaAddress).toBe(`$success.${code}@sandbox.uma.money`);
       expect(lookup.network).toBe('UMA');
@@ -49,16 +32,16 @@ describe('receiver lookup', () => {
 
   test('an unknown address is UMA_NOT_FOUND, a malformed one INVALID_UMA_ADDRESS', async () => {
     const unknown = { __typename: 'NotFoundError', ...refusal('UMA_NOT_FOUND', 'umaAddress') };
-    expect(await lookUp(t.platform, '$non.existent.usd@sandbox.uma.money')).toMatchObject(unknown);
-    expect(await lookUp(t.platform, 'nobody')).toMatchObject({ code: 'INVALID_UMA_ADDRESS' });
+    expect(await t.platform.lookUp('$non.existent.usd@sandbox.uma.money')).toMatchObject(unknown);
+    expect(await t.platform.lookUp('nobody')).toMatchObject({ code: 'INVALID_UMA_ADDRESS' });
   });
 
   test('its sender is an existing customer of the platform, named by id, by address, or by both', async () => {
-    const [one, gone] = [await makeScene(t.platform, 0n), await makeScene(t.platform, 0n)];
-    const addressOfOne = await umaAddressOf(t.platform, one.customerId);
-    const addressOfGone = await umaAddressOf(t.platform, gone.customerId);
-    const sentBy = (sender: object) => lookUp(t.platform, '$success.usd@sandbox.uma.money', { sender });
-    await act(t.platform, 'deleteCustomer', { customerId: gone.customerId });
+    const [one, gone] = [await t.platform.makeScene(0n), await t.platform.makeScene(0n)];
+    const addressOfOne = await t.platform.umaAddressOf(one.customerId);
+    const addressOfGone = await t.platform.umaAddressOf(gone.customerId);
+    const sentBy = (sender: object) => t.platform.lookUp('$success.usd@sandbox.uma.money', { sender });
+    await t.platform.act('deleteCustomer', { customerId: gone.customerId });
     for (const [field, given] of [
       ['customerId', { customerId: 'Customer:019a0000-0000-7000-8000-000000000000' }],
       ['customerId', { customerId: '' }],
@@ -71,30 +54,30 @@ describe('receiver lookup', () => {
   });
 
   test("a sandbox platform's customer is not found in production", async () => {
-    const address = await umaAddressOf(other, (await makeScene(other, 0n)).customerId);
+    const address = await other.umaAddressOf((await other.makeScene(0n)).customerId);
     const production = await t.newPlatform('live', 'PRODUCTION');
-    expect(await lookUp(production, address)).toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    expect(await production.lookUp(address)).toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
   });
 });
 
 describe('a quote to a UMA address', () => {
   test('needs a known lookup of that address', async () => {
-    const { usd } = await makeScene(t.platform);
+    const { usd } = await t.platform.makeScene();
     const destination = { uma: { umaAddress: '$success.usd@sandbox.uma.money', currency: 'USD' } };
     const base = between(usd, '', 10_000, { destination, senderCustomerInfo: sender });
-    expect(await quote(t.platform, base)).toMatchObject({ code: 'INVALID_INPUT', path: ['input', 'lookupId'] });
+    expect(await t.platform.quote(base)).toMatchObject({ code: 'INVALID_INPUT', path: ['input', 'lookupId'] });
     const unknown = { ...base, lookupId: 'Lookup:019a0000-0000-7000-8000-000000000000' };
     const notFound = { __typename: 'NotFoundError', ...refusal('LOOKUP_REQUEST_NOT_FOUND', 'lookupId') };
-    expect(await quote(t.platform, unknown)).toMatchObject(notFound);
-    const { id } = await lookUp(t.platform, '$success.eur@sandbox.uma.money');
-    expect(await quote(t.platform, { ...base, lookupId: id })).toMatchObject({ code: 'INVALID_INPUT' });
-    const foreign = await lookUp(other, '$success.usd@sandbox.uma.money');
-    expect(await quote(t.platform, { ...base, lookupId: foreign.id })).toMatchObject(notFound);
+    expect(await t.platform.quote(unknown)).toMatchObject(notFound);
+    const { id } = await t.platform.lookUp('$success.eur@sandbox.uma.money');
+    expect(await t.platform.quote({ ...base, lookupId: id })).toMatchObject({ code: 'INVALID_INPUT' });
+    const foreign = await other.lookUp('$success.usd@sandbox.uma.money');
+    expect(await t.platform.quote({ ...base, lookupId: foreign.id })).toMatchObject(notFound);
   });
 
   test('names every missing mandatory field of the sender in one refusal', async () => {
-    const { usd } = await makeScene(t.platform);
-    const refused = await umaQuote(t.platform, usd, '$success.usd@sandbox.uma.money', { senderCustomerInfo: [] });
+    const { usd } = await t.platform.makeScene();
+    const refused = await t.platform.umaQuote(usd, '$success.usd@sandbox.uma.money', { senderCustomerInfo: [] });
     expect(refused).toMatchObject(refusal('MISSING_MANDATORY_USER_INFO', 'senderCustomerInfo'));
     expect(refused.message).toContain('FULL_NAME, BIRTH_DATE');
   });
@@ -104,31 +87,31 @@ describe('a quote to a UMA address', () => {
     ['PURPOSE_OF_PAYMENT', 'FUN', 'GIFT'],
     ['SHOE_SIZE', '44', undefined],
   ])("validates the sender's information: %s is not %j", async (name, wrong, right) => {
-    const { usd } = await makeScene(t.platform);
+    const { usd } = await t.platform.makeScene();
     const facts = sender.filter((fact) => fact.name !== name);
     const ask = (value: string) =>
-      umaQuote(t.platform, usd, '$success.usd@sandbox.uma.money', { senderCustomerInfo: [...facts, { name, value }] });
+      t.platform.umaQuote(usd, '$success.usd@sandbox.uma.money', { senderCustomerInfo: [...facts, { name, value }] });
     const refused = refusal('INVALID_INPUT', 'senderCustomerInfo', facts.length);
     expect(await ask(wrong)).toMatchObject({ ...refused, message: expect.stringContaining(name) });
     if (right !== undefined) expect(await ask(right)).toMatchObject({ status: 'PENDING' });
   });
 
   test('accepts a fact that only this receiver requires', async () => {
-    const { usd } = await makeScene(t.platform);
-    const lookup = await lookUp(t.platform, '$success.usd@sandbox.uma.money');
+    const { usd } = await t.platform.makeScene();
+    const lookup = await t.platform.lookUp('$success.usd@sandbox.uma.money');
     const more = `'[{ "name": "SHOE_SIZE", "mandatory": true }]'`;
     const text = `update lookup set required_fields = required_fields || ${more} where id = $1`;
     await t.owner.query(text, [uuidIn(lookup.id)]);
     const said = (...facts: object[]) =>
-      umaQuote(t.platform, usd, lookup.umaAddress, { lookupId: lookup.id, senderCustomerInfo: [...sender, ...facts] });
+      t.platform.umaQuote(usd, lookup.umaAddress, { lookupId: lookup.id, senderCustomerInfo: [...sender, ...facts] });
     expect(await said()).toMatchObject({ code: 'MISSING_MANDATORY_USER_INFO' });
     expect(await said({ name: 'SHOE_SIZE', value: '44' })).toMatchObject({ status: 'PENDING' });
   });
 
   test("names the sender's facts that do not apply to the destination", async () => {
-    const { usd, eur, outsideEur } = await makeScene(t.platform);
+    const { usd, eur, outsideEur } = await t.platform.makeScene();
     const to = (accountId: string, name: string, value: string) =>
-      quote(t.platform, between(usd, accountId, 10_000, { senderCustomerInfo: [{ name, value }] }));
+      t.platform.quote(between(usd, accountId, 10_000, { senderCustomerInfo: [{ name, value }] }));
     const refused = (message: string) => ({ ...refusal('INVALID_INPUT', 'senderCustomerInfo', 0), message });
     expect(await to(outsideEur, 'PURPOSE_OF_PAYMENT', 'GIFT')).toMatchObject({ status: 'PENDING' });
     expect(await to(outsideEur, 'FULL_NAME', 'Grace Hopper')).toMatchObject(
@@ -140,16 +123,16 @@ describe('a quote to a UMA address', () => {
   });
 
   test("refuses a currency or amount outside the receiver's limits, and the sender's own address", async () => {
-    const { usd, customerId } = await makeScene(t.platform);
+    const { usd, customerId } = await t.platform.makeScene();
     const address = '$success.usd@sandbox.uma.money';
     const inEuros = { destination: { uma: { umaAddress: address, currency: 'EUR' } } };
-    const own = await umaAddressOf(t.platform, customerId);
+    const own = await t.platform.umaAddressOf(customerId);
     for (const [umaAddress, rest, refused] of [
       [address, inEuros, refusal('INVALID_CURRENCY', 'destination', 'uma', 'currency')],
       [address, { lockedCurrencyAmount: 2_000_000_000 }, { code: 'AMOUNT_OUT_OF_RANGE' }],
       [own, {}, { code: 'SELF_PAYMENT' }],
     ] as const)
-      expect(await umaQuote(t.platform, usd, umaAddress, rest)).toMatchObject(refused);
+      expect(await t.platform.umaQuote(usd, umaAddress, rest)).toMatchObject(refused);
   });
 
   test.each([
@@ -158,10 +141,10 @@ describe('a quote to a UMA address', () => {
     ['$fail.compliance.usd', 'REJECTED', null],
     ['$fail.timeout.usd', 'FAILED', 'QUOTE_EXECUTION_FAILED'],
   ])('to %s ends as %s', async (name, status, failureReason) => {
-    const { usd } = await makeScene(t.platform, 50_000n);
-    const made = await umaQuote(t.platform, usd, `${name}@sandbox.uma.money`);
-    expect(await execute(t.platform, made.id)).toMatchObject({ quote: { status: 'PROCESSING' } });
-    const transaction = await ended(t.platform, made.transaction.id);
+    const { usd } = await t.platform.makeScene(50_000n);
+    const made = await t.platform.umaQuote(usd, `${name}@sandbox.uma.money`);
+    expect(await t.platform.execute(made.id)).toMatchObject({ quote: { status: 'PROCESSING' } });
+    const transaction = await t.platform.ended(made.transaction.id);
     expect(transaction).toMatchObject({
       status,
       failureReason,
@@ -170,66 +153,66 @@ describe('a quote to a UMA address', () => {
     });
     const back = status !== 'COMPLETED';
     expect(transaction.refund?.amount.amount).toBe(back ? '10000' : undefined);
-    expect(await balanceOf(t.platform, usd)).toBe(back ? 50_000n : 40_000n);
+    expect(await t.platform.balanceOf(usd)).toBe(back ? 50_000n : 40_000n);
   });
 });
 
 describe('between customers of one installation', () => {
   /** Pays a customer of the other platform. Returns the quote, and the payment as the receiver's platform sees it. */
   async function send(receiver: string, rest: object = {}) {
-    const scene = await makeScene(t.platform, 50_000n);
-    const after = await feedEnd(other);
-    const made = await umaQuote(t.platform, scene.usd, await umaAddressOf(other, receiver), rest);
-    await execute(t.platform, made.id);
-    return { scene, made, incoming: await seen(other, after, incomingPending) };
+    const scene = await t.platform.makeScene(50_000n);
+    const after = await other.feedEnd();
+    const made = await t.platform.umaQuote(scene.usd, await other.umaAddressOf(receiver), rest);
+    await t.platform.execute(made.id);
+    return { scene, made, incoming: await other.seen(after, incomingPending) };
   }
 
   /** Decides a payment, and waits until both of its sides have ended. */
   async function decide({ made, incoming }: { made: Data; incoming: Data }, reason?: string) {
     const name = reason === undefined ? 'approveTransaction' : 'rejectTransaction';
-    await actOn(other, name, { transactionId: incoming.id, reason });
-    return { received: await ended(other, incoming.id), sent: await ended(t.platform, made.transaction.id) };
+    await other.actOn(name, { transactionId: incoming.id, reason });
+    return { received: await other.ended(incoming.id), sent: await t.platform.ended(made.transaction.id) };
   }
 
   test('on two platforms: the payment arrives, OUTGOING and INCOMING, each with its own events and view', async () => {
-    const receiver = await makeScene(other, 0n);
+    const receiver = await other.makeScene(0n);
     const payment = await send(receiver.customerId, { description: 'rent' });
     const { scene, made, incoming } = payment;
     expect(incoming).toMatchObject({
       type: 'INCOMING',
       customer: { id: receiver.customerId },
-      source: { __typename: 'UmaSource', umaAddress: await umaAddressOf(t.platform, scene.customerId) },
+      source: { __typename: 'UmaSource', umaAddress: await t.platform.umaAddressOf(scene.customerId) },
       destination: { accountId: receiver.usd },
       counterpartyInformation: expect.arrayContaining([{ name: 'FULL_NAME', value: 'Grace Hopper' }]),
       requestedReceiverInformation: expect.arrayContaining([{ name: 'FULL_NAME', mandatory: true }]),
       description: 'rent',
     });
-    expect(await balanceOf(other, receiver.usd)).toBe(0n);
+    expect(await other.balanceOf(receiver.usd)).toBe(0n);
     const { received, sent } = await decide(payment);
     expect(received.timeline).toMatchObject(went('PENDING', 'PROCESSING', 'COMPLETED'));
     expect(sent.status).toBe('COMPLETED');
     expect(sent.counterpartyInformation).toContainEqual({ name: 'FULL_NAME', value: 'Grace Hopper' });
     expect(received.receivedAmount.amount).toBe(made.totalReceivingAmount.amount);
-    expect(await balanceOf(t.platform, scene.usd)).toBe(40_000n);
-    expect(await balanceOf(other, receiver.usd)).toBe(BigInt(made.totalReceivingAmount.amount));
-    expect(await transactionOf(other, made.transaction.id)).toBeNull();
-    expect(await transactionOf(t.platform, incoming.id)).toBeNull();
+    expect(await t.platform.balanceOf(scene.usd)).toBe(40_000n);
+    expect(await other.balanceOf(receiver.usd)).toBe(BigInt(made.totalReceivingAmount.amount));
+    expect(await other.transactionOf(made.transaction.id)).toBeNull();
+    expect(await t.platform.transactionOf(incoming.id)).toBeNull();
   });
 
   test('a rejection ends both sides as REJECTED, with the money returned', async () => {
-    const receiver = await makeScene(other, 0n);
+    const receiver = await other.makeScene(0n);
     const payment = await send(receiver.customerId);
     const { received, sent } = await decide(payment, 'not ours');
     expect(sent).toMatchObject({ status: 'REJECTED', failureReason: null, refund: { amount: { amount: '10000' } } });
     expect(received.status).toBe('REJECTED');
     expect(received.timeline.at(-1).reason).toContain('not ours');
-    expect(await balanceOf(t.platform, payment.scene.usd)).toBe(50_000n);
-    expect(await balanceOf(other, receiver.usd)).toBe(0n);
+    expect(await t.platform.balanceOf(payment.scene.usd)).toBe(50_000n);
+    expect(await other.balanceOf(receiver.usd)).toBe(0n);
   });
 
   async function withDefault(suffix: string) {
-    const receiver = await makeScene(other, 0n);
-    const deposit = await externalAccount(other, receiver.customerId, 'USD', usAccount(`55500${suffix}`), {
+    const receiver = await other.makeScene(0n);
+    const deposit = await other.externalAccount(receiver.customerId, 'USD', usAccount(`55500${suffix}`), {
       defaultUmaDepositAccount: true,
     });
     return { receiver, deposit };
@@ -243,7 +226,7 @@ describe('between customers of one installation', () => {
     const legs = ['OUTSIDE', 'CLEARING', 'CLEARING', 'OUTSIDE'].map((system) => ({ system }));
     expect(received).toMatchObject({ status: 'COMPLETED', ledgerEntries: legs });
     expect(sent.status).toBe('COMPLETED');
-    expect(await balanceOf(other, receiver.usd)).toBe(0n);
+    expect(await other.balanceOf(receiver.usd)).toBe(0n);
   });
 
   test('an unpayable default deposit account causes OFFRAMP_FAILED, and the money is returned', async () => {
@@ -252,15 +235,15 @@ describe('between customers of one installation', () => {
     const { received, sent } = await decide(payment);
     expect(received).toMatchObject({ status: 'FAILED', failureReason: 'OFFRAMP_FAILED' });
     expect(sent).toMatchObject({ status: 'FAILED', failureReason: 'QUOTE_EXECUTION_FAILED' });
-    expect(await balanceOf(t.platform, payment.scene.usd)).toBe(50_000n);
+    expect(await t.platform.balanceOf(payment.scene.usd)).toBe(50_000n);
   });
 
   test("a payment to another customer's account has an INCOMING transaction, without approval", async () => {
-    const from = await makeScene(t.platform, 50_000n);
-    const to = await makeScene(t.platform, 0n);
-    const after = await feedEnd(t.platform);
-    const made = await quote(t.platform, between(from.usd, to.eur, 10_000, { immediatelyExecute: true }));
-    const incoming = await seen(t.platform, after, ({ type, status }) => type === 'INCOMING' && status === 'COMPLETED');
+    const from = await t.platform.makeScene(50_000n);
+    const to = await t.platform.makeScene(0n);
+    const after = await t.platform.feedEnd();
+    const made = await t.platform.quote(between(from.usd, to.eur, 10_000, { immediatelyExecute: true }));
+    const incoming = await t.platform.seen(after, ({ type, status }) => type === 'INCOMING' && status === 'COMPLETED');
     expect(incoming).toMatchObject({
       customer: { id: to.customerId },
       source: { accountId: from.usd },
@@ -269,30 +252,30 @@ describe('between customers of one installation', () => {
       approvalDueAt: null,
     });
     expect(incoming.timeline).toMatchObject(went('PENDING', 'COMPLETED'));
-    expect((await ended(t.platform, made.transaction.id)).status).toBe('COMPLETED');
-    expect(await balanceOf(t.platform, to.eur)).toBe(BigInt(made.totalReceivingAmount.amount));
-    expect(await balanceOf(t.platform, from.usd)).toBe(40_000n);
+    expect((await t.platform.ended(made.transaction.id)).status).toBe('COMPLETED');
+    expect(await t.platform.balanceOf(to.eur)).toBe(BigInt(made.totalReceivingAmount.amount));
+    expect(await t.platform.balanceOf(from.usd)).toBe(40_000n);
   });
 
   test('a payment between accounts of one customer has one transaction', async () => {
-    const scene = await makeScene(t.platform, 50_000n);
-    const made = await quote(t.platform, between(scene.usd, scene.eur, 10_000, { immediatelyExecute: true }));
-    await ended(t.platform, made.transaction.id);
-    const { transactions } = await fieldsOf(t.platform, 'customer', scene.customerId, 'transactions { totalCount }');
+    const scene = await t.platform.makeScene(50_000n);
+    const made = await t.platform.quote(between(scene.usd, scene.eur, 10_000, { immediatelyExecute: true }));
+    await t.platform.ended(made.transaction.id);
+    const { transactions } = await t.platform.fieldsOf('customer', scene.customerId, 'transactions { totalCount }');
     expect(transactions.totalCount).toBe(1);
-    expect(await balanceOf(t.platform, scene.eur)).toBe(BigInt(made.totalReceivingAmount.amount));
+    expect(await t.platform.balanceOf(scene.eur)).toBe(BigInt(made.totalReceivingAmount.amount));
   });
 
   test('a payment funded by a deposit from outside arrives too', async () => {
-    const from = await makeScene(t.platform, 0n);
-    const to = await makeScene(other, 0n);
-    const after = await feedEnd(other);
-    const made = await umaQuote(t.platform, from.usd, await umaAddressOf(other, to.customerId), {
+    const from = await t.platform.makeScene(0n);
+    const to = await other.makeScene(0n);
+    const after = await other.feedEnd();
+    const made = await t.platform.umaQuote(from.usd, await other.umaAddressOf(to.customerId), {
       source: { realtimeFunding: { customerId: from.customerId, currency: 'USD' } },
     });
-    await actOn(t.platform, 'sandboxSend', { quoteId: made.id, currency: 'USD' });
-    const { sent } = await decide({ made, incoming: await seen(other, after, incomingPending) });
+    await t.platform.actOn('sandboxSend', { quoteId: made.id, currency: 'USD' });
+    const { sent } = await decide({ made, incoming: await other.seen(after, incomingPending) });
     expect(sent.status).toBe('COMPLETED');
-    expect(await balanceOf(other, to.usd)).toBe(BigInt(made.totalReceivingAmount.amount));
+    expect(await other.balanceOf(to.usd)).toBe(BigInt(made.totalReceivingAmount.amount));
   });
 });

@@ -4,11 +4,9 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { bringIn, ended, execute, succeed, umaAddressOf, umaQuote } from '../setup/acts.ts';
 import { freePort } from '../setup/free-port.ts';
 import { connect, type TestPlatform } from '../setup/gateway.ts';
 import { isOnPath } from '../setup/programs.ts';
-import { balanceOf, makeScene } from '../setup/scene.ts';
 import { startTwoGateways, type TwoGateways } from './two-gateways.ts';
 
 // The set-up of docs/growing.md: two installations with separate databases, behind one HAProxy that knows their names.
@@ -57,18 +55,18 @@ describe.runIf(isOnPath('haproxy'))('cells behind one address', () => {
     await shop.connect({ baseUrl: `${at('south')}/2025-10-13` });
     const north = through('north', shop.platform);
     const south = through('south', await two.upstream.newPlatform('southern'));
-    const [payer, payee] = [await makeScene(north, 0n), await makeScene(south, 0n)];
-    await bringIn(north, payer, 50_000n);
-    const address = await umaAddressOf(south, payee.customerId);
-    const made = await umaQuote(north, payer.usd, address, { lockedCurrencyAmount: 10_000 });
-    await execute(north, made.id);
+    const [payer, payee] = [await north.makeScene(0n), await south.makeScene(0n)];
+    await north.bringIn(payer, 50_000n);
+    const address = await south.umaAddressOf(payee.customerId);
+    const made = await north.umaQuote(payer.usd, address, { lockedCurrencyAmount: 10_000 });
+    await north.execute(made.id);
     const incoming = await arrival(south);
-    await succeed(south, 'approveTransaction', { transactionId: incoming }, 'transaction { id }');
+    await south.succeed('approveTransaction', { transactionId: incoming }, 'transaction { id }');
 
-    expect(await ended(south, incoming)).toMatchObject({ status: 'COMPLETED' });
-    expect(await ended(north, made.transaction.id)).toMatchObject({ status: 'COMPLETED' });
-    expect(await balanceOf(north, payer.usd)).toBe(40_000n);
-    expect(await balanceOf(south, payee.usd)).toBe(BigInt(made.totalReceivingAmount.amount));
+    expect(await south.ended(incoming)).toMatchObject({ status: 'COMPLETED' });
+    expect(await north.ended(made.transaction.id)).toMatchObject({ status: 'COMPLETED' });
+    expect(await north.balanceOf(payer.usd)).toBe(40_000n);
+    expect(await south.balanceOf(payee.usd)).toBe(BigInt(made.totalReceivingAmount.amount));
     expect((await two.compare(shop.platform)).differences).toEqual([]);
   });
 });

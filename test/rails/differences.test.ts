@@ -4,10 +4,10 @@ import { readBalances } from '../../src/domain/reconciliation/balances.ts';
 import { reconcile } from '../../src/domain/reconciliation/differences.ts';
 import { reconcileDueDays } from '../../src/domain/reconciliation/reconciliation.ts';
 import type { MovementsRequest, RailMovement } from '../../src/rails/rail-parts.ts';
-import { ended, execute, feedEnd, moving, pay, quote, seen, succeed, transfer, usdToEur } from '../setup/acts.ts';
+import { moving, usdToEur } from '../setup/acts.ts';
 import { startTestGateway, type TestPlatform, uuidIn, withRail } from '../setup/gateway.ts';
 import { passDelay } from '../setup/passing-time.ts';
-import { makeScene, ownAccount, type Scene } from '../setup/scene.ts';
+import type { Scene } from '../setup/scene.ts';
 
 // Tests which differences are found when orders are compared with a provider's movements. The test plays the provider.
 
@@ -22,7 +22,7 @@ const hour = 3_600_000;
 const late = { delayMs: hour };
 const later = { sandboxScenario: late };
 const t = await startTestGateway();
-const scene = await makeScene(t.platform, 100_000n);
+const scene = await t.platform.makeScene(100_000n);
 const tenant = { platformId: t.platform.platformId, environment: 'SANDBOX' } as const;
 /** The pages of the provider's list, and the requests made for them. */
 let pages: readonly (readonly RailMovement[])[] = [];
@@ -44,8 +44,8 @@ async function ordersOf(transactionId: string, rest: Partial<RailMovement> = {})
 /** Executes a quote that is paid from an external account, and returns its transaction. */
 async function pull(platform: TestPlatform, own: Scene, sandboxScenario: object = { step: 'PULL', delayMs: hour }) {
   const source = { account: { accountId: own.outsideUsd } };
-  const made = await quote(platform, usdToEur(own, { source, sandboxScenario, lockedCurrencyAmount: 100 }));
-  await execute(platform, made.id);
+  const made = await platform.quote(usdToEur(own, { source, sandboxScenario, lockedCurrencyAmount: 100 }));
+  await platform.execute(made.id);
   return made.transaction.id;
 }
 
@@ -60,24 +60,24 @@ const payments = withRail(t, {
 beforeAll(async () => {
   const note = async (name: string, id: string, rest?: Partial<RailMovement>) =>
     Object.assign(orders, { [name]: (await ordersOf(id, rest))[0] });
-  const paid = await pay(t.platform, scene);
-  await ended(t.platform, paid.id);
+  const paid = await t.platform.pay(scene);
+  await t.platform.ended(paid.id);
   await note('paid', paid.id);
-  const failing = await pay(t.platform, scene, 100, { sandboxScenario: { failureReason: 'OFFRAMP_FAILED' } });
-  await ended(t.platform, failing.id);
+  const failing = await t.platform.pay(scene, 100, { sandboxScenario: { failureReason: 'OFFRAMP_FAILED' } });
+  await t.platform.ended(failing.id);
   await note('failed', failing.id, { state: 'FAILED' });
-  await note('waiting', (await pay(t.platform, scene, 100, later)).id, { state: 'UNDER_WAY' });
-  const returned = await pay(t.platform, scene, 100, { sandboxScenario: { returnAfterMs: hour } });
-  await ended(t.platform, returned.id);
-  const after = await feedEnd(t.platform);
+  await note('waiting', (await t.platform.pay(scene, 100, later)).id, { state: 'UNDER_WAY' });
+  const returned = await t.platform.pay(scene, 100, { sandboxScenario: { returnAfterMs: hour } });
+  await t.platform.ended(returned.id);
+  const after = await t.platform.feedEnd();
   await passDelay(t, returned.id);
-  await seen(t.platform, after, ({ id, status }) => id === returned.id && status === 'REFUNDED');
+  await t.platform.seen(after, ({ id, status }) => id === returned.id && status === 'REFUNDED');
   await note('returned', returned.id, { state: 'RETURNED' });
-  const collected = await transfer(t.platform, 'transferIn', scene, 100);
-  await ended(t.platform, collected.id);
+  const collected = await t.platform.transfer('transferIn', scene, 100);
+  await t.platform.ended(collected.id);
   await note('collected', collected.id, { direction: 'IN' });
-  const inside = await quote(t.platform, usdToEur(scene, { destination: { account: { accountId: scene.eur } } }));
-  await execute(t.platform, inside.id);
+  const inside = await t.platform.quote(usdToEur(scene, { destination: { account: { accountId: scene.eur } } }));
+  await t.platform.execute(inside.id);
   await note('inside', inside.transaction.id);
   // Both payments are paid out in euros once they are pulled in dollars.
   await note('pulling', await pull(t.platform, scene), { direction: 'IN', state: 'UNDER_WAY' });
@@ -207,7 +207,7 @@ test('a deposit is compared like an order once it is credited, and is not a diff
 test('payments in flight, and those that failed within the last minute, may count on one side only', async () => {
   const platform = await t.newPlatform('balances');
   const { platformId } = platform;
-  const own = await makeScene(platform, 1_000n);
+  const own = await platform.makeScene(1_000n);
   /** Returns the balance in the ledger, and how much less or more the provider may hold. */
   const read = async () => {
     const both = await readBalances(payments, { ...tenant, platformId });
@@ -215,13 +215,13 @@ test('payments in flight, and those that failed within the last minute, may coun
     return { booked, spread: beyondHigh + beyondLow + 2n * booked };
   };
   const within = async () =>
-    succeed(platform, 'transferInternal', moving(own.usd, await ownAccount(platform, 'USD'), 100));
-  const payOut = async (rest: object) => ended(platform, (await pay(platform, own, 100, rest)).id);
+    platform.succeed('transferInternal', moving(own.usd, await platform.ownAccount('USD'), 100));
+  const payOut = async (rest: object) => platform.ended((await platform.pay(own, 100, rest)).id);
   const steps: readonly (readonly [string, () => Promise<unknown>, booked: bigint, spread: bigint])[] = [
     ['an internal transfer', within, 0n, 0n],
     ['a payout that has ended', () => payOut({}), -100n, 0n],
-    ['a payout that waits', () => pay(platform, own, 100, later), 0n, 100n],
-    ['a transfer from outside that waits', () => transfer(platform, 'transferIn', own, 100, later), 0n, -100n],
+    ['a payout that waits', () => platform.pay(own, 100, later), 0n, 100n],
+    ['a transfer from outside that waits', () => platform.transfer('transferIn', own, 100, later), 0n, -100n],
     ['a pull that waits', () => pull(platform, own), 0n, -100n],
     ['a closed deposit', () => insertDeposit(platformId, 'closed', 'CLOSED'), 0n, 0n],
     ['a new deposit', () => insertDeposit(platformId, 'new', 'RECEIVED'), 0n, -100n],

@@ -6,7 +6,6 @@ import { attributeDeposit, listDeposits } from '../../src/domain/providers/decid
 import { findDeposits, wakeDeposits } from '../../src/domain/providers/deposits.ts';
 import type { DepositsPage, RailDeposit } from '../../src/rails/rail-parts.ts';
 import { tester, testGateway, uuidIn } from '../setup/gateway.ts';
-import { makeScene } from '../setup/scene.ts';
 
 // Tests how a provider's deposits are stored, and where each query for deposits starts. The test plays the provider.
 
@@ -17,7 +16,7 @@ const day = 1_440 * minute;
 const start = new Date('2026-01-31T12:00:00.000Z');
 const after = (ms: number) => new Date(start.getTime() + ms);
 const t = await testGateway({ ROLE: 'serve' });
-const scene = await makeScene(t.platform, 0n);
+const scene = await t.platform.makeScene(0n);
 const deposits = ({ from }: { from: Date }) => page(from);
 Object.assign(t.gateway.payments.rails.SANDBOX ?? {}, { deposits });
 await t.owner.query(`insert into rail_connection (platform_id, sealed) values ($1, '')`, [t.platform.platformId]);
@@ -111,7 +110,7 @@ test("at most 1,000 characters of a payer's memo are stored", async () => {
 });
 
 test('a deposit is never credited to an account of another platform, or to an external one', async () => {
-  const other = await makeScene(await t.newPlatform('another'), 0n);
+  const other = await (await t.newPlatform('another')).makeScene(0n);
   const { reference } = deposit();
   await found([deposit({ reference, customerId: undefined })]);
   const { database } = t.gateway.payments;

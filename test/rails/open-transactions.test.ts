@@ -6,9 +6,9 @@ import { reconcile } from '../../src/domain/reconciliation/differences.ts';
 import { failOrder } from '../../src/domain/settlement/order-by-hand.ts';
 import { inTransaction } from '../../src/infra/database/transaction.ts';
 import { parseRailSettings } from '../../src/rails/rail-settings.ts';
-import { actOn, bringIn, ended, execute, moving, payOut, quote, transfer, umaQuote, usdToEur } from '../setup/acts.ts';
+import { moving, usdToEur } from '../setup/acts.ts';
 import { tester, untilRows } from '../setup/gateway.ts';
-import { externalAccount, internalAccount, makeScene, usAccount } from '../setup/scene.ts';
+import { usAccount } from '../setup/scene.ts';
 import { slowAmount } from './returning-rail.ts';
 import { testRelay, testTwoGateways } from './two-gateways.ts';
 import { watch } from './watched-upstream.ts';
@@ -48,21 +48,21 @@ afterAll(() => {
 test('every method of the rail is called outside of transactions', async () => {
   const { payments } = two.gateway.gateway;
   const { platform, account } = shop;
-  const scene = await makeScene(platform, 0n);
-  await bringIn(platform, scene, 100_000n);
-  await payOut(platform, scene, 1_000n);
-  const locked = await quote(platform, usdToEur(scene));
-  await execute(platform, locked.id);
-  await ended(platform, locked.transaction.id);
-  const uma = await umaQuote(platform, scene.usd, '$success.usd@sandbox.uma.money', { immediatelyExecute: true });
-  await ended(platform, uma.transaction.id);
-  const slow = await transfer(platform, 'transferOut', scene, slowAmount);
+  const scene = await platform.makeScene(0n);
+  await platform.bringIn(scene, 100_000n);
+  await platform.payOut(scene, 1_000n);
+  const locked = await platform.quote(usdToEur(scene));
+  await platform.execute(locked.id);
+  await platform.ended(locked.transaction.id);
+  const uma = await platform.umaQuote(scene.usd, '$success.usd@sandbox.uma.money', { immediatelyExecute: true });
+  await platform.ended(uma.transaction.id);
+  const slow = await platform.transfer('transferOut', scene, slowAmount);
   await failOrder(payments, slow.id, { operator: tester, withoutAsking: false });
 
   // A deposit that a webhook reports.
-  const bank = await externalAccount(account, undefined, 'USD', usAccount('7654321000'));
-  const there = await internalAccount(account, await two.customerThere(scene.customerId), 'USD');
-  await actOn(account, 'transferIn', moving(bank, there, 500n));
+  const bank = await account.externalAccount(undefined, 'USD', usAccount('7654321000'));
+  const there = await account.internalAccount(await two.customerThere(scene.customerId), 'USD');
+  await account.actOn('transferIn', moving(bank, there, 500n));
   await untilRows(two.gateway, [{}], "select from rail_deposit where status = 'CREDITED'");
 
   const tenant = { platformId: platform.platformId, environment: 'PRODUCTION' } as const;

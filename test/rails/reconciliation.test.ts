@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { reconcileDueDays } from '../../src/domain/reconciliation/reconciliation.ts';
-import { actOn, bringIn, ended, moving, payOut, transfer } from '../setup/acts.ts';
+import { moving } from '../setup/acts.ts';
 import type { Data } from '../setup/gateway.ts';
 import { runOps, typeIn } from '../setup/ops.ts';
-import { balanceOf, fund, makeScene, ownAccount } from '../setup/scene.ts';
 import { credentialsIn, testTwoGateways } from './two-gateways.ts';
 
 // Compares a platform's ledger with that of its provider, a second instance, both by command and daily.
@@ -14,7 +13,7 @@ const { upstream, gateway, spoil } = two;
 const { account, platform: books } = await two.connected('books', 0n);
 const printed: string[] = [];
 await connectWith(credentialsIn(account.authorization));
-const scene = await makeScene(books, 0n);
+const scene = await books.makeScene(0n);
 
 async function ops(...args: string[]) {
   const result = await runOps(gateway.databaseUrl, ['--json', ...args], two.environment);
@@ -48,9 +47,9 @@ const faults = (differences: readonly Data[]) => differences.map(({ fault }) => 
 const compareToday = () => reconcileDueDays(gateway.gateway.payments, -24);
 
 test('a difference in balances is reported with both sides until it is explained; after that only new ones are', async () => {
-  await fund(account, await ownAccount(account, 'USD'), 10_000_000n);
-  await bringIn(books, scene, 50_000n);
-  await payOut(books, scene, 300n);
+  await account.fund(await account.ownAccount('USD'), 10_000_000n);
+  await books.bringIn(scene, 50_000n);
+  await books.payOut(scene, 300n);
   const sides = { fault: 'OTHER_BALANCE', here: '497.00 USD in the books', there: '100497.00 USD held' };
   expect(await compare()).toMatchObject([sides]);
   expect(await compare()).toMatchObject([sides]);
@@ -64,12 +63,12 @@ test('a difference in balances is reported with both sides until it is explained
     { act: 'reconcile close', by: 'Ada', before: { fault: 'OTHER_BALANCE', there: sides.there } },
   ]);
   expect(await compare()).toEqual([]);
-  await payOut(books, scene, 200n);
+  await books.payOut(scene, 200n);
   expect(await compare()).toEqual([]);
   expect(await open()).toEqual([]);
 
   // More than was moved within the last minute, because recent movements may be counted on only one side.
-  await fund(account, await ownAccount(account, 'USD'), 10_000_000n);
+  await account.fund(await account.ownAccount('USD'), 10_000_000n);
   const again = { fault: 'OTHER_BALANCE', there: '200495.00 USD held' };
   expect(await compare()).toMatchObject([again]);
   const [other] = await open();
@@ -77,13 +76,12 @@ test('a difference in balances is reported with both sides until it is explained
 });
 
 test('money moved at the provider outside the gateway is found daily until the difference is gone or closed', async () => {
-  const taken = await actOn(
-    account,
+  const taken = await account.actOn(
     'transferOut',
-    moving(await ownAccount(account, 'USD'), await accountThere(scene.outsideUsd), 900_000n),
+    moving(await account.ownAccount('USD'), await accountThere(scene.outsideUsd), 900_000n),
   );
-  expect(await ended(account, taken.transaction.id)).toMatchObject({ status: 'COMPLETED' });
-  const before = await balanceOf(books, scene.usd);
+  expect(await account.ended(taken.transaction.id)).toMatchObject({ status: 'COMPLETED' });
+  const before = await books.balanceOf(scene.usd);
   expect(await compareToday()).toBe(1);
   expect(await compareToday()).toBe(0);
   const found = await open();
@@ -91,7 +89,7 @@ test('money moved at the provider outside the gateway is found daily until the d
     { fault: 'MISSING_HERE', here: null, there: 'SETTLED 9000.00 USD', reference: taken.transaction.id, times: 1 },
     { fault: 'OTHER_BALANCE', there: '191495.00 USD held', times: 1 },
   ]);
-  expect(await balanceOf(books, scene.usd)).toBe(before);
+  expect(await books.balanceOf(scene.usd)).toBe(before);
 
   await pastDay();
   // Only one of several instances runs the comparison.
@@ -106,7 +104,7 @@ test('money moved at the provider outside the gateway is found daily until the d
     ...{ paidHere: '5.00 USD', paidThere: '9005.00 USD', booked: '495.00 USD', held: '191495.00 USD' },
   });
   // The money is returned. The balances match again, and a difference that is gone cannot be closed.
-  await fund(account, await ownAccount(account, 'USD'), 900_000n);
+  await account.fund(await account.ownAccount('USD'), 900_000n);
   expect(faults(await compare())).toEqual(['MISSING_HERE']);
   expect(faults(await open())).toEqual(['MISSING_HERE']);
   const [missing, balance] = found;
@@ -146,9 +144,9 @@ test('a difference that a later comparison no longer finds counts as gone, and i
 });
 
 test('a payment that failed here, and was returned there before its arrival was seen, is not a difference', async () => {
-  const failing = await makeScene(books, 0n, '003');
-  const { id } = await transfer(books, 'transferOut', { ...scene, outsideUsd: failing.outsideUsd }, 250n);
-  expect(await ended(books, id)).toMatchObject({ status: 'FAILED' });
+  const failing = await books.makeScene(0n, '003');
+  const { id } = await books.transfer('transferOut', { ...scene, outsideUsd: failing.outsideUsd }, 250n);
+  expect(await books.ended(id)).toMatchObject({ status: 'FAILED' });
   const text =
     'update transaction set status = $1::transaction_status where platform_id = $2 and received_amount = 250';
   const write = (status: string) => spoil(text, status, account.platformId);
@@ -161,8 +159,8 @@ test('a payment that failed here, and was returned there before its arrival was 
 const accountThere = (outside: string) => two.accountThere(account, outside);
 
 test("the gateway's own moves upstream are not differences; unknown payments that leave the account are", async () => {
-  const own = await ownAccount(account, 'USD');
-  await fund(account, own, 10_000n);
+  const own = await account.ownAccount('USD');
+  await account.fund(own, 10_000n);
   const before = new Set((await compare()).map(({ reference }) => reference));
   const { rows } = await upstream.owner.query(
     `select a.id from account a join customer c on c.platform_id = a.platform_id and c.id = a.customer_id
@@ -170,16 +168,16 @@ test("the gateway's own moves upstream are not differences; unknown payments tha
     [account.platformId],
   );
   const customers = `InternalAccount:${rows[0].id}`;
-  const failing = await makeScene(books, 0n, '003');
+  const failing = await books.makeScene(0n, '003');
   const [there, refusing] = [await accountThere(scene.outsideUsd), await accountThere(failing.outsideUsd)];
   const leave = async (to: string, description: string, amount: bigint): Promise<string> => {
-    const { transaction } = await actOn(account, 'transferOut', {
+    const { transaction } = await account.actOn('transferOut', {
       ...{ sourceAccountId: own, destinationAccountId: to, amount, description },
     });
-    return (await ended(account, transaction.id)).id;
+    return (await account.ended(transaction.id)).id;
   };
   const within = async (from: string, to: string, what: string) =>
-    actOn(account, 'transferInternal', {
+    account.actOn('transferInternal', {
       ...{ sourceAccountId: from, destinationAccountId: to, amount: 60n, description: `${what} ${randomUUID()}` },
     });
   await within(own, customers, 'funding of');

@@ -2,14 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterAll, expect, test, vi } from 'vitest';
-import { act, bringIn, ended, quote, usdToEur } from '../setup/acts.ts';
+import { usdToEur } from '../setup/acts.ts';
 import { startChildGateway } from '../setup/child-gateway.ts';
 import { freshDatabase } from '../setup/database.ts';
 import { freePort, listen } from '../setup/free-port.ts';
 import { connect, startTestGateway, uuidIn } from '../setup/gateway.ts';
 import { askOps, typeIn } from '../setup/ops.ts';
 import { bodyOf, passOn } from '../setup/pass-on.ts';
-import { fund, makeScene, ownAccount, serverOf } from '../setup/scene.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 import { credentialsIn } from './two-gateways.ts';
 
@@ -66,7 +65,7 @@ const formsOf = ({ clientId, secret, webhookSecret }: (typeof secrets)[number]) 
 
 const upstream = await startTestGateway();
 const account = await upstream.newPlatform('account');
-for (const currency of ['USD', 'EUR']) await fund(account, await ownAccount(account, currency), 1_000_000n);
+for (const currency of ['USD', 'EUR']) await account.fund(await account.ownAccount(currency), 1_000_000n);
 /** A proxy in front of upstream that injects a fault if the customer is named after it. */
 const provider = createServer(async (request, response) => {
   const body = await bodyOf(request);
@@ -97,7 +96,7 @@ const instance = await startChildGateway({
 const made = await ops('platform', 'create', 'secretive');
 const platform = connect(instance.url, uuidIn(made.id), made.authorization);
 await rotate(account.authorization, providerUrl);
-const scene = await makeScene(platform, 0n);
+const scene = await platform.makeScene(0n);
 afterAll(async () => {
   await instance.end('SIGKILL');
   for (const server of [provider, collector]) server.closeAllConnections();
@@ -107,7 +106,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-const pull = () => bringIn(platform, scene, 20_000n);
+const pull = () => platform.bringIn(scene, 20_000n);
 
 const worked = () => vi.waitFor(async () => expect(instance.output()).toContain('"/rails/Platform:'), 20_000);
 
@@ -117,15 +116,15 @@ test('no secret of a provider is logged, measured, traced or returned, even whil
   const answers: unknown[] = [];
   const attempt = async (fullName: string) => {
     const input = { platformCustomerId: fullName, details: { individual: { fullName } } };
-    answers.push(await act(platform, 'createCustomer', input, 'customer { id }'));
+    answers.push(await platform.act('createCustomer', input, 'customer { id }'));
   };
   await Promise.all([...Object.keys(faults), silence].map(attempt));
 
-  const { authorization: rotated } = await serverOf(account, 'VIEW', 'TRANSACT', 'MANAGE');
+  const { authorization: rotated } = await account.serverOf('VIEW', 'TRANSACT', 'MANAGE');
   await rotate(rotated, providerUrl);
   await pull();
-  const made = await quote(platform, usdToEur(scene, { immediatelyExecute: true }));
-  expect(await ended(platform, made.transaction.id)).toMatchObject({ status: 'COMPLETED' });
+  const made = await platform.quote(usdToEur(scene, { immediatelyExecute: true }));
+  expect(await platform.ended(made.transaction.id)).toMatchObject({ status: 'COMPLETED' });
   // A message signed with another secret is refused.
   const refused = await fetch(`${instance.url}/rails/Platform:${platform.platformId}/webhooks`, {
     method: 'POST',

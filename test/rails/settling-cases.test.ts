@@ -6,10 +6,9 @@ import type { Plan } from '../../src/domain/ledger/plan.ts';
 import { runReconciliation } from '../../src/domain/reconciliation/reconciliation.ts';
 import { closeCases, listCases, settleCase } from '../../src/domain/settlement/cases.ts';
 import { settleDueOrders } from '../../src/domain/settlement/settlement.ts';
-import { between, execute, fieldsOf, quote, transfer } from '../setup/acts.ts';
+import { between } from '../setup/acts.ts';
 import { type Data, sandboxOf, tester, testGateway, uuidIn } from '../setup/gateway.ts';
 import { makeDue } from '../setup/passing-time.ts';
-import { balanceOf, makeScene } from '../setup/scene.ts';
 import { DeviatingProvider, type Deviation } from './deviating-provider.ts';
 
 // A provider moves a different amount than promised. An operator settles the payment as promised, and the difference is
@@ -28,11 +27,11 @@ async function work(): Promise<void> {
 }
 
 const move = (way: 'transferIn' | 'transferOut', amount: number): Promise<Data> =>
-  transfer(platform, way, scene, amount);
+  platform.transfer(way, scene, amount);
 
 async function quoted(from: string, to: string, amount: number): Promise<Data> {
-  const made = await quote(platform, between(from, to, amount));
-  await execute(platform, made.id);
+  const made = await platform.quote(between(from, to, amount));
+  await platform.execute(made.id);
   return made.transaction;
 }
 
@@ -49,22 +48,22 @@ const ways: Readonly<Record<string, (amount: number) => Promise<Data>>> = {
 const fields = `status sentAmount { amount } receivedAmount { amount } source { ... on AccountSource { accountId } }
   destination { ... on AccountDestination { accountId } }
   ledgerEntries { kind system amount { amount currency { code } } }`;
-const transactionOf = (id: string) => fieldsOf(platform, 'transaction', id, fields);
+const transactionOf = (id: string) => platform.fieldsOf('transaction', id, fields);
 const statusOf = async (id: string): Promise<string> => (await transactionOf(id)).status;
 
 /** This gateway only serves. The test does the background work itself. */
 const t = await testGateway({ ROLE: 'serve' });
 const { platform } = t;
 Object.assign(sandboxOf(t.gateway.payments), provider.parts());
-const scene = await makeScene(platform, 0n);
-const other = await makeScene(platform, 0n);
+const scene = await platform.makeScene(0n);
+const other = await platform.makeScene(0n);
 const { id } = await move('transferIn', 5_000_000);
 await work();
 expect(await statusOf(id)).toBe('COMPLETED');
 
 const customers = () => [scene.usd, scene.eur, other.eur];
 async function balances(): Promise<Map<string, bigint>> {
-  return new Map(await Promise.all(customers().map(async (id) => [id, await balanceOf(platform, id)] as const)));
+  return new Map(await Promise.all(customers().map(async (id) => [id, await platform.balanceOf(id)] as const)));
 }
 
 async function differences(): Promise<Map<string, bigint>> {

@@ -6,12 +6,11 @@ import { sandboxReceiveUma } from '../../src/domain/sandbox/sandbox-receive.ts';
 import { setExternalAccountStatus } from '../../src/domain/sandbox/set-statuses.ts';
 import { transferOut } from '../../src/domain/transfers/transfers.ts';
 import { sandboxOf, testGateway } from '../setup/gateway.ts';
-import { makeScene } from '../setup/scene.ts';
 
 /** Simulation is an optional part of a rail. A rail without it counts as real, whatever its platform's name. */
 
 const t = await testGateway();
-const scene = await makeScene(t.platform);
+const scene = await t.platform.makeScene();
 const viewer = platformItself({ platformId: t.platform.platformId, environment: 'SANDBOX' });
 const { payments } = t.gateway;
 const { simulation: _none, checkIdentity: _nobody, ...rail } = sandboxOf(payments);

@@ -6,7 +6,6 @@ import { parseRailSettings } from '../../src/rails/rail-settings.ts';
 import type { GatewaySettings } from '../../src/server/config.ts';
 import { openConnections } from '../../src/server/gateway.ts';
 import { type Data, startTestGateway, type TestPlatform, uuidIn, withoutTriggers } from '../setup/gateway.ts';
-import { balanceOf, fund, ownAccount } from '../setup/scene.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 import { passWebhookTo, type Receiver, startReceiver } from '../webhooks/receiver.ts';
 
@@ -43,7 +42,7 @@ export async function startTwoGateways(settings: object, overrides: Partial<Gate
     async connected(name: string, amount = 1_000_000n) {
       const account = await upstream.newPlatform(name);
       if (amount > 0n)
-        for (const currency of ['USD', 'EUR']) await fund(account, await ownAccount(account, currency), amount);
+        for (const currency of ['USD', 'EUR']) await account.fund(await account.ownAccount(currency), amount);
       const platform = await gateway.newPlatform(name, 'PRODUCTION');
       const connections = openConnections(payments.database, { SECRET_KEY: key, SECRET_KEY_FALLBACKS: [] });
       const connection = { baseUrl: `${upstream.url}/2025-10-13`, ...credentialsIn(account.authorization) };
@@ -55,11 +54,11 @@ export async function startTwoGateways(settings: object, overrides: Partial<Gate
       const webhookUrl = `${gateway.url}/rails/Platform:${platform.platformId}/webhooks`;
       /** Returns the platform's upstream balances, in smallest units. */
       const held = async () => {
-        const of = async (currency: string) => balanceOf(account, await ownAccount(account, currency));
+        const of = async (currency: string) => account.balanceOf(await account.ownAccount(currency));
         return { USD: await of('USD'), EUR: await of('EUR') };
       };
       /** Returns the balances of an account on this side and upstream. */
-      const both = async (id: string) => ({ here: await balanceOf(platform, id), there: await held() });
+      const both = async (id: string) => ({ here: await platform.balanceOf(id), there: await held() });
       return { account, platform, webhookUrl, connect, held, both };
     },
     /** Compares a platform's ledger with upstream's, from one hour ago to one hour from now. */

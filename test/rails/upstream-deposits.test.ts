@@ -1,18 +1,10 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { depositId } from '../../src/domain/orders/order-ids.ts';
-import { actOn, announce, bringIn, ended, fieldsOf, moving, succeed } from '../setup/acts.ts';
+import { moving } from '../setup/acts.ts';
 import { instruction } from '../setup/both-apis.ts';
 import { type Data, type TestPlatform, untilRows, uuidIn } from '../setup/gateway.ts';
 import { runOps } from '../setup/ops.ts';
-import {
-  balanceOf,
-  externalAccount,
-  internalAccount,
-  makeScene,
-  newCustomer,
-  ownAccount,
-  usAccount,
-} from '../setup/scene.ts';
+import { usAccount } from '../setup/scene.ts';
 import { testRelay, testTwoGateways } from './two-gateways.ts';
 import { ownUpstreamProxy } from './upstream-proxy.ts';
 
@@ -21,23 +13,23 @@ import { ownUpstreamProxy } from './upstream-proxy.ts';
 const two = await testTwoGateways({ pollMs: 10 });
 // The relay delivers every webhook twice.
 const { shop, relay, passOn, holdBack } = await testRelay(two, 2);
-const customer = await newCustomer(shop.platform);
-const usd = await internalAccount(shop.platform, customer, 'USD');
+const customer = await shop.platform.newCustomer();
+const usd = await shop.platform.internalAccount(customer, 'USD');
 /** The customer's account upstream, and the platform's own. */
 const there = await accountThere(customer);
-const own = await ownAccount(shop.account, 'USD');
+const own = await shop.account.ownAccount('USD');
 /** A bank account that the platform has registered upstream, from which money is sent to it. */
-const bank = await externalAccount(shop.account, undefined, 'USD', usAccount('7654321000'));
+const bank = await shop.account.externalAccount(undefined, 'USD', usAccount('7654321000'));
 
 /** Returns a customer's upstream account in USD. */
 async function accountThere(id: string): Promise<string> {
-  return internalAccount(shop.account, await two.customerThere(id), 'USD');
+  return shop.account.internalAccount(await two.customerThere(id), 'USD');
 }
 
 /** Simulates an incoming bank transfer at the upstream provider. Returns the provider's reference for it. */
 async function comeIn(to: string, amount: bigint): Promise<string> {
-  const { transaction } = await actOn(shop.account, 'transferIn', moving(bank, to, amount));
-  expect(await ended(shop.account, transaction.id)).toMatchObject({ status: 'COMPLETED' });
+  const { transaction } = await shop.account.actOn('transferIn', moving(bank, to, amount));
+  expect(await shop.account.ended(transaction.id)).toMatchObject({ status: 'COMPLETED' });
   return transaction.id;
 }
 
@@ -59,7 +51,7 @@ const untilStatus = (reference: string, status: string) =>
 async function paymentsOf(customerId: string): Promise<Data[]> {
   const fields = 'type status receivedAmount { amount } source { __typename ... on UmaSource { umaAddress } }';
   const list = `transactions { edges { node { ${fields} } } }`;
-  const { transactions } = await fieldsOf(shop.platform, 'customer', customerId, list);
+  const { transactions } = await shop.platform.fieldsOf('customer', customerId, list);
   return transactions.edges.map(({ node }: Data) => node);
 }
 
@@ -73,7 +65,7 @@ const refusedFor = (reason: string) => ({ code: 1, err: expect.stringContaining(
 test("a customer's account has the payment instructions of its upstream account", async () => {
   const ways = async (platform: TestPlatform, id: string) => {
     const read = `... on InternalAccount { fundingPaymentInstructions ${instruction} }`;
-    return (await fieldsOf(platform, 'account', id, read)).fundingPaymentInstructions;
+    return (await platform.fieldsOf('account', id, read)).fundingPaymentInstructions;
   };
   const here = await ways(shop.platform, usd);
   expect(here.length).toBeGreaterThan(0);
@@ -81,16 +73,16 @@ test("a customer's account has the payment instructions of its upstream account"
 });
 
 test('an upstream deposit is credited once, however often its webhook arrives, and can be spent', async () => {
-  const held = await balanceOf(shop.account, own);
+  const held = await shop.account.balanceOf(own);
   const reference = await comeIn(there, 12_345n);
   await untilStatus(reference, 'CREDITED');
-  expect(await balanceOf(shop.platform, usd)).toBe(12_345n);
-  expect([await balanceOf(shop.account, there), await balanceOf(shop.account, own)]).toEqual([0n, held + 12_345n]);
+  expect(await shop.platform.balanceOf(usd)).toBe(12_345n);
+  expect([await shop.account.balanceOf(there), await shop.account.balanceOf(own)]).toEqual([0n, held + 12_345n]);
   await two.gateway.owner.query("update rail_connection set deposits_from = deposits_from - interval '1 hour'");
   await askNow();
   const next = await comeIn(there, 1n);
   await untilStatus(next, 'CREDITED');
-  expect(await balanceOf(shop.platform, usd)).toBe(12_346n);
+  expect(await shop.platform.balanceOf(usd)).toBe(12_346n);
   const credited = { type: 'INCOMING', status: 'COMPLETED', source: { __typename: 'RealtimeFundingSource' } };
   expect(await paymentsOf(customer)).toMatchObject([
     { ...credited, receivedAmount: { amount: '1' } },
@@ -100,10 +92,10 @@ test('an upstream deposit is credited once, however often its webhook arrives, a
 
 test('deposits without a webhook are found, including one that stays pending for a while', async () => {
   relay.answer = holdBack;
-  const ofCustomer = await fieldsOf(shop.account, 'account', there, '... on InternalAccount { customer { id } }');
+  const ofCustomer = await shop.account.fieldsOf('account', there, '... on InternalAccount { customer { id } }');
   const umaReceipt = { senderUmaAddress: '$ben@example.org' };
-  const announced = await announce(shop.account, ofCustomer.customer.id, 700, umaReceipt);
-  const transaction = await fieldsOf(shop.account, 'transaction', announced.id, 'id createdAt');
+  const announced = await shop.account.announce(ofCustomer.customer.id, 700, umaReceipt);
+  const transaction = await shop.account.fieldsOf('transaction', announced.id, 'id createdAt');
   const later = await comeIn(there, 300n);
   await askNow();
   await untilStatus(later, 'CREDITED');
@@ -117,7 +109,7 @@ test('deposits without a webhook are found, including one that stays pending for
     expect(rows[0].deposits_from.getTime()).toBeLessThanOrEqual(Date.parse(transaction.createdAt));
   }, 20_000);
   const receiverCustomerInfo = [{ name: 'FULL_NAME', value: 'Grace Hopper' }];
-  await succeed(shop.account, 'approveTransaction', { transactionId: transaction.id, receiverCustomerInfo });
+  await shop.account.succeed('approveTransaction', { transactionId: transaction.id, receiverCustomerInfo });
   await vi.waitFor(async () => {
     await askNow();
     expect(await depositOf(transaction.id)).toMatchObject({ status: 'CREDITED' });
@@ -135,9 +127,9 @@ test('a deposit for which the upstream response was lost is collected once and c
   const usual = await comeIn(there, 1n);
   await askNow();
   await untilStatus(usual, 'CREDITED');
-  const before = await balanceOf(shop.platform, usd);
+  const before = await shop.platform.balanceOf(usd);
   const reference = await comeIn(there, 4_000n);
-  const held = await balanceOf(shop.account, own);
+  const held = await shop.account.balanceOf(own);
   await shop.connect({ baseUrl: proxy.baseUrl });
   await proxy.setFault('loses-answers');
   const { platformId } = shop.platform;
@@ -146,12 +138,12 @@ test('a deposit for which the upstream response was lost is collected once and c
        values ($1, $2, $3, $4, clock_ms(), 4000, 'USD', $5, 'RECEIVED', clock_ms())`,
     [platformId, depositId(platformId, reference), reference, there, uuidIn(usd)],
   );
-  await vi.waitFor(async () => expect(await balanceOf(shop.account, own)).toBe(held + 4_000n), 20_000);
+  await vi.waitFor(async () => expect(await shop.account.balanceOf(own)).toBe(held + 4_000n), 20_000);
   expect(await depositOf(reference)).toMatchObject({ status: 'RECEIVED' });
   await proxy.setFault('none');
   await vi.waitFor(async () => expect((await depositOf(reference)).status).toBe('CREDITED'), 20_000);
-  expect(await balanceOf(shop.account, own)).toBe(held + 4_000n);
-  expect(await balanceOf(shop.platform, usd)).toBe(before + 4_000n);
+  expect(await shop.account.balanceOf(own)).toBe(held + 4_000n);
+  expect(await shop.platform.balanceOf(usd)).toBe(before + 4_000n);
   relay.answer = passOn;
 });
 
@@ -159,7 +151,7 @@ test('a deposit that cannot be stored does not block other deposits, and is exam
   relay.answer = holdBack;
   const proxy = await ownUpstreamProxy(two.upstream.url);
   onTestFinished(() => shop.connect({}));
-  const before = await balanceOf(shop.platform, usd);
+  const before = await shop.platform.balanceOf(usd);
   // Strings that payers and providers can send. Postgres cannot store U+0000 or half of a surrogate pair.
   const references = [];
   for (const amount of [4_101n, 4_102n, 4_103n, 4_104n, 4_105n]) references.push(await comeIn(there, amount));
@@ -191,7 +183,7 @@ test('a deposit that cannot be stored does not block other deposits, and is exam
   expect(await ops('deposits', 'close', waiting[0].deposit, ...by)).toMatchObject({ code: 0 });
   expect(await depositOf(memo)).toMatchObject({ memo: 'a\ufffdb\ufffdc' });
   for (const reference of [huge, empty]) expect(await depositOf(reference)).toBeUndefined();
-  expect(await balanceOf(shop.platform, usd)).toBe(before + 4_101n + 4_105n);
+  expect(await shop.platform.balanceOf(usd)).toBe(before + 4_101n + 4_105n);
   // Once the provider reports the deposit correctly, it is credited as well.
   proxy.change((text) => text);
   await askNow();
@@ -199,25 +191,25 @@ test('a deposit that cannot be stored does not block other deposits, and is exam
 });
 
 test('money collected by orders is not examined repeatedly', async () => {
-  const scene = await makeScene(shop.platform, 0n);
-  await bringIn(shop.platform, scene, 800n);
+  const scene = await shop.platform.makeScene(0n);
+  await shop.platform.bringIn(scene, 800n);
   const { rows } = await two.upstream.owner.query('select created_at from transaction where received_amount = 800');
   await askNow();
   const from = [{ deposits_from: rows[0].created_at }];
   await untilRows(two.gateway, from, 'select deposits_from from rail_connection');
-  expect(await balanceOf(shop.platform, scene.usd)).toBe(800n);
+  expect(await shop.platform.balanceOf(scene.usd)).toBe(800n);
 });
 
 test('a deposit that cannot be credited waits for an operator to decide whose it is', async () => {
   const [unnamed, mine] = [await comeIn(own, 500n), await comeIn(own, 600n)];
-  const gone = await newCustomer(shop.platform);
+  const gone = await shop.platform.newCustomer();
   const accountOfGone = await accountThere(gone);
-  const usdOfGone = await internalAccount(shop.platform, gone, 'USD');
-  await succeed(shop.platform, 'deleteCustomer', { customerId: gone }, 'customer { id }');
+  const usdOfGone = await shop.platform.internalAccount(gone, 'USD');
+  await shop.platform.succeed('deleteCustomer', { customerId: gone }, 'customer { id }');
   const late = await comeIn(accountOfGone, 700n);
   await askNow();
   for (const reference of [unnamed, mine, late]) await untilStatus(reference, 'UNATTRIBUTED');
-  const before = await balanceOf(shop.platform, usd);
+  const before = await shop.platform.balanceOf(usd);
   const actsBefore = (await ops('acts', '--act', 'deposits')).data.length;
   const { data: waiting } = await ops('deposits', 'list');
   const row = (reference: string) => waiting.find((one: Data) => one.reference === reference);
@@ -226,7 +218,7 @@ test('a deposit that cannot be credited waits for an operator to decide whose it
     { amount: '6.00 USD' },
     { amount: '7.00 USD', reason: 'its customer is deleted' },
   ]);
-  const eur = await internalAccount(shop.platform, customer, 'EUR');
+  const eur = await shop.platform.internalAccount(customer, 'EUR');
   const id = row(unnamed).deposit;
   expect(await ops('deposits', 'credit', id, '--to', eur, ...by)).toMatchObject(
     refusedFor('is in EUR, but the deposit is in USD'),
@@ -239,7 +231,7 @@ test('a deposit that cannot be credited waits for an operator to decide whose it
   expect(await ops('deposits', 'close', row(mine).deposit, ...by)).toMatchObject({ code: 0 });
   expect(await ops('deposits', 'credit', row(late).deposit, '--to', usd, ...by)).toMatchObject({ code: 0 });
   for (const reference of [unnamed, late]) await untilStatus(reference, 'CREDITED');
-  expect(await balanceOf(shop.platform, usd)).toBe(before + 1_200n);
+  expect(await shop.platform.balanceOf(usd)).toBe(before + 1_200n);
   expect((await ops('deposits', 'list')).data).toEqual([]);
   expect((await ops('acts', '--act', 'deposits')).data).toHaveLength(actsBefore + 3);
 });

@@ -7,11 +7,11 @@ import { listCases } from '../../src/domain/settlement/cases.ts';
 import { releaseSuspense } from '../../src/domain/settlement/suspense.ts';
 import type { LockRequest, RailOrder, RateLock } from '../../src/rails/port.ts';
 import { parseRailSettings } from '../../src/rails/rail-settings.ts';
-import { act, bringIn, ended, execute, quote, transactionOf, untilStatus, usdToEur } from '../setup/acts.ts';
+import { usdToEur } from '../setup/acts.ts';
 import { connect, type Data, startTestGateway, tester, untilRows, uuidIn } from '../setup/gateway.ts';
 import { askOps, runOps, typeIn } from '../setup/ops.ts';
 import { makeDue } from '../setup/passing-time.ts';
-import { balanceOf, chargeFees, fund, internalAccount, makeScene, newCustomer, ownAccount } from '../setup/scene.ts';
+import { chargeFees } from '../setup/scene.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 import { returnedAmount, slowAmount } from './returning-rail.ts';
 import { credentialsIn, testTwoGateways } from './two-gateways.ts';
@@ -23,14 +23,14 @@ const { upstream, gateway } = two;
 /** The platform, which earns part of the fees, and its upstream account. */
 const { platform, account, held, ...shop } = await two.connected('production', 0n);
 await chargeFees(gateway, platform, 25n, '0.01');
-const scene = await makeScene(platform, 0n);
-await bringIn(platform, scene, 400_000n);
+const scene = await platform.makeScene(0n);
+await platform.bringIn(scene, 400_000n);
 
 const both = () => shop.both(scene.usd);
 
 async function executed({ id, transaction }: Data): Promise<Data> {
-  await execute(platform, id);
-  return ended(platform, transaction.id);
+  await platform.execute(id);
+  return platform.ended(transaction.id);
 }
 
 const receiving = (lockedCurrencyAmount: bigint) =>
@@ -55,7 +55,7 @@ test.for(['SENDING', 'RECEIVING'] as const)(
   'a quote fixing the %s side is locked upstream first, and its payment executes the upstream quote',
   async (side) => {
     const before = await held();
-    const made = await quote(platform, usdToEur(scene, { lockedCurrencySide: side, lockedCurrencyAmount: 20_000 }));
+    const made = await platform.quote(usdToEur(scene, { lockedCurrencySide: side, lockedCurrencyAmount: 20_000 }));
     const { here, there } = await two.quotesOf(made.id);
     expect(there).toMatchObject({ status: 'PENDING', locked_currency_side: side });
     expect(BigInt(side === 'SENDING' ? here.total_sending_amount : here.total_receiving_amount)).toBe(20_000n);
@@ -87,34 +87,34 @@ test.for(['SENDING', 'RECEIVING'] as const)(
 
 test('a quote that is executed immediately executes one quote upstream, even if the request is repeated', async () => {
   const before = await held();
-  const balance = await balanceOf(platform, scene.usd);
+  const balance = await platform.balanceOf(scene.usd);
   const input = usdToEur(scene, { immediatelyExecute: true, idempotencyKey: randomUUID() });
-  const made = await quote(platform, input);
-  expect(await quote(platform, input)).toEqual(made);
-  expect(await ended(platform, made.transaction.id)).toMatchObject({ status: 'COMPLETED' });
+  const made = await platform.quote(input);
+  expect(await platform.quote(input)).toEqual(made);
+  expect(await platform.ended(made.transaction.id)).toMatchObject({ status: 'COMPLETED' });
   const { there } = await two.quotesOf(made.id);
-  expect(await balanceOf(platform, scene.usd)).toBe(balance - 1_000n);
+  expect(await platform.balanceOf(scene.usd)).toBe(balance - 1_000n);
   expect((await held()).USD).toBe(before.USD - BigInt(there.total_sending_amount));
 });
 
 test('money that stays on this side is converted upstream between two accounts of the platform', async () => {
   const before = await held();
-  const neighbour = await newCustomer(platform);
-  const eur = await internalAccount(platform, neighbour, 'EUR');
+  const neighbour = await platform.newCustomer();
+  const eur = await platform.internalAccount(neighbour, 'EUR');
   for (const to of [scene.eur, eur]) {
-    const made = await quote(platform, usdToEur(scene, { destination: { account: { accountId: to } } }));
+    const made = await platform.quote(usdToEur(scene, { destination: { account: { accountId: to } } }));
     expect(await executed(made)).toMatchObject({ status: 'COMPLETED' });
-    expect(await balanceOf(platform, to)).toBe(amountOf(made.totalReceivingAmount));
+    expect(await platform.balanceOf(to)).toBe(amountOf(made.totalReceivingAmount));
   }
   const after = await held();
   expect(after.USD).toBeLessThan(before.USD);
-  expect(after.EUR - before.EUR).toBe((await balanceOf(platform, scene.eur)) + (await balanceOf(platform, eur)));
+  expect(after.EUR - before.EUR).toBe((await platform.balanceOf(scene.eur)) + (await platform.balanceOf(eur)));
   await expectReconciled();
 });
 
 test('a payment whose upstream quote has expired fails, and its money is returned on both sides', async () => {
   const before = await both();
-  const made = await quote(platform, usdToEur(scene));
+  const made = await platform.quote(usdToEur(scene));
   const { there } = await two.quotesOf(made.id);
   await two.spoil("update quote set expires_at = created_at + interval '1 millisecond' where id = $1", there.id);
   const end = await executed(made);
@@ -124,18 +124,18 @@ test('a payment whose upstream quote has expired fails, and its money is returne
 });
 
 test('an unexecuted quote expires on both sides, and is not a difference', async () => {
-  await quote(platform, usdToEur(scene));
+  await platform.quote(usdToEur(scene));
   await expectReconciled();
 });
 
 /** Executes a quote for which upstream takes `more` than locked. Waits until that is a case for an operator. */
 async function taken(more: bigint) {
-  const made = await quote(platform, receiving(slowAmount));
+  const made = await platform.quote(receiving(slowAmount));
   const { there } = await two.quotesOf(made.id);
   const take = (units: bigint) =>
     two.spoil('update transaction set sent_amount = sent_amount + $1 where id = $2', units, there.transaction_id);
   await take(more);
-  await execute(platform, made.id);
+  await platform.execute(made.id);
   const found = await vi.waitFor(async () => {
     const cases = await listCases(gateway.gateway.payments.database);
     const [own, ...others] = cases.filter(({ transactionId }) => transactionId === uuidIn(made.transaction.id));
@@ -152,28 +152,28 @@ test('a payment for which upstream took a different amount waits for an operator
     said: `settled 43.21 EUR for ${((sent + 1) / 100).toFixed(2)} USD`,
     stands: `locked 43.21 EUR for ${(sent / 100).toFixed(2)} USD`,
   });
-  expect(await transactionOf(platform, made.transaction.id)).toMatchObject({ status: 'PROCESSING' });
+  expect(await platform.transactionOf(made.transaction.id)).toMatchObject({ status: 'PROCESSING' });
   await take(-1n);
   await makeDue(gateway);
-  expect(await ended(platform, made.transaction.id)).toMatchObject({ status: 'COMPLETED' });
+  expect(await platform.ended(made.transaction.id)).toMatchObject({ status: 'COMPLETED' });
 });
 
 test('a locked payment that its bank returns is refunded on both sides', async () => {
   const before = await both();
-  const made = await quote(platform, receiving(returnedAmount));
+  const made = await platform.quote(receiving(returnedAmount));
   expect(await executed(made)).toMatchObject({ status: 'COMPLETED' });
   await makeDue(upstream);
   await untilRows(upstream, [{}], "select from transaction where status = 'REFUNDED'");
   await makeDue(gateway);
-  await untilStatus(platform, made.transaction.id, 'REFUNDED');
+  await platform.untilStatus(made.transaction.id, 'REFUNDED');
   expect(await both()).toEqual(before);
   await expectReconciled();
 });
 
 test('locked money that upstream neither delivers nor returns waits in suspense, in the debited currency', async () => {
-  const stuck = await makeScene(platform, 0n, '007');
-  const before = await balanceOf(platform, scene.usd);
-  const made = await quote(platform, usdToEur(scene, { destination: { account: { accountId: stuck.outsideEur } } }));
+  const stuck = await platform.makeScene(0n, '007');
+  const before = await platform.balanceOf(scene.usd);
+  const made = await platform.quote(usdToEur(scene, { destination: { account: { accountId: stuck.outsideEur } } }));
   const { there } = await two.quotesOf(made.id);
   const end = await executed(made);
   expect(end).toMatchObject({ status: 'FAILED', refund: { settledAt: null } });
@@ -188,11 +188,11 @@ test('locked money that upstream neither delivers nor returns waits in suspense,
     [gateway, end.id],
   ] as const)
     expect(await releaseSuspense(of.gateway.payments.database, id, tester)).toMatchObject({ kind: 'paid' });
-  expect(await balanceOf(platform, scene.usd)).toBe(before);
+  expect(await platform.balanceOf(scene.usd)).toBe(before);
 });
 
 test("a quote that upstream refuses is refused here, with upstream's reason", async () => {
-  const other = await makeScene(platform, 0n);
+  const other = await platform.makeScene(0n);
   const setStatus = (status: string) =>
     two.spoil(
       'update account set status = $1::external_account_status where platform_account_id = $2',
@@ -200,12 +200,12 @@ test("a quote that upstream refuses is refused here, with upstream's reason", as
     );
   await setStatus('INACTIVE');
   const destination = { account: { accountId: other.outsideEur } };
-  expect(await act(platform, 'createQuote', usdToEur(scene, { destination }))).toMatchObject({
+  expect(await platform.act('createQuote', usdToEur(scene, { destination }))).toMatchObject({
     code: 'INVALID_BANK_ACCOUNT',
     message: expect.stringMatching(/^refused by the upstream service: /),
   });
   await setStatus('ACTIVE');
-  expect(await quote(platform, usdToEur(scene, { destination }))).toMatchObject({ status: 'PENDING' });
+  expect(await platform.quote(usdToEur(scene, { destination }))).toMatchObject({ status: 'PENDING' });
 });
 
 /** Builds a direct request to the rail for a conversion into euros. The lock determines the amount. */
@@ -289,7 +289,7 @@ test('following docs/rails.md to the letter puts a gateway in front of an upstre
   ]);
   // Step 1: an upstream token, and money there.
   const own = await upstream.newPlatform('acme');
-  await fund(own, await ownAccount(own, 'USD'), 70_000n);
+  await own.fund(await own.ownAccount('USD'), 70_000n);
   const { clientId, secret } = credentialsIn(own.authorization);
   const secretKey = randomBytes(32);
   const front = await startTestGateway({ RAILS: parseRailSettings(rails), SECRET_KEY: secretKey });
@@ -316,11 +316,11 @@ test('following docs/rails.md to the letter puts a gateway in front of an upstre
     expect(checked.found).toContain('USD 70000');
     // Step 6: the platform pays and converts.
     const acme = connect(front.url, uuidIn(made.id), made.authorization);
-    const mine = await makeScene(acme, 0n);
-    await bringIn(acme, mine, 3_000n);
-    const converted = await quote(acme, usdToEur(mine, { immediatelyExecute: true }));
-    expect(await ended(acme, converted.transaction.id)).toMatchObject({ status: 'COMPLETED' });
-    expect(await balanceOf(own, await ownAccount(own, 'USD'))).toBe(72_000n);
+    const mine = await acme.makeScene(0n);
+    await acme.bringIn(mine, 3_000n);
+    const converted = await acme.quote(usdToEur(mine, { immediatelyExecute: true }));
+    expect(await acme.ended(converted.transaction.id)).toMatchObject({ status: 'COMPLETED' });
+    expect(await own.balanceOf(await own.ownAccount('USD'))).toBe(72_000n);
     // Upstream has reported both payments.
     await vi.waitFor(async () => {
       const { rowCount } = await front.owner.query('select from rail_webhook where due_at is null');
@@ -332,11 +332,11 @@ test('following docs/rails.md to the letter puts a gateway in front of an upstre
 });
 
 test('a payment for which upstream took more is settled as promised, and both ledgers match again', async () => {
-  const before = await balanceOf(platform, scene.usd);
+  const before = await platform.balanceOf(scene.usd);
   const { differences } = await compared();
   const beyond = async () => (await balances()).map(({ held: there, booked }) => (there ?? 0n) - booked);
   const known = await beyond();
-  const own = uuidIn(await ownAccount(account, 'USD'));
+  const own = uuidIn(await account.ownAccount('USD'));
   const hold = (less: bigint) => two.spoil('update account set posted = posted - $1 where id = $2', less, own);
   const { made, take } = await taken(5n);
   const { transaction } = made;
@@ -345,8 +345,8 @@ test('a payment for which upstream took more is settled as promised, and both le
   const settled = await askOps(gateway.databaseUrl, command, two.environment);
   expect(settled).toMatchObject({ transaction: transaction.id, differences: ['-0.05 USD'], short: null });
   const delivered = { status: 'COMPLETED', receivedAmount: { amount: String(slowAmount) } };
-  expect(await ended(platform, transaction.id)).toMatchObject(delivered);
-  expect(await balanceOf(platform, scene.usd)).toBe(before - amountOf(made.totalSendingAmount));
+  expect(await platform.ended(transaction.id)).toMatchObject(delivered);
+  expect(await platform.balanceOf(scene.usd)).toBe(before - amountOf(made.totalSendingAmount));
   expect((await compared()).differences).toEqual(differences);
   expect(await beyond()).toEqual(known);
   const again = await runOps(gateway.databaseUrl, ['--json', ...command], two.environment);

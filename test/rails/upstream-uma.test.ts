@@ -1,8 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { readBalances } from '../../src/domain/reconciliation/balances.ts';
-import { bringIn, ended, execute, lookUp, payOut, quote, sender, transactionOf, umaQuote } from '../setup/acts.ts';
+import { sender } from '../setup/acts.ts';
 import { type Data, uuidIn } from '../setup/gateway.ts';
-import { balanceOf, fund, makeScene, ownAccount } from '../setup/scene.ts';
 import { testTwoGateways } from './two-gateways.ts';
 
 /** Payments to external UMA addresses, whose receivers an upstream service looks up (decision 92). */
@@ -11,14 +10,14 @@ const two = await testTwoGateways({ pollMs: 10 });
 const shop = await two.connected('shop');
 /** The platform's upstream balance before the first payment. */
 const opening: Readonly<Record<string, bigint>> = await shop.held();
-const scene = await makeScene(shop.platform, 0n);
-await bringIn(shop.platform, scene, 500_000n);
+const scene = await shop.platform.makeScene(0n);
+await shop.platform.bringIn(scene, 500_000n);
 
 const both = () => shop.both(scene.usd);
 
 async function executed({ id, transaction }: Data): Promise<Data> {
-  await execute(shop.platform, id);
-  return ended(shop.platform, transaction.id);
+  await shop.platform.execute(id);
+  return shop.platform.ended(transaction.id);
 }
 
 /** Expects both ledgers to match, and the upstream account that pays UMA addresses to be empty. */
@@ -36,7 +35,7 @@ async function expectReconciled(): Promise<void> {
 
 test('a receiver that is unknown on this side is looked up upstream, including what it requires of its sender', async () => {
   const umaAddress = '$success.eur@sandbox.uma.money';
-  expect(await lookUp(shop.platform, umaAddress, { sender: { customerId: scene.customerId } })).toMatchObject({
+  expect(await shop.platform.lookUp(umaAddress, { sender: { customerId: scene.customerId } })).toMatchObject({
     ...{ umaAddress, vaspName: 'Sandbox' },
     supportedCurrencies: [
       {
@@ -46,7 +45,7 @@ test('a receiver that is unknown on this side is looked up upstream, including w
     ],
     requiredPayerFields: ['FULL_NAME', 'BIRTH_DATE'].map((name) => ({ name, mandatory: true })),
   });
-  expect(await lookUp(shop.platform, '$nobody@sandbox.uma.money')).toMatchObject({ code: 'UMA_NOT_FOUND' });
+  expect(await shop.platform.lookUp('$nobody@sandbox.uma.money')).toMatchObject({ code: 'UMA_NOT_FOUND' });
 });
 
 test.for([
@@ -58,7 +57,7 @@ test.for([
     const { currency, side } = given;
     const before = await both();
     const address = `$success.${currency.toLowerCase()}@sandbox.uma.money`;
-    const made = await umaQuote(shop.platform, scene.usd, address, {
+    const made = await shop.platform.umaQuote(scene.usd, address, {
       destination: { uma: { umaAddress: address, currency } },
       lockedCurrencySide: side,
     });
@@ -76,7 +75,7 @@ test.for([
     expect(side === 'SENDING' ? made.totalSendingAmount.amount : made.totalReceivingAmount.amount).toBe('10000');
     expect(await executed(made)).toMatchObject({ status: 'COMPLETED' });
     const sent = BigInt(there.total_sending_amount);
-    expect(await balanceOf(shop.platform, scene.usd)).toBe(before.here - sent);
+    expect(await shop.platform.balanceOf(scene.usd)).toBe(before.here - sent);
     expect(await shop.held()).toEqual({ ...before.there, USD: before.there.USD - sent });
     await expectReconciled();
   },
@@ -84,7 +83,7 @@ test.for([
 
 test('a payment that its receiver refuses is REJECTED, and its money is returned on both sides', async () => {
   const before = await both();
-  const made = await umaQuote(shop.platform, scene.usd, '$fail.compliance.usd@sandbox.uma.money');
+  const made = await shop.platform.umaQuote(scene.usd, '$fail.compliance.usd@sandbox.uma.money');
   expect(await executed(made)).toMatchObject({ status: 'REJECTED' });
   expect(await both()).toEqual(before);
   await expectReconciled();
@@ -92,13 +91,13 @@ test('a payment that its receiver refuses is REJECTED, and its money is returned
 
 test('an external address is paid only from an internal account and with the required sender information', async () => {
   const umaAddress = '$success.usd@sandbox.uma.money';
-  const { id: lookupId } = await lookUp(shop.platform, umaAddress);
+  const { id: lookupId } = await shop.platform.lookUp(umaAddress);
   const input = {
     destination: { uma: { umaAddress, currency: 'USD' } },
     ...{ lookupId, lockedCurrencyAmount: 10_000, senderCustomerInfo: sender },
   };
   const from = (accountId: string, rest?: object) =>
-    quote(shop.platform, { ...input, source: { account: { accountId } }, ...rest });
+    shop.platform.quote({ ...input, source: { account: { accountId } }, ...rest });
   const message = 'this UMA address can only be paid from an internal account';
   expect(await from(scene.outsideUsd)).toMatchObject({ code: 'INVALID_INPUT', message });
   const code = 'MISSING_MANDATORY_USER_INFO';
@@ -107,28 +106,28 @@ test('an external address is paid only from an internal account and with the req
 
 test('a payment whose quote is paid repeatedly, as happens when processes die, takes its money only once', async () => {
   const before = await shop.held();
-  const made = await umaQuote(shop.platform, scene.usd, '$pending.long.usd@sandbox.uma.money');
-  await execute(shop.platform, made.id);
+  const made = await shop.platform.umaQuote(scene.usd, '$pending.long.usd@sandbox.uma.money');
+  await shop.platform.execute(made.id);
   await vi.waitFor(async () => {
     const { rows } = await two.gateway.owner.query('select attempts from rail_order where transaction_id = $1', [
       uuidIn(made.transaction.id),
     ]);
     expect(rows[0].attempts).toBeGreaterThan(1);
   }, 20_000);
-  expect((await transactionOf(shop.platform, made.transaction.id)).status).toBe('PROCESSING');
+  expect((await shop.platform.transactionOf(made.transaction.id)).status).toBe('PROCESSING');
   expect(await shop.held()).toEqual({ ...before, USD: before.USD - BigInt(made.totalSendingAmount.amount) });
-  expect(await ended(shop.platform, made.transaction.id)).toMatchObject({ status: 'COMPLETED' });
+  expect(await shop.platform.ended(made.transaction.id)).toMatchObject({ status: 'COMPLETED' });
   await expectReconciled();
 });
 
 test('a payment that exceeds the upstream balance fails, and only the money it had taken is returned', async () => {
-  const own = await ownAccount(shop.account, 'USD');
-  const all = await balanceOf(shop.account, own);
+  const own = await shop.account.ownAccount('USD');
+  const all = await shop.account.balanceOf(own);
   const outsideUsd = await two.accountThere(shop.account, scene.outsideUsd);
-  await payOut(shop.account, { ...scene, usd: own, outsideUsd }, all);
-  const before = await balanceOf(shop.platform, scene.usd);
-  const made = await umaQuote(shop.platform, scene.usd, '$success.usd@sandbox.uma.money');
+  await shop.account.payOut({ ...scene, usd: own, outsideUsd }, all);
+  const before = await shop.platform.balanceOf(scene.usd);
+  const made = await shop.platform.umaQuote(scene.usd, '$success.usd@sandbox.uma.money');
   expect(await executed(made)).toMatchObject({ status: 'FAILED' });
-  expect(await balanceOf(shop.platform, scene.usd)).toBe(before);
-  await fund(shop.account, own, all);
+  expect(await shop.platform.balanceOf(scene.usd)).toBe(before);
+  await shop.account.fund(own, all);
 });

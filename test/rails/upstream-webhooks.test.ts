@@ -3,10 +3,8 @@ import { expect, test, vi } from 'vitest';
 import { signedHeaders } from '../../src/api/webhooks/delivery/sender.ts';
 import { parseRange } from '../../src/core/address-ranges.ts';
 import { deleteExpired } from '../../src/server/workers/housekeeping.ts';
-import { bringIn, ended, fieldsOf, succeed, transfer, untilStatus } from '../setup/acts.ts';
 import { type Data, untilRows, uuidIn, whileLocked } from '../setup/gateway.ts';
 import { makeDue } from '../setup/passing-time.ts';
-import { balanceOf, makeScene, newCustomer } from '../setup/scene.ts';
 import { passWebhookTo, type Received } from '../webhooks/receiver.ts';
 import { returnedAmount, slowAmount } from './returning-rail.ts';
 import { testRelay, testTwoGateways } from './two-gateways.ts';
@@ -21,10 +19,10 @@ const two = await testTwoGateways(
   { WRONG_CREDENTIALS_PER_MINUTE: 6, TRUSTED_PROXIES: [parseRange('127.0.0.1')] },
 );
 const { shop, secret, relay, passOn, holdBack } = await testRelay(two);
-const scene = await makeScene(shop.platform, 0n);
-await bringIn(shop.platform, scene, 100_000n);
+const scene = await shop.platform.makeScene(0n);
+await shop.platform.bringIn(scene, 100_000n);
 
-const pay = async (amount: bigint): Promise<string> => (await transfer(shop.platform, 'transferOut', scene, amount)).id;
+const pay = async (amount: bigint): Promise<string> => (await shop.platform.transfer('transferOut', scene, amount)).id;
 
 /** Returns how often the rail was polled about a payment's order, and whether its next poll is a day away. */
 async function orderOf(transactionId: string) {
@@ -53,12 +51,12 @@ const untilReported = async (id: string, status: string) =>
 
 test('a payment ends when its provider reports its outcome, long before its order would be polled again', async () => {
   const id = await pay(slowAmount);
-  expect(await ended(shop.platform, id)).toMatchObject({ status: 'COMPLETED' });
+  expect(await shop.platform.ended(id)).toMatchObject({ status: 'COMPLETED' });
 });
 
 test('late, duplicate and reordered webhooks end a payment once, and its return is still watched for', async () => {
   relay.answer = holdBack;
-  const before = await balanceOf(shop.platform, scene.usd);
+  const before = await shop.platform.balanceOf(scene.usd);
   const id = await pay(1_000n);
   const order = await orderOf(id);
   await untilReported(order.id, 'COMPLETED');
@@ -67,10 +65,10 @@ test('late, duplicate and reordered webhooks end a payment once, and its return 
   const ids = held.map(({ id }) => id);
   expect(await stored(ids)).toBe(0);
   for (const webhook of [...held.toReversed(), ...held]) expect((await give(webhook)).status).toBe(200);
-  expect(await ended(shop.platform, id)).toMatchObject({ status: 'COMPLETED' });
+  expect(await shop.platform.ended(id)).toMatchObject({ status: 'COMPLETED' });
   await untilWorkedOn();
   expect(await stored(ids)).toBe(held.length);
-  expect(await balanceOf(shop.platform, scene.usd)).toBe(before - 1_000n);
+  expect(await shop.platform.balanceOf(scene.usd)).toBe(before - 1_000n);
   // A late report of the delivery. The order is waiting for its last poll for a return.
   const [last] = held.slice(-1);
   const again = `Webhook:${randomUUID()}`;
@@ -85,13 +83,13 @@ function signed(raw: string, id = `Webhook:${randomUUID()}`, { at = new Date(), 
 }
 
 test('a payment that its bank returns upstream is refunded here immediately', async () => {
-  const before = await balanceOf(shop.platform, scene.usd);
+  const before = await shop.platform.balanceOf(scene.usd);
   const id = await pay(returnedAmount);
-  expect(await ended(shop.platform, id)).toMatchObject({ status: 'COMPLETED' });
+  expect(await shop.platform.ended(id)).toMatchObject({ status: 'COMPLETED' });
   // The bank returns the payment after an hour, which has now passed.
   await makeDue(two.upstream);
-  await untilStatus(shop.platform, id, 'REFUNDED');
-  expect(await balanceOf(shop.platform, scene.usd)).toBe(before);
+  await shop.platform.untilStatus(id, 'REFUNDED');
+  expect(await shop.platform.balanceOf(scene.usd)).toBe(before);
 });
 
 test('a webhook whose process died after storing it is processed by another one', async () => {
@@ -106,18 +104,18 @@ test('a webhook whose process died after storing it is processed by another one'
     `insert into rail_webhook (platform_id, webhook_id, body, attempts, due_at) values ($1, $2, $3, 1, clock_ms())`,
     [shop.platform.platformId, webhook?.id, Buffer.from(webhook?.raw ?? '')],
   );
-  expect(await ended(shop.platform, id)).toMatchObject({ status: 'COMPLETED' });
+  expect(await shop.platform.ended(id)).toMatchObject({ status: 'COMPLETED' });
   await untilWorkedOn();
 });
 
-const statusOf = async (id: string) => (await fieldsOf(shop.platform, 'customer', id, 'kycStatus')).kycStatus;
+const statusOf = async (id: string) => (await shop.platform.fieldsOf('customer', id, 'kycStatus')).kycStatus;
 
 const untilKyc = (id: string, status: string) =>
   vi.waitFor(async () => expect(await statusOf(id)).toBe(status), 20_000);
 
 /** Decides an upstream customer's identity check. Upstream knows the customer by our id. */
 async function decideUpstream(id: string, kycStatus: string): Promise<void> {
-  await succeed(shop.account, 'sandboxSetKycStatus', { customerId: await two.customerThere(id), kycStatus });
+  await shop.account.succeed('sandboxSetKycStatus', { customerId: await two.customerThere(id), kycStatus });
 }
 
 test('a webhook is not marked as done before it has been processed', async () => {
@@ -137,7 +135,7 @@ test('a webhook is not marked as done before it has been processed', async () =>
 });
 
 test('a pending identity check is decided when its provider reports it, and follows later changes', async () => {
-  const id = await newCustomer(shop.platform, 'Person 001');
+  const id = await shop.platform.newCustomer('Person 001');
   expect(await statusOf(id)).toBe('PENDING_REVIEW');
   await decideUpstream(id, 'APPROVED');
   await untilKyc(id, 'APPROVED');
@@ -153,8 +151,8 @@ test('a pending identity check is decided when its provider reports it, and foll
 
 test('an identity check without a webhook is polled until it is decided or the name changes', async () => {
   relay.answer = holdBack;
-  const id = await newCustomer(shop.platform, 'Person 001');
-  const renamed = await newCustomer(shop.platform, 'Another 001');
+  const id = await shop.platform.newCustomer('Person 001');
+  const renamed = await shop.platform.newCustomer('Another 001');
   const due = async () => {
     const { rows } = await two.gateway.owner.query(
       "update identity_check set due_at = clock_ms() where due_at > clock_timestamp() + interval '10 minutes' returning customer_id",
@@ -166,7 +164,7 @@ test('an identity check without a webhook is polled until it is decided or the n
   const later = "select from identity_check where attempts = 1 and due_at > clock_timestamp() + interval '10 minutes'";
   await untilRows(two.gateway, [{}, {}], later);
   const details = { individual: { fullName: 'Grace Hopper' } };
-  await succeed(shop.platform, 'updateCustomer', { customerId: renamed, details }, 'customer { id }');
+  await shop.platform.succeed('updateCustomer', { customerId: renamed, details }, 'customer { id }');
   expect(await statusOf(renamed)).toBe('APPROVED');
   await decideUpstream(id, 'REJECTED');
   expect(await due()).toEqual([id]);

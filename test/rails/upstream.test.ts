@@ -9,21 +9,10 @@ import type { RailOrder } from '../../src/rails/rail.ts';
 import type { RailAccount } from '../../src/rails/rail-parts.ts';
 import { upstreamModule } from '../../src/rails/upstream/upstream-module.ts';
 import { openConnections } from '../../src/server/gateway.ts';
-import {
-  act,
-  bringIn,
-  ended,
-  execute,
-  fieldsOf,
-  payOut,
-  quote,
-  transactionOf,
-  transfer,
-  usdToEur,
-} from '../setup/acts.ts';
+import { usdToEur } from '../setup/acts.ts';
 import { untilRows, uuidIn } from '../setup/gateway.ts';
 import { makeDue } from '../setup/passing-time.ts';
-import { balanceOf, externalAccount, fund, makeScene, newCustomer, ownAccount, usAccount } from '../setup/scene.ts';
+import { usAccount } from '../setup/scene.ts';
 import { slowAmount } from './returning-rail.ts';
 import { testTwoGateways } from './two-gateways.ts';
 import { ownUpstreamProxy, type UpstreamProxy } from './upstream-proxy.ts';
@@ -35,23 +24,23 @@ const { upstream, gateway, key } = two;
 const shop = await two.connected('production');
 /** The platform and its upstream account. */
 const { platform, account, held } = shop;
-const scene = await makeScene(platform, 0n);
+const scene = await platform.makeScene(0n);
 const rail = two.rail(platform);
 
-const receive = (amount: bigint) => bringIn(platform, scene, amount);
+const receive = (amount: bigint) => platform.bringIn(scene, amount);
 const both = () => shop.both(scene.usd);
 
 test('money that is received is pulled into the upstream account, and credited to the customer here', async () => {
   const { USD: before } = await held();
   await receive(50_000n);
-  expect(await balanceOf(platform, scene.usd)).toBe(50_000n);
+  expect(await platform.balanceOf(scene.usd)).toBe(50_000n);
   expect((await held()).USD).toBe(before + 50_000n);
 });
 
 test('a payment is made from the upstream account, under the id of its order', async () => {
   await receive(3_000n);
   const before = await both();
-  const id = await payOut(platform, scene, 3_000n);
+  const id = await platform.payOut(scene, 3_000n);
   expect(await both()).toEqual({
     here: before.here - 3_000n,
     there: { ...before.there, USD: before.there.USD - 3_000n },
@@ -73,8 +62,8 @@ test('payees with the same number at two banks have two accounts upstream, and e
   await receive(5_000n);
   const paidAt = async (routingNumber: string) => {
     const details = usAccount('5550006000', routingNumber);
-    const payee = await externalAccount(platform, scene.customerId, 'USD', details);
-    await payOut(platform, { ...scene, outsideUsd: payee }, 1_000n);
+    const payee = await platform.externalAccount(scene.customerId, 'USD', details);
+    await platform.payOut({ ...scene, outsideUsd: payee }, 1_000n);
     const { transactions } = await account.ask(`{ transactions(first: 1) { edges { node { destination {
       ... on AccountDestination { account { ... on ExternalAccount { accountInfo { ... on UsAccountInfo { routingNumber } } } } } } } } } }`);
     return transactions.edges[0].node.destination.account.accountInfo.routingNumber;
@@ -86,7 +75,7 @@ test('payees with the same number at two banks have two accounts upstream, and e
 test('an account that two customers spell differently is one account upstream', async () => {
   const register = async (sortCode: string) => {
     const gbpAccount = { sortCode, accountNumber: '12345678' };
-    return externalAccount(platform, await newCustomer(platform), 'GBP', { gbpAccount });
+    return platform.externalAccount(await platform.newCustomer(), 'GBP', { gbpAccount });
   };
   const [one, other] = [await register('20-00-00'), await register('200000')];
   expect(one).not.toBe(other);
@@ -96,20 +85,20 @@ test('an account that two customers spell differently is one account upstream', 
 
 test("a conversion of pulled money has upstream's rate, and pays out of the account in that currency", async () => {
   const { EUR: before } = await held();
-  const made = await quote(platform, usdToEur(scene, { source: { account: { accountId: scene.outsideUsd } } }));
+  const made = await platform.quote(usdToEur(scene, { source: { account: { accountId: scene.outsideUsd } } }));
   const rates = '{ exchangeRates(source: "USD", destinations: ["EUR"]) { rate } }';
   expect((await platform.ask(rates)).exchangeRates).toEqual((await account.ask(rates)).exchangeRates);
-  await execute(platform, made.id);
-  expect(await ended(platform, made.transaction.id)).toMatchObject({ status: 'COMPLETED' });
+  await platform.execute(made.id);
+  expect(await platform.ended(made.transaction.id)).toMatchObject({ status: 'COMPLETED' });
   expect((await held()).EUR).toBe(before - BigInt(made.totalReceivingAmount.amount));
 });
 
 test('a payment that fails upstream fails here, and its money is returned on both sides', async () => {
-  const failing = await makeScene(platform, 0n, '003');
+  const failing = await platform.makeScene(0n, '003');
   await receive(1_000n);
   const before = await both();
-  const { id } = await transfer(platform, 'transferOut', { ...scene, outsideUsd: failing.outsideUsd }, 1_000n);
-  const end = await ended(platform, id);
+  const { id } = await platform.transfer('transferOut', { ...scene, outsideUsd: failing.outsideUsd }, 1_000n);
+  const end = await platform.ended(id);
   expect(end).toMatchObject({ status: 'FAILED' });
   expect(JSON.stringify(end)).toContain('FAILED at the upstream service');
   expect(await both()).toEqual(before);
@@ -117,18 +106,18 @@ test('a payment that fails upstream fails here, and its money is returned on bot
 
 test("a payment that exceeds the upstream account's balance fails, and its money is returned", async () => {
   await receive(5_000n);
-  const before = await balanceOf(platform, scene.usd);
+  const before = await platform.balanceOf(scene.usd);
   // The operator has withdrawn the money from the upstream account.
   const { USD: all } = await held();
-  const own = await ownAccount(account, 'USD');
+  const own = await account.ownAccount('USD');
   const there = { ...scene, usd: own, outsideUsd: await two.accountThere(account, scene.outsideUsd) };
-  await payOut(account, there, all);
-  const { id } = await transfer(platform, 'transferOut', scene, 5_000n);
-  const end = await ended(platform, id);
+  await account.payOut(there, all);
+  const { id } = await platform.transfer('transferOut', scene, 5_000n);
+  const end = await platform.ended(id);
   expect(end).toMatchObject({ status: 'FAILED' });
   expect(JSON.stringify(end)).toContain('INSUFFICIENT_BALANCE');
-  expect(await balanceOf(platform, scene.usd)).toBe(before);
-  await fund(account, own, all);
+  expect(await platform.balanceOf(scene.usd)).toBe(before);
+  await account.fund(own, all);
 });
 
 /** Returns an account as a rail receives it. */
@@ -138,7 +127,7 @@ async function railAccount(id: string): Promise<RailAccount> {
 }
 
 test('a settled order that upstream no longer has is not sent again: its outcome is unknown', async () => {
-  await fund(account, await ownAccount(account, 'USD'), 10_000n);
+  await account.fund(await account.ownAccount('USD'), 10_000n);
   const before = await held();
   // Simulates a restore of upstream's database to a time before this order.
   const order = {
@@ -154,12 +143,12 @@ test('a settled order that upstream no longer has is not sent again: its outcome
 
 test('the identity of a customer is checked upstream', async () => {
   const statusOf = async (name: string) =>
-    (await fieldsOf(platform, 'customer', await newCustomer(platform, name), 'kycStatus')).kycStatus;
+    (await platform.fieldsOf('customer', await platform.newCustomer(name), 'kycStatus')).kycStatus;
   expect([await statusOf('Person Ä'), await statusOf('Person 002')]).toEqual(['APPROVED', 'REJECTED']);
 });
 
 test("an account that upstream refuses is refused here, with upstream's reason", async () => {
-  const refused = externalAccount(platform, scene.customerId, 'USD', usAccount('90909105'));
+  const refused = platform.externalAccount(scene.customerId, 'USD', usAccount('90909105'));
   await expect(refused).rejects.toThrow(/INVALID_BANK_ACCOUNT: .*suffix 105/);
 });
 
@@ -169,21 +158,21 @@ test('credentials rotate without interruption; with wrong ones payments wait ins
   await shop.connect({ clientId: 'nobody', secret: 'wrong' });
   await expect(rail.checkConnection?.()).rejects.toThrow(/^upstream answered 401 \w+ to GET/);
   const away = { code: 'SERVICE_UNAVAILABLE', message: 'the rail does not respond; try again' };
-  expect(await act(platform, 'createQuote', usdToEur(scene))).toMatchObject(away);
-  const { id } = await transfer(platform, 'transferOut', scene, 2_000n);
+  expect(await platform.act('createQuote', usdToEur(scene))).toMatchObject(away);
+  const { id } = await platform.transfer('transferOut', scene, 2_000n);
   const tried = 'select from rail_order where attempts = 1 and due_at > clock_timestamp() and transaction_id = $1';
   await untilRows(gateway, [{}], tried, uuidIn(id));
-  expect((await transactionOf(platform, id)).status).toBe('PENDING');
+  expect((await platform.transactionOf(id)).status).toBe('PENDING');
   await shop.connect({});
   await makeDue(gateway);
-  expect(await ended(platform, id)).toMatchObject({ status: 'COMPLETED' });
+  expect(await platform.ended(id)).toMatchObject({ status: 'COMPLETED' });
 });
 
 const webhookSecret = `whsec_${randomBytes(32).toString('base64')}`;
 
 /** Builds upstream webhooks, and deposits money upstream for a customer of the platform. */
 async function upstreamIncoming(): Promise<TrialIncoming> {
-  const customerId = (await newCustomer(platform)).replace('Customer:', '');
+  const customerId = (await platform.newCustomer()).replace('Customer:', '');
   const bank = await two.accountThere(account, scene.outsideUsd);
   const { rows } = await upstream.owner.query(
     `select a.id from account a join customer c on c.platform_id = a.platform_id and c.id = a.customer_id
@@ -199,7 +188,7 @@ async function upstreamIncoming(): Promise<TrialIncoming> {
     },
     async deposit() {
       const ends = { ...scene, usd: `InternalAccount:${rows[0].id}`, outsideUsd: bank };
-      await bringIn(account, ends, 900n);
+      await account.bringIn(ends, 900n);
       return { amount: 900n, currency: 'USD', customerId };
     },
     async taken(reference) {
@@ -222,7 +211,7 @@ async function upstreamTrial(proxy: UpstreamProxy): Promise<RailTrial> {
     baseUrl: proxy.baseUrl,
     webhookSecret,
   };
-  const failing = await makeScene(platform, 0n, '003');
+  const failing = await platform.makeScene(0n, '003');
   const [good, bad] = [await railAccount(scene.outsideUsd), await railAccount(failing.outsideUsd)];
   const euros = await railAccount(scene.outsideEur);
   const conversion = { sending: requiredCurrency('USD'), receiving: requiredCurrency('EUR'), amount: 2_000n };
@@ -270,7 +259,7 @@ async function upstreamTrial(proxy: UpstreamProxy): Promise<RailTrial> {
 }
 
 test('the rail passes the conformance suite with upstream behind a faulty proxy', async () => {
-  await fund(account, await ownAccount(account, 'USD'), 1_000_000n);
+  await account.fund(await account.ownAccount('USD'), 1_000_000n);
   const proxy = await ownUpstreamProxy(upstream.url);
   // The suite, not the gateway, processes the trial's deposits.
   await gateway.owner.query("update rail_connection set deposits_due_at = 'infinity'");

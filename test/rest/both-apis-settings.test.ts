@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
-import { lookUp, act as sendMutation, succeed } from '../setup/acts.ts';
 import { type Data, testGateway, whileLocked } from '../setup/gateway.ts';
 import { restClient, restScene } from '../setup/rest.ts';
 import { answer, startReceiver } from '../webhooks/receiver.ts';
@@ -44,8 +43,8 @@ test('tokens that one API creates or deletes are created or deleted in both', as
       };
       const graphqlAct = async () => {
         const { code, apiToken, revokedId } = await (act === 'make'
-          ? sendMutation(t.platform, 'createApiToken', { name, permissions, idempotencyKey: key }, 'apiToken { id }')
-          : sendMutation(t.platform, 'revokeApiToken', { tokenId, idempotencyKey: key }, 'revokedId'));
+          ? t.platform.act('createApiToken', { name, permissions, idempotencyKey: key }, 'apiToken { id }')
+          : t.platform.act('revokeApiToken', { tokenId, idempotencyKey: key }, 'revokedId'));
         return code ? { code } : { id: apiToken?.id ?? revokedId };
       };
       const [first, second] = overRest ? [restAct, graphqlAct] : [graphqlAct, restAct];
@@ -92,8 +91,7 @@ test('the settings in REST are those of the customers and webhook endpoints in G
       });
       const key = randomUUID();
       const overGraphql = () =>
-        sendMutation(
-          t.platform,
+        t.platform.act(
           'updatePlatform',
           { umaDomain, currencies, trustedDocuments, idempotencyKey: key },
           platformFields,
@@ -163,7 +161,7 @@ test("both APIs refuse a platform's settings alike, and the error names the fiel
   for (const [input, body, code, field, ...path] of refusals) {
     const refused = await rest.call('PATCH', '/config', { body });
     expect(refused).toMatchObject({ status: 400, body: { code, details: { field } } });
-    expect(await sendMutation(t.platform, 'updatePlatform', input)).toMatchObject({ code, path: ['input', ...path] });
+    expect(await t.platform.act('updatePlatform', input)).toMatchObject({ code, path: ['input', ...path] });
   }
 });
 
@@ -173,19 +171,19 @@ test('settings that another transaction locks cause a 503 in both APIs, and the 
   const [overRest, overGraphql] = await whileLocked(t.databaseUrl, lock, () =>
     Promise.all([
       rest.call('PATCH', '/config', { body: { supportedCurrencies: [{ currencyCode: 'USD' }] } }),
-      sendMutation(t.platform, 'updatePlatform', change),
+      t.platform.act('updatePlatform', change),
     ]),
   );
   expect(overRest).toMatchObject({ status: 503, body: { code: 'SERVICE_UNAVAILABLE' } });
   expect(overGraphql).toMatchObject({ __typename: 'UnavailableError', code: 'SERVICE_UNAVAILABLE' });
-  expect(await sendMutation(t.platform, 'updatePlatform', change)).toMatchObject({ replayed: false });
+  expect(await t.platform.act('updatePlatform', change)).toMatchObject({ replayed: false });
 });
 
 async function newCustomer(overRest: boolean): Promise<string> {
   const platformCustomerId = randomUUID();
   if (overRest) return (await rest.make('/customers', { customerType: 'INDIVIDUAL', platformCustomerId })).id;
   const input = { platformCustomerId, details: { individual: {} } };
-  return (await succeed(t.platform, 'createCustomer', input, 'customer { id }')).customer.id;
+  return (await t.platform.succeed('createCustomer', input, 'customer { id }')).customer.id;
 }
 
 test('a lookup returns the same result in both APIs', async () => {
@@ -211,7 +209,7 @@ test('a lookup returns the same result in both APIs', async () => {
       const query = kind ? `?${kind}=${encodeURIComponent(value ?? '')}` : '';
       const overRest = await rest.call('GET', `/receiver/${encodeURIComponent(umaAddress)}${query}`);
       const given = kind && { [kind === 'customerId' ? kind : 'umaAddress']: value };
-      const answered = await lookUp(t.platform, umaAddress, { sender: given });
+      const answered = await t.platform.lookUp(umaAddress, { sender: given });
       if (answered.code) {
         const field = answered.path
           .slice(1)

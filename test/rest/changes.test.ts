@@ -1,5 +1,4 @@
 import { expect, test, vi } from 'vitest';
-import { succeed } from '../setup/acts.ts';
 import { testGateway } from '../setup/gateway.ts';
 import { restClient } from '../setup/rest.ts';
 
@@ -58,7 +57,7 @@ test('an empty update of a customer changes nothing, over either API', async () 
   }
   for (const nothing of [{}, { umaAddress: null }, { details: { business: {} } }, { details: null }]) {
     const input = { customerId: made.id, ...nothing };
-    const { customer } = await succeed(t.platform, 'updateCustomer', input, 'customer { version }');
+    const { customer } = await t.platform.succeed('updateCustomer', input, 'customer { version }');
     expect(customer).toEqual({ version: before.customer.version });
   }
   expect(await read()).toEqual(before);

@@ -1,5 +1,4 @@
 import { afterAll, expect, test } from 'vitest';
-import { fieldsOf } from '../setup/acts.ts';
 import { type Data, startTestGateway } from '../setup/gateway.ts';
 import { restAccount, restClient, restQuote, restScene, restTransfer } from '../setup/rest.ts';
 import { answer, startReceiver, verify } from '../webhooks/receiver.ts';
@@ -171,7 +170,7 @@ test('a payment received in another currency shows the payer’s account in its 
   expect((await ended(data[0].id)).record).toMatchObject(incoming);
   const fields = `source { ... on AccountSource { accountId currency { code } } }
     destination { ... on AccountDestination { accountId currency { code } } }`;
-  expect(await fieldsOf(t.platform, 'transaction', data[0].id, fields)).toEqual({
+  expect(await t.platform.fieldsOf('transaction', data[0].id, fields)).toEqual({
     source: { accountId: payer.usd.id, currency: { code: 'USD' } },
     destination: { accountId: receives.eur.id, currency: { code: 'EUR' } },
   });

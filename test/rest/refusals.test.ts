@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ended, moving, succeed } from '../setup/acts.ts';
+import { moving } from '../setup/acts.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
 import { passDelay } from '../setup/passing-time.ts';
 import { restClient, restQuote, restScene, restTransfer, usAccount } from '../setup/rest.ts';
@@ -158,16 +158,16 @@ test('a balance that refunds have raised above 2^53 is never rounded, but causes
   expect(data.length).toBeGreaterThan(0);
   const bringIn = async () => {
     const { id } = await rest.make('/transfer-in', restTransfer(full.outsideUsd.id, full.usd.id, most));
-    expect((await ended(t.platform, id)).status).toBe('COMPLETED');
+    expect((await t.platform.ended(id)).status).toBe('COMPLETED');
   };
   await bringIn();
   const sandboxScenario = { delayMs: 3_600_000, failureReason: 'OFFRAMP_FAILED' };
   const transfer = moving(full.usd.id, full.outsideUsd.id, most, { sandboxScenario });
-  const { transaction } = await succeed(t.platform, 'transferOut', transfer, 'transaction { id }');
+  const { transaction } = await t.platform.succeed('transferOut', transfer, 'transaction { id }');
   await bringIn();
   const path = `/customers/internal-accounts?customerId=${full.customer.id}`;
   await passDelay(t, transaction.id);
-  expect((await ended(t.platform, transaction.id)).status).toBe('FAILED');
+  expect((await t.platform.ended(transaction.id)).status).toBe('FAILED');
   expect(await rest.ask('GET', path, undefined, 400)).toMatchObject({
     code: 'AMOUNT_OUT_OF_RANGE',
     message: `${2 * most} of ${full.usd.id} is beyond 2^53 and cannot be a JSON integer without loss; read it over GraphQL`,
@@ -179,7 +179,7 @@ test('a balance that refunds have raised above 2^53 is never rounded, but causes
 test('a payment over a policy is refused with the limit, the amount used and when it is free again', async () => {
   const customer = await restScene(rest, 1_000, 'Ada Lovelace');
   const limits = [{ period: 'LAST_24_HOURS', currency: 'USD', amount: { units: 500 } }];
-  await succeed(t.platform, 'setPolicy', { subjectId: customer.customer.id, limits });
+  await t.platform.succeed('setPolicy', { subjectId: customer.customer.id, limits });
   const send = (amount: number) =>
     rest.call('POST', '/transfer-out', { body: restTransfer(customer.usd.id, customer.outsideUsd.id, amount) });
   expect(await send(400)).toMatchObject({ status: 201 });

@@ -1,7 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
 import { webhookTypes } from '../../src/api/webhooks/webhooks.ts';
-import { act } from '../setup/acts.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
 import { restClient } from '../setup/rest.ts';
 import { createEndpoint, endpointUntil, updateEndpoint } from '../webhooks/endpoint.ts';
@@ -131,7 +130,7 @@ test('deliveries to the configured endpoint or any other are listed, and can be 
   const unknown = await rest.ask('POST', `/webhooks/deliveries/${ownId}/resend`, undefined, 404);
   expect(unknown).toMatchObject({ code: 'WEBHOOK_DELIVERY_NOT_FOUND', details: { field: 'deliveryId' } });
   await set(null);
-  await act(t.platform, 'deleteWebhookEndpoint', { endpointId: another.id });
+  await t.platform.act('deleteWebhookEndpoint', { endpointId: another.id });
 });
 
 test('a URL to which events must not be sent is refused, and nothing in the request is applied', async () => {
@@ -156,7 +155,7 @@ test('sixteen tests of a platform may wait for their receivers; another one gets
   const receiver = await ownReceiver((response) => silent.push(response));
   await set(receiver.url);
   const [endpoint] = await endpoints();
-  const send = () => act(t.platform, 'sendTestWebhook', { endpointId: endpoint?.id }, 'delivered');
+  const send = () => t.platform.act('sendTestWebhook', { endpointId: endpoint?.id }, 'delivered');
   const tests = Array.from({ length: 17 }, send);
   // None of them completes before the receiver responds, except the request beyond the limit.
   const refused = await Promise.race(tests);
@@ -168,7 +167,7 @@ test('sixteen tests of a platform may wait for their receivers; another one gets
   for (const response of silent) response.end();
   const ends = await Promise.all(tests);
   expect(ends.filter(({ __typename }) => __typename === 'SendTestWebhookSuccess')).toHaveLength(16);
-  await act(t.platform, 'sendTestWebhook', { endpointId: endpoint?.id }, 'delivered');
+  await t.platform.act('sendTestWebhook', { endpointId: endpoint?.id }, 'delivered');
   // The new endpoint's test event, the sixteen test events, and one more.
   expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(18);
   await set(null);

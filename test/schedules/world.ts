@@ -7,7 +7,6 @@ import { settleDueOrders } from '../../src/domain/settlement/settlement.ts';
 import { connectionConfig, openDatabase } from '../../src/infra/database/database.ts';
 import type { RailOutcome } from '../../src/rails/rail.ts';
 import { startTestGateway, withRail } from '../setup/gateway.ts';
-import { makeScene } from '../setup/scene.ts';
 import { connectionOf, connectOwner, prepareDatabase } from './scheduled-database.ts';
 import { Scheduler } from './scheduler.ts';
 
@@ -19,7 +18,7 @@ export type World = Awaited<ReturnType<typeof openWorld>>;
 export async function openWorld() {
   const gateway = await startTestGateway({ ROLE: 'serve', SANDBOX_PACE_MS: 0 });
   const { databaseUrl } = gateway;
-  const scene = await makeScene(gateway.platform, 100_000_000_000n);
+  const scene = await gateway.platform.makeScene(100_000_000_000n);
   const client = await connectOwner(databaseUrl);
   await prepareDatabase(client, maxActors);
   const scheduler = await Scheduler.open(databaseUrl, maxActors);

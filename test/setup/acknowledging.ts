@@ -2,7 +2,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createClient } from 'graphql-ws';
 import { expect } from 'vitest';
 import { WebSocket } from 'ws';
-import { feedEnd } from './acts.ts';
 import type { Data, TestGateway } from './gateway.ts';
 import { makeChanges, makeCustomers, until } from './torture.ts';
 
@@ -27,7 +26,7 @@ export async function acknowledging(
   { clients, customers, seconds, rate }: Cuts,
 ) {
   const ids = await makeCustomers(one.platform, customers);
-  const start = await feedEnd(one.platform);
+  const start = await one.platform.feedEnd();
   const followers = Array.from({ length: clients }, (_, at) =>
     // A tenth of the clients follow everything; each of the others follows one customer.
     follow(one, two, at % 10 === 0 ? undefined : ids[at % ids.length]),

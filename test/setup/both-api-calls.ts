@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import type { Operation } from '../../src/domain/access/operations.ts';
-import { act } from './acts.ts';
 import {
   customerAsRest,
   customerFields,
@@ -69,12 +68,7 @@ async function askRest(rest: RestClient, { rest: { method, path, body } }: Call,
 }
 
 async function askGraphql(platform: TestPlatform, { mutation, input, result }: Call, key: string): Promise<Outcome> {
-  const answer = await act(
-    platform,
-    mutation,
-    { ...input, idempotencyKey: key },
-    `${result.name} { ${result.fields} }`,
-  );
+  const answer = await platform.act(mutation, { ...input, idempotencyKey: key }, `${result.name} { ${result.fields} }`);
   if (answer.code) return { code: answer.code, field: asRestField(mutation, answer.path, input) };
   return { record: result.asRest(answer[result.name]), replayed: answer.replayed };
 }

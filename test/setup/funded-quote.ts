@@ -1,7 +1,6 @@
 import { expect } from 'vitest';
-import { act, succeed } from './acts.ts';
 import type { Data, TestPlatform } from './gateway.ts';
-import { internalAccount, type Scene } from './scene.ts';
+import type { Scene } from './scene.ts';
 
 /** A quote that its customer funds with an external payment. Ids are public ids. */
 export interface FundedQuote {
@@ -22,8 +21,7 @@ export async function fundedQuote(platform: TestPlatform, of: Scene, currency = 
     lockedCurrencySide: 'RECEIVING',
     lockedCurrencyAmount: 5_000,
   };
-  const { quote } = await succeed(
-    platform,
+  const { quote } = await platform.succeed(
     'createQuote',
     input,
     `quote { id status expiresAt totalSendingAmount { amount } transaction { id } paymentInstructions { __typename }
@@ -37,7 +35,7 @@ export async function fundedQuote(platform: TestPlatform, of: Scene, currency = 
     quoteId: quote.id,
     transactionId: quote.transaction.id,
     due: BigInt(quote.totalSendingAmount.amount),
-    account: await internalAccount(platform, of.customerId, currency),
+    account: await platform.internalAccount(of.customerId, currency),
     currency,
     expiresAt: Date.parse(quote.expiresAt),
   };
@@ -46,5 +44,5 @@ export async function fundedQuote(platform: TestPlatform, of: Scene, currency = 
 /** Simulates a deposit for the quote, and returns the success or the refusal. */
 export async function sendDeposit(platform: TestPlatform, quote: FundedQuote, more: object = {}): Promise<Data> {
   const input = { quoteId: quote.quoteId, currency: quote.currency, ...more };
-  return act(platform, 'sandboxSend', input, 'transaction { id status failureReason }');
+  return platform.act('sandboxSend', input, 'transaction { id status failureReason }');
 }

@@ -1,8 +1,6 @@
-import { createClient } from 'graphql-ws';
 import pg from 'pg';
 import { pino } from 'pino';
 import { afterAll, expect, onTestFinished, vi } from 'vitest';
-import { WebSocket } from 'ws';
 import type { Operator } from '../../src/domain/access/operator-acts.ts';
 import { basicAuthorization } from '../../src/domain/access/tokens/api-tokens.ts';
 import type { Payments } from '../../src/domain/commands/command.ts';
@@ -14,6 +12,9 @@ import { type GatewaySettings, readConfig } from '../../src/server/config.ts';
 import { startGateway } from '../../src/server/gateway.ts';
 import { secretKey } from './cursors.ts';
 import { freshDatabase } from './database.ts';
+import { TestPlatform } from './platform.ts';
+
+export type { TestPlatform };
 
 /** The JSON of a GraphQL response. Tests assert on its values, so its shape is left open. */
 // biome-ignore lint/suspicious/noExplicitAny: what a query answers depends on its text
@@ -28,9 +29,6 @@ export interface Answer {
     readonly extensions?: Data;
   }[];
 }
-
-/** A platform for the test, and ways to call a gateway as that platform. */
-export type TestPlatform = Readonly<ReturnType<typeof connect>>;
 
 export type TestGateway = Readonly<Awaited<ReturnType<typeof startTestGateway>>>;
 
@@ -119,59 +117,9 @@ export async function ownGateway(...options: Parameters<typeof startTestGateway>
   return t;
 }
 
-/** A socket that can be terminated while it opens, when the client does not handle its error. */
-class CuttableSocket extends WebSocket {
-  constructor(...options: ConstructorParameters<typeof WebSocket>) {
-    super(...options);
-    this.on('error', () => undefined);
-  }
-}
-
 /** Returns ways to call the gateway at `address` with these credentials. */
-export function connect(address: string, platformId: string, authorization: string) {
-  const textOf = (body: object) =>
-    JSON.stringify(body, (_key, value: unknown) => (typeof value === 'bigint' ? value.toString() : value));
-  /** Sends an object as JSON, or a string unchanged, and returns the raw response. */
-  const post = (body: object | string, headers: Readonly<Record<string, string>> = {}, path = '/graphql') =>
-    fetch(`${address}${path}`, {
-      method: 'POST',
-      headers: { authorization, 'content-type': 'application/json', ...headers },
-      body: typeof body === 'string' ? body : textOf(body),
-    });
-  async function send(query: string, variables?: object): Promise<Answer> {
-    const response = await post({ query, variables }, { accept: 'application/graphql-response+json' });
-    return { status: response.status, ...((await response.json()) as Omit<Answer, 'status'>) };
-  }
-  const socket = () =>
-    createClient({
-      url: `${address.replace('http', 'ws')}/graphql`,
-      webSocketImpl: CuttableSocket,
-      connectionParams: { authorization },
-      retryAttempts: 0,
-    });
-  return {
-    url: address,
-    platformId,
-    authorization,
-    post,
-    send,
-    /** Sends a document that must succeed and returns its data. */
-    async ask(query: string, variables?: object): Promise<Data> {
-      const { data, errors } = await send(query, variables);
-      if (errors) throw new Error(errors.map((error) => error.message).join('; '));
-      return data;
-    },
-    socket,
-    /** Reads a subscription over WebSocket, message by message. */
-    async *watch(query: string, variables?: object): AsyncGenerator<Data, void> {
-      const client = socket();
-      try {
-        yield* client.iterate({ query, variables: variables as Record<string, unknown> });
-      } finally {
-        await client.dispose();
-      }
-    },
-  };
+export function connect(address: string, platformId: string, authorization: string): TestPlatform {
+  return new TestPlatform(address, platformId, authorization);
 }
 
 /** Opens a connection that the server may end. If it does, the next statement reports that. */

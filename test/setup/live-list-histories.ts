@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, vi } from 'vitest';
-import { act, listed, setAccountStatus, transfer, usdToEur } from './acts.ts';
+import { usdToEur } from './acts.ts';
 import type { Data, TestGateway, TestPlatform } from './gateway.ts';
-import { makeScene, newCustomer, type Scene, usAccount } from './scene.ts';
+import { type Scene, usAccount } from './scene.ts';
 
 export type ListName = 'transactions' | 'quotes' | 'accounts' | 'customers';
 
@@ -107,7 +107,7 @@ export class LiveList {
 
   #readAnew(): Promise<Data[]> {
     const { list, filter } = this.wanted;
-    return listed(this.#platform, list, filter, fields[list]);
+    return this.#platform.listed(list, filter, fields[list]);
   }
 }
 
@@ -174,7 +174,7 @@ export type History = typeof history extends fc.Arbitrary<infer T> ? T : never;
 export async function play(t: TestGateway, { follow, rounds }: History): Promise<void> {
   numbers += 1;
   const platform = await t.newPlatform(`lists ${numbers}`);
-  const scene = await makeScene(platform);
+  const scene = await platform.makeScene();
   const world: World = { platform, scene, customers: [scene.customerId], quotes: [] };
   const lists = follow.map(
     ({ list, filter, waitMs: wait }) => new LiveList(platform, { list, filter: filter(scene), waitMs: wait }),
@@ -212,32 +212,32 @@ async function take({ platform, scene, customers, quotes }: World, { act: what, 
   numbers += 1;
   switch (what) {
     case 'pay':
-      await transfer(platform, 'transferOut', scene, 100);
+      await platform.transfer('transferOut', scene, 100);
       return;
     case 'quote': {
-      const made = await act(platform, 'createQuote', usdToEur(scene), 'quote { id }');
+      const made = await platform.act('createQuote', usdToEur(scene), 'quote { id }');
       if (made.quote) quotes.push(made.quote.id);
       return;
     }
     case 'execute':
-      await act(platform, 'executeQuote', { quoteId: quotes[at % Math.max(1, quotes.length)] ?? 'Quote:none' });
+      await platform.act('executeQuote', { quoteId: quotes[at % Math.max(1, quotes.length)] ?? 'Quote:none' });
       return;
     case 'fund':
-      await act(platform, 'sandboxFundAccount', { accountId: scene.usd, amount: 100 });
+      await platform.act('sandboxFundAccount', { accountId: scene.usd, amount: 100 });
       return;
     case 'customer':
       // Some checks take long; others end in a refusal.
-      customers.push(await newCustomer(platform, `Grace Hopper 00${at % 3}`));
+      customers.push(await platform.newCustomer(`Grace Hopper 00${at % 3}`));
       return;
     case 'rename':
-      await act(platform, 'updateCustomer', { customerId, details: { individual: { fullName: `Name ${numbers}` } } });
+      await platform.act('updateCustomer', { customerId, details: { individual: { fullName: `Name ${numbers}` } } });
       return;
     case 'delete':
       // Never delete the customer whose accounts pay.
-      if (customerId !== scene.customerId) await act(platform, 'deleteCustomer', { customerId });
+      if (customerId !== scene.customerId) await platform.act('deleteCustomer', { customerId });
       return;
     case 'account':
-      await act(platform, 'createExternalAccount', {
+      await platform.act('createExternalAccount', {
         customerId,
         currency: 'USD',
         accountInfo: usAccount(`${7_000_000 + numbers}000`),
@@ -246,6 +246,6 @@ async function take({ platform, scene, customers, quotes }: World, { act: what, 
       });
       return;
     case 'status':
-      await setAccountStatus(platform, scene.outsideUsd, { status: at % 2 === 0 ? 'UNDER_REVIEW' : 'ACTIVE' });
+      await platform.setAccountStatus(scene.outsideUsd, { status: at % 2 === 0 ? 'UNDER_REVIEW' : 'ACTIVE' });
   }
 }

@@ -1,7 +1,5 @@
 import type pg from 'pg';
-import { pay } from './acts.ts';
 import { type Data, openClient, type TestGateway, uuidIn } from './gateway.ts';
-import { makeScene } from './scene.ts';
 
 /** Waits until at least `count` other transactions wait for the locks of `holder`. */
 export async function waitForLocks(holder: pg.Client, count: number): Promise<void> {
@@ -35,11 +33,11 @@ export const patient = { lockMs: 60_000, statementMs: 60_000, operationMs: 60_00
 
 /** Holds up a transfer inside the database until the returned function is called, which returns the transaction. */
 export async function heldTransfer(of: TestGateway): Promise<() => Promise<Data>> {
-  const scene = await makeScene(of.platform, 10_000n);
+  const scene = await of.platform.makeScene(10_000n);
   const holder = await openClient(of.databaseUrl);
   await holder.query('begin');
   await holder.query('select from account where id = $1 for update', [uuidIn(scene.usd)]);
-  const held = pay(of.platform, scene);
+  const held = of.platform.pay(scene);
   await waitForLocks(holder, 1);
   return async () => {
     await holder.query('commit');

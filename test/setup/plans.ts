@@ -4,10 +4,9 @@ import { asPlatform } from '../../src/infra/database/connections/platform-scope.
 import { prepareValue } from '../../src/infra/database/connections/platform-statement.ts';
 import { createEndpoint, readEndpoint } from '../webhooks/endpoint.ts';
 import { startReceiver } from '../webhooks/receiver.ts';
-import { between, moving, quote, succeed } from './acts.ts';
+import { between, moving } from './acts.ts';
 import { type Data, type TestGateway, uuidIn } from './gateway.ts';
 import { base } from './rest.ts';
-import { makeScene } from './scene.ts';
 import { Statements } from './statements.ts';
 
 export type FilledTable = (typeof filledTables)[number];
@@ -96,7 +95,7 @@ export interface Templates {
 export async function makePlanScene({ platform }: TestGateway) {
   const receiver = await startReceiver();
   const made = async (size: Size): Promise<Parents> => {
-    const { customerId, usd, outsideUsd } = await makeScene(platform, size === 'none' ? 0n : 1_000_000n);
+    const { customerId, usd, outsideUsd } = await platform.makeScene(size === 'none' ? 0n : 1_000_000n);
     const { id } = await createEndpoint(platform, { url: receiver.url, eventTypes: ['TEST'] });
     return { Customer: customerId, InternalAccount: usd, ExternalAccount: outsideUsd, WebhookEndpoint: id };
   };
@@ -107,9 +106,9 @@ export async function makePlanScene({ platform }: TestGateway) {
     most: await made('most'),
   };
   const { InternalAccount: usd, ExternalAccount: outsideUsd, WebhookEndpoint: endpoint } = parents.most;
-  const { transaction } = await succeed(platform, 'transferOut', moving(usd, outsideUsd, 100), 'transaction { id }');
-  const quoted = await quote(platform, between(usd, outsideUsd, 1_000));
-  await succeed(platform, 'sendTestWebhook', { endpointId: endpoint });
+  const { transaction } = await platform.succeed('transferOut', moving(usd, outsideUsd, 100), 'transaction { id }');
+  const quoted = await platform.quote(between(usd, outsideUsd, 1_000));
+  await platform.succeed('sendTestWebhook', { endpointId: endpoint });
   const [delivery] = (await readEndpoint(platform, endpoint)).deliveries;
   return {
     ids: { account: usd, endpoint },

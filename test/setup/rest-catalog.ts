@@ -1,9 +1,7 @@
 import { hash } from 'node:crypto';
 import { answer, type Receiver, startReceiver } from '../webhooks/receiver.ts';
-import { mint } from './acts.ts';
 import { type Data, startTestGateway } from './gateway.ts';
 import { type RestClient, type RestScene, restClient, restQuote, restScene, restTransfer, usAccount } from './rest.ts';
-import { serverOf } from './scene.ts';
 
 /** An endpoint in the OpenAPI document, with ids in its path. */
 export interface Endpoint {
@@ -45,7 +43,7 @@ export async function openCatalog() {
   await rest.ask('PATCH', '/config', { webhookEndpoint: receiver.url });
   const requests = goodRequests(rest, scene, receiver);
   const { quoteId, transactionId } = await rest.make('/quotes', quoteBody(scene));
-  await mint(t.platform, { customerId: scene.customer.id });
+  await t.platform.mint({ customerId: scene.customer.id });
   const document = '{ viewer { kind } }';
   await rest.ask('POST', '/trusted-documents', { [hash('sha256', document)]: document });
   const token = await rest.make('/tokens', { name: 'catalog', permissions: ['VIEW'] });
@@ -56,8 +54,8 @@ export async function openCatalog() {
     scene,
     quoteId: quoteId as string,
     /** Credentials of tokens with a single permission. */
-    viewOnly: (await serverOf(t.platform, 'VIEW')).authorization,
-    transactOnly: (await serverOf(t.platform, 'TRANSACT')).authorization,
+    viewOnly: (await t.platform.serverOf('VIEW')).authorization,
+    transactOnly: (await t.platform.serverOf('TRANSACT')).authorization,
     endpoints: endpointsOf(rest.document, {
       quoteId,
       accountId: scene.usd.id,

@@ -1,6 +1,5 @@
 import { expect, vi } from 'vitest';
 import { listCases, settleCase } from '../../src/domain/settlement/cases.ts';
-import { ended, pay } from './acts.ts';
 import { sandboxOf, type TestGateway, type TestPlatform, tester } from './gateway.ts';
 import type { Scene } from './scene.ts';
 
@@ -10,7 +9,7 @@ export async function settledByHand({ gateway }: TestGateway, platform: TestPlat
   const spies = (['payOut', 'findOrder'] as const).map((part) =>
     vi.spyOn(sandboxOf(payments), part).mockResolvedValue({ kind: 'settled', amount: 1_000n, sent: 1_005n }),
   );
-  const { id } = await pay(platform, scene, 1_000);
+  const { id } = await platform.pay(scene, 1_000);
   await vi.waitFor(async () => {
     const cases = await listCases(payments.database);
     expect(cases.filter(({ transactionId }) => id === `Transaction:${transactionId}`)).toHaveLength(1);
@@ -18,6 +17,6 @@ export async function settledByHand({ gateway }: TestGateway, platform: TestPlat
   const operator = { ...tester, reason: 'the provider has taken a fee' };
   await settleCase(payments, id, operator);
   for (const spy of spies) spy.mockRestore();
-  expect(await ended(platform, id)).toMatchObject({ status: 'COMPLETED' });
+  expect(await platform.ended(id)).toMatchObject({ status: 'COMPLETED' });
   return id;
 }

@@ -1,9 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'vitest';
-import { feedEnd } from './acts.ts';
 import { sequenceIn } from './cursors.ts';
 import { type Data, openClient, startTestGateway, type TestGateway, type TestPlatform, uuidIn } from './gateway.ts';
-import { newCustomer } from './scene.ts';
 import { startSequencers } from './sequencers.ts';
 import { openEventStream, openRawSocket } from './streams.ts';
 
@@ -40,7 +38,7 @@ export async function torture({ subscribers, customers, seconds, rate, kills }: 
   const sequencers = await startSequencers(one.databaseUrl);
   const urls = [one.url, two.url];
   const ids = await makeCustomers(one.platform, customers);
-  const start = await feedEnd(one.platform);
+  const start = await one.platform.feedEnd();
 
   let writing = true;
   let subscribing = true;
@@ -226,7 +224,7 @@ async function writeUntil(
 
 export async function makeCustomers(platform: TestPlatform, count: number): Promise<string[]> {
   const ids: string[] = [];
-  while (ids.length < count) ids.push(await newCustomer(platform));
+  while (ids.length < count) ids.push(await platform.newCustomer());
   // The events of the setup are in the feed before anyone subscribes.
   await until(async () => {
     const { events } = await platform.ask('{ events(last: 100, filter: { types: [KYC_STATUS] }) { totalCount } }');

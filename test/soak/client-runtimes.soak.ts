@@ -1,24 +1,22 @@
 import path from 'node:path';
 import { build } from 'esbuild';
 import { expect, test } from 'vitest';
-import { mint, pay } from '../setup/acts.ts';
 import { browserPath, startBrowser } from '../setup/browser.ts';
 import { app, compile, type InstalledClient, installClient, run } from '../setup/client-package.ts';
 import { testGateway } from '../setup/gateway.ts';
-import { makeScene } from '../setup/scene.ts';
 
 /** Runs the packed client package on each Node version that it supports (installed from npm), and in Chromium. */
 
 const versions = ['20', '22', '24'];
 
 const t = await testGateway({ CORS_ORIGINS: ['null'] });
-const scene = await makeScene(t.platform);
+const scene = await t.platform.makeScene();
 
 const followed = { status: 'COMPLETED', hooks: 'function', cached: [] };
 
 async function argumentsOfApp(): Promise<string[]> {
-  const token = await mint(t.platform, { customerId: scene.customerId, permissions: ['VIEW'] });
-  const { id } = await pay(t.platform, scene);
+  const token = await t.platform.mint({ customerId: scene.customerId, permissions: ['VIEW'] });
+  const { id } = await t.platform.pay(scene);
   return [`${t.url}/graphql`, JSON.stringify(token), id];
 }
 

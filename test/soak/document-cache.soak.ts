@@ -1,8 +1,6 @@
 import { expect, test } from 'vitest';
-import { mint } from '../setup/acts.ts';
 import { connect, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { heapInUse } from '../setup/heap.ts';
-import { newCustomer } from '../setup/scene.ts';
 import { often } from '../setup/statements.ts';
 
 const t = await testGateway();
@@ -68,7 +66,7 @@ test('a document that many customers send retains little for each', async () => 
   const document = `{ customers(first: 1) { edges { node { ${lists.join(' ')} } } } }`;
   const apps: TestPlatform[] = [];
   for (let made = 0; made < 200; made += 1) {
-    const { token } = await mint(t.platform, { customerId: await newCustomer(t.platform), permissions: ['VIEW'] });
+    const { token } = await t.platform.mint({ customerId: await t.platform.newCustomer(), permissions: ['VIEW'] });
     apps.push(connect(t.url, t.platform.platformId, `Bearer ${token}`));
   }
   // Compiles the documents, so that as many plans as possible are cached.

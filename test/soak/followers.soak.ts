@@ -23,12 +23,11 @@ import { WebSocket } from 'ws';
 import { operation } from '../../src/apps/client/operation.ts';
 import { openPayments } from '../../src/apps/client/payments.ts';
 import { resumingClient } from '../../src/apps/client/resume.ts';
-import { feedEnd, mint, pay } from '../setup/acts.ts';
 import { browserPath, startBrowser } from '../setup/browser.ts';
 import { listen } from '../setup/free-port.ts';
 import { type Data, ownGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { type Fleet, startFleet } from '../setup/load-balancer.ts';
-import { makeScene, type Scene } from '../setup/scene.ts';
+import type { Scene } from '../setup/scene.ts';
 import { changesAfter, makeChanges, makeCustomers, until } from '../setup/torture.ts';
 
 // Apps follow streams while connections and instances fail: apps with the client package, each of which passes its own
@@ -54,7 +53,7 @@ interface Follower {
 }
 
 const tokenOf = (platform: TestPlatform, customerId: string) => () =>
-  mint(platform, { customerId, permissions: ['VIEW'], expiresInSeconds: 60 });
+  platform.mint({ customerId, permissions: ['VIEW'], expiresInSeconds: 60 });
 
 function follower(platform: TestPlatform, url: string, customerId: string, after: string): Follower {
   const seen: string[] = [];
@@ -300,7 +299,7 @@ const hardships: readonly ((fleet: Fleet) => unknown)[] = [
 async function payUntil(isOver: () => boolean, platform: TestPlatform, scene: Scene): Promise<number> {
   let paid = 0;
   for (; !isOver(); await delay(1_000))
-    paid += await pay(platform, scene).then(
+    paid += await platform.pay(scene).then(
       () => 1,
       () => 0,
     );
@@ -317,7 +316,7 @@ async function listOf(platform: TestPlatform, customerId: string): Promise<strin
 /** Follows with each stock library through one kind of disturbance. Returns a line of the table for each. */
 async function throughDisturbance(one: TestGateway, fleet: Fleet, name: string): Promise<string[]> {
   const { platform, databaseUrl } = one;
-  const start = await feedEnd(platform);
+  const start = await platform.feedEnd();
   const newest = async () => (await changesAfter(databaseUrl, platform.platformId, start)).map(({ id }) => id);
   const following = await Promise.all(
     stockClients.map(async (client) => {
@@ -359,9 +358,9 @@ test('followers lose nothing and reorder nothing, whatever happens to their conn
   const { platform } = one;
   const fleet = await startFleet(one);
   const { url } = fleet.balancer;
-  const scene = await makeScene(platform);
+  const scene = await platform.makeScene();
   const customers = await makeCustomers(platform, 20);
-  const start = await feedEnd(platform);
+  const start = await platform.feedEnd();
   const customerAt = (at: number) => customers[at % customers.length] ?? '';
 
   let isOver = false;

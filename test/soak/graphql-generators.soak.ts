@@ -4,7 +4,6 @@ import { type DefinitionNode, type DirectiveNode, type FragmentSpreadNode, Kind,
 import { expect, test } from 'vitest';
 import { testGateway } from '../setup/gateway.ts';
 import { ProgramFolder } from '../setup/programs.ts';
-import { makeScene } from '../setup/scene.ts';
 
 // GraphQL tools process schema.graphql and the operations of the client package: Relay's compiler, GraphQL Code
 // Generator (client preset, strict scalars) and gql.tada accept them without complaint, and an app that uses
@@ -12,7 +11,7 @@ import { makeScene } from '../setup/scene.ts';
 
 const folder = new ProgramFolder();
 const t = await testGateway();
-const scene = await makeScene(t.platform);
+const scene = await t.platform.makeScene();
 
 /** The types of the scalars, as configured for each tool. */
 const scalars = {

@@ -3,10 +3,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { expect, test } from 'vitest';
-import { execute, followed, quote, transfer, usdToEur } from '../setup/acts.ts';
+import { usdToEur } from '../setup/acts.ts';
 import { startChildGateway } from '../setup/child-gateway.ts';
 import { connect, openClient, startTestGateway, type TestPlatform } from '../setup/gateway.ts';
-import { makeScene, type Scene } from '../setup/scene.ts';
+import type { Scene } from '../setup/scene.ts';
 import { openEventStream } from '../setup/streams.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 import { startReceiver } from '../webhooks/receiver.ts';
@@ -41,7 +41,7 @@ test(`a process that reads, pays, streams and sends webhooks for ${seconds} s re
   });
   const platform = connect(child.url, t.platform.platformId, t.platform.authorization);
   const scenes: Scene[] = [];
-  while (scenes.length < clients) scenes.push(await makeScene(platform, 1_000_000_000n));
+  while (scenes.length < clients) scenes.push(await platform.makeScene(1_000_000_000n));
   await createEndpoint(platform, { url: receiver.url, eventTypes: ['OUTGOING_PAYMENT'] });
 
   const end = Date.now() + seconds * 1_000;
@@ -88,9 +88,9 @@ async function keepBusy(
     unique: (turn) => platform.ask(`{ a${turn}: viewer { kind } b${turn}: currencies { code } }`),
     refused: () => platform.send('{ nonsense }'),
     rest: async () => (await fetch(`${url}/2025-10-13/transactions?limit=5`, { headers })).json(),
-    transfer: () => transfer(platform, 'transferOut', scene, 1),
-    pay: async () => execute(platform, (await quote(platform, usdToEur(scene))).id),
-    socket: () => followed(platform, follow, variables, () => true),
+    transfer: () => platform.transfer('transferOut', scene, 1),
+    pay: async () => platform.execute((await platform.quote(usdToEur(scene))).id),
+    socket: () => platform.followed(follow, variables, () => true),
     events: async () => {
       const stream = await openEventStream(`${url}/graphql`, platform.authorization, { query: follow, variables });
       await stream.events.next();

@@ -7,10 +7,9 @@ import { afterAll, expect, test } from 'vitest';
 import { requestsForCost } from '../../src/api/graphql/server/operations.ts';
 import type { Rate } from '../../src/domain/access/rates.ts';
 import { changeRates } from '../../src/domain/platforms/platforms.ts';
-import { moving, succeed } from '../setup/acts.ts';
+import { moving } from '../setup/acts.ts';
 import { startChildGateway } from '../setup/child-gateway.ts';
 import { tester, testGateway } from '../setup/gateway.ts';
-import { makeScene } from '../setup/scene.ts';
 import type { Calm, Measured } from './neighbours/calm.ts';
 import { watchOthers } from './neighbours/machine.ts';
 import { accountQuery, expensive, type Kind, kinds, payment, type Storm } from './neighbours/storms.ts';
@@ -58,10 +57,10 @@ type Neighbour = keyof typeof neighbours;
 
 const t = await testGateway({ ROLE: 'serve' });
 const stormy = await t.newPlatform('stormy');
-const { usd, outsideUsd } = await makeScene(t.platform, 1_000_000_000n);
-const scene = await makeScene(stormy, 1_000_000_000n);
+const { usd, outsideUsd } = await t.platform.makeScene(1_000_000_000n);
+const scene = await stormy.makeScene(1_000_000_000n);
 for (let payment = 0; payment < 60; payment += 1) {
-  await succeed(stormy, 'transferOut', moving(scene.usd, scene.outsideUsd, 100));
+  await stormy.succeed('transferOut', moving(scene.usd, scene.outsideUsd, 100));
 }
 const cost = await stormy.post({ query: expensive, extensions: { cost: true } });
 const documentRequests = requestsForCost((await cost.json()).extensions.cost.cost);

@@ -3,11 +3,10 @@ import { expect, test } from 'vitest';
 import { servingUrl } from '../../src/infra/database/embedded/serving-login.ts';
 import { findPooler, prepareLogin } from '../../src/infra/database/pooler.ts';
 import { survive } from '../faults/survive.ts';
-import { ended, pay } from '../setup/acts.ts';
 import { freshDatabase } from '../setup/database.ts';
 import { ownClient, startTestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { pgBouncerVersion, startPgBouncer } from '../setup/pgbouncer.ts';
-import { makeScene, type Scene } from '../setup/scene.ts';
+import type { Scene } from '../setup/scene.ts';
 
 // A real PgBouncer in transaction mode: Debian's package `pgbouncer`, or the one that PGBOUNCER_PATH names.
 
@@ -45,13 +44,13 @@ here('two instances share one session of the server, and no platform sees a row 
   const callers: { platform: TestPlatform; scene: Scene; paid: string[] }[] = [];
   for (const [at, instance] of [...instances, ...instances].entries()) {
     const platform = await instance.newPlatform(`platform ${at}`);
-    callers.push({ platform, scene: await makeScene(platform), paid: [] });
+    callers.push({ platform, scene: await platform.makeScene(), paid: [] });
   }
   const session = await ownClient(pooledUrl);
   await Promise.all(
     callers.map(async ({ platform, scene, paid }) => {
       for (let round = 0; round < rounds; round += 1) {
-        if (round % 4 === 0) paid.push((await pay(platform, scene)).id);
+        if (round % 4 === 0) paid.push((await platform.pay(scene)).id);
         const { customers, transactions } = await platform.ask(
           '{ customers(first: 10) { edges { node { id } } } transactions(first: 100) { edges { node { id } } } }',
         );
@@ -61,7 +60,7 @@ here('two instances share one session of the server, and no platform sees a row 
         const left = "select coalesce(current_setting('gateway.platform', true), '') as platform";
         expect((await session.query(left)).rows).toEqual([{ platform: '' }]);
       }
-      for (const id of paid) expect((await ended(platform, id)).status).toBe('COMPLETED');
+      for (const id of paid) expect((await platform.ended(id)).status).toBe('COMPLETED');
     }),
   );
   for (const instance of instances) await instance.stop();

@@ -14,7 +14,7 @@ import type { Act } from '../faults/load-acts.ts';
 import { moving } from '../setup/acts.ts';
 import { connect, type Data, type TestPlatform } from '../setup/gateway.ts';
 import { isOnPath } from '../setup/programs.ts';
-import { fund, makeScene, type Scene } from '../setup/scene.ts';
+import type { Scene } from '../setup/scene.ts';
 
 const run = promisify(execFile);
 const root = path.resolve(import.meta.dirname, '../..');
@@ -194,13 +194,13 @@ describe.runIf(trouble === undefined)('a new machine', { timeout: 1_800_000 }, (
     expect(printed).not.toMatch(/ (warning|fault) /);
     const { id, authorization } = JSON.parse(await machine.run('cat /root/acme.json'));
     platform = connect('http://127.0.0.1', id, authorization);
-    scene = await makeScene(platform, 1_000_000n);
+    scene = await platform.makeScene(1_000_000n);
     const second = JSON.parse(
       await machine.run(`${operator}\nnpm run -s ops -- --json platform create beta --sandbox`),
     );
     other = connect('http://127.0.0.1', second.id, second.authorization);
-    const { usd } = await makeScene(other);
-    const funding = Array.from({ length: 50 }, () => [fund(platform, scene.usd, 1n), fund(other, usd, 1n)]);
+    const { usd } = await other.makeScene();
+    const funding = Array.from({ length: 50 }, () => [platform.fund(scene.usd, 1n), other.fund(usd, 1n)]);
     await Promise.all(funding.flat());
   });
 
@@ -216,7 +216,7 @@ describe.runIf(trouble === undefined)('a new machine', { timeout: 1_800_000 }, (
   });
 
   test('loses one part after the other: payments continue, and none is lost or duplicated', async () => {
-    await fund(platform, scene.usd, 100_000_000n);
+    await platform.fund(scene.usd, 100_000_000n);
     let during = 'nothing';
     const load = startLoad({
       ...{ urls: () => ['http://127.0.0.1'], authorization: platform.authorization, seed: Date.now() },

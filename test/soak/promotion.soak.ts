@@ -5,9 +5,8 @@ import { audit } from '../../src/domain/ledger/audit.ts';
 import { createPlatform } from '../../src/domain/platforms/platforms.ts';
 import { readConfig } from '../../src/server/config.ts';
 import { startGateway } from '../../src/server/gateway.ts';
-import { ended, transfer } from '../setup/acts.ts';
 import { connect, openClient } from '../setup/gateway.ts';
-import { makeScene } from '../setup/scene.ts';
+import type { Scene } from '../setup/scene.ts';
 import { startReplicated } from '../setup/standby.ts';
 
 // A primary with a standby that follows it by streaming replication. The gateway has the URLs of both, the standby's
@@ -30,13 +29,13 @@ afterAll(async () => {
   await servers.stop();
 });
 
-const pay = async (scene: Awaited<ReturnType<typeof makeScene>>) => {
-  const { id } = await transfer(platform, 'transferOut', scene, 1_000);
-  return (await ended(platform, id)).status;
+const pay = async (scene: Scene) => {
+  const { id } = await platform.transfer('transferOut', scene, 1_000);
+  return (await platform.ended(id)).status;
 };
 
 test('the writable one of two servers is used, the other one after a promotion, and nothing is lost', async () => {
-  const scene = await makeScene(platform, 50_000n);
+  const scene = await platform.makeScene(50_000n);
   expect(await pay(scene)).toBe('COMPLETED');
   const ready = await fetch(`${gateway.url}/health/ready`);
   expect(await ready.json()).toMatchObject({ writable: true });

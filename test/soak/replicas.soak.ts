@@ -1,12 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, expect, test } from 'vitest';
-import { fieldsOf, succeed } from '../setup/acts.ts';
 import { type ChildGateway, startChildGateway } from '../setup/child-gateway.ts';
 import { databaseProxy } from '../setup/database-proxy.ts';
 import { freePort } from '../setup/free-port.ts';
 import { connect, type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { base } from '../setup/rest.ts';
-import { newCustomer } from '../setup/scene.ts';
 import { startReplicated } from '../setup/standby.ts';
 
 // Two instances in separate processes, with a primary and two standbys, which fall behind, are paused and are cut off
@@ -51,7 +49,7 @@ const anyOf = <Item>(items: readonly Item[]): Item =>
 
 /** The ways to read a customer: each returns the metadata value in the response. */
 const ways: readonly ((platform: TestPlatform, id: string) => Promise<string>)[] = [
-  async (platform, id) => (await fieldsOf(platform, 'customer', id, 'metadata { value }')).metadata[0].value,
+  async (platform, id) => (await platform.fieldsOf('customer', id, 'metadata { value }')).metadata[0].value,
   async (platform, id) => {
     const lists = 'customers(first: 20) { edges { node { id metadata { value } } } }';
     const nodes = 'nodes(ids: [$id]) { ... on Customer { metadata { value } } }';
@@ -107,13 +105,13 @@ test(`${reads} reads after writes never return older data, while replicas lag an
   const began = performance.now();
   const disturbing = disturb(() => left <= 0);
   const customers: string[] = [];
-  for (let count = 0; count < workers; count += 1) customers.push(await newCustomer(anyOf(platforms)));
+  for (let count = 0; count < workers; count += 1) customers.push(await anyOf(platforms).newCustomer());
   await Promise.all(
     customers.map(async (id) => {
       for (let value = 1; left > 0; value += 1) {
         writes += 1;
         const input = { customerId: id, metadata: [{ key: 'n', value: String(value) }] };
-        await succeed(anyOf(platforms), 'updateCustomer', input);
+        await anyOf(platforms).succeed('updateCustomer', input);
         for (let count = 0; count < readsPerWrite && left > 0; count += 1) {
           left -= 1;
           if (left % progressReads === 0) console.log({ left, stale: stale.length, seconds: secondsSince(began) });

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { ownGateway, type TestGateway } from '../setup/gateway.ts';
-import { fund, makeScene } from '../setup/scene.ts';
 import { createEndpoint, replay } from '../webhooks/endpoint.ts';
 import { type Receiver, startReceiver } from '../webhooks/receiver.ts';
 
@@ -20,11 +19,11 @@ const median = (values: readonly number[]) => values.toSorted((a, b) => a - b)[M
 
 test('hanging endpoints reduce another endpoint’s delivery rate by at most 5 %', { timeout: 600_000 }, async () => {
   const t = await ownGateway();
-  const scene = await makeScene(t.platform, 0n);
+  const scene = await t.platform.makeScene(0n);
   const { cursor } = (await t.platform.ask('{ viewer { cursor: feedCursor } }')).viewer;
   const healthy = await startReceiver();
   const { id } = await createEndpoint(t.platform, { url: healthy.url, eventTypes: ['ACCOUNT_STATUS'] });
-  for (let made = 0; made < events; made += 1) await fund(t.platform, scene.usd, 1n);
+  for (let made = 0; made < events; made += 1) await t.platform.fund(scene.usd, 1n);
   await healthy.until((received) => received.length >= events + 1);
   await rate(t, healthy, id, cursor);
 

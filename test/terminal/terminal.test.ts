@@ -5,10 +5,8 @@ import { describe, expect, test } from 'vitest';
 import { acts } from '../../src/apps/terminal/acts.ts';
 import { schemaName } from '../../src/apps/terminal/command.ts';
 import { runCommands } from '../../src/commands.ts';
-import { actOn, ended, feedEnd, succeed } from '../setup/acts.ts';
 import { type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { startLoadBalancer } from '../setup/load-balancer.ts';
-import { fund, makeScene, newCustomer } from '../setup/scene.ts';
 import { createEndpoint, endpointUntil } from '../webhooks/endpoint.ts';
 import { answer, ownReceiver, verify } from '../webhooks/receiver.ts';
 
@@ -150,7 +148,7 @@ describe('trigger', () => {
     const listed = await json(['trigger'], platform);
     expect(listed.map(({ name }: Data) => name)).toEqual(Object.keys(acts));
     for (const name of [...Object.keys(acts), 'OUTGOING_PAYMENT']) {
-      const after = await feedEnd(platform);
+      const after = await platform.feedEnd();
       const { triggered, id } = await json(['trigger', name.toLowerCase().replaceAll('_', '-')], platform);
       expect(triggered).toBe(name);
       const tail = start(['tail', '--after', after, '--json'], platform);
@@ -175,23 +173,23 @@ describe('trigger', () => {
 describe('listen', () => {
   test('posts every webhook of the feed once, in order and signed, and resumes where it stopped', async () => {
     const platform = await t.newPlatform('listens');
-    const { usd } = await makeScene(platform, 0n);
+    const { usd } = await platform.makeScene(0n);
     const receiver = await ownReceiver();
     const port = new URL(receiver.url).port;
     const first = start(['listen', `${port}/hooks`], platform);
     const secret = (await first.line(/whsec_/)).split(' ').at(-1) ?? '';
-    await fund(platform, usd, 1n);
-    await fund(platform, usd, 1n);
+    await platform.fund(usd, 1n);
+    await platform.fund(usd, 1n);
     await receiver.until(({ length }) => length === 2);
     await first.line(/ACCOUNT_STATUS .* 200 /);
     first.stop();
     expect(await first.done).toBe(0);
     const after = first.err.at(-1)?.split(' ').at(-1) ?? '';
 
-    await fund(platform, usd, 1n);
+    await platform.fund(usd, 1n);
     const second = start(['listen', receiver.url, '--after', after, '--json'], platform);
     const { secret: another } = JSON.parse(await second.line(/"secret"/));
-    await fund(platform, usd, 1n);
+    await platform.fund(usd, 1n);
     await receiver.until(({ length }) => length === 4);
     await second.line(/"status":200/);
     second.stop();
@@ -210,18 +208,18 @@ describe('listen', () => {
 
   test('signs with the secret of an endpoint, and continues when a receiver fails or is down', async () => {
     const platform = await t.newPlatform('fails');
-    const { usd } = await makeScene(platform, 0n);
+    const { usd } = await platform.makeScene(0n);
     const receiver = await ownReceiver(answer(500));
     const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
     const running = start(['listen', receiver.url, '--type', 'account-status'], platform, { WEBHOOK_SECRET: secret });
     await running.line(/WEBHOOK_SECRET/);
-    await fund(platform, usd, 1n);
+    await platform.fund(usd, 1n);
     await running.line(/ACCOUNT_STATUS .* 500 /);
     receiver.answer = answer(204);
-    await fund(platform, usd, 1n);
+    await platform.fund(usd, 1n);
     await running.line(/ACCOUNT_STATUS .* 204 /);
     await receiver.stop();
-    await fund(platform, usd, 1n);
+    await platform.fund(usd, 1n);
     await running.line(/nothing listens there/);
     expect(running.out.join()).not.toContain(secret);
     for (const one of receiver.received) expect(verify(secret, one)).toEqual(one.body);
@@ -268,15 +266,15 @@ describe('logs and resend', () => {
 describe('tail and follow', () => {
   test('tail shows the latest events of the requested types, and each new one', async () => {
     const platform = await t.newPlatform('watches');
-    const { usd, customerId } = await makeScene(platform, 0n);
+    const { usd, customerId } = await platform.makeScene(0n);
     const all = start(['tail', '--last', '100'], platform);
     await all.line(/KYC_STATUS +Customer:\S+ {2}APPROVED/);
-    const after = await feedEnd(platform);
+    const after = await platform.feedEnd();
     const ofType = ['--type', 'ACCOUNT_STATUS', '--customer', customerId];
     const some = start(['tail', '--after', after, ...ofType, '--json'], platform);
-    await fund(platform, usd, 1_250n);
+    await platform.fund(usd, 1_250n);
     await all.line(/ACCOUNT_STATUS +InternalAccount:\S+ {2}\$12\.50/);
-    await fund(platform, usd, 1n);
+    await platform.fund(usd, 1n);
     expect(JSON.parse(await some.line(/12\.51/))).toMatchObject({ type: 'ACCOUNT_STATUS', subject: { id: usd } });
     for (const running of [all, some]) running.stop();
     expect(await all.done).toBe(0);
@@ -291,8 +289,8 @@ describe('tail and follow', () => {
 
     const balancer = await startLoadBalancer();
     balancer.add(t.url);
-    const { transaction } = await actOn(t.platform, 'sandboxReceiveUma', {
-      receiver: { customerId: await newCustomer(t.platform) },
+    const { transaction } = await t.platform.actOn('sandboxReceiveUma', {
+      receiver: { customerId: await t.platform.newCustomer() },
       senderUmaAddress: '$success.usd@sandbox.uma.money',
       currency: 'USD',
       amount: 500,
@@ -301,11 +299,11 @@ describe('tail and follow', () => {
     await running.line(/ PENDING/);
     balancer.cut();
     await running.line(/^Reconnected/);
-    await succeed(t.platform, 'approveTransaction', { transactionId: transaction.id });
+    await t.platform.succeed('approveTransaction', { transactionId: transaction.id });
     expect(await running.done).toBe(0);
     expect(running.err).toEqual(['Connection lost. Reconnecting …', 'Reconnected; no event was missed.']);
     const steps = running.out.flatMap((line) => /\+\d+\.\ds {2}(\w+)/.exec(line)?.[1] ?? []);
-    const { timeline } = await ended(t.platform, transaction.id);
+    const { timeline } = await t.platform.ended(transaction.id);
     expect(steps).toEqual(timeline.map(({ status }: Data) => status));
     expect(steps.length).toBeGreaterThan(1);
     await balancer.close();

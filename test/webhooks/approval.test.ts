@@ -1,8 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { commitPlan } from '../../src/domain/ledger/commit.ts';
-import { actOn, announce, ended } from '../setup/acts.ts';
 import { type Data, type TestPlatform, testGateway, uuidIn } from '../setup/gateway.ts';
-import { balanceOf, makeScene, type Scene } from '../setup/scene.ts';
+import type { Scene } from '../setup/scene.ts';
 import { createEndpoint, endpointUntil, resend } from './endpoint.ts';
 import { type Answer, answer, ownReceiver, type Received, startReceiver, verify } from './receiver.ts';
 
@@ -14,13 +13,13 @@ import { type Answer, answer, ownReceiver, type Received, startReceiver, verify 
 // The payments' own deadline is far in the future, so that the response determines their outcome.
 const t = await testGateway({ WEBHOOK_TIME_SCALE: 2, PAYMENT_APPROVAL_MS: 60_000 });
 const receiver = await startReceiver();
-const scene = await makeScene(t.platform, 0n);
+const scene = await t.platform.makeScene(0n);
 const endpoint = await createEndpoint(t.platform, { url: receiver.url, eventTypes: ['INCOMING_PAYMENT'] });
 await receiver.until((received) => received.length === 1);
 afterAll(() => receiver.stop());
 
 /** Announces a UMA payment to a customer. */
-const announced = (platform: TestPlatform, { customerId }: Scene): Promise<Data> => announce(platform, customerId, 700);
+const announced = (platform: TestPlatform, { customerId }: Scene): Promise<Data> => platform.announce(customerId, 700);
 
 const about = (id: string) => (one: Received) => one.body.transaction?.id === id;
 const isQuestion = ({ body }: Received) => body.transaction?.status === 'PENDING';
@@ -39,7 +38,7 @@ async function decided(how: Answer): Promise<Data> {
   receiver.answer = (response, received, request) =>
     (isQuestion(received) ? how : answer(200))(response, received, request);
   const { id } = await announced(t.platform, scene);
-  const transaction = await ended(t.platform, id);
+  const transaction = await t.platform.ended(id);
   expect(receiver.received.filter(about(id)).filter(isQuestion)).toHaveLength(1);
   return { ...transaction, reasons: transaction.timeline.map(({ reason }: Data) => reason) };
 }
@@ -51,10 +50,10 @@ const json =
 
 describe('200', () => {
   test("approves with the platform's data about the receiver, and the customer gets the money", async () => {
-    const before = await balanceOf(t.platform, scene.usd);
+    const before = await t.platform.balanceOf(scene.usd);
     const { id, status } = await decided(json(200, { receiverCustomerInfo: { FULL_NAME: 'Grace Hopper' } }));
     expect(status).toBe('COMPLETED');
-    expect(await balanceOf(t.platform, scene.usd)).toBe(before + 700n);
+    expect(await t.platform.balanceOf(scene.usd)).toBe(before + 700n);
     const question = receiver.received.filter(isQuestion).find(about(id)) as Received;
     expect(verify(endpoint.secret, question)).toMatchObject({
       type: 'INCOMING_PAYMENT',
@@ -76,7 +75,7 @@ describe('200', () => {
   });
 
   test('does not approve with an unreadable or invalid body: money does not move on a guess', async () => {
-    const before = await balanceOf(t.platform, scene.usd);
+    const before = await t.platform.balanceOf(scene.usd);
     const unusable: Answer[] = [
       json(200, { receiverCustomerInfo: 'everyone' }),
       (response) => response.writeHead(200).end('{"receiverCustomerInfo":{"FULL_NAME":"A","FULL_NAME":"B"}}'),
@@ -89,17 +88,17 @@ describe('200', () => {
       expect(await decided(how)).toMatchObject({ status: 'FAILED', failureReason: 'PAYMENT_APPROVAL_WEBHOOK_ERROR' });
       expect(await lastQuestion()).toMatchObject({ status: 'DELIVERED', attempts: [{ responseStatus: 200 }] });
     }
-    expect(await balanceOf(t.platform, scene.usd)).toBe(before);
+    expect(await t.platform.balanceOf(scene.usd)).toBe(before);
   });
 });
 
 describe('403', () => {
   test('rejects with its reason, and nothing is credited', async () => {
-    const before = await balanceOf(t.platform, scene.usd);
+    const before = await t.platform.balanceOf(scene.usd);
     const transaction = await decided(json(403, { code: 'X', message: 'm', reason: 'unknown sender' }));
     expect(transaction.status).toBe('REJECTED');
     expect(transaction.reasons).toContain('rejected by the platform: unknown sender');
-    expect(await balanceOf(t.platform, scene.usd)).toBe(before);
+    expect(await t.platform.balanceOf(scene.usd)).toBe(before);
   });
 
   test('rejects without a reason, and with a reason that cannot be stored', async () => {
@@ -133,8 +132,8 @@ test('a 202 response postpones the decision: a later decision by command is fina
   };
   const { id } = await announced(t.platform, scene);
   await asked;
-  await actOn(t.platform, 'approveTransaction', { transactionId: id });
-  expect((await ended(t.platform, id)).status).toBe('COMPLETED');
+  await t.platform.actOn('approveTransaction', { transactionId: id });
+  expect((await t.platform.ended(id)).status).toBe('COMPLETED');
   expect(await lastQuestion()).toMatchObject({ status: 'DELIVERED', attempts: [{ responseStatus: 202 }] });
 });
 
@@ -163,8 +162,8 @@ describe('when the time for a decision, counted from the request, has passed', (
   async function timedOut(how: Answer): Promise<{ transaction: Data; question: Data }> {
     asked.answer = (response, received, request) =>
       (isQuestion(received) ? how : answer(200))(response, received, request);
-    const { id } = await announced(hasty.platform, await makeScene(hasty.platform, 0n));
-    const transaction = await ended(hasty.platform, id);
+    const { id } = await announced(hasty.platform, await hasty.platform.makeScene(0n));
+    const transaction = await hasty.platform.ended(id);
     const { events } = await hasty.platform.ask(
       'query ($id: ID!) { events(last: 2, filter: { transactionId: $id }) { edges { node { id occurredAt } } } }',
       { id },
@@ -253,11 +252,11 @@ test('a resent approval request still decides if it was unanswered, and otherwis
   const question = deliveries.find(isHeld);
   await t.owner.query('drop trigger hold_question on webhook_delivery; drop function hold_question()');
   await resend(t.platform, question.id);
-  expect((await ended(t.platform, id)).status).toBe('COMPLETED');
+  expect((await t.platform.ended(id)).status).toBe('COMPLETED');
 
   receiver.answer = answer(403);
   const before = receiver.received.length;
   await resend(t.platform, question.id);
   await receiver.until((received) => received.length > before);
-  expect((await ended(t.platform, id)).status).toBe('COMPLETED');
+  expect((await t.platform.ended(id)).status).toBe('COMPLETED');
 });

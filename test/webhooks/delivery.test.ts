@@ -1,7 +1,5 @@
 import { expect, test } from 'vitest';
-import { ended, feedEnd, mint, pay } from '../setup/acts.ts';
 import { connect, type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
-import { fund, makeScene } from '../setup/scene.ts';
 import { createEndpoint, endpointUntil, hasAll, isAttempted } from './endpoint.ts';
 import { type Answer, answer, distinct, ownReceiver, verify } from './receiver.ts';
 
@@ -9,7 +7,7 @@ const t = await testGateway({ WEBHOOK_TIME_SCALE: 20_000 });
 
 /** Makes deposits into an account. Each deposit causes one event. */
 async function deposit(accountId: string, count: number): Promise<void> {
-  for (let made = 0; made < count; made += 1) await fund(t.platform, accountId, 1n);
+  for (let made = 0; made < count; made += 1) await t.platform.fund(accountId, 1n);
 }
 
 const megabyte = Buffer.alloc(1_048_576);
@@ -38,7 +36,7 @@ test.for(Object.entries(faults))(
   'a receiver that %s gets every event once it has recovered, and each id once',
   async ([, fault]) => {
     const receiver = await ownReceiver(fault);
-    const scene = await makeScene(t.platform, 0n);
+    const scene = await t.platform.makeScene(0n);
     const { id, secret } = await createEndpoint(t.platform, { url: receiver.url, eventTypes: ['ACCOUNT_STATUS'] });
     await deposit(scene.usd, 3);
     await receiver.until((received) => distinct(received) === 4);
@@ -106,7 +104,7 @@ test('410 disables the endpoint immediately, and the notice says so', async () =
 test('hanging receivers do not delay other receivers, and get at most eight requests at a time', async () => {
   const hanging = await Promise.all([1, 2, 3].map(() => ownReceiver(() => undefined)));
   const healthy = await ownReceiver();
-  const scene = await makeScene(t.platform, 0n);
+  const scene = await t.platform.makeScene(0n);
   for (const { url } of [...hanging, healthy])
     await createEndpoint(t.platform, { url, eventTypes: ['ACCOUNT_STATUS'] });
   await deposit(scene.usd, 40);
@@ -122,11 +120,11 @@ test('the feed has the exact body of each webhook, byte for byte, in lists and i
   await createEndpoint(platform, { url: receiver.url });
   const fields = 'id type webhookBody';
   const stream = platform.watch(`subscription ($after: String) { events(after: $after) { ${fields} } }`, {
-    after: await feedEnd(platform),
+    after: await platform.feedEnd(),
   });
-  const scene = await makeScene(platform);
-  const { id } = await pay(platform, scene);
-  await ended(platform, id);
+  const scene = await platform.makeScene();
+  const { id } = await platform.pay(scene);
+  await platform.ended(id);
   await receiver.until((received) => received.some(({ body }) => body.transaction?.status === 'COMPLETED'));
   const { events } = await platform.ask(`{ events(first: 100) { edges { node { ${fields} } } } }`);
   const read = new Map<string, Data>(events.edges.map(({ node }: Data) => [node.id, node]));
@@ -146,10 +144,10 @@ test('the feed has the exact body of each webhook, byte for byte, in lists and i
 test("a customer's app cannot read deliveries, or webhook bodies, which contain its platform's notes", async () => {
   const receiver = await ownReceiver();
   await createEndpoint(t.platform, { url: receiver.url, eventTypes: ['ACCOUNT_STATUS'] });
-  const { customerId, usd } = await makeScene(t.platform, 0n);
-  await fund(t.platform, usd, 5n);
+  const { customerId, usd } = await t.platform.makeScene(0n);
+  await t.platform.fund(usd, 5n);
   await receiver.until((received) => received.some(({ body }) => body.accountId === usd));
-  const { token } = await mint(t.platform, { customerId, permissions: ['VIEW'], expiresInSeconds: 600 });
+  const { token } = await t.platform.mint({ customerId, permissions: ['VIEW'], expiresInSeconds: 600 });
   const app = connect(t.url, t.platform.platformId, `Bearer ${token}`);
   const list = `query ($customerId: ID!) { events(last: 1, filter: { types: [ACCOUNT_STATUS], customerId: $customerId }) {
     edges { node { webhookBody deliveries { id endpoint { url } } } } } }`;

@@ -1,5 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { act } from '../setup/acts.ts';
 import type { Data, TestPlatform } from '../setup/gateway.ts';
 
 const fields = 'id url eventTypes status description createdAt failingSince disabledAt notice';
@@ -13,21 +12,21 @@ export async function createEndpoint(platform: TestPlatform, input: object): Pro
 
 /** Sends the request that creates an endpoint. Returns the result. */
 export async function tryCreate(platform: TestPlatform, input: object): Promise<Data> {
-  return act(platform, 'createWebhookEndpoint', input, `endpoint { ${fields} } secret`);
+  return platform.act('createWebhookEndpoint', input, `endpoint { ${fields} } secret`);
 }
 
 export async function updateEndpoint(platform: TestPlatform, input: object): Promise<Data> {
-  return act(platform, 'updateWebhookEndpoint', input, `endpoint { ${fields} }`);
+  return platform.act('updateWebhookEndpoint', input, `endpoint { ${fields} }`);
 }
 
 export async function replay(platform: TestPlatform, input: object): Promise<Data> {
-  return act(platform, 'replayWebhookEvents', input, 'count');
+  return platform.act('replayWebhookEvents', input, 'count');
 }
 
 /** Resends a delivery. Returns the delivery or the refusal. */
 export async function resend(platform: TestPlatform, deliveryId: string, more: object = {}): Promise<Data> {
   const fields = 'delivery { id status event { id } attempts { responseStatus } }';
-  return act(platform, 'resendWebhookDelivery', { deliveryId, ...more }, fields);
+  return platform.act('resendWebhookDelivery', { deliveryId, ...more }, fields);
 }
 
 /** Reads an endpoint with its latest deliveries, oldest first. */

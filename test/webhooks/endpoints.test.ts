@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { webhookTypes } from '../../src/api/webhooks/webhooks.ts';
-import { act, fieldsOf, pay, receiptOf, refusal, succeed, usdToEur } from '../setup/acts.ts';
+import { refusal, usdToEur } from '../setup/acts.ts';
 import { type Data, ownGateway, type TestPlatform, testGateway, uuidIn, whileLocked } from '../setup/gateway.ts';
-import { fund, makeScene } from '../setup/scene.ts';
 import { countedGateway } from '../setup/statements.ts';
 import { createEndpoint, endpointUntil, replay, resend, tryCreate, updateEndpoint } from './endpoint.ts';
 import { answer, ownReceiver, type Received, verify } from './receiver.ts';
@@ -18,7 +17,7 @@ async function feedHas(accountId: string, changes: number): Promise<void> {
 
 /** Sends a test event, and returns the receiver's response. */
 const sendTest = (platform: TestPlatform, endpointId: string, idempotencyKey?: string): Promise<Data> =>
-  act(platform, 'sendTestWebhook', { endpointId, idempotencyKey }, 'delivered responseStatus');
+  platform.act('sendTestWebhook', { endpointId, idempotencyKey }, 'delivered responseStatus');
 
 const isDelivered = ({ deliveries }: Data) => deliveries[0]?.status === 'DELIVERED';
 const secretForm = /^whsec_[A-Za-z0-9+/]{43}=$/;
@@ -55,13 +54,13 @@ test("a new endpoint gets a test event with a signature that the standard's own 
 
 test("a payment's events are sent in the bodies that the specification shows, each with its feed position", async () => {
   const receiver = await ownReceiver();
-  const scene = await makeScene(t.platform, 100_000n);
+  const scene = await t.platform.makeScene(100_000n);
   // The events about the scene's creation are already in the feed, so they come before the endpoint's first event.
   await feedHas(scene.usd, 1);
   const { secret } = await createEndpoint(t.platform, { url: receiver.url });
   const input = usdToEur(scene, { lockedCurrencyAmount: 10_000, immediatelyExecute: true, description: 'rent' });
   const shown = 'quote { id exchangeRate transaction { id } }';
-  const { quote } = await succeed(t.platform, 'createQuote', input, shown);
+  const { quote } = await t.platform.succeed('createQuote', input, shown);
   const isEnd = ({ body }: Received) => body.transaction?.status === 'COMPLETED';
   await receiver.until((received) => received.some(isEnd) && received.length >= 5);
   const events = receiver.received.toSorted((a, b) => a.body.sequence - b.body.sequence);
@@ -118,9 +117,9 @@ test("a payment's events are sent in the bodies that the specification shows, ea
 
 test('the webhook of a failed transfer states the reason, and where the money went', async () => {
   const receiver = await ownReceiver();
-  const scene = await makeScene(t.platform, 5_000n, '003');
+  const scene = await t.platform.makeScene(5_000n, '003');
   await createEndpoint(t.platform, { url: receiver.url, eventTypes: ['OUTGOING_PAYMENT'] });
-  const paid = await pay(t.platform, scene, 1_200);
+  const paid = await t.platform.pay(scene, 1_200);
   await receiver.until((received) => received.some(({ body }) => body.transaction?.status === 'FAILED'));
   const { transaction } = receiver.received.find(({ body }) => body.transaction?.status === 'FAILED')?.body ?? {};
   expect(transaction).toMatchObject({
@@ -157,7 +156,7 @@ test('an endpoint gets only the event types that it subscribes to, and none that
   expect(refused).toMatchObject({ code: 'INVALID_INPUT', path: ['input', 'eventTypes'] });
   expect(await tryCreate(t.platform, { url: receiver.url, eventTypes: [] })).toMatchObject({ code: 'INVALID_INPUT' });
   await createEndpoint(t.platform, { url: receiver.url, eventTypes: ['KYC_STATUS'] });
-  const first = await makeScene(t.platform, 5_000n);
+  const first = await t.platform.makeScene(5_000n);
   // The two webhooks are sent concurrently, so either may arrive first.
   await receiver.until(
     (received) => received.some(({ body }) => body.customerId === first.customerId) && types(received).includes('TEST'),
@@ -175,7 +174,7 @@ test('during a rotation, the old and the new secret both verify, and no other do
   const day = await ownGateway();
   const { id, secret } = await createEndpoint(day.platform, { url: receiver.url });
   await receiver.until((received) => received.length === 1);
-  const rotated = await act(day.platform, 'rotateWebhookSecret', { endpointId: id }, 'secret endpoint { id }');
+  const rotated = await day.platform.act('rotateWebhookSecret', { endpointId: id }, 'secret endpoint { id }');
   expect(rotated).toMatchObject({ secret: expect.stringMatching(secretForm), endpoint: { id } });
   expect(rotated.secret).not.toBe(secret);
   expect(await sendTest(day.platform, id)).toMatchObject({ delivered: true, responseStatus: 200, replayed: false });
@@ -191,7 +190,7 @@ test('two concurrent rotations run one after the other: afterwards the two new s
   const { id, secret } = await createEndpoint(t.platform, { url: receiver.url });
   await receiver.until((received) => received.length === 1);
   const rotate = async (): Promise<string> =>
-    (await act(t.platform, 'rotateWebhookSecret', { endpointId: id }, 'secret')).secret;
+    (await t.platform.act('rotateWebhookSecret', { endpointId: id }, 'secret')).secret;
   // Both rotations have finished reading before either may write.
   const lock = ['select from webhook_endpoint where id = $1 for update', uuidIn(id)] as const;
   const rotations = await whileLocked(t.databaseUrl, lock, async (holder) => {
@@ -217,7 +216,7 @@ test("a test on demand returns the receiver's response", async () => {
 
   expect(await sendTest(t.platform, id, 'one-test')).toMatchObject({ responseStatus: 500, replayed: false });
   expect(await sendTest(t.platform, id, 'one-test')).toMatchObject({ responseStatus: 500, replayed: true });
-  const receipt = await receiptOf(t.platform, 'sendTestWebhook', 'one-test');
+  const receipt = await t.platform.receiptOf('sendTestWebhook', 'one-test');
   expect(receipt).toMatchObject({ outcome: 'SUCCEEDED', result: null });
 });
 
@@ -229,7 +228,7 @@ test('a secret is shown once: a repeated key is refused with the id of the endpo
   expect(await tryCreate(t.platform, input)).toMatchObject(named);
   const other = await tryCreate(t.platform, { ...input, description: 'other' });
   expect(other).toMatchObject({ code: 'IDEMPOTENCY_MISMATCH' });
-  const receipt = await receiptOf(t.platform, 'createWebhookEndpoint', 'one-endpoint');
+  const receipt = await t.platform.receiptOf('createWebhookEndpoint', 'one-endpoint');
   expect(receipt).toMatchObject({ outcome: 'SUCCEEDED', result: { id } });
 });
 
@@ -245,7 +244,7 @@ test('stored secrets are encrypted', async () => {
 
 test('an endpoint can be changed, disabled, enabled and deleted, and missed events replayed', async () => {
   const receiver = await ownReceiver();
-  const scene = await makeScene(t.platform, 1_000n);
+  const scene = await t.platform.makeScene(1_000n);
   await feedHas(scene.usd, 1);
   const { id } = await createEndpoint(t.platform, { url: receiver.url, eventTypes: ['ACCOUNT_STATUS'] });
   const before = await endpointUntil(t.platform, id, isDelivered);
@@ -256,14 +255,14 @@ test('an endpoint can be changed, disabled, enabled and deleted, and missed even
     notice: 'Disabled by the platform.',
     disabledAt: expect.any(String),
   });
-  await fund(t.platform, scene.usd, 7n);
-  await fund(t.platform, scene.usd, 8n);
+  await t.platform.fund(scene.usd, 7n);
+  await t.platform.fund(scene.usd, 8n);
   await feedHas(scene.usd, 3);
   const missed = { endpointId: id, events: { between: { after: before.deliveries[0].event.cursor } } };
   expect(await replay(t.platform, missed)).toMatchObject({ code: 'CONFLICT' });
   const on = await updateEndpoint(t.platform, { endpointId: id, enabled: true });
   expect(on.endpoint).toMatchObject({ status: 'ENABLED', description: 'off', notice: null, disabledAt: null });
-  await fund(t.platform, scene.usd, 9n);
+  await t.platform.fund(scene.usd, 9n);
   const credited = ({ body }: Received) => body.newBalance && body.newBalance.amount - body.oldBalance.amount;
   await receiver.until((received) => received.map(credited).includes(9));
   expect(receiver.received.map(credited)).not.toContain(7);
@@ -276,9 +275,9 @@ test('an endpoint can be changed, disabled, enabled and deleted, and missed even
   const twice = receiver.received.filter((one) => credited(one) === 9);
   expect(new Set(twice.map((one) => one.id)).size).toBe(1);
 
-  const deleted = await act(t.platform, 'deleteWebhookEndpoint', { endpointId: id }, 'deletedId');
+  const deleted = await t.platform.act('deleteWebhookEndpoint', { endpointId: id }, 'deletedId');
   expect(deleted.deletedId).toBe(id);
-  expect(await fieldsOf(t.platform, 'node', id, 'id')).toBe(null);
+  expect(await t.platform.fieldsOf('node', id, 'id')).toBe(null);
   const gone = await updateEndpoint(t.platform, { endpointId: id, enabled: true });
   expect(gone).toMatchObject({ code: 'WEBHOOK_ENDPOINT_NOT_FOUND' });
 });
@@ -315,7 +314,7 @@ test('a delivery can always be resent, under its own id, and its earlier attempt
   const { attempts } = await until('DELIVERED', 4);
   expect(attempts.map(({ responseStatus }: Data) => responseStatus)).toEqual([503, 500, 204, 204]);
   expect(receiver.received.map((one) => one.id)).toEqual(Array(4).fill(event.id.replace('Event:', 'Webhook:')));
-  const receipt = await receiptOf(t.platform, 'resendWebhookDelivery', 'once-more');
+  const receipt = await t.platform.receiptOf('resendWebhookDelivery', 'once-more');
   expect(receipt).toMatchObject({ outcome: 'SUCCEEDED', result: { id } });
   const none = { __typename: 'NotFoundError', ...refusal('WEBHOOK_DELIVERY_NOT_FOUND', 'deliveryId') };
   for (const unknown of [endpointId, 'WebhookDelivery:1'])

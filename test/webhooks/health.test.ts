@@ -1,9 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
-import { feedEnd, succeed } from '../setup/acts.ts';
 import { ownGateway, startTestGateway, uuidIn } from '../setup/gateway.ts';
-import { fund, makeScene } from '../setup/scene.ts';
 import {
   createEndpoint,
   endpointUntil,
@@ -35,15 +33,15 @@ test("a receiver's Retry-After is respected, up to a day", async () => {
 test('a failing endpoint becomes FAILING, and after days is disabled with a notice; a replay sends all that it missed', async () => {
   const fast = await ownGateway({ WEBHOOK_TIME_SCALE: 200_000 });
   const receiver = await ownReceiver(answer(500));
-  const scene = await makeScene(fast.platform, 0n);
-  const cursor = await feedEnd(fast.platform);
+  const scene = await fast.platform.makeScene(0n);
+  const cursor = await fast.platform.feedEnd();
   const { id, secret } = await createEndpoint(fast.platform, { url: receiver.url, eventTypes: ['ACCOUNT_STATUS'] });
   const failing = await endpointUntil(fast.platform, id, ({ status }) => status !== 'ENABLED');
   expect(failing).toMatchObject({ status: 'FAILING', failingSince: expect.any(String), notice: null });
   let deposits = 0;
   let disabled = failing;
   for (; disabled.status !== 'DISABLED'; deposits += 1) {
-    await fund(fast.platform, scene.usd, 1n);
+    await fast.platform.fund(scene.usd, 1n);
     disabled = await readEndpoint(fast.platform, id);
   }
   expect(disabled.notice).toMatch(/^Disabled: every attempt since \d{4}-.+Z has failed, the last one: answered 500$/);
@@ -68,7 +66,7 @@ test('a failing endpoint becomes FAILING, and after days is disabled with a noti
 
   // If an attempt that began after a success fails, the failure counts.
   receiver.answer = answer(410);
-  await fund(fast.platform, scene.usd, 1n);
+  await fast.platform.fund(scene.usd, 1n);
   await endpointUntil(fast.platform, id, ({ status }) => status === 'DISABLED');
 });
 
@@ -85,7 +83,7 @@ test('a late failure does not count if the endpoint has succeeded or moved in th
 
   await updateEndpoint(serving.platform, { endpointId: moved.id, url: silent.url });
   slow.answer = answer(200);
-  await succeed(serving.platform, 'sendTestWebhook', { endpointId: healthy.id }, 'delivered');
+  await serving.platform.succeed('sendTestWebhook', { endpointId: healthy.id }, 'delivered');
   // The endpoint records the success a moment after the delivery.
   const recorded = 'select from webhook_endpoint where id = $1 and failures_after is not null';
   while ((await serving.owner.query(recorded, [uuidIn(healthy.id)])).rowCount === 0);

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { type ChildGateway, startChildGateway } from '../setup/child-gateway.ts';
 import { startTestGateway } from '../setup/gateway.ts';
-import { fund, makeScene } from '../setup/scene.ts';
 import { createEndpoint, endpointUntil, hasAll } from './endpoint.ts';
 import { answer, distinct, ownReceiver, verify } from './receiver.ts';
 
@@ -12,7 +11,7 @@ const kills = 4;
 test('nothing is lost when the delivering process is killed in the middle of its work', async () => {
   const secretKey = randomBytes(32);
   const t = await startTestGateway({ ROLE: 'serve', SECRET_KEY: secretKey });
-  const scene = await makeScene(t.platform, 0n);
+  const scene = await t.platform.makeScene(0n);
   const receivers = [await ownReceiver(), await ownReceiver()] as const;
   const endpoints = await Promise.all(
     receivers.map(({ url }) => createEndpoint(t.platform, { url, eventTypes: ['ACCOUNT_STATUS'] })),
@@ -39,7 +38,7 @@ test('nothing is lost when the delivering process is killed in the middle of its
         else died.resolve(worker?.end('SIGKILL'));
       };
     }
-    for (let made = 0; made < 10; made += 1) await fund(t.platform, scene.usd, 1n);
+    for (let made = 0; made < 10; made += 1) await t.platform.fund(scene.usd, 1n);
     await died.promise;
     // Requests that the next process sends while it starts are accepted. Without a response, they would count as
     // failures of the endpoint.

@@ -1,10 +1,8 @@
 import type pg from 'pg';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { announce, ended, pay } from '../setup/acts.ts';
 import { setClockBack } from '../setup/clock-jumps.ts';
 import { testDatabase } from '../setup/database.ts';
 import { startTestGateway, testClient, testGateway, whileLocked } from '../setup/gateway.ts';
-import { balanceOf, makeScene } from '../setup/scene.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 import { startReceiver } from '../webhooks/receiver.ts';
 
@@ -15,33 +13,33 @@ const sql = await testClient({ databaseUrl: database.url });
 await sql.query('select follow_server()');
 const serving = await testGateway({ ROLE: 'serve', SECRET_KEY: key }, database.url);
 const platform = await serving.newPlatform('timekeeper');
-const scene = await makeScene(platform, 10_000n);
+const scene = await platform.makeScene(10_000n);
 const receiver = await startReceiver();
 afterAll(() => receiver.stop());
 // The receiver gets no approval requests, so no decision arrives.
 await createEndpoint(platform, { url: receiver.url, eventTypes: ['OUTGOING_PAYMENT'] });
 
 test('work that was due before the clock was set back by an hour is done immediately, not an hour later', async () => {
-  const transaction = await pay(platform, scene);
-  const incoming = await announce(platform, scene.customerId, 500);
+  const transaction = await platform.pay(scene);
+  const incoming = await platform.announce(scene.customerId, 500);
   await setClockBack(database.url);
   const working = await startTestGateway({ ROLE: 'work', SECRET_KEY: key }, database.url);
-  expect(await ended(platform, transaction.id)).toMatchObject({ status: 'COMPLETED' });
+  expect(await platform.ended(transaction.id)).toMatchObject({ status: 'COMPLETED' });
   // No one approves the incoming payment, so it times out, just as it would have without the step.
   const timedOut = { status: 'FAILED', failureReason: 'PAYMENT_APPROVAL_TIMED_OUT' };
-  expect(await ended(platform, incoming.id)).toMatchObject(timedOut);
-  expect(await balanceOf(platform, scene.usd)).toBe(9_900n);
+  expect(await platform.ended(incoming.id)).toMatchObject(timedOut);
+  expect(await platform.balanceOf(scene.usd)).toBe(9_900n);
   await receiver.until((received) => received.some(({ body }) => body.transaction?.id === transaction.id));
   await working.stop();
 });
 
 test('work that fell due between two backward steps of the clock, which nobody observed, is done as well', async () => {
-  const { id: first } = await pay(platform, scene);
+  const { id: first } = await platform.pay(scene);
   await setClockBack(database.url);
-  const { id: second } = await pay(platform, scene);
+  const { id: second } = await platform.pay(scene);
   await setClockBack(database.url);
   const working = await startTestGateway({ ROLE: 'work', SECRET_KEY: key }, database.url);
-  for (const id of [first, second]) expect(await ended(platform, id)).toMatchObject({ status: 'COMPLETED' });
+  for (const id of [first, second]) expect(await platform.ended(id)).toMatchObject({ status: 'COMPLETED' });
   await working.stop();
 });
 

@@ -1,18 +1,17 @@
 import { expect, test } from 'vitest';
 import { deleteExpired } from '../../src/server/workers/housekeeping.ts';
-import { lookUp, mint, moving, succeed, umaQuote } from '../setup/acts.ts';
+import { moving } from '../setup/acts.ts';
 import { testGateway, uuidIn } from '../setup/gateway.ts';
-import { makeScene } from '../setup/scene.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 import { ownReceiver } from '../webhooks/receiver.ts';
 
 const t = await testGateway();
 const { database } = t.gateway.payments;
-const scene = await makeScene(t.platform);
+const scene = await t.platform.makeScene();
 const ages = { old: '30 days 1 minute', young: '29 days 23 hours' };
 
 const transfer = (idempotencyKey: string) =>
-  succeed(t.platform, 'transferOut', moving(scene.usd, scene.outsideUsd, 100, { idempotencyKey }));
+  t.platform.succeed('transferOut', moving(scene.usd, scene.outsideUsd, 100, { idempotencyKey }));
 
 test('an idempotency key is remembered for 30 days and then forgotten', async () => {
   const made = 'update idempotency_record set created_at = clock_ms() - $2::interval where key = $1';
@@ -53,10 +52,10 @@ test('webhook deliveries are deleted with their attempts 30 days after they ende
 
 test('lookups are deleted an hour after they expire; with a key, after 30 days; with a quote, never', async () => {
   const address = '$success.usd@sandbox.uma.money';
-  const [old, young] = [await lookUp(t.platform, address), await lookUp(t.platform, address)];
-  const keyed = (key: string) => lookUp(t.platform, address, { idempotencyKey: key });
+  const [old, young] = [await t.platform.lookUp(address), await t.platform.lookUp(address)];
+  const keyed = (key: string) => t.platform.lookUp(address, { idempotencyKey: key });
   const [oldKeyed, youngKeyed] = [await keyed('old-lookup'), await keyed('young-lookup')];
-  const made = await umaQuote(t.platform, scene.usd, address, { lockedCurrencyAmount: 500 });
+  const made = await t.platform.umaQuote(scene.usd, address, { lockedCurrencyAmount: 500 });
   const expired = (age: string, ids: string[]) =>
     t.owner.query('update lookup set expires_at = clock_ms() - $2::interval where id = any($1::uuid[])', [ids, age]);
   const { rows } = await t.owner.query('select lookup_id from quote where id = $1', [uuidIn(made.id)]);
@@ -74,7 +73,7 @@ test('lookups are deleted an hour after they expire; with a key, after 30 days; 
 
 test('a client token is deleted 30 days after its expiry', async () => {
   const bound = { customerId: scene.customerId };
-  const [{ tokenId: old }, { tokenId: young }] = [await mint(t.platform, bound), await mint(t.platform, bound)];
+  const [{ tokenId: old }, { tokenId: young }] = [await t.platform.mint(bound), await t.platform.mint(bound)];
   const expired = 'update client_token set expires_at = clock_ms() - $2::interval where id = $1';
   await t.owner.query(expired, [uuidIn(old), ages.old]);
   await t.owner.query(expired, [uuidIn(young), ages.young]);

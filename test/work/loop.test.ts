@@ -5,9 +5,8 @@ import { nextOrderDue } from '../../src/domain/orders/orders.ts';
 import { nextQuoteExpiry } from '../../src/domain/quotes/expiry.ts';
 import { loopFailures, loopSuccess } from '../../src/infra/instruments/instruments.ts';
 import { startLoop } from '../../src/server/workers/loop.ts';
-import { pay, quote, usdToEur } from '../setup/acts.ts';
+import { usdToEur } from '../setup/acts.ts';
 import { ownGateway, testGateway } from '../setup/gateway.ts';
-import { makeScene } from '../setup/scene.ts';
 
 const t = await testGateway({ SANDBOX_PACE_MS: 600_000 });
 
@@ -16,9 +15,9 @@ test('settlement and expiry are due with the next order or quote, and have no du
   // Zero would mean "now", and an idle gateway would query the database endlessly.
   expect([await nextOrderDue(payments.database.pool), await nextQuoteExpiry(payments)]).toEqual([undefined, undefined]);
 
-  const scene = await makeScene(t.platform, 10_000n);
-  await pay(t.platform, scene);
-  await quote(t.platform, usdToEur(scene));
+  const scene = await t.platform.makeScene(10_000n);
+  await t.platform.pay(scene);
+  await t.platform.quote(usdToEur(scene));
   await expect.poll(() => nextOrderDue(payments.database.pool), { timeout: 60_000 }).toBeGreaterThan(30_000);
   expect(await nextQuoteExpiry(payments)).toBeGreaterThan(60_000);
 });

@@ -7,9 +7,7 @@ import { WebSocket } from 'ws';
 import { within } from '../../../src/infra/instruments/within.ts';
 import { Choices } from '../../oracle/choices.ts';
 import { readMaterial } from '../../oracle/material.ts';
-import { mint } from '../../setup/acts.ts';
 import { startTestGateway } from '../../setup/gateway.ts';
-import { newCustomer } from '../../setup/scene.ts';
 import { answer, startReceiver } from '../../webhooks/receiver.ts';
 import { unlimited } from '../limits.ts';
 import { restOperations } from '../matrix/rest-matrix.ts';
@@ -119,9 +117,9 @@ export async function openHostileWorld() {
     const platform = await maker.newPlatform(fresh('hostile'));
     const things = await makeThings(platform, receiver.url);
     // Enough rows for lists that exceed the response size limit.
-    for (let more = 0; more < 30; more++) await newCustomer(platform);
+    for (let more = 0; more < 30; more++) await platform.newCustomer();
     const material = await readMaterial(platform, [['transferOut', 'never-used']], []);
-    const { token } = await mint(platform, { customerId: things.Customer, permissions: ['VIEW', 'TRANSACT'] });
+    const { token } = await platform.mint({ customerId: things.Customer, permissions: ['VIEW', 'TRANSACT'] });
     return { things, material, operations, authorizations: [platform.authorization, `Bearer ${token}`, ''] };
   }
 

@@ -1,5 +1,4 @@
 import type { Operation } from '../../../src/domain/access/operations.ts';
-import { receiptOf } from '../../setup/acts.ts';
 import { connect, type TestPlatform } from '../../setup/gateway.ts';
 import { openEventStream, openRawSocket } from '../../setup/streams.ts';
 import { type Cell, type Figures, type Reply, sendBoth, victimsAt } from './cells.ts';
@@ -127,7 +126,7 @@ export async function tryPermissions(world: MatrixWorld, figures: Figures): Prom
         if (!isCommand) continue;
         if (foreign.statements.length > 0) figures.lost.push(`${where} reads: ${foreign.statements[0]?.slice(0, 100)}`);
         // Every mutation of the schema is an operation.
-        const { outcome } = await receiptOf(world.owner, call.field as Operation, key);
+        const { outcome } = await world.owner.receiptOf(call.field as Operation, key);
         if (outcome !== 'NONE') figures.lost.push(`${where}: its refusal is stored under the key`);
       }
     }

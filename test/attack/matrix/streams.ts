@@ -1,6 +1,4 @@
 import { expect, vi } from 'vitest';
-import { act } from '../../setup/acts.ts';
-import { fund } from '../../setup/scene.ts';
 import { openEventStream, openRawSocket, quiet } from '../../setup/streams.ts';
 import type { Figures } from './cells.ts';
 import { type MatrixWorld, secretsOf } from './world.ts';
@@ -52,17 +50,17 @@ export async function tryStreams(world: MatrixWorld, figures: Figures): Promise<
     { id: victim.InternalAccount },
   );
   await mark.next();
-  await act(t.platform, 'transferOut', {
+  await t.platform.act('transferOut', {
     sourceAccountId: victim.InternalAccount,
     destinationAccountId: victim.ExternalAccount,
     amount: 7,
   });
-  await fund(t.platform, victim.InternalAccount, 1n);
+  await t.platform.fund(victim.InternalAccount, 1n);
   await mark.next();
   await mark.next();
   await mark.return?.();
   // From here on, each stranger receives its own platform's events, if any.
-  await fund(world.strangers[0]?.platform ?? t.platform, world.strangers[0]?.own.InternalAccount ?? '', 1n);
+  await (world.strangers[0]?.platform ?? t.platform).fund(world.strangers[0]?.own.InternalAccount ?? '', 1n);
   const own = expect.objectContaining({ who: 'another platform', what: 'events' });
   await vi.waitFor(() => expect(heard).toContainEqual(own), 20_000);
   for (const close of closing) close();

@@ -1,22 +1,7 @@
-import {
-  act,
-  announce,
-  feedEnd,
-  fieldsOf,
-  fundedIn,
-  lookUp,
-  mint,
-  moving,
-  quote,
-  seen,
-  succeed,
-  umaAddressOf,
-  umaQuote,
-  usdToEur,
-} from '../../setup/acts.ts';
+import { fundedIn, moving, usdToEur } from '../../setup/acts.ts';
 import { cursors } from '../../setup/cursors.ts';
 import type { Data, TestPlatform } from '../../setup/gateway.ts';
-import { externalAccount, makeScene, newCustomer, ownAccount, usAccount } from '../../setup/scene.ts';
+import { usAccount } from '../../setup/scene.ts';
 import { createEndpoint } from '../../webhooks/endpoint.ts';
 
 /** A kind of object that a request can name, by its id or by another value. */
@@ -55,42 +40,42 @@ export function freshAccountNumber(): string {
 
 /** Creates a customer with one object of each kind. The webhook endpoint of its platform is at `url`. */
 export async function makeThings(platform: TestPlatform, url: string): Promise<Things> {
-  const scene = await makeScene(platform, 5_000_000n);
+  const scene = await platform.makeScene(5_000_000n);
   const [platformAccountId, accountNumber, tokenName] = [fresh('account'), freshAccountNumber(), fresh('token')];
-  const ExternalAccount = await externalAccount(platform, scene.customerId, 'USD', usAccount(accountNumber));
-  await act(platform, 'createExternalAccount', {
+  const ExternalAccount = await platform.externalAccount(scene.customerId, 'USD', usAccount(accountNumber));
+  await platform.act('createExternalAccount', {
     customerId: scene.customerId,
     currency: 'USDC',
     platformAccountId,
     accountInfo: { baseWallet: { address: `0x${accountNumber.padStart(40, '0')}` } },
   });
-  const ordinary = await quote(platform, usdToEur(scene));
-  const funded = await quote(platform, fundedIn('USDC', scene, 10_000_000));
+  const ordinary = await platform.quote(usdToEur(scene));
+  const funded = await platform.quote(fundedIn('USDC', scene, 10_000_000));
   const customerName = fresh('name');
-  await succeed(platform, 'updateCustomer', {
+  await platform.succeed('updateCustomer', {
     customerId: scene.customerId,
     details: { individual: { fullName: customerName } },
   });
   const names = 'umaAddress platformCustomerId';
-  const { umaAddress, platformCustomerId } = await fieldsOf(platform, 'customer', scene.customerId, names);
+  const { umaAddress, platformCustomerId } = await platform.fieldsOf('customer', scene.customerId, names);
   // An undelivered payment to the address of another customer of the platform.
-  const umaPayee = await umaAddressOf(platform, await newCustomer(platform));
-  await umaQuote(platform, scene.usd, umaPayee);
-  const before = await feedEnd(platform);
-  const { id: IncomingTransaction } = await announce(platform, scene.customerId, 100);
+  const umaPayee = await platform.umaAddressOf(await platform.newCustomer());
+  await platform.umaQuote(scene.usd, umaPayee);
+  const before = await platform.feedEnd();
+  const { id: IncomingTransaction } = await platform.announce(scene.customerId, 100);
   const out = moving(scene.usd, ExternalAccount, 100);
-  const transfer = await succeed(platform, 'transferOut', out, 'transaction { id reconciliationReference }');
-  await seen(platform, before, ({ id }) => id === transfer.transaction.id);
+  const transfer = await platform.succeed('transferOut', out, 'transaction { id reconciliationReference }');
+  await platform.seen(before, ({ id }) => id === transfer.transaction.id);
   const asked = { sender: { customerId: scene.customerId } };
-  const lookup = await lookUp(platform, '$success.usd@sandbox.uma.money', asked);
+  const lookup = await platform.lookUp('$success.usd@sandbox.uma.money', asked);
   const endpoint = await createEndpoint(platform, { url });
-  await succeed(platform, 'sendTestWebhook', { endpointId: endpoint.id });
+  await platform.succeed('sendTestWebhook', { endpointId: endpoint.id });
   const ofToken = { name: tokenName, permissions: ['VIEW'] };
-  const { apiToken } = await succeed(platform, 'createApiToken', ofToken, 'apiToken { id }');
-  const { policy } = await succeed(platform, 'setPolicy', { subjectId: scene.customerId }, 'policy { id }');
+  const { apiToken } = await platform.succeed('createApiToken', ofToken, 'apiToken { id }');
+  const { policy } = await platform.succeed('setPolicy', { subjectId: scene.customerId }, 'policy { id }');
   const named = {
     outsideEur: scene.outsideEur,
-    platformUsd: await ownAccount(platform, 'USD'),
+    platformUsd: await platform.ownAccount('USD'),
     Customer: scene.customerId,
     InternalAccount: scene.usd,
     ExternalAccount,
@@ -100,7 +85,7 @@ export async function makeThings(platform: TestPlatform, url: string): Promise<T
     IncomingTransaction,
     Lookup: lookup.id,
     ApiToken: apiToken.id,
-    ClientToken: (await mint(platform, { customerId: scene.customerId })).tokenId,
+    ClientToken: (await platform.mint({ customerId: scene.customerId })).tokenId,
     WebhookEndpoint: endpoint.id,
     Platform: `Platform:${platform.platformId}`,
     Policy: policy.id,

@@ -1,8 +1,7 @@
 import type { Operation } from '../../../src/domain/access/operations.ts';
-import { act, between, quote, succeed } from '../../setup/acts.ts';
+import { between } from '../../setup/acts.ts';
 import { connect, startTestGateway, type TestGateway, type TestPlatform, uuidIn } from '../../setup/gateway.ts';
 import { restClient } from '../../setup/rest.ts';
-import { payingApp, serverOf } from '../../setup/scene.ts';
 import { countedGateway } from '../../setup/statements.ts';
 import { quiet } from '../../setup/streams.ts';
 import { answer, startReceiver } from '../../webhooks/receiver.ts';
@@ -47,11 +46,11 @@ export async function openMatrix() {
   const spent = await makeThings(owner, `${receivers[0].url}/spent`);
   const usedKeys = await useKeys(owner, spent);
   const asSeen = ({ platformId, authorization }: TestPlatform) => connect(counting.url, platformId, authorization);
-  const app = (bound: object) => payingApp({ ...owner, url: counting.url }, bound);
+  const app = (bound: object) => owner.at(counting.url).payingApp(bound);
   // The app is bound to another of the victim's payments than the one that requests name. A payment shows the ids of
   // its accounts, so the matrix names none of these accounts.
   const source = { realtimeFunding: { customerId: victim.Customer, currency: 'USDC' } };
-  const sibling = await quote(owner, between('', victim.outsideEur, 12_340_000, { source }));
+  const sibling = await owner.quote(between('', victim.outsideEur, 12_340_000, { source }));
   const bystanders = { own: bystander, isOfPlatform: true };
   const strangers: Stranger[] = [
     { name: 'another platform', platform: asSeen(other), own: stranger, isOfPlatform: false },
@@ -116,7 +115,7 @@ async function useKeys(platform: TestPlatform, things: Things): Promise<Record<s
     // are stored, too.
     const input = base?.(things).input as object;
     const key = `used-${field}`;
-    const result = await act(platform, field as Operation, { ...input, idempotencyKey: key });
+    const result = await platform.act(field as Operation, { ...input, idempotencyKey: key });
     if (result.code && !['rejectTransaction', 'deleteCustomer'].includes(field))
       throw new Error(`${field}: ${result.code}: ${result.message}`);
     used[field] = key;
@@ -129,7 +128,7 @@ async function weakTokens(platform: TestPlatform, url: string): Promise<Weak[]> 
   return Promise.all(
     each.map(async (permissions) => ({
       name: `${permissions.join(' ')} only`,
-      platform: await serverOf({ ...platform, url }, ...permissions),
+      platform: await platform.at(url).serverOf(...permissions),
       permissions,
     })),
   );
@@ -140,11 +139,11 @@ async function endedTokens(
   url: string,
   { Customer }: Things,
 ): Promise<Pick<Weak, 'name' | 'platform'>[]> {
-  const revoked = await serverOf({ ...platform, url }, 'VIEW', 'TRANSACT', 'MANAGE');
-  await succeed(platform, 'revokeApiToken', { tokenId: revoked.tokenId, revokeDescendants: true });
-  const app = (rest?: object) => payingApp({ ...platform, url }, { customerId: Customer, ...rest });
+  const revoked = await platform.at(url).serverOf('VIEW', 'TRANSACT', 'MANAGE');
+  await platform.succeed('revokeApiToken', { tokenId: revoked.tokenId, revokeDescendants: true });
+  const app = (rest?: object) => platform.at(url).payingApp({ customerId: Customer, ...rest });
   const [revokedApp, expiredApp, brief] = [await app(), await app(), await app({ expiresInSeconds: 1 })];
-  await succeed(platform, 'revokeClientToken', { tokenId: revokedApp.tokenId });
+  await platform.succeed('revokeClientToken', { tokenId: revokedApp.tokenId });
   // The database's clock decides whether a token has expired.
   await owner.query(
     `update client_token set created_at = created_at - interval '1 day', expires_at = expires_at - interval '1 day' where id = $1`,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { returnedAmount, slowAmount } from '../../rails/returning-rail.ts';
-import { act, lookUp, sender, usdToEur } from '../../setup/acts.ts';
+import { sender, usdToEur } from '../../setup/acts.ts';
 import type { TestPlatform } from '../../setup/gateway.ts';
 import type { Scene } from '../../setup/scene.ts';
 import type { Client } from '../load.ts';
@@ -75,7 +75,7 @@ export function upstreamActs(payers: readonly Payer[], ways: Ways): readonly Act
 /** Pays to a UMA address that upstream looks up, unless the lookup gets no response. */
 async function payUma({ platform }: Ways, client: Client, umaAddress: string, expected: Expected): Promise<void> {
   const asking = platform();
-  const lookup = asking && (await lookUp(asking, umaAddress).catch(() => undefined));
+  const lookup = asking && (await asking.lookUp(umaAddress).catch(() => undefined));
   if (!lookup?.id) return delay(20);
   const { code: currency } = lookup.supportedCurrencies[0].currency;
   await client.quote(
@@ -94,7 +94,7 @@ async function payInto({ account, bank }: Ways, destinationAccountId: string, am
   const input = { sourceAccountId: bank, destinationAccountId, amount, idempotencyKey: randomUUID() };
   for (;;) {
     const platform = account();
-    const answered = platform && (await act(platform, 'transferIn', input).catch(() => undefined));
+    const answered = platform && (await platform.act('transferIn', input).catch(() => undefined));
     if (answered && !unanswered.has(answered.code)) return;
     await delay(50);
   }

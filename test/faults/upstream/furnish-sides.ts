@@ -1,10 +1,9 @@
 import { inject } from 'vitest';
-import { bringIn, feedEnd } from '../../setup/acts.ts';
 import { freshDatabase } from '../../setup/database.ts';
 import { query } from '../../setup/embedded-servers.ts';
 import { connect, type Data, type TestPlatform, uuidIn } from '../../setup/gateway.ts';
 import { typeIn } from '../../setup/ops.ts';
-import { externalAccount, fund, internalAccount, makeScene, ownAccount, usAccount } from '../../setup/scene.ts';
+import { usAccount } from '../../setup/scene.ts';
 import { createEndpoint } from '../../webhooks/endpoint.ts';
 import type { Random } from '../random.ts';
 import type { Payer } from './acts.ts';
@@ -53,11 +52,11 @@ export async function startTwoSides(
   const [asAccount, asPlatform] = [of(upstream, account), of(here, platform)];
   const [there, mine] = [present(asAccount()), present(asPlatform())];
 
-  for (const currency of ['USD', 'EUR']) await fund(there, await ownAccount(there, currency), money);
+  for (const currency of ['USD', 'EUR']) await there.fund(await there.ownAccount(currency), money);
   const { secret } = await createEndpoint(there, { url: `${toHere.url}/rails/${platform.id}/webhooks` });
   await connectRail(here, { ...account, webhookSecret: secret, baseUrl: `${toUpstream.url}/2025-10-13` });
   toUpstream.pause();
-  const bank = await externalAccount(there, undefined, 'USD', usAccount('7654321000'));
+  const bank = await there.externalAccount(undefined, 'USD', usAccount('7654321000'));
   const payers: Payer[] = [];
   for (let made = 0; made < clients; made += 1) payers.push(await makePayer(upstream, there, mine, made));
   await nameOwnMoney(here);
@@ -73,7 +72,7 @@ export async function startTwoSides(
     /** The payments that existed before the clients began. */
     first: await paymentIds(here.databaseUrl),
     /** The end of the platform's feed after the setup, where the reconciled period begins. */
-    start: await feedEnd(mine),
+    start: await mine.feedEnd(),
     begin: new Date(Date.now() - 3_600_000),
     async stop() {
       await Promise.all([here.stop(), upstream.stop()]);
@@ -97,18 +96,18 @@ async function makePayer(
   platform: TestPlatform,
   number: number,
 ): Promise<Payer> {
-  const scene = await makeScene(platform, 0n);
-  await bringIn(platform, scene, money);
+  const scene = await platform.makeScene(0n);
+  await platform.bringIn(scene, money);
   const accounts: string[] = [];
   for (const suffix of failing) {
     const details = usAccount(`${8_000_000 + number}${suffix}`);
-    accounts.push(await externalAccount(platform, scene.customerId, 'USD', details));
+    accounts.push(await platform.externalAccount(scene.customerId, 'USD', details));
   }
   const [customer] = await query<{ id: string }>(
     upstream.databaseUrl,
     `select id from customer where platform_customer_id like '${uuidIn(scene.customerId)}-%'`,
   );
-  const depositsTo = await internalAccount(account, `Customer:${customer?.id}`, 'USD');
+  const depositsTo = await account.internalAccount(`Customer:${customer?.id}`, 'USD');
   return { scene, failing: accounts, depositsTo };
 }
 

@@ -6,9 +6,7 @@ import { uuidOf } from '../../../src/core/ids.ts';
 import { stepLock } from '../../../src/domain/events/sequencer.ts';
 import { simulatedDomain } from '../../../src/rails/rail-parts.ts';
 import { repeated } from '../../alerts/staged-fault.ts';
-import { lookUp, pay } from '../../setup/acts.ts';
 import { connect } from '../../setup/gateway.ts';
-import { makeScene } from '../../setup/scene.ts';
 import type { Installation, Unit } from './installation.ts';
 import type { Operator } from './operator.ts';
 
@@ -358,9 +356,9 @@ export const nights: Readonly<Record<string, Night>> = {
     said: 'A platform: some lookups of receivers keep failing.',
     async breakIt(machine) {
       const other = await otherPlatform(machine);
-      await lookUp(other, receiver);
+      await other.lookUp(receiver);
       await machine.own(`create unique index fast_lookup on lookup (platform_id) where uma_address = '${receiver}'`);
-      machine.atEnd(repeated(2, () => lookUp(other, receiver, { idempotencyKey: crypto.randomUUID() })));
+      machine.atEnd(repeated(2, () => other.lookUp(receiver, { idempotencyKey: crypto.randomUUID() })));
     },
     repair: byDoctor(/(?<=additional unique index )\w+/, (index) => `drop index concurrently ${index}`),
   },
@@ -369,7 +367,7 @@ export const nights: Readonly<Record<string, Night>> = {
     said: 'The bank: the money of the returned payment is back on our account.',
     async breakIt(machine) {
       const other = await otherPlatform(machine);
-      await pay(other, await makeScene(other, 50_000n, '007'), 10_000);
+      await other.pay(await other.makeScene(50_000n, '007'), 10_000);
     },
     async repair({ run }) {
       const payment = (await run('npm run ops -- suspense list')).find(/Transaction:\S+/);
