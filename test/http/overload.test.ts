@@ -42,7 +42,7 @@ test('excess requests are refused immediately if theirs is the only active platf
   const one = await startTestGateway({ MAX_IN_FLIGHT: 1 }, undefined, { pace: { ...patient, now: () => 0 } });
   const other = await one.newPlatform('other');
   const release = await heldTransfer(one);
-  const statusOf = async ({ send }: TestPlatform) => (await send('{ viewer { kind } }')).status;
+  const statusOf = async (platform: TestPlatform) => (await platform.send('{ viewer { kind } }')).status;
 
   // The clock that paces refusals is stopped, so delayed refusals would take an hour.
   for (let refused = 0; refused < 80; refused += 1) expect(await statusOf(one.platform)).toBe(503);

@@ -35,8 +35,8 @@ async function exhausted(): Promise<TestPlatform> {
   return platform;
 }
 
-async function statusOf({ send }: TestPlatform): Promise<number> {
-  return (await send('{ viewer { kind } }')).status;
+async function statusOf(platform: TestPlatform): Promise<number> {
+  return (await platform.send('{ viewer { kind } }')).status;
 }
 
 async function begin(path: string, { authorization }: TestPlatform, length = 'Transfer-Encoding: chunked') {

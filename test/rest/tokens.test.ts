@@ -89,9 +89,9 @@ test('a list states its total only up to 10,000; GraphQL always states it', asyn
   expect([page.data.length, page.hasMore, 'totalCount' in page]).toEqual([1, true, false]);
   const counting = await countedGateway(t);
   const other = await restClient(counting.url, large.authorization);
-  const again = await counting.statements.during(() => other.ask('GET', '/tokens?limit=1'));
+  const { result, statements } = await counting.statements.during(() => other.ask('GET', '/tokens?limit=1'));
   await counting.stop();
-  expect(again).toEqual({ result: page, statements: [expect.any(String)] });
+  expect([result, statements.length]).toEqual([page, 1]);
   await make(2, 'few');
   expect(await client.ask('GET', '/tokens?limit=1&name=few')).toMatchObject({ hasMore: true, totalCount: 2 });
   expect((await rest.ask('GET', '/tokens?limit=1')).totalCount).toBeGreaterThan(0);
