@@ -32,7 +32,7 @@ describe.skipIf(browserPath === undefined)('on a sandbox that others have used',
       (response) => response.status() >= 400 && failed.push(`${response.status()} ${response.url()}`),
     );
     await page.goto(`${proxy.url}/`);
-    // All of them, whatever their direction.
+    // The front page counts completed payments in both directions.
     const completed = page.locator('#statuses [data-status=COMPLETED] strong');
     const counted = '{ transactions(filter: { status: [COMPLETED] }) { totalCount } }';
     await expect.poll(async () => (await started.sandbox.ask(counted)).transactions.totalCount).toBe(payments + 1);
@@ -179,7 +179,7 @@ describe.skipIf(browserPath === undefined)('on a sandbox that others have used',
 
 const hasHeading = (page: Page) => page.locator('h1').first().waitFor({ state: 'attached' });
 
-/** Every kind of page, and a function that waits until the page is ready. */
+/** Every kind of page, each with a function that waits until the page is ready. */
 const pages: readonly (readonly [path: string, isReady: (page: Page) => Promise<unknown>])[] = [
   ['/', async (page) => page.locator('#statuses:not([aria-busy])').waitFor()],
   ['/lab', async (page) => page.locator('.graphiql-execute-button').waitFor()],
@@ -204,7 +204,7 @@ const endpointsOf = async (platform: TestPlatform): Promise<string[]> =>
     ({ node }: Data) => node.id,
   );
 
-/** Uses a sandbox as others would in a day. */
+/** Uses a sandbox as other people would over a day. */
 async function useUp({ sandbox, ops }: ReturnType<typeof sandboxInBrowser>): Promise<void> {
   const { customerId, sourceAccountId } = await payerOf(sandbox.url);
   const { accounts } = await sandbox.ask(

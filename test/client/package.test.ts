@@ -56,7 +56,7 @@ async function pays(count: number): Promise<string[]> {
   return ids;
 }
 
-test('a stream can be stopped whatever it waits for: then no callback runs, and nothing stays open', async () => {
+test('a stream can be stopped whatever it is waiting for; after that, no callback runs and nothing stays open', async () => {
   const [paid] = await pays(1);
   const steps = ['token', 'load', 'begin', 'save'] as const;
   for (const stopAt of steps) {
@@ -138,7 +138,7 @@ test('everything can be stopped at any moment: nothing is thrown, and no further
 
 const silent = { next: () => undefined, error: () => undefined, complete: () => undefined };
 
-/** A subscription of the app's own, which passes `after` itself. */
+/** A subscription that the app has written itself, which passes `after`. */
 const Own = operation<{ transactionUpdates: { cursor: string; transaction: Data } }, { after: string }>(
   'subscription ($after: String) { transactionUpdates(after: $after) { cursor transaction { id status } } }',
 );

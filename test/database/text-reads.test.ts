@@ -7,7 +7,7 @@ import { testGateway } from '../setup/gateway.ts';
 const t = await testGateway();
 const { platformId } = t.platform;
 
-/** Returns a function that runs a statement for the platform, after a few runs that show its duration. */
+/** Returns a function that runs a statement for the platform. It has already run twice, so its duration is known. */
 async function known(text: string, ...first: unknown[]) {
   const read = (...values: unknown[]) =>
     asPlatform(platformId, () => t.gateway.serving.readText(text, { values, planning: undefined }));

@@ -1,7 +1,7 @@
 import type { Operation } from '../../src/domain/access/operations.ts';
 import type { Breach } from '../../src/domain/ledger/audit.ts';
 
-/** What a caller knows about a command in the end. */
+/** What a caller finally knows about a command. */
 export type Outcome =
   | 'succeeded'
   /** The command was refused, got the response that nothing has happened, or never reached an instance. */

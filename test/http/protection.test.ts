@@ -209,7 +209,7 @@ async function preflight(url: string, origin: string, headers: readonly string[]
   return answer.headers;
 }
 
-test('outside the sandbox, a page from localhost is treated like any other foreign page', async () => {
+test('outside the sandbox, a page from localhost is treated like a page from any other site', async () => {
   for (const origin of ['http://localhost:5173', 'https://app.example']) {
     expect((await preflight(t.url, origin)).get('access-control-allow-origin')).toBeNull();
   }

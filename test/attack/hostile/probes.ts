@@ -124,7 +124,7 @@ function drawOperation(choices: Choices, hostility: Hostility): Record<string, u
   return choices.oneIn(10) ? (spoilt(operation, choices, hostility) as Record<string, unknown>) : operation;
 }
 
-/** Draws counts and sums under many aliases, filtered by a value that is repeated thousands of times. */
+/** Draws an operation with many aliased counts and sums, filtered by a value that is repeated thousands of times. */
 function countless(choices: Choices): Drawn {
   const field = choices.oneOf([
     'transactionTotals(FILTER) { count amount { amount } }',
