@@ -46,7 +46,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await lab.open('Quote');
     expect(await lab.run('totalReceivingAmount')).toContain('Quote:');
 
-    // The tab's stream begins before the payment, and continues while other tabs are open. Its messages are not lost.
+    // The tab's stream starts before the payment and continues while other tabs are open, without losing messages.
     await lab.open('Watch');
     expect(await lab.run('"status": "')).not.toContain('errors');
     await lab.open('Execute');

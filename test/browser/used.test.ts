@@ -24,7 +24,7 @@ describe.skipIf(browserPath === undefined)('on a sandbox that others have used',
   });
   afterAll(() => proxy?.close());
 
-  test('the first payment takes one press of a button, and every tab of the lab works', async () => {
+  test('the first payment takes one click, and every tab of the lab works', async () => {
     const page = await started.open();
     const failed: string[] = [];
     page.on(
@@ -152,7 +152,7 @@ describe.skipIf(browserPath === undefined)('on a sandbox that others have used',
     ['dark', 1280],
     ['light', 390],
     ['dark', 390],
-  ] as const)('axe finds no fault on any page, %s and %i px wide, and nothing is wider', async (colorScheme, width) => {
+  ] as const)('axe finds no fault on any page in %s mode at %i px, and none is wider', async (colorScheme, width) => {
     // A number that is fading in has too little contrast for a moment.
     const viewport = { width, height: 844 };
     const page = await started.open(undefined, { colorScheme, reducedMotion: 'reduce', viewport });
@@ -228,7 +228,7 @@ async function useUp({ sandbox, ops }: ReturnType<typeof sandboxInBrowser>): Pro
   await sandbox.succeed('setPolicy', { subjectId: limited.customerId, limits: [{ period: 'DAY', payments: 1 }] });
   const { customerId: rejected } = await payerOf(sandbox.url);
   await sandbox.succeed('sandboxSetKycStatus', { customerId: rejected, kycStatus: 'REJECTED' });
-  // The newest customer who can pay is not a sample person.
+  // The newest customer who can pay is not one of the sample customers.
   await payerOf(sandbox.url);
   const rich = await createPerson(sandbox, 13);
   const accountId = rich.accounts.nodes.find(({ currency }: Data) => currency.code === 'USD').id;

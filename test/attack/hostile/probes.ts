@@ -7,7 +7,7 @@ import { calls } from '../matrix/graphql-calls.ts';
 import { type Operation, requests } from '../matrix/rest-matrix.ts';
 import type { Things } from '../matrix/things.ts';
 
-/** A request, valid or not, over one transport. Its body is sent over the wire as is. */
+/** A request, valid or not, over one transport. Its body is sent as is. */
 export interface HttpProbe {
   readonly transport: 'JSON' | 'GET' | 'event stream' | 'REST';
   readonly method: string;
