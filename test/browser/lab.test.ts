@@ -21,7 +21,7 @@ test.each(journey)(
 describe.skipIf(browserPath === undefined)('in a browser', () => {
   const started = sandboxInBrowser({ SANDBOX_PACE_MS: '300' });
 
-  test('takes a newcomer from the front page through the journey by mouse, and shows payments moving', async () => {
+  test('takes a newcomer from the front page through the whole journey with the mouse, and shows payments moving', async () => {
     const page = await started.open();
     const asked = watch(page);
     await page.goto(started.gateway.url);
@@ -321,7 +321,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     expect(await faultsOf(page)).toEqual([]);
   });
 
-  test('fits a phone in light and dark mode, and payments are made by touch', async () => {
+  test('fits a phone in light and dark mode, and payments can be made by touch', async () => {
     const page = await started.open('', {
       ...{ viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, colorScheme: 'dark' },
     });
@@ -372,7 +372,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await screenshot(page, 'lab-phone');
   });
 
-  test('tries requests of the REST API in its console, and finds them by any word', async () => {
+  test('runs requests in the REST console, and finds operations by any word', async () => {
     const page = await started.open();
     const asked = watch(page);
     await page.goto(started.gateway.url);
