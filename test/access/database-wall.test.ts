@@ -76,13 +76,13 @@ const sqlStateOf = (outcome: Promise<unknown>): Promise<unknown> =>
   );
 
 describe("without the application's own filters", () => {
-  test('a statement that runs for all platforms returns a foreign row, which proves that the filters are off', async () => {
+  test("a statement that runs for all platforms returns another platform's row, which proves that the filters are off", async () => {
     const where = { AND: [visibleTransactions({ platformId: strangerId, bound: { kind: 'PLATFORM' } }), {}] };
     const rows = await readRows(t.gateway.payments.database, 'Transaction', { where });
     expect(rows.map(({ id }) => id)).toContain(uuidIn(things.transaction ?? ''));
   });
 
-  test('no node, getter or list returns foreign objects', async () => {
+  test("no node, getter or list returns another platform's objects", async () => {
     const ids = Object.values(things);
     const { nodes } = await t.platform.ask('query ($ids: [ID!]!) { nodes(ids: $ids) { id } }', { ids });
     expect(nodes.map((node: { id: string }) => node.id)).toEqual(ids);
@@ -101,7 +101,7 @@ describe("without the application's own filters", () => {
     expect(lists.customers).toEqual({ totalCount: 1, edges: [{ node: { id: own.customerId } }] });
   });
 
-  test('no REST endpoint returns foreign objects', async () => {
+  test("no REST endpoint returns another platform's objects", async () => {
     const get = (path: string, authorization = stranger.authorization) =>
       fetch(`${t.url}/2025-10-13${path}`, { headers: { authorization } });
     const { customer, quote, transaction } = things;
@@ -118,7 +118,7 @@ describe("without the application's own filters", () => {
     }
   });
 
-  test('no command changes foreign objects', async () => {
+  test("no command changes another platform's objects", async () => {
     const versions = 'select count(*), sum(version) from account union all select count(*), sum(version) from quote';
     const before = await t.owner.query(versions);
     const attempts: [Operation, object][] = [

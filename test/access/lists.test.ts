@@ -28,7 +28,7 @@ for (const platform of platforms) {
   await createEndpoint(platform, { url: 'http://127.0.0.1:9/hook', eventTypes: ['KYC_STATUS'] });
 }
 
-// Tested through the APIs, a fault in these rules would be hidden by the database's access checks
+// Tests through the APIs would miss a fault in these rules, because the database's access checks would hide it
 // (database-wall.test.ts).
 const { database } = t.gateway.payments;
 const rowsOf = (noun: 'Transaction' | 'Quote' | 'Customer' | 'Account') => (where: object) =>

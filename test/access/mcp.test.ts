@@ -56,7 +56,7 @@ const bounds = {
 const setPolicy = (subjectId: string, policy: object = bounds) =>
   t.platform.succeed('setPolicy', { subjectId, ...policy });
 
-/** Creates an agent that can pay three payees, 500.00 per day. */
+/** Creates an agent that can pay three payees, up to 500.00 per day. */
 async function payingAgent(...texts: readonly string[]): Promise<Agent> {
   const agent = await tokenFor(texts.length > 0 ? texts : [payText, transferText, balanceText]);
   await setPolicy(agent.tokenId);

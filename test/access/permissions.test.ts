@@ -292,7 +292,7 @@ test('creating or redirecting an endpoint whose responses approve payments needs
   const first = await change(manager, { endpointId: asking, description: 'what it is for' });
   await change(manager, { endpointId: asking, enabled: false });
   expect(await change(manager, { endpointId: other, url: elsewhere })).not.toBe(first);
-  // From then on, the endpoint ends together with the token that may approve.
+  // From here on, revoking the token that may approve payments disables the endpoint.
   expect(await change(t.platform, { endpointId: other, eventTypes: ['INCOMING_PAYMENT'] })).toBe(first);
   await manager.succeed('updateWebhookEndpoint', { endpointId: asking, eventTypes: ['TEST'], enabled: true });
 });

@@ -8,7 +8,9 @@ import { restClient } from '../setup/rest.ts';
 import type { Bearer } from '../setup/scene.ts';
 import { nextOf, openEventStream, openRawSocket, type RawSocket, subscribed } from '../setup/streams.ts';
 
-/** An open connection may do only what its current token allows, however that token was renewed or ended. */
+/**
+ * An open connection may do only what its current token allows, regardless of how that token was renewed or revoked.
+ */
 
 const t = await testGateway({ WRONG_CREDENTIALS_PER_MINUTE: 6, TRUSTED_PROXIES: [parseRange('127.0.0.1')] });
 const scene = await t.platform.makeScene();

@@ -62,7 +62,7 @@ async function pipelined(requests: readonly string[]): Promise<Exchange[]> {
   return answersIn(await exchange(t.url, all.join('')));
 }
 
-/** Splits consecutive responses, and removes the lengths of the chunks of those that are sent in chunks. */
+/** Splits consecutive responses, and strips the chunk sizes from chunked ones. */
 function answersIn(text: string): Exchange[] {
   return text.split(/(?=HTTP\/1\.1 \d{3} )/).map((answer) => {
     const content = answer.slice(answer.indexOf('\r\n\r\n') + 4);

@@ -310,7 +310,7 @@ describe.each(Object.entries(deletions))('a customer that is deleted over %s', (
     for (const socket of sockets.slice(0, ended.length)) expect((await socket.closed).code).toBe(4403);
     await untilRefused(...ended);
     await good(...staying);
-    // The sweep that closed the other sockets has also checked these ones.
+    // The sweep that closed the other sockets has also checked these.
     for (const socket of sockets.slice(ended.length)) {
       expect(socket.socket.readyState).toBe(socket.socket.OPEN);
       socket.socket.close();

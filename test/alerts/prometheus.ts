@@ -86,7 +86,7 @@ export async function startPrometheus(rules: readonly string[], targets: readonl
     );
   while (!(await scraped())) await delay(100);
   return {
-    /** Returns the firing alerts: their names, each with its text. */
+    /** Returns the firing alerts' summaries, by alert name. */
     async firing() {
       const { alerts }: { alerts: FiringAlert[] } = await ask('alerts');
       const firing = alerts.filter(({ state }) => state === 'firing');

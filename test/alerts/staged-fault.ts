@@ -58,7 +58,7 @@ export const unstaged = (staged: string, alerts: readonly string[], reason: stri
   unavailable: () => reason,
 });
 
-/** A fault that lasts as long as a session that has run these statements. */
+/** A fault that lasts while a session that has run these statements stays open. */
 export const whileOpen = (staged: string, alerts: readonly string[], ...sql: readonly string[]): StagedFault => ({
   staged,
   alerts,
@@ -74,7 +74,7 @@ export async function session(url: string, ...statements: readonly string[]): Pr
   return client;
 }
 
-/** Keeps doing something, such as sending a request, `count` times at once; returns the function that stops it. */
+/** Repeats an action, such as sending a request, in `count` concurrent loops. Returns the function that stops them. */
 export function repeated(count: number, act: () => Promise<unknown>): () => Promise<void> {
   let hasEnded = false;
   const callers = Array.from({ length: count }, async () => {

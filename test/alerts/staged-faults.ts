@@ -24,7 +24,7 @@ async function readingLookups({ other }: Stage) {
   return () => other.send('query ($id: ID!) { node(id: $id) { id ... on Lookup { umaAddress } } }', { id });
 }
 
-/** Alerts fire above these numbers of unfinished deliveries and of events that are not dispatched. */
+/** Alerts fire above this many unfinished deliveries and this many undispatched events. */
 const lateDeliveries = 10_000;
 const lag = 500;
 /** The maximum number of endpoints of a platform. */

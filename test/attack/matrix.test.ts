@@ -17,7 +17,7 @@ const world = await openMatrix();
 afterAll(() => world.close());
 const operations = await restOperations(world.counting.url);
 
-/** Tries cells, none of which may show a fault. Returns how many there were. */
+/** Tries cells and expects no faults. Returns the number of cells. */
 async function loseNone(tryCells: (figures: Figures) => Promise<void>): Promise<number> {
   const figures: Figures = { tried: 0, lost: [] };
   await tryCells(figures);

@@ -48,7 +48,7 @@ const restAccounts = new Set(Object.values(accountTypes).map(({ graphql }) => `$
 interface Place {
   readonly owner: string;
   readonly path: readonly string[];
-  /** Returns the value that is otherwise sent here, with this string inserted. */
+  /** Returns the value that would otherwise be sent here, with this string inserted. */
   put(around: unknown, text: string): unknown;
 }
 

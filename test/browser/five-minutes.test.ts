@@ -81,7 +81,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     expect(curl).toContain('Timeline');
 
     await front.bringToFront();
-    // The front page has followed both payments.
+    // The front page lists the status changes of both payments.
     const moved = front.getByRole('list', { name: 'Payments that have moved' });
     await moved.getByText('PROCESSING → FAILED').waitFor();
     await moved.getByText('PROCESSING → COMPLETED').waitFor({ state: 'attached' });

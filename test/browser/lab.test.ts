@@ -21,7 +21,7 @@ test.each(journey)(
 describe.skipIf(browserPath === undefined)('in a browser', () => {
   const started = sandboxInBrowser({ SANDBOX_PACE_MS: '300' });
 
-  test('takes a newcomer from the front page through the journey by mouse, and shows payments moving', async () => {
+  test('takes a newcomer from the front page through the whole journey with the mouse, and shows payments moving', async () => {
     const page = await started.open();
     const asked = watch(page);
     await page.goto(started.gateway.url);
@@ -29,7 +29,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await page.getByRole('link', { name: /^Lab/ }).click();
     const lab = labOf(page);
 
-    // One press of the button makes the first payment, and the next tab follows it to its end.
+    // One click makes the first payment, and the next tab follows the payment until it has ended.
     await lab.eventOf(await lab.run('Transaction:'), 'COMPLETED').waitFor();
     await page.getByText(/^200 OK · [\d,]+ ms · [\d.]+ kB · cost \d+$/).waitFor();
     expect(await lab.result.textContent()).not.toContain('extensions');
@@ -46,7 +46,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await lab.open('Quote');
     expect(await lab.run('totalReceivingAmount')).toContain('Quote:');
 
-    // The tab's stream begins before the payment, and continues while other tabs are open. Its messages are not lost.
+    // The tab's stream starts before the payment and continues while other tabs are open, without losing messages.
     await lab.open('Watch');
     expect(await lab.run('"status": "')).not.toContain('errors');
     await lab.open('Execute');
@@ -82,11 +82,11 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await lab.event('Outgoing payment COMPLETED').first().click();
     await lab.isOpen('Timeline');
     await lab.run('"COMPLETED"');
-    // Another event replaces the payment in the open tab, whose answer belonged to the former one.
+    // Clicking another event replaces the payment in the open tab and clears the previous payment's response.
     await failed.first().click();
     await page.getByText('No answer yet').waitFor();
     expect(await lab.run('"FAILED"')).toContain('OFFRAMP_FAILED');
-    // Beside an open panel, the payment is shown in full, and the buttons are in one line.
+    // Next to an open panel, the whole payment is visible and the buttons stay in one row.
     await page.getByRole('button', { name: 'Explorer' }).click();
     await drawing.getByText('Liquidity → USD account').waitFor();
     expect(await drawing.evaluate(({ scrollHeight, clientHeight }) => scrollHeight - clientHeight)).toBe(0);
@@ -117,7 +117,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     expect(await runsInlineScripts(page)).toBe(false);
   });
 
-  test('the front page and the lab say that they are not connected, and the front page counts again when it is', async () => {
+  test('the front page and the lab say when they are disconnected, and the front page updates its counts when it reconnects', async () => {
     const page = await started.open();
     let isAway = false;
     let refusal = {};
@@ -133,7 +133,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await sockets[0]?.close();
     const connection = page.locator('#connection');
     await connection.getByText('not connected').waitFor();
-    // Shows an old count until it is connected again.
+    // The page shows a stale count until it reconnects.
     const count = page.locator('#statuses [data-status=COMPLETED] strong');
     const before = await count.textContent();
     await count.evaluate((number) => {
@@ -145,20 +145,20 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     isAway = true;
     refusal = { code: 4403, reason: 'send valid credentials' };
     await page.goto(`${started.gateway.url}/lab`);
-    // The service's message looks like those of the page.
+    // The service's message is shown as a sentence, like the page's own messages.
     await page.getByRole('alert').getByText('send valid credentials.').waitFor();
   });
 
-  test('says what is missing when a tab is sent too early, or the service is away, and keeps the focus on the tabs', async () => {
+  test('says what is missing when a tab is sent too early or the service is unreachable, and keeps the focus on the tabs', async () => {
     const page = await started.open('/lab', { viewport: { width: 1024, height: 768 } });
     const lab = labOf(page);
-    // Another visit begins with the same tabs, even if only GraphiQL has written something.
+    // A later visit begins with the same tabs, even if only GraphiQL has stored anything.
     await page.waitForFunction(() => localStorage.getItem('graphiql:variables'));
     await page.reload();
     await page.locator('.graphiql-execute-button').waitFor();
     await lab.isOpen('First payment');
     expect(await page.getByRole('tab', { name: 'New tab' }).count()).toBe(0);
-    // A stream and a request without the id that an earlier tab provides are not sent.
+    // Neither a stream nor a request is sent without the id that an earlier tab provides.
     for (const [tab, name] of [
       ['Watch', 'transaction'],
       ['Execute', 'quote'],
@@ -185,7 +185,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
       await lab.isOpen('Remove the endpoint');
       await expect.poll(hasFocus).toBe(true);
     }
-    // After the last step, the keyboard continues at the button that sends it, whose place no hint has moved.
+    // After the last step, the focus moves to the button that sends the operation, which no hint has displaced.
     const execute = page.locator('.graphiql-execute-button');
     const place = await execute.boundingBox();
     await lab.open('Deliveries');
@@ -193,14 +193,14 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await page.getByRole('button', { name: 'Next: Remove the endpoint' }).press('Enter');
     await lab.isOpen('Remove the endpoint');
     expect(await execute.evaluate((button) => button === document.activeElement)).toBe(true);
-    // Beside the events, the tabs leave room for the document. The outline of its editor is not cut off.
+    // Next to the events, the tabs leave room for the document, and the outline of its editor is not cut off.
     const tabs = await page.getByRole('tablist').boundingBox();
     expect(tabs?.height).toBeLessThan(150);
     await page.keyboard.press('Tab');
     const editor = page.locator('.lab-query .graphiql-editor');
     await editor.focus();
     expect(await editor.evaluate((element) => getComputedStyle(element).outlineOffset)).toBe('-3px');
-    // The whole text that was copied is in sight.
+    // All of the copied text is visible.
     await page.getByRole('button', { name: 'Copy as curl' }).click();
     const shown = await lab.copy.locator('pre').evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth);
     expect(shown).toBe(0);
@@ -234,7 +234,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     expect(await answer.text()).toContain('"transaction":{"id":"Transaction:');
   });
 
-  test('paints tabs, a document and events within 300 kB, before GraphiQL and its editor', async () => {
+  test('renders tabs, a document and events within 300 kB, before GraphiQL and its editor have loaded', async () => {
     const page = await started.open();
     const network = await page.context().newCDPSession(page);
     await network.send('Network.enable');
@@ -256,7 +256,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     expect(await lab.run('"PLATFORM"')).toContain('InternalAccount:');
   });
 
-  test('shares an operation by a link, prettifies it, merges its fragments, and lists its shortcuts', async () => {
+  test('shares an operation as a link, prettifies it, merges its fragments, and lists its shortcuts', async () => {
     const query =
       'query Mine($id:ID!){...F} # kept\nfragment F on Query{accounts(filter:{customerId:$id}){totalCount}}';
     const opened = new URLSearchParams({ query, variables: '{"id":"Customer:1"}' });
@@ -301,7 +301,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     // If the lab is already open, a link opens its tab.
     await page.goto(link.replace('Mine', 'Yours'));
     await page.getByRole('tab', { name: 'Yours', selected: true }).waitFor();
-    // A document that cannot be prettified says why.
+    // If a document cannot be prettified, the page says why.
     await page.goto(link.replace('Mine', ''.padEnd(2, '{')));
     await page.locator('.graphiql-execute-button').waitFor();
     await page.getByRole('button', { name: /^Prettify/ }).click();
@@ -321,7 +321,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     expect(await faultsOf(page)).toEqual([]);
   });
 
-  test('fits a phone in light and dark mode, and payments are made by touch', async () => {
+  test('fits a phone in light and dark mode, and payments can be made by touch', async () => {
     const page = await started.open('', {
       ...{ viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, colorScheme: 'dark' },
     });
@@ -339,10 +339,10 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await spinner.scrollIntoViewIfNeeded();
     expect(await spinner.evaluate(isInSight)).toBe(true);
     answering.resolve();
-    // The answer is visible, and nothing covers it.
+    // The response is visible, and nothing covers it.
     const quote = lab.result.getByText('Quote:').first();
     await expect.poll(() => quote.evaluate(isInSight)).toBe(true);
-    // There is room for the variables, and the explorer does not open the keyboard.
+    // The variables fit, and opening the explorer does not bring up the on-screen keyboard.
     const variables = page.getByRole('region', { name: 'Variables and headers' });
     const bottomOf = (part: Locator) => part.evaluate((element) => element.getBoundingClientRect().bottom);
     expect(await bottomOf(variables.getByText('"100.00"'))).toBeLessThan(await bottomOf(variables));
@@ -354,14 +354,14 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await lab.isOpen('Execute');
     const completed = lab.eventOf(await lab.run('Transaction:'), 'COMPLETED');
     await completed.waitFor();
-    // The next tab begins with what it is about, not where this one is scrolled to.
+    // The next tab opens with its introduction in view, wherever this one is scrolled to.
     const about = page.locator('.lab-about');
     expect(await about.evaluate(({ scrollHeight, clientHeight }) => scrollHeight - clientHeight)).toBe(0);
     expect(await about.evaluate(isInSight)).toBe(false);
     await page.getByRole('button', { name: 'Next: ' }).tap();
     await expect.poll(() => about.evaluate(isInSight)).toBe(true);
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
-    // Only the tabs and code scroll sideways, here and where the events are beside the tabs.
+    // Only the tabs and code scroll sideways, here and on a wider screen, where the events are beside the tabs.
     const main = page.locator('.lab-main');
     expect(await main.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0);
     await page.setViewportSize({ width: 1024, height: 768 });
@@ -372,7 +372,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await screenshot(page, 'lab-phone');
   });
 
-  test('tries requests of the REST API in its console, and finds them by any word', async () => {
+  test('runs requests in the REST console, and finds operations by any word', async () => {
     const page = await started.open();
     const asked = watch(page);
     await page.goto(started.gateway.url);
@@ -396,8 +396,8 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     expect(await answer.locator('.response-col_status').last().textContent()).toContain('200');
     await screenshot(page, 'console-answer');
 
-    // The example of a body works unchanged, and the ids that one request creates are in the example of the next. An
-    // operation opened through its link has them, too.
+    // An example body works unchanged, and ids created by one request appear in the next request's example, even if
+    // that operation is opened through its link.
     await page.goto(`${started.gateway.url}/2025-10-13/docs#/Quotes/createQuote`);
     await page.reload();
     const find = async (operationId: string) => {
@@ -429,13 +429,13 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     expect((await filter.boundingBox())?.width).toBeGreaterThan(320);
     expect(await page.locator('html').evaluate(({ scrollWidth }) => scrollWidth)).toBe(390);
     await screenshot(page, 'console-phone-dark');
-    // Webhooks are found by the same words.
+    // The same search also finds webhooks.
     await filter.fill('webhook identity check');
     await expect.poll(() => operations.allTextContents()).toEqual([expect.stringContaining('KYC_STATUS')]);
     await filter.fill('nothing like this');
     await page.getByText('No operation or webhook contains all of these words.').waitFor();
     expect(await page.locator('.opblock:visible, .opblock-tag:visible, .models:visible').count()).toBe(0);
-    // The focus is seen on each element, in the dark theme, too.
+    // Each element shows when it has the focus, in the dark theme, too.
     await filter.fill('updateCustomer');
     for (const selector of ['.expand-operation', '.opblock-summary-control', '.copy-to-clipboard button']) {
       await page.keyboard.press('Tab');
@@ -456,7 +456,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     expect(asked).toEqual({ foreign: [], refusedByPolicy: [] });
   });
 
-  test('the docs are searched from each of their pages, by the key / or by touch', async () => {
+  test('the docs can be searched from each of their pages, with the / key or by touch', async () => {
     const page = await started.open(undefined, {
       viewport: { width: 320, height: 640 },
       isMobile: true,
@@ -471,14 +471,14 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
       await page.keyboard.press('/');
       expect(await isFocused()).toBe(true);
     }
-    // The key selects the former words.
+    // Pressing `/` has selected the previous query, so typing replaces it.
     await page.keyboard.type('sort');
     expect(await search.inputValue()).toBe('sort');
     // In the search field, `/` is an ordinary character.
     await search.fill('');
     await search.pressSequentially('rotate /key');
     expect(await search.inputValue()).toBe('rotate /key');
-    // Pages for users come before the log of measurements.
+    // Pages for users rank above the log of measurements.
     await search.fill('idempotency key');
     await search.press('Enter');
     await page
@@ -493,21 +493,21 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
   });
 });
 
-/** Returns whether the middle of an element is on the screen, with nothing above it. */
+/** Returns whether the middle of an element is on the screen and not covered by anything. */
 function isInSight(element: Element): boolean {
   const { x, y, width, height } = element.getBoundingClientRect();
   const found = document.elementFromPoint(x + width / 2, y + height / 2);
   return element.contains(found);
 }
 
-/** Returns the texts in an element that are wider than the element. */
+/** Returns the text of each part of an element that extends beyond the element's right edge. */
 function cutOff(element: Element): (string | null)[] {
   const { right } = element.getBoundingClientRect();
   const inside = [...element.querySelectorAll('span, input, select')];
   return inside.filter((one) => one.getBoundingClientRect().right > right).map(({ textContent }) => textContent);
 }
 
-/** The requests of a page to other hosts, and those that its content security policy refuses. */
+/** Records a page's requests to other hosts, and those that its content security policy refuses. */
 function watch(page: Page): { readonly foreign: string[]; readonly refusedByPolicy: string[] } {
   const [foreign, refusedByPolicy]: [string[], string[]] = [[], []];
   let own = '';

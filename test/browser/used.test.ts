@@ -24,7 +24,7 @@ describe.skipIf(browserPath === undefined)('on a sandbox that others have used',
   });
   afterAll(() => proxy?.close());
 
-  test('the first payment takes one press of a button, and every tab of the lab works', async () => {
+  test('the first payment takes one click, and every tab of the lab works', async () => {
     const page = await started.open();
     const failed: string[] = [];
     page.on(
@@ -32,7 +32,7 @@ describe.skipIf(browserPath === undefined)('on a sandbox that others have used',
       (response) => response.status() >= 400 && failed.push(`${response.status()} ${response.url()}`),
     );
     await page.goto(`${proxy.url}/`);
-    // All of them, whatever their direction.
+    // The front page counts completed payments in both directions.
     const completed = page.locator('#statuses [data-status=COMPLETED] strong');
     const counted = '{ transactions(filter: { status: [COMPLETED] }) { totalCount } }';
     await expect.poll(async () => (await started.sandbox.ask(counted)).transactions.totalCount).toBe(payments + 1);
@@ -152,7 +152,7 @@ describe.skipIf(browserPath === undefined)('on a sandbox that others have used',
     ['dark', 1280],
     ['light', 390],
     ['dark', 390],
-  ] as const)('axe finds no fault on any page, %s and %i px wide, and nothing is wider', async (colorScheme, width) => {
+  ] as const)('axe finds no fault on any page in %s mode at %i px, and none is wider', async (colorScheme, width) => {
     // A number that is fading in has too little contrast for a moment.
     const viewport = { width, height: 844 };
     const page = await started.open(undefined, { colorScheme, reducedMotion: 'reduce', viewport });
@@ -179,7 +179,7 @@ describe.skipIf(browserPath === undefined)('on a sandbox that others have used',
 
 const hasHeading = (page: Page) => page.locator('h1').first().waitFor({ state: 'attached' });
 
-/** Every kind of page, and a function that waits until the page is ready. */
+/** Every kind of page, each with a function that waits until the page is ready. */
 const pages: readonly (readonly [path: string, isReady: (page: Page) => Promise<unknown>])[] = [
   ['/', async (page) => page.locator('#statuses:not([aria-busy])').waitFor()],
   ['/lab', async (page) => page.locator('.graphiql-execute-button').waitFor()],
@@ -204,7 +204,7 @@ const endpointsOf = async (platform: TestPlatform): Promise<string[]> =>
     ({ node }: Data) => node.id,
   );
 
-/** Uses a sandbox as others would in a day. */
+/** Uses a sandbox as other people would over a day. */
 async function useUp({ sandbox, ops }: ReturnType<typeof sandboxInBrowser>): Promise<void> {
   const { customerId, sourceAccountId } = await payerOf(sandbox.url);
   const { accounts } = await sandbox.ask(
@@ -228,7 +228,7 @@ async function useUp({ sandbox, ops }: ReturnType<typeof sandboxInBrowser>): Pro
   await sandbox.succeed('setPolicy', { subjectId: limited.customerId, limits: [{ period: 'DAY', payments: 1 }] });
   const { customerId: rejected } = await payerOf(sandbox.url);
   await sandbox.succeed('sandboxSetKycStatus', { customerId: rejected, kycStatus: 'REJECTED' });
-  // The newest customer who can pay is not a sample person.
+  // The newest customer who can pay is not one of the sample customers.
   await payerOf(sandbox.url);
   const rich = await createPerson(sandbox, 13);
   const accountId = rich.accounts.nodes.find(({ currency }: Data) => currency.code === 'USD').id;

@@ -21,7 +21,7 @@ function openSubscriptions(page: Page): ReadonlySet<unknown> {
     socket.on('framereceived', note);
     socket.on('close', () => open.clear());
   });
-  // The sockets of the previous page end without an event.
+  // When the page navigates away, its sockets close without an event.
   page.on('framenavigated', () => open.clear());
   return open;
 }
@@ -64,7 +64,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
 
     await pay.getByRole('button', { name: 'Pay $12.34' }).click();
     await pay.getByRole('status').waitFor();
-    // StrictMode runs every effect twice. Even so, the wallet has only two streams, and the payment one.
+    // StrictMode runs every effect twice. Even so, the wallet has only two streams, and the payment only one.
     await expect.poll(() => subscriptions.size).toBeLessThanOrEqual(3);
     const incoming = await announce(started.sandbox);
     const waiting = history.getByRole('listitem').filter({ hasText: '$7.77' });
@@ -81,11 +81,11 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
       .getByText(/^To \S.* ••••\s\S+/)
       .first()
       .waitFor();
-    // It shows the entries of the customer's own account, and no other party of the ledger.
+    // Only the entries of the customer's own account are shown, not those of other parties.
     const entries = pay.getByRole('list', { name: 'Entries of your accounts' }).getByRole('listitem');
     expect(await entries.allTextContents()).toEqual(['DebitUSD account-$12.34']);
 
-    // This payment had not ended when the network was cut; the resumed stream shows its end.
+    // This payment was still pending when the network was cut; the resumed stream shows its outcome.
     expect(await waiting.getByText('PENDING').count()).toBe(1);
     await started.sandbox.succeed('approveTransaction', { transactionId: incoming });
     await waiting.getByText('COMPLETED').waitFor();
@@ -95,7 +95,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     const statement = page.getByRole('dialog', { name: 'Statement of USD account' });
     await statement.getByText('Balance now').waitFor();
     await statement.getByRole('img', { name: 'The balance over time' }).waitFor();
-    // The page behind the dialog is dim, in dark mode too.
+    // The page behind the dialog is dimmed, in dark mode, too.
     const backdrop = (dialog: Element) => getComputedStyle(dialog, '::backdrop').backgroundColor;
     expect(await statement.evaluate(backdrop)).toBe('rgba(0, 0, 0, 0.6)');
     expect(await statement.getByRole('listitem').first().textContent()).toMatch(/^From .*Deposit.*\$7\.77$/);
@@ -111,7 +111,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await screenshot(page, 'wallet-dark', { fullPage: true });
     expect(await faultsOf(page)).toEqual([]);
     expect(await isTooWide(page)).toBe(false);
-    // The stream of the payment has ended with the payment.
+    // The payment's stream has ended together with the payment.
     await expect.poll(() => subscriptions.size).toBe(2);
     expect(problems).toEqual([]);
   });
@@ -147,7 +147,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     const history = page.getByRole('region', { name: 'History' });
     const waiting = history.getByRole('listitem').filter({ hasText: '$20.01' });
     await waiting.getByText(/waits for approval/).waitFor();
-    // Its long status leaves room for the name and the date, each on a line or two.
+    // The long status leaves room for the name and the date, which take a line or two each.
     expect((await waiting.boundingBox())?.height).toBeLessThan(120);
     await screenshot(page, 'wallet-limits-phone-dark', { fullPage: true });
     expect(await faultsOf(page)).toEqual([]);
@@ -204,7 +204,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
           expect(words, JSON.stringify(details)).toMatch(
             /^(?:The payee is added\.|You have this payee already\.)(?!.*Outside the sandbox)/,
           );
-        // Some addresses with wrong capitals are refused only in PRODUCTION.
+        // Some addresses with the wrong capitalization are refused only in PRODUCTION.
         else if (words.startsWith('The payee is added.'))
           expect(words, JSON.stringify(details)).toMatch(/[\w)]: Outside the sandbox this account would be refused: /);
         else expect(words, JSON.stringify(details)).toMatch(/the value|needs|already/);
@@ -242,7 +242,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await pay.getByLabel('To').selectOption({ index: 0 });
     await amount.fill('0');
     await amount.press('Enter');
-    // The service's amounts are in the notation of the page.
+    // Amounts in the service's messages use the page's number format.
     await pay.getByText('the amount must be at least $0.01.').waitFor();
     expect(await amount.getAttribute('aria-invalid')).toBe('true');
     await amount.fill('90000000000000.01');
@@ -268,7 +268,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await pay.getByRole('button', { name: 'Pay $2.00' }).waitFor();
     await amount.fill('3.00');
     expect(await pay.getByRole('button', { name: /^Pay/ }).count()).toBe(0);
-    // An answer about an amount that has changed in the meantime is not shown.
+    // The response for an amount that has changed in the meantime is not shown.
     const answered = page.waitForResponse((response) => /validateOnly":true/.test(response.request().postData() ?? ''));
     await page.route('**/graphql', async (route) => {
       if (/createQuote/.test(route.request().postData() ?? '')) await amount.fill('4.00');
@@ -294,7 +294,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await opened.locator('summary').click();
     await opened.getByText('There is no connection.').waitFor();
     await page.getByRole('button', { name: 'Restore the network' }).click();
-    // Messages that there is no connection go when it is back.
+    // Messages about the lost connection disappear once it is restored.
     await opened.getByRole('figure', { name: 'The payment' }).waitFor();
     await expect.poll(() => pay.getByRole('alert').count()).toBe(0);
     await pay.getByRole('button', { name: 'Pay $3.00' }).press('Enter');
@@ -325,7 +325,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     expect(await button.evaluate(isFocused)).toBe(true);
   });
 
-  test('on a phone a quote comes into view with its buttons; amounts are in the reader’s notation to the end', async () => {
+  test('on a phone a quote comes into view with its buttons; amounts are in the reader’s number format throughout', async () => {
     const { pay, quote } = await openWallet({ viewport: phone, locale: 'de-DE' });
     await select(pay, 'From', 'USD account');
     await pay.getByRole('button', { name: 'Get a quote' }).evaluate((button) => button.scrollIntoView(false));
@@ -412,7 +412,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await sandbox.succeed('setPolicy', { subjectId: customerId, receiverCountries: ['JP'] });
     await pay.getByRole('button', { name: /^Pay / }).click();
     await expect.poll(said).toBe('Your limits do not allow this payment.');
-    // The next quote says so before the payment.
+    // The next quote already says so, before any payment.
     await quote('2,00');
     await expect.poll(said).toBe('Your limits do not allow this payment.');
     expect(await pay.getByRole('timer').count()).toBe(0);
@@ -459,7 +459,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     expect(await page.getByLabel('To').locator('option:checked').textContent()).toBe(
       'Lightning wallet · BTC a••••@example.com',
     );
-    // The quote was for another payee.
+    // The quote is gone, because it was for another payee.
     expect(await pay.getByRole('timer').count()).toBe(0);
     expect(await add.evaluate(isFocused)).toBe(true);
   });
@@ -521,7 +521,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     expect(await pay.getByLabel('To').locator('option:checked').textContent()).toMatch(/^Ada First/);
   });
 
-  test('more payments are read once there is a network; the keyboard focus stays at the end of the list', async () => {
+  test('more payments are loaded once the network is back; the keyboard focus stays at the end of the list', async () => {
     const { sandbox } = started;
     const { accounts } = await sandbox.ask(
       `{ accounts(first: 50, filter: { customerId: "${await sampleCustomer(sandbox)}", currency: "USD" }) {
@@ -531,7 +531,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
       accounts.edges.find(({ node }: { node: { __typename: string } }) => node.__typename === type).node.id;
     const [sourceAccountId, destinationAccountId] = [idOf('InternalAccount'), idOf('ExternalAccount')];
     const payOne = () => sandbox.succeed('transferOut', { sourceAccountId, destinationAccountId, amount: 1 });
-    // On a busy machine the service refuses requests, which the client repeats.
+    // On a busy machine, the service may refuse requests, so they are repeated.
     for (let number = 0; number < 25; number += 1) await vi.waitFor(payOne, { timeout: 30_000 });
     const { page } = await openWallet();
     const history = page.getByRole('region', { name: 'History' });
@@ -540,7 +540,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await expect.poll(() => history.getByRole('listitem').count()).toBeGreaterThan(10);
     expect(await more.evaluate(isFocused)).toBe(true);
 
-    // A page that cannot be read is asked for again when somebody presses the button.
+    // A page that failed to load is requested again when the button is pressed.
     let asked = 0;
     await page.route('**/graphql', (route) => {
       if (/"after":"/.test(route.request().postData() ?? '')) asked += 1;
@@ -567,14 +567,14 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     const form = await fillPayee(page, 'Ada Short', '12');
     await form.getByText('the value must be 4 to 17 digits; it has 2 characters.').waitFor();
     expect(await form.getByLabel('Account number').evaluate(isFocused)).toBe(true);
-    // The form has its button at the edge of the screen.
+    // The form is scrolled so that its button is at the bottom edge of the screen.
     await form.getByLabel('Account number').fill('000456000');
     await form.getByRole('button').evaluate((button) => button.scrollIntoView(false));
     await form.getByRole('button').click();
     await expect.poll(() => form.getByText('The payee is added.').evaluate(isInView)).toBe(true);
   });
 
-  test('on the narrowest phone no amount and no name of an account is broken', async () => {
+  test('on the narrowest phone no amount or account name is broken across lines', async () => {
     const { page, pay, quote } = await openWallet({ viewport: { width: 320, height: 640 }, locale: 'de-DE' });
     await page.getByRole('button', { name: 'Statement of USDC account' }).click();
     const statement = page.getByRole('dialog', { name: 'Statement of USDC account' });
@@ -650,10 +650,10 @@ async function sampleCustomer(sandbox: TestPlatform): Promise<string> {
   return customers.edges[0].node.id;
 }
 
-// Scrolling stops at whole pixels.
+// Rounded down, because scrolling stops at whole pixels.
 const isInView = (element: Element) => Math.floor(element.getBoundingClientRect().bottom) <= innerHeight;
 
-/** Returns the visible words in an element that continue on another line. A long name and an address may. */
+/** Returns the visible words in an element that are broken across lines, except addresses and very long words. */
 function brokenWords(element: Element): string[] {
   const broken: string[] = [];
   const texts = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
@@ -694,7 +694,7 @@ async function fillPayee(page: Page, owner: string, accountNumber: string): Prom
   return form;
 }
 
-/** Announces a payment to the wallet's customer, which waits until its platform approves it. Returns its id. */
+/** Announces a payment to the wallet's customer, which stays PENDING until the platform approves it. Returns its id. */
 async function announce(sandbox: TestPlatform, decimal = '7.77'): Promise<string> {
   const { transaction } = await sandbox.succeed(
     'sandboxReceiveUma',

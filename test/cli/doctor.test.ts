@@ -65,7 +65,7 @@ interface Broken {
   readonly hasty?: Partial<Limits>;
 }
 
-/** A change of the whole server, and the statement that undoes it. */
+/** A change to the whole server, and the statement that undoes it. */
 const undone = (sql: string, undo: string): Broken => ({ sql: [sql], after: [undo] });
 const withRight = (role: string, right: string): Broken =>
   undone(`alter role ${role} ${right}`, `alter role ${role} no${right}`);
@@ -105,7 +105,7 @@ const waitingEvent = row(
   `insert into outbox (platform_id, event_id, type, occurred_at, version, snapshot) values (${id}, ${id}, 'TEST', now() - interval '1 minute', 1, '{}')`,
 );
 
-/** SQL statements that cause faults, by the only check that reports them, each with the wording reported. */
+/** SQL statements that each cause a fault, with the wording of its report, by the only check that reports it. */
 const statements: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
   migrations: {
     "update _prisma_migrations set migration_name = '0_before'": /created by an earlier series/,
@@ -160,7 +160,7 @@ const statements: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
   },
 };
 
-/** More faults in the same form. */
+/** More faults, by check and name, each with the wording of its report and how to cause it. */
 const broken: Readonly<Record<string, Readonly<Record<string, readonly [words: RegExp, how: Broken]>>>> = {
   settings: {
     'an unknown setting': [/PORT must be a whole number/, set({ PORT: 'eighty' })],
@@ -398,7 +398,7 @@ test('the doctor runs every check, and reports nothing if the setup is sound', a
   expect(findings.map(({ check }) => check)).toEqual(checkNames.filter((name) => !notUsed.includes(name)));
 });
 
-test('the doctor says which checks the settings of an instance with ROLE=serve rule out', async () => {
+test('the doctor names the checks that it skips for an instance with ROLE=serve', async () => {
   const findings = await examineBroken({ settings: () => ({ ROLE: 'serve' }) });
   const skipped = findings.filter(({ result }) => result !== 'ok');
   expect(skipped).toEqual(skipped.map(({ check }) => ({ check, result: 'skipped', detail: expect.any(String) })));

@@ -17,7 +17,7 @@ const snippets = [
 /** The example that changes the types of Apollo Client for a whole app. */
 const declares = ({ code }: { readonly code: string }) => code.includes('declare module');
 
-test('npm installs the package and later others, every example on its page compiles in a strict app, and plain JavaScript follows a payment', async () => {
+test('npm installs the package and then others, every example on its page compiles in a strict app, and plain JavaScript follows a payment', async () => {
   const client = await installClient();
   expect(client.output).toBe(`packed ${path.join(root, 'dist/payments-client.tgz')}\n`);
   expect(client.files.filter((name) => /(?<!\.d)\.ts$/.test(name))).toEqual([]);

@@ -35,7 +35,7 @@ afterEach(() => vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(0), {
 
 const token = () => t.platform.mint({ customerId: scene.customerId, permissions: ['VIEW', 'TRANSACT'] });
 
-/** Opens the client package as an app of the scene's customer does, until the test ends. */
+/** Opens a client, as an app of the scene's customer would, and stops it when the test ends. */
 function open(source: () => Promise<Data> = token): Payments {
   const payments = openPayments({ url: `${t.url}/graphql`, token: source, webSocketImpl: WebSocket });
   onTestFinished(() => payments.stop());
@@ -56,7 +56,7 @@ async function pays(count: number): Promise<string[]> {
   return ids;
 }
 
-test('a stream can be stopped whatever it waits for: then no callback runs, and nothing stays open', async () => {
+test('a stream can be stopped whatever it is waiting for; after that, no callback runs and nothing stays open', async () => {
   const [paid] = await pays(1);
   const steps = ['token', 'load', 'begin', 'save'] as const;
   for (const stopAt of steps) {
@@ -138,7 +138,7 @@ test('everything can be stopped at any moment: nothing is thrown, and no further
 
 const silent = { next: () => undefined, error: () => undefined, complete: () => undefined };
 
-/** A subscription of the app's own, which passes `after` itself. */
+/** A subscription that the app has written itself, which passes `after`. */
 const Own = operation<{ transactionUpdates: { cursor: string; transaction: Data } }, { after: string }>(
   'subscription ($after: String) { transactionUpdates(after: $after) { cursor transaction { id status } } }',
 );
@@ -257,7 +257,7 @@ test('Apollo: pages become one list, streams update it, and older data never rep
   await list.fetchMore({ variables: { after } });
   await expect.poll(() => ids()).toEqual(paid);
 
-  // The end of the list is stored as a separate list, and so are lists that a directive names.
+  // Pages from the end are stored as a separate list, as are lists named by a directive.
   const page = '{ edges { cursor node { id } } pageInfo { startCursor } }';
   await client.query({ query: parse(`{ transactions(last: 1) ${page} }`) });
   await client.query({ query: parse(`{ transactions(first: 1) @connection(key: "newest") ${page} }`) });

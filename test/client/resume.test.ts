@@ -43,7 +43,7 @@ interface Stock {
   readonly cut: () => void;
 }
 
-/** Uses a client of graphql-ws in another client. */
+/** Creates a client that subscribes through a graphql-ws client. */
 const overSocket = (subscribing: (client: Client) => Stock['subscribe']) => (gate: Gate) => {
   const client = createClient({
     url: `${t.url.replace('http', 'ws')}/graphql`,

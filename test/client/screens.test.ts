@@ -7,13 +7,13 @@ import { connect, type Data, type TestPlatform, testGateway } from '../setup/gat
 import { createEndpoint, endpointUntil } from '../webhooks/endpoint.ts';
 import { answer, ownReceiver } from '../webhooks/receiver.ts';
 
-/** Sends the operation of each file of src/apps/client/operations, with its fragments and the token that its screen has. */
+/** Sends the operation in each file of src/apps/client/operations, with its fragments and its screen's token. */
 
 const folder = 'src/apps/client/operations';
 const files = readdirSync(folder).filter((name) => name.endsWith('.graphql') && name !== 'fragments.graphql');
 const text = (name: string) => readFileSync(`${folder}/${name}`, 'utf8');
 const texts: Readonly<Record<string, string>> = operations;
-/** Returns the operation of a file, with the fragments that it uses. */
+/** Returns the operation in a file, with the fragments that it uses. */
 const operationOf = (name: string) => texts[/^(?:query|mutation) (\w+)/m.exec(text(name))?.[1] ?? ''] ?? '';
 
 const t = await testGateway();
@@ -31,7 +31,7 @@ async function appOf(bound: object, permissions = ['VIEW', 'TRANSACT']): Promise
 
 const shown = new Set<string>();
 
-/** Sends the operation of a file, and returns its data. */
+/** Sends the operation in a file, and returns its data. */
 async function show(by: TestPlatform, name: string, variables: object = {}): Promise<Data> {
   shown.add(`${name}.graphql`);
   return by.ask(operationOf(`${name}.graphql`), variables);
@@ -39,15 +39,13 @@ async function show(by: TestPlatform, name: string, variables: object = {}): Pro
 
 const nodes = (connection: Data): Data[] => connection.edges.map(({ node }: Data) => node);
 const cursors = (connection: Data): string[] => connection.edges.map(({ cursor }: Data) => cursor);
-/** An account number of which only the end is visible. */
+/** An account number with only its end visible. */
 const masked = expect.stringMatching(/^•••• .{1,4}$/u);
 const text1 = expect.stringMatching(/./);
 const cursor = text1;
 const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT/);
 
-/**
- * Pays 10 dollars to the external euro account with a quote, as an app does. Returns the id of the ended transaction.
- */
+/** Pays 10 dollars to the external euro account with a quote, as an app does. Returns the finished transaction's id. */
 async function payQuote(by: TestPlatform, rest: object = {}): Promise<string> {
   const { createQuote } = await show(by, 'create-quote', { input: usdToEur(scene, rest) });
   const { executeQuote } = await show(by, 'execute-quote', { input: { quoteId: createQuote.quote.id } });

@@ -6,7 +6,7 @@ import { openDatabase } from '../../src/infra/database/database.ts';
 import { QuoteStatus, TransactionStatus } from '../../src/infra/database/generated/client/client.ts';
 import { testDatabase } from '../setup/database.ts';
 
-/** Facts that both TypeScript and SQL need are stated once in each language. This test compares the two. */
+/** Tests that constants defined in both TypeScript and SQL agree. */
 
 const { url } = await testDatabase();
 const database = openDatabase({ url, role: 'gateway_work' });
@@ -41,7 +41,7 @@ test('SQL and TypeScript have the same bounds for amounts', async () => {
     `select proname as name, prosrc as body from pg_proc where pronamespace = 'public'::regnamespace`,
   );
   const stated = rows.flatMap(({ name, body }) => bounds(body).map((bound) => ({ name, bound })));
-  // From a tenth of the bound, check_capacity checks more closely.
+  // For amounts from a tenth of the bound, check_capacity makes a closer check.
   const known = [maxAmount, maxBalance, maxAmount / 10n];
   expect(stated.filter(({ bound }) => !known.includes(bound))).toEqual([]);
   const names = new Set(stated.map(({ name }) => name));

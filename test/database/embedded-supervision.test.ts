@@ -8,7 +8,7 @@ import { canMount, EmbeddedServers, isDown, onDiskOfItsOwn, query } from '../set
 import { openClient } from '../setup/gateway.ts';
 
 const servers = new EmbeddedServers();
-/** Long enough for a busy machine; normally the expected event takes a fraction of a second. */
+/** Long enough for a busy machine; normally the expected event occurs within a fraction of a second. */
 const soon = { timeout: 30_000, interval: 10 };
 
 test('a killed server comes back at the same address with its committed data; its death and its return are each logged once', async () => {

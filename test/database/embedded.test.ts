@@ -130,7 +130,7 @@ test("a failed start reports the server's last output and what to do", async () 
 });
 
 test.runIf(process.getuid?.() === 0)(
-  'as root, below a folder closed to other users, the data is elsewhere, and a warning says where',
+  'as root, below a folder closed to other users, the data is stored elsewhere, and a warning says where',
   async () => {
     const closed = join(servers.parent, 'closed');
     await mkdir(closed, { mode: 0o700 });

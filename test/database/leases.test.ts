@@ -76,7 +76,7 @@ test.each(leasedRows)(
   async ({ table, key, field, dueAt = 'due_at', until = dueAt, lease, insert = 'select' }) => {
     const { database } = t.gateway.payments;
     await t.owner.query(insert);
-    // The first two rows have swapped their due times.
+    // Swaps the due times of the first two rows, so that the rows are not due in the order of their keys.
     await t.owner.query(
       `update ${table} l set ${dueAt} = clock_timestamp() - (array[2, 3, 1])[k.at] * interval '1 second'
        from (select platform_id, ${key} as key, row_number() over (order by ${key}) as at from ${table}) k

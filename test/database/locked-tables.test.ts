@@ -12,7 +12,7 @@ const t = await testGateway({}, undefined, { pace: { lockMs: 150 } });
 const scene = await t.platform.makeScene(1_000_000n);
 const other = await t.platform.makeScene(1_000_000n);
 
-/** Runs `work` while a person has made this change, which is then undone. */
+/** Runs `work` while a psql session has this change open, which is then rolled back. */
 const holding = (text: string, work: (pid: number) => Promise<void>) =>
   whileLocked(t.databaseUrl, [`set application_name = 'psql'; ${text}`], async (person) => {
     await work((person as pg.Client & { processID: number }).processID);

@@ -7,7 +7,7 @@ import { testGateway } from '../setup/gateway.ts';
 const t = await testGateway();
 const { platformId } = t.platform;
 
-/** Returns a function that runs a statement for the platform, after a few runs that show its duration. */
+/** Returns a function that runs a statement for the platform, after two runs that make its duration known. */
 async function known(text: string, ...first: unknown[]) {
   const read = (...values: unknown[]) =>
     asPlatform(platformId, () => t.gateway.serving.readText(text, { values, planning: undefined }));
@@ -57,7 +57,7 @@ test('when a read fails, the other reads of its turn still succeed', async () =>
   expect(settled).toEqual([value('5'), failed, value('2'), failed, value('1')]);
 });
 
-test('no read waits for a statement that was slow before; it shares transactions again once it is fast', async () => {
+test('no read waits for a statement that was slow before; once fast, that statement shares transactions again', async () => {
   const fast = await known('select now()::text');
   const slow = await known('select concat(pg_sleep($1), pg_advisory_xact_lock($2), now())', 0.02, 1);
   const holder = await t.gateway.payments.database.pool.connect();

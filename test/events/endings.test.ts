@@ -54,7 +54,7 @@ test("a finished payment is shown immediately; the stream completes when the pay
   const t = await ownGateway();
   const scene = await t.platform.makeScene();
   const { id, transaction } = await t.platform.quote(usdToEur(scene));
-  // While this holds the sequencer's lock, no sequencer can proceed.
+  // While this connection holds the sequencer's lock, no sequencer can proceed.
   const holder = await t.owner.connect();
   await holder.query('select pg_advisory_lock($1)', [stepLock]);
   await t.platform.execute(id);

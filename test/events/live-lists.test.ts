@@ -24,7 +24,7 @@ function filterOf(field: string): GraphQLInputObjectType {
   return type;
 }
 
-/** Yields the messages of a stream, each reduced to the stream's field. */
+/** Yields the messages of a stream, keeping only the stream's own field of each. */
 async function* messagesOf(
   field: string,
   query: string,

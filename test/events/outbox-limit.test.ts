@@ -23,7 +23,7 @@ const write = (on: pg.Client, rows: number) =>
     [rows],
   );
 
-/** Runs a sequencing step. Returns the number of events that it has numbered and of pages that it has read. */
+/** Runs a sequencing step. Returns how many events it has numbered and how many pages it has read. */
 async function step(): Promise<{ count: number; pages: number }> {
   const before = await numbered();
   const { rows } = await sequencer.query('explain (analyze, buffers, format json) select sequence_outbox(100000)');

@@ -16,7 +16,7 @@ export const environment = {
   LOG_LEVEL: 'silent',
   // Leases last two seconds, and no endpoint is disabled within seven minutes.
   WEBHOOK_TIME_SCALE: '1000',
-  // A compile cache halves the CPU time of a start.
+  // A compile cache halves the CPU time of startup.
   NODE_COMPILE_CACHE: path.resolve('node_modules/.cache/faults'),
 };
 /** More than a client spends on all of its payments. */

@@ -1,10 +1,10 @@
 import type { Operation } from '../../src/domain/access/operations.ts';
 import type { Breach } from '../../src/domain/ledger/audit.ts';
 
-/** What a caller knows about a command in the end. */
+/** What a caller finally knows about a command. */
 export type Outcome =
   | 'succeeded'
-  /** The command was refused, got the response that nothing has happened, or never reached an instance. */
+  /** The command was refused, never reached an instance, or its response said that nothing has happened. */
   | 'refused'
   /** The caller gave up before it learned the outcome. */
   | 'unknown';

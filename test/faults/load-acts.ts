@@ -4,7 +4,7 @@ import type { Scene } from '../setup/scene.ts';
 import type { Command } from './history.ts';
 import type { Client } from './load.ts';
 
-/** Something that a client of the load does. */
+/** An action of a load client. */
 export type Act = (client: Client) => Promise<unknown>;
 
 /** The expected result of a payment: the change of the client's account balance, and the final status. */

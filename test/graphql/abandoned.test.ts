@@ -56,7 +56,7 @@ async function amounts(): Promise<unknown[]> {
 
 const openSocket = () => openRawSocket(t.url, t.platform.authorization);
 
-/** Sends two transfers over a socket. Returns the socket while the first of them is under way. */
+/** Sends two transfers over a socket. Returns the socket while the first of them is in progress. */
 async function transferOnSocket(firstIsUnderWay: () => Promise<void>) {
   const raw = await openSocket();
   raw.send({ id: '1', type: 'subscribe', payload: { query: twoTransfers, variables: variables() } });

@@ -178,7 +178,7 @@ describe('an invalid variable', () => {
     ['an unknown field', 'query ($v: AccountFilter) { accounts(filter: $v) { totalCount } }', { v: { x: 1 } }],
     ['no value where one is required', 'query ($v: ID!) { account(id: $v) { id } }', {}],
     ['null where a value is required', 'subscription ($v: ID!) { quoteUpdates(quoteId: $v) { cursor } }', { v: null }],
-    ['a number for text', 'subscription ($v: String) { transactionUpdates(after: $v) { cursor } }', { v: 1 }],
+    ['a number for a string', 'subscription ($v: String) { transactionUpdates(after: $v) { cursor } }', { v: 1 }],
   ] as const;
 
   test.each(wrong)(

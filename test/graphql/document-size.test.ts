@@ -67,7 +67,7 @@ test.each<[what: string, query: string, expected: Partial<DocumentSize>, more?: 
     { cost: 3, fields: 3, aliases: 1, tokens: 7 },
   ],
   ['each id of a list', '{ nodes(ids: ["1", "2", "3"]) { id ... on Customer { name } } }', { cost: 10 }],
-  ['repeated ids each time, since each is answered', '{ nodes(ids: ["1", "1"]) { id } }', { cost: 5 }],
+  ['repeated ids each time, since each gets a result', '{ nodes(ids: ["1", "1"]) { id } }', { cost: 5 }],
   ['an empty list as one id', '{ nodes(ids: []) { id } }', { cost: 2 }],
   ['one id that is not a list', '{ nodes(ids: "1") { id } }', { cost: 2 }],
   [
@@ -88,7 +88,7 @@ test.each<[what: string, query: string, expected: Partial<DocumentSize>, more?: 
     `{ nodes(ids: ["1", "2"]) { ... on Customer { friends(first: 5) ${ids} } } }`,
     { cost: 1 + 2 + 2 * (1 + 5 * 3) },
   ],
-  ['each value of a list in an argument, even if the answer has no list', '{ echo(values: [1, 2, 3]) }', { cost: 4 }],
+  ['each value of a list in an argument, even if the result has no list', '{ echo(values: [1, 2, 3]) }', { cost: 4 }],
   ['no mutations in a query', '{ version version }', { mutationFields: 0 }],
   [
     'directives in every place',

@@ -49,7 +49,7 @@ const ok = (type: string): Expected => ({ status: 200, type, body: data });
 const wrong = (status: number, code: string, type = response): Expected => ({ status, type, code });
 
 const mediaTypes: readonly Row[] = [
-  ['the type of GraphQL answers', { accept: response }, ok(response)],
+  ['the type of GraphQL responses', { accept: response }, ok(response)],
   ['the type that legacy clients accept', { accept: json }, ok(json)],
   ['no Accept', { headers: { accept: undefined } }, ok(json)],
   ['an empty Accept', { accept: '' }, ok(json)],
@@ -66,7 +66,7 @@ const mediaTypes: readonly Row[] = [
   ['an unknown type beside a lighter known one', { accept: `text/html, ${json};q=0.5` }, ok(json)],
   ['names in capitals', { accept: 'Application/GraphQL-Response+JSON' }, ok(response)],
   ['spaces around everything', { accept: ` ${response} ; q=1 , ${json} ; q=0.5 ` }, ok(response)],
-  ['the charset of the answer', { accept: `${response}; charset=utf-8` }, ok(response)],
+  ['the charset of the response', { accept: `${response}; charset=utf-8` }, ok(response)],
   [
     "urql's types",
     { accept: `${response}, application/graphql+json, ${json}, text/event-stream, multipart/mixed` },
@@ -155,8 +155,8 @@ const outcomes: readonly Row[] = [
   ],
   ['a variable without a value, from a legacy client', legacy(needsId), wrong(200, 'INVALID_INPUT', json)],
   ['an invalid document from a legacy client', legacy('{ nope }'), wrong(200, 'GRAPHQL_VALIDATION_FAILED', json)],
-  ['data beside errors', asking(partial), wrong(294, 'INVALID_INPUT')],
-  ['data beside errors, for a legacy client', legacy(partial), wrong(200, 'INVALID_INPUT', json)],
+  ['data alongside errors', asking(partial), wrong(294, 'INVALID_INPUT')],
+  ['data alongside errors, for a legacy client', legacy(partial), wrong(200, 'INVALID_INPUT', json)],
   ['an unknown hash', { body: { documentId: `sha256:${'0'.repeat(64)}` } }, wrong(400, 'PERSISTED_QUERY_NOT_FOUND')],
   ['wrong credentials', { headers: { authorization: 'Bearer x' } }, wrong(401, 'UNAUTHENTICATED')],
   [
@@ -368,7 +368,7 @@ describe('compression', () => {
   ];
 
   test.each(long)(
-    'a long answer to %s is compressed for those who accept it, and the same for all',
+    'a long response to %s is compressed for clients that accept it, with the same content for all',
     async (_name, ...to) => {
       const [path, sent] = to;
       const plain = await bytesOf(path, 'identity', sent);

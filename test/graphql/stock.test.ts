@@ -6,7 +6,9 @@ import { usdToEur } from '../setup/acts.ts';
 import { connect, type Data, testGateway } from '../setup/gateway.ts';
 import { nextOf } from '../setup/streams.ts';
 
-/** Tests reading only through graphql-js, Pothos' plug-ins and Prisma, with which oracle.test.ts compares. */
+/**
+ * Tests the reads that use only graphql-js, Pothos' plug-ins and Prisma, with which oracle.test.ts compares the others.
+ */
 
 const t = await testGateway({ SANDBOX_PACE_MS: 0 });
 const stock = await testGateway({ ROLE: 'serve', STOCK_READS: true }, t.databaseUrl);

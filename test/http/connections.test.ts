@@ -86,7 +86,7 @@ test('shutdown does not wait for unresponsive sockets or for connections without
   // From here on, the socket reads nothing, so it does not respond to a close.
   socket.pause();
   await t.stop();
-  // Requests in progress get five seconds, and then a warning. These connections have not sent any yet.
+  // Requests in progress get five seconds, and then a warning. These connections have not sent a request yet.
   expect(warnings.filter((line) => line.includes('shutdown'))).toEqual([]);
   for (const one of [silent, halfway, socket]) one.destroy();
 });

@@ -7,7 +7,7 @@ import { basicAuthorization } from '../../src/domain/access/tokens/api-tokens.ts
 import { testGateway } from '../setup/gateway.ts';
 import { openRawSocket } from '../setup/streams.ts';
 
-/** Tests the brake on invalid credentials. Each test uses its own address, and only the tests advance the clock. */
+/** Tests the limit on invalid credentials. Each test uses its own address, and only the tests advance the clock. */
 
 let now = 0;
 const settings = { WRONG_CREDENTIALS_PER_MINUTE: 6, TRUSTED_PROXIES: [parseRange('127.0.0.1')] };

@@ -16,7 +16,7 @@ import { openRawSocket } from '../setup/streams.ts';
 
 /** A client without credentials costs no more than a refusal, whatever it opens, requests or sends. */
 
-// The clock advances by a second each time it is read, so that no refusal is delayed for being one of many.
+// The clock advances by a second each time it is read, so that refusals are never frequent enough to be delayed.
 let clock = 0;
 const now = () => {
   clock += 1_000;

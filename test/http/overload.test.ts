@@ -281,7 +281,7 @@ const other = await few.newPlatform('other');
 describe('with three connections to the database', () => {
   const query = '{ customers { totalCount } }';
 
-  /** Runs six reads that wait for locked customers, `count` of them in the database, beside another platform. */
+  /** Runs six reads that wait for locked customers, `count` of them in the database, while another platform reads. */
   async function besideOther(count: number, run: () => Promise<Promise<unknown>[]>): Promise<void> {
     const lock = await lockedCustomers(few.databaseUrl);
     let ended = 0;

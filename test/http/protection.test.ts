@@ -21,7 +21,7 @@ const get = (path: string, headers: Readonly<Record<string, string>> = {}, of: {
 test.each([
   ['a GraphQL answer', '/graphql?query={viewer{kind}}', 200],
   ['a GraphQL refusal', '/graphql?query={', 400],
-  ['a REST answer', '/2025-10-13/customers', 200],
+  ['a REST response', '/2025-10-13/customers', 200],
   ['a REST refusal', '/2025-10-13/quotes/Quote:nothing', 404],
   ['readiness', '/health/ready', 200],
   ['a wrong path', '/nothing', 404],
@@ -209,7 +209,7 @@ async function preflight(url: string, origin: string, headers: readonly string[]
   return answer.headers;
 }
 
-test('outside the sandbox, a page from localhost is treated like any other foreign page', async () => {
+test('outside the sandbox, a page from localhost is treated like a page from any other site', async () => {
   for (const origin of ['http://localhost:5173', 'https://app.example']) {
     expect((await preflight(t.url, origin)).get('access-control-allow-origin')).toBeNull();
   }
@@ -306,7 +306,7 @@ describe('the sandbox, whose credentials are public', () => {
   });
 
   test.each(['127.0.0.1:4000', '127.8.8.8', 'localhost', 'LOCALHOST:80', 'gateway.localhost:1', '[::1]:4000'])(
-    'answers at %s',
+    'responds at %s',
     async (host) => {
       expect(await statusAt('/lab', host)).toBe(200);
       expect(await statusAt('/2025-10-13/docs', host)).toBe(200);
@@ -314,7 +314,7 @@ describe('the sandbox, whose credentials are public', () => {
   );
 
   test.each(['rebound.example', '192.0.2.7:4000', 'localhost.example', '127.0.0.1.example', '[::ffff:192.0.2.7]'])(
-    'does not answer at %s, a name that a foreign page can point to it',
+    'does not respond at %s, a name that another site could point at it',
     async (host) => {
       for (const path of ['/graphql', '/mcp', '/2025-10-13/docs', '/health/live'])
         expect(await statusAt(path, host)).toBe(421);

@@ -272,7 +272,7 @@ test('an instance that shuts down sends its delayed refusals', async () => {
   const stopping = await startTestGateway({ ROLE: 'serve' }, t.databaseUrl, { pace: { now: () => time } });
   const nothing = () => fetch(`${stopping.url}/nothing`).then(({ status }) => status);
   await Promise.all(Array.from({ length: 51 }, nothing));
-  // The clock goes back, so the next refusal would be delayed by nine seconds.
+  // The clock is set back, so the next refusal would be delayed by nine seconds.
   time = -9_000;
   const late = nothing();
   expect((await fetch(`${stopping.url}/health/live`)).status).toBe(200);

@@ -170,7 +170,7 @@ test.each([
   ['/graphql', { method: 'POST', body: '{"query":"{ customers { totalCount } }"}' }],
   ['/2025-10-13/customers', {}],
 ])(
-  'a request in progress at %s is answered after the port has closed, and its connection closed',
+  'a request in progress at %s gets its response after the port has closed, and its connection is closed',
   async (path, options) => {
     // Only this request waits for the locked customers.
     const stopping = await startTestGateway({ ROLE: 'serve' });

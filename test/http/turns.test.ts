@@ -81,7 +81,7 @@ test('an operation on a connection releases its turn while it waits for an exter
   first.release();
   await settled();
   expect(next.count).toBe(1);
-  // The operation continues without waiting, and both count.
+  // The operation continues without waiting for another turn, so both operations now count.
   first.retake();
   first.retake();
   first.end();

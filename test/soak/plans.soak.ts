@@ -26,7 +26,7 @@ test.each(
 });
 
 test.each(['many', 'few', 'none'] as const)(
-  'filtered by a subject with %s rows, a list of either API reads only the rows of that subject',
+  "in either API, a list filtered by a subject with %s rows reads only that subject's rows",
   async (size) => {
     expect(await readsTooMuchByName(t, scene.templates, size, rows)).toEqual([]);
   },

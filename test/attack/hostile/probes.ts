@@ -7,7 +7,7 @@ import { calls } from '../matrix/graphql-calls.ts';
 import { type Operation, requests } from '../matrix/rest-matrix.ts';
 import type { Things } from '../matrix/things.ts';
 
-/** A request, valid or not, over one transport. Its body is sent over the wire as is. */
+/** A request, valid or not, over one transport. Its body is sent as is. */
 export interface HttpProbe {
   readonly transport: 'JSON' | 'GET' | 'event stream' | 'REST';
   readonly method: string;
@@ -124,7 +124,7 @@ function drawOperation(choices: Choices, hostility: Hostility): Record<string, u
   return choices.oneIn(10) ? (spoilt(operation, choices, hostility) as Record<string, unknown>) : operation;
 }
 
-/** Draws counts and sums under many aliases, filtered by a value that is repeated thousands of times. */
+/** Draws an operation with many aliased counts and sums, filtered by a value that is repeated thousands of times. */
 function countless(choices: Choices): Drawn {
   const field = choices.oneOf([
     'transactionTotals(FILTER) { count amount { amount } }',

@@ -45,7 +45,7 @@ export async function tryStranger(
   const secrets = secretsOf(world.victim);
   for (const { where, operation, meaning, isCommand, isRepeated, send } of cells) {
     for (const named of victimsAt(world, meaning, operation, stranger.isOfPlatform)) {
-      // A key or a reusable name is foreign only at first use. After that, it is the stranger's own.
+      // Once the stranger has used a key or a reusable name, it is the stranger's own, so a second use proves nothing.
       if (isRepeated && (meaning === 'key' || takenTwice.has(named.what))) continue;
       const refused = fresh('refused');
       const ask = async (value: string) => {

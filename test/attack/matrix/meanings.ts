@@ -127,7 +127,7 @@ export type Meaning = readonly Kind[] | 'key' | 'node' | 'nothing';
  * @param owner the field, input type or operation that it belongs to
  */
 export function meaningOf(owner: string, name: string): Meaning {
-  // An input type of GraphQL is named after its operation, which REST usually has, too.
+  // A GraphQL input type is named after its operation, which usually exists in REST, too.
   const operation = owner.replace(
     /^(\w)(\w*)Input$/,
     (_all, first: string, rest: string) => first.toLowerCase() + rest,

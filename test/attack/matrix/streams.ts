@@ -5,7 +5,7 @@ import { type MatrixWorld, secretsOf } from './world.ts';
 
 /**
  * The streams over many objects, which anyone can open. They must reveal nothing about the victim's objects. Streams
- * that name a foreign object are refused (graphql-matrix.ts).
+ * that name someone else's object are refused (graphql-matrix.ts).
  */
 const streams = {
   events: '{ events { id type cursor } }',

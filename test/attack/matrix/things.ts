@@ -103,8 +103,8 @@ export async function makeThings(platform: TestPlatform, url: string): Promise<T
 }
 
 /**
- * Puts a value at a path into a request: into the first of these requests that has a value there or, if none has, into
- * the first that has the object around it.
+ * Sets the value at a path in one of these requests: the first that has a value there or, if none has, the first that
+ * has the enclosing object.
  */
 export function requestWith<Request extends object>(
   requests: readonly Request[],
