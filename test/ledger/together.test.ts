@@ -231,7 +231,7 @@ function registered(of: number): Group {
   return group({ insert: { account: [account] }, result: { type: 'Account', id } });
 }
 
-/** Optionally, the rail rechecks an external account, possibly together with a transfer. */
+/** A recheck of an external account by its rail, together with a transfer if `moves` is true. */
 const checked = (dueInMs: number | null, moves: boolean, of: number): Group => [
   ...group({ checks: [{ accountId: uuidIn(scenes[0].outsideUsd), dueInMs }] }),
   ...(moves ? move(of, 1n) : []),

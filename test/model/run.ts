@@ -18,7 +18,7 @@ const perWorld = 16;
 /** The number of sequences that run in parallel. Their commands are limited by background work, not by the CPU. */
 const lanes = 12;
 
-/** Settings under which nothing ends by itself, so that the model can predict what happens. */
+/** Settings under which no quote or approval expires by itself, so that the model can predict what happens. */
 const settings = {
   SANDBOX_PACE_MS: 0,
   // Opening a connection is slow on a busy machine, so the connections of all lanes are opened concurrently.

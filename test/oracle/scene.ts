@@ -30,7 +30,7 @@ export interface QuietScene {
   drop(): Promise<void>;
 }
 
-/** Longer than any test takes to read. */
+/** Longer than any test reads from the scene. */
 const neverMs = 3_600_000;
 
 /** Creates the scene with its own gateway, waits until no work is in progress, and stops that gateway. */

@@ -8,7 +8,9 @@ import { patient } from '../setup/locks.ts';
 import { readMaterial } from './material.ts';
 import { type Caller, makeQuietScene } from './scene.ts';
 
-/** An answer as received. The text is compared first, because it is nearly always unchanged. */
+/**
+ * A response as received. Callers compare `text` first, because it is nearly always unchanged, and rarely need `json`.
+ */
 export interface RawAnswer {
   readonly text: string;
   readonly json: () => Answer;

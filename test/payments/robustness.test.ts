@@ -12,7 +12,7 @@ import { usAccount } from '../setup/scene.ts';
 
 /** Misbehaving rails and damaged rows do not block other work, and nothing is lost. */
 
-/** This gateway only serves. The test does the background work itself, with rails of its own. */
+/** This gateway runs no workers. The test does the background work itself, with rails of its own. */
 const t = await testGateway({ ROLE: 'serve', SANDBOX_QUOTE_SECONDS: 1, SANDBOX_PACE_MS: 0 });
 const { platform } = t;
 const { payments } = t.gateway;
@@ -61,7 +61,7 @@ test('a rail that never answers for one order does not block other orders, and i
 });
 
 test.each([Number.NaN, Number.POSITIVE_INFINITY, 0.5, -3, 1e300])(
-  'an order is polled again even if its rail names %d ms until the next poll',
+  'an order is polled again even if its rail asks for the next poll in %d ms',
   async (checkInMs) => {
     const id = await send(103);
     await settleDueOrders(answering({ 103: () => Promise.resolve({ kind: 'pending', checkInMs }) }), 10);
@@ -184,7 +184,7 @@ test('a slow rail is polled for at most 32 orders at a time, so that none of the
 
 test('an order that keeps failing is retried at growing intervals of at most five minutes', async () => {
   const { owner: pool } = t;
-  // Neither the rail's answer nor the payment state that results from it is usable.
+  // The rail's response is invalid, and so is the payment state that results from it.
   const nonsense = { kind: 'nonsense' } as unknown as RailOutcome;
   const [unheard, unwritten] = [await send(107), await send(108)];
   await pool.query(`create function spoil() returns trigger language plpgsql as $$ begin raise exception 'spoilt'; end $$;

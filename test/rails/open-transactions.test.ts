@@ -13,7 +13,10 @@ import { slowAmount } from './returning-rail.ts';
 import { testRelay, testTwoGateways } from './two-gateways.ts';
 import { watch } from './watched-upstream.ts';
 
-/** No database transaction is open during a call to a provider; it could hold locks until the provider responds. */
+/**
+ * No database transaction is open during a call to a provider, because otherwise it could hold locks until the provider
+ * responds.
+ */
 
 /** The methods of the rail that were called, and those that were called while a transaction was open. */
 const called = new Set<string>();

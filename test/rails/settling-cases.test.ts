@@ -51,7 +51,7 @@ const fields = `status sentAmount { amount } receivedAmount { amount } source { 
 const transactionOf = (id: string) => platform.fieldsOf('transaction', id, fields);
 const statusOf = async (id: string): Promise<string> => (await transactionOf(id)).status;
 
-/** This gateway only serves. The test does the background work itself. */
+/** This gateway runs no workers. The test does the background work itself. */
 const t = await testGateway({ ROLE: 'serve' });
 const { platform } = t;
 Object.assign(sandboxOf(t.gateway.payments), provider.parts());

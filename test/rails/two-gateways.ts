@@ -80,7 +80,7 @@ export async function startTwoGateways(settings: object, overrides: Partial<Gate
       const { rows } = await upstream.owner.query(text, [platformId, uuidIn(id)]);
       return `ExternalAccount:${rows[0].id}`;
     },
-    /** Returns the upstream id of a customer's latest upstream counterpart. */
+    /** Returns the upstream id of the latest upstream customer that was created for a customer on this side. */
     async customerThere(id: string) {
       const text = 'select id from customer where platform_customer_id like $1 order by id desc limit 1';
       return `Customer:${(await upstream.owner.query(text, [`${uuidIn(id)}-%`])).rows[0].id}`;

@@ -26,7 +26,7 @@ export interface Played {
 /** Chooses one of the runnable actors. Not called if only one can run, unless `decidesAlways` is true. */
 export type Choose = (decision: number, ready: readonly string[]) => number;
 
-/** The failure of a schedule in which no actor can run, or in which one never returns. */
+/** Thrown when no actor of a schedule can run, or one never returns. */
 export class NoProgress extends Error {}
 
 interface Player {

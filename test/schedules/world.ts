@@ -81,7 +81,7 @@ export async function openWorld() {
       await gateway.stop();
     },
 
-    /** The test run's server is removed later, together with the broken world. */
+    /** Leaves a broken world behind, without stopping it. It is removed together with the test run's server. */
     async abandon(): Promise<void> {
       await scheduler.close();
       await client.end();

@@ -22,7 +22,10 @@ export function runToEnd(
   return spawnSync(command, args, { cwd: root, encoding: 'utf8', env, timeout: 50_000 });
 }
 
-/** Starts a gateway and waits until it is ready. DATABASE_URL names the tables' owner, who only migrates. */
+/**
+ * Starts a gateway and waits until it is ready. DATABASE_URL connects as the tables' owner, which is used only for
+ * migrations.
+ */
 export async function startChildGateway(
   environment: Readonly<Record<string, string>>,
   [command = '', ...args]: readonly string[] = program,

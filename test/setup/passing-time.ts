@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { vi } from 'vitest';
 import { type TestGateway, uuidIn, withoutTriggers } from './gateway.ts';
 
-/** Waits until the row is in the state that the statement changes, and changes it. */
+/** Repeats the statement until it changes the row, which may not be in the expected state yet. */
 function change({ databaseUrl }: TestGateway, text: string, id: string): Promise<void> {
   return withoutTriggers(databaseUrl, (client) =>
     vi.waitFor(

@@ -9,7 +9,7 @@ import { mutationDocument, mutationName, mutationVariables } from './documents.t
 import type { Answer, Data } from './gateway.ts';
 import { type Scene, usAccount } from './scene.ts';
 
-/** A socket that can be terminated while it opens, when the client does not handle its error. */
+/** A socket that can be terminated while it opens. The client does not handle the error that this causes. */
 class CuttableSocket extends WebSocket {
   constructor(...options: ConstructorParameters<typeof WebSocket>) {
     super(...options);

@@ -336,7 +336,7 @@ async function throughDisturbance(one: TestGateway, fleet: Fleet, name: string):
   for (let round = 0; round < rounds; round += 1) {
     await disturbances[name]?.(fleet);
     events = await newest();
-    // Until each has reconnected.
+    // Wait until every client has reconnected.
     await all((seen) => seen.includes(events.at(-1) ?? ''));
   }
   const rows: string[] = [];

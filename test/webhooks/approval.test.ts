@@ -127,7 +127,7 @@ test('a 202 response postpones the decision: a later decision by command is fina
   const { promise: asked, resolve } = Promise.withResolvers<void>();
   receiver.answer = (response, received) => {
     response.writeHead(isQuestion(received) ? 202 : 200).end();
-    // The end of the previous payment may still be reported here.
+    // The outcome of the previous payment may still be delivered here.
     if (isQuestion(received)) resolve();
   };
   const { id } = await announced(t.platform, scene);
@@ -229,7 +229,7 @@ test('one endpoint is asked and the others are notified; payments over bank rail
   const { deliveries } = await endpointUntil(t.platform, id, isTried);
   expect(deliveries.map(({ status }: Data) => status)).not.toContain('DELIVERED');
 
-  // Refuses only the webhook about the bank payment. The previous payment's end may still be reported here.
+  // Refuses only the webhook about the bank payment. The previous payment's outcome may still be delivered here.
   let failures = 1;
   receiver.answer = (response, received) =>
     response.writeHead(isQuestion(received) && failures-- > 0 ? 500 : 200).end();

@@ -91,7 +91,8 @@ test('a late failure does not count if the endpoint has succeeded or moved in th
   for (const response of late) response.writeHead(410).end();
   for (const { id } of [healthy, moved])
     await endpointUntil(serving.platform, id, ({ deliveries }) => deliveries[0].status === 'FAILED');
-  // The delivery ends once the outcome of its attempts is recorded. The test of the new URL is aborted.
+  // A delivery ends only once the outcomes of its attempts are recorded. Stopping the gateway aborts the test event to
+  // the new URL.
   await silent.until((received) => received.length === 1);
   await working.gateway.stop();
   for (const { id } of [healthy, moved]) {
