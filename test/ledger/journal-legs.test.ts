@@ -13,7 +13,7 @@ import { settledByHand } from '../setup/settled-by-hand.ts';
 
 const funded = 500_000n;
 const t = await testGateway();
-/** A platform that earns part of the fees. */
+/** A platform that earns a share of the fees. */
 const platform = await t.newPlatform('earning');
 await chargeFees(t, platform, 25n, '0.01');
 const scene = await platform.makeScene(funded);

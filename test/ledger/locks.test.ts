@@ -20,7 +20,7 @@ let scene: Scene;
 let quoted: Data;
 let holder: pg.Client;
 let client: pg.Client;
-// The plan that debits a frozen account and credits it again belongs to no payment.
+// One of the plans debits a frozen account and credits it again, without a payment.
 afterAll(() => t.stop([/^a journal without a payment is money that arrived from outside/]));
 beforeEach(async () => {
   scene = await t.platform.makeScene(10_000n);

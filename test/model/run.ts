@@ -106,7 +106,7 @@ function laneOn(gateway: TestGateway, sql: pg.Pool, stopped: () => boolean) {
     return real;
   }
 
-  /** Audits everything since the last audit while the other lanes continue, and closes the world. */
+  /** Audits everything since the last audit while the other lanes continue, and then closes the world. */
   async function close(): Promise<void> {
     if (!real) return;
     expect(await runAudit(gateway.gateway.payments.database)).toMatchObject({ breaches: [], storeError: undefined });

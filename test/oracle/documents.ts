@@ -61,7 +61,7 @@ const budget = { fields: 60, aliases: 18, directives: 12, cost: 900, depth: 12 }
 
 /**
  * Writes the document for these choices. The same choices give the same document, and zeros give the simplest one. If a
- * document costs more than the service allows, continues with the next one.
+ * document costs more than the service allows, the next one is tried.
  */
 export function drawDocument(schema: GraphQLSchema, choices: Choices, material: Material): DrawnDocument {
   for (;;) {

@@ -91,7 +91,7 @@ const usedKeys: readonly (readonly [string, string])[] = [
 const noted = (key: string, value: string) => ({ key, value });
 
 interface Customers {
-  /** The two customers who pay. */
+  /** The two customers who make payments. */
   readonly payers: readonly [Scene, Scene];
   readonly all: readonly string[];
 }

@@ -95,7 +95,7 @@ describe('an account at its maximum balance', () => {
 });
 
 describe('money in flight', () => {
-  test('counts toward the limit: of concurrent transfers-in, those that fit are accepted, and all of those end', async () => {
+  test('counts toward the limit: of concurrent transfers-in, those that fit are accepted, and all of those reach a final status', async () => {
     const scene = await t.platform.makeScene(0n);
     const part = most / 9n;
     const first = await bringIn(scene, 8n * part, { sandboxScenario: late });

@@ -113,7 +113,7 @@ function triesLocks(mistake: Mistake | undefined): boolean {
 
 /** Opens a rail for the provider, correct or with one mistake by its author. */
 function openRail(provider: Provider, mistake: Mistake | undefined): Rail {
-  /** Payments that only this process knows about. */
+  /** Payments that are known only to this process. */
   const sent = new Set<string>();
   const perform = async (order: RailOrder): Promise<RailOutcome> => {
     if (order.kind === 'COLLECTION' && provider.wasGivenBack(order.id))

@@ -35,7 +35,7 @@ async function quoted(from: string, to: string, amount: number): Promise<Data> {
   return made.transaction;
 }
 
-/** Every way in which money goes through the provider. */
+/** Every kind of payment that moves money through the provider. */
 const ways: Readonly<Record<string, (amount: number) => Promise<Data>>> = {
   'a payout': (amount) => move('transferOut', amount),
   'a collection': (amount) => move('transferIn', amount),

@@ -25,7 +25,7 @@ export interface Started {
   check(played: Played): Promise<void>;
 }
 
-/** Longer than a quote's lifetime, a platform's time to decide, and a lease. */
+/** Longer than a quote's lifetime, a platform's approval deadline, and a lease. */
 const longerThanAll = 301;
 const leaseEnds = 3;
 

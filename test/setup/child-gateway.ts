@@ -12,7 +12,7 @@ const root = path.resolve(import.meta.dirname, '../..');
 
 const program = [process.execPath, '--disable-warning=ExperimentalWarning', 'src/main.ts'];
 
-/** Runs a program of the service, by default the one that `npm start` runs, until it exits. */
+/** Runs one of the service's programs, by default the one that `npm start` runs, until it exits. */
 export function runToEnd(
   environment: Readonly<Record<string, string>>,
   { script = ['src/main.ts'], wrapper = [] }: { script?: readonly string[]; wrapper?: readonly string[] } = {},

@@ -33,7 +33,7 @@ export async function installClient(): Promise<InstalledClient> {
   const versions = { ...manifest.devDependencies, ...manifest.optionalDependencies, ...manifest.dependencies };
   await writeFile(path.join(folder, 'package.json'), '{ "type": "module" }');
   const named = [...beside, ...types].map((name) => `${name}@${versions[name]}`);
-  // First the command from the package's README, and then a command for the app's other packages.
+  // First runs the command from the package's README, and then installs the app's other packages.
   const page = readFileSync(path.join(root, 'src/apps/client/README.md'), 'utf8');
   const [, own = ''] = /^ {4}npm install (.*)$/m.exec(page) ?? [];
   for (const packages of [own.replace('…', root).split(' '), named])

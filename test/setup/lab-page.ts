@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { expect, vi } from 'vitest';
 
 export function labOf(page: Page) {
-  // Only the visible lines, because the editor also has hidden copies of its text.
+  // Reads only the visible lines, because the editor also has hidden copies of its text.
   const result = page.locator('.result-window .view-lines');
   const events = page.locator('.lab-events li');
   const tab = (title: string) => page.getByRole('tab', { name: new RegExp(`^\\d+ ${title}$`) });

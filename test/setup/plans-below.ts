@@ -20,7 +20,7 @@ const tables: Readonly<Record<string, FilledTable>> = {
   transactionTotals: 'transaction',
 };
 
-/** A list in the schema, below a parent type. If it takes a filter but is not paged, it sums its rows. */
+/** A list in the schema, below a parent type. If it takes a filter but is not paged, it returns sums over its rows. */
 type ListBelow = (typeof listsBelow)[number];
 
 /** Every list of the schema below a parent: its fields that are paged or take a filter. */

@@ -10,7 +10,7 @@ interface Torture {
   readonly customers: number;
   readonly seconds: number;
   readonly rate: number;
-  /** How often the sequencing process is killed. */
+  /** How many times the sequencing process is killed. */
   readonly kills: number;
 }
 

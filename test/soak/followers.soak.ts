@@ -31,7 +31,7 @@ import type { Scene } from '../setup/scene.ts';
 import { changesAfter, makeChanges, makeCustomers, until } from '../setup/torture.ts';
 
 // Apps follow streams while connections and instances fail: apps with the client package, each of which passes its own
-// `after`, and apps with stock libraries, which resume without any code of their own.
+// `after`, and apps with stock libraries, which resume without custom code.
 
 /** How often each kind of disturbance occurs. */
 const rounds = Number(process.env.SOAK_ROUNDS ?? 5);

@@ -29,13 +29,13 @@ const cycles = Number(process.env.NEIGHBOUR_ROUNDS ?? 10);
 const roundMs = 4_000;
 /** How many rounds are run in a row, so that each storm lasts longer and storms are started less often. */
 const roundsInTurn = 2;
-/** How long before its round a polite sender begins, and how long after a storm a round begins. */
+/** How long a polite sender runs before its round, and how long after a storm the next round begins. */
 const leadMs = 1_000;
-/** How long before its round a storm begins: longer than a refusal is delayed. */
+/** How long a storm runs before its round, which is longer than refusals are delayed. */
 const stormLeadMs = 13_000;
 /** The maximum share of one processor that other processes may use in a round. */
 const mostOfOthers = Number(process.env.NEIGHBOUR_OTHERS ?? 0.05);
-/** The promise: the maximum ratio between the p99 with a storm and the p99 without a storm, under the same limit. */
+/** The promised maximum ratio between the p99 with a storm and the p99 without one, under the same limit. */
 const most = 1.2;
 /** How many wrong credentials an address may try in a minute. */
 const wrongPerMinute = 100;

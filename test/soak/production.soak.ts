@@ -31,7 +31,10 @@ function machineTrouble(): string | undefined {
 /** A new Debian machine with systemd, in a container that shares this machine's network. */
 type Machine = Awaited<ReturnType<typeof startMachine>>;
 
-/** The certificates that this machine trusts, because its network may have its own certificate authority. */
+/**
+ * The certificates that this machine trusts, which the new machine needs if the network has its own certificate
+ * authority.
+ */
 const trusted = '/etc/ssl/certs/ca-certificates.crt';
 
 /** Boots a machine with this Debian release. Its scripts find this repository's last commit at `$REPOSITORY`. */
@@ -107,7 +110,7 @@ const trouble = machineTrouble();
 if (trouble) console.log(`skipped: ${trouble}`);
 
 const page = readFileSync(path.join(root, 'docs/production.md'), 'utf8');
-/** The ports that the page uses, which must be free because the new machine shares this one's network. */
+/** The ports that the page uses, which must be free because the new machine shares this machine's network. */
 const ports = [80, 4001, 4002, 5432, 5433, 6432, 9090, 9461, 9462];
 
 /** The steps of the page: their headings, and what to run. */

@@ -50,7 +50,10 @@ export const isAttempted = ({ deliveries }: Data): boolean => deliveries[0]?.att
 
 const lookAgainMs = 20;
 
-/** Polls an endpoint until it is as expected, because its row is written only after the receiver has seen a request. */
+/**
+ * Polls an endpoint until it is as expected, because a request reaches the receiver before the endpoint's row is
+ * updated.
+ */
 export async function endpointUntil(
   platform: TestPlatform,
   id: string,

@@ -8,7 +8,7 @@ import { answer, ownReceiver, type Received, verify } from './receiver.ts';
 
 const t = await testGateway();
 
-/** Waits until this many balance changes of an account have their feed positions. */
+/** Waits until this many balance changes of an account have been assigned feed positions. */
 async function feedHas(accountId: string, changes: number): Promise<void> {
   const { prisma } = t.gateway.payments.database;
   const where = { type: 'ACCOUNT_STATUS', accountId: uuidIn(accountId) } as const;

@@ -80,7 +80,9 @@ describe('a backward step of the clock', () => {
     rail_connection: `(platform_id, sealed, deposits_due_at) values (uuid_v7(), '', $due)`,
   };
 
-  /** Inserts a row that is due after this interval. Returns by how many minutes a backward clock step moves it. */
+  /**
+   * Inserts a row that is due after this interval. Returns by how many minutes a backward step of the clock shifts it.
+   */
   async function movedBy(table: string, after: string, step: string): Promise<number> {
     const row = waiting[table]?.replace('$due', `now() + interval '${after}'`);
     const column = table === 'rail_connection' ? 'deposits_due_at' : 'due_at';

@@ -31,7 +31,7 @@ export interface Asked {
 type Field = GraphQLField<unknown, unknown>;
 
 /**
- * Writes documents that select each field of each type, by the shortest path, and each list with each filter. Root
+ * Writes documents that select each field of each type, along the shortest path, and each list with each filter. Root
  * lists are also selected with two and three filters. A list below a parent is read for the parent to which all rows
  * belong.
  */
