@@ -124,7 +124,7 @@ test('a plan that has waited longer than the connection timeout is not started',
   expect(begun).toEqual(['first', 'last']);
 });
 
-/** Builds two lanes whose transactions the test ends. */
+/** Builds two lanes. The test decides when their transactions finish. */
 function lanesByHand() {
   const begun: string[] = [];
   const ends = new Map<string, () => void>();

@@ -18,7 +18,7 @@ const platform = await t.newPlatform('earning');
 await chargeFees(t, platform, 25n, '0.01');
 const scene = await platform.makeScene(funded);
 
-/** Pays a quote from the scene's account, and waits until the payment has ended. */
+/** Pays a quote from the scene's account, and waits until the payment has reached a final status. */
 async function payQuote(sandboxScenario?: object, to: string = scene.outsideEur, end?: string): Promise<Data> {
   const after = await platform.feedEnd();
   const made = await platform.quote(between(scene.usd, to, 10_000, { immediatelyExecute: true, sandboxScenario }));

@@ -146,7 +146,7 @@ const cases: Readonly<Record<string, () => Case | Promise<Case>>> = {
 };
 
 test.each(Object.entries(cases))(
-  'a plan waits for a transaction that %s, and is refused for the new state',
+  'a plan waits for a transaction that %s, and is refused because of the new state',
   async (_who, made) => {
     const [table, id, change, plan, refusal] = await made();
     expect(await refusalAfter(table, id, change, plan)).toMatchObject(refusal);
@@ -251,7 +251,7 @@ test('a plan waits while the account that it debits is being frozen, and then ta
   const plan: Plan = { journals: [{ kind: 'transfer', legs }] };
   const frozen = { code: 'ACCOUNT_FROZEN', kind: 'INTERNAL', id, customerId: uuidIn(scene.customerId) };
   expect(await refusalAfter('account', id, 'frozen_at = clock_ms()', plan)).toEqual(frozen);
-  // A plan that credits as much as it debits succeeds, so that payments in progress can end.
+  // A plan that credits as much as it debits succeeds, so that payments in flight can finish.
   const back = legs.map((leg) => ({ ...leg, amount: -leg.amount }));
   const through: Plan = { journals: [{ kind: 'transfer', legs: back }, ...(plan.journals ?? [])] };
   expect(await commitPlanOn(client, t.platform.platformId, through)).toMatchObject({ kind: 'done' });

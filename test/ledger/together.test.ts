@@ -46,7 +46,8 @@ const much = collection(1, 4_600_000_000_000_000n, true);
 const { transaction: [made] = [], rail_order: [order] = [] } = much[0]?.plan.insert ?? {};
 /** A payment in flight to the second scene's account, worth half of an account's maximum. */
 const coming = { id: made?.id ?? '', order: order?.id ?? '' };
-// Two policies: one for a customer, which some of its payments use up, and one that both customers' payments share.
+// Two policies: one for a customer, which that customer's payments sometimes use up, and one that both customers'
+// payments share.
 const limits = [
   [{ period: 'DAY', currency: 'USD', amount: { units: 400 } }],
   [

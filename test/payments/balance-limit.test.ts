@@ -240,7 +240,7 @@ describe('a refund', () => {
   });
 });
 
-test('in random histories near the maximum, only refunds exceed it, and every payment ends', async () => {
+test('in random histories near the maximum, only refunds exceed it, and every payment reaches a final status', async () => {
   const step = fc.record({
     kind: fc.constantFrom('fund', 'in', 'out', 'outFailing'),
     share: fc.integer({ min: 1, max: 9 }),

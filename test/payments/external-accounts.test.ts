@@ -68,7 +68,7 @@ describe.each(kinds)('$kind', ({ kind, type, currency, right, isOwned }) => {
   });
 });
 
-describe('the form descriptions for screens', () => {
+describe('the form descriptions for user interfaces', () => {
   test('agree with the validation of each type: valid fields fit, and invalid ones do not', async () => {
     const { externalAccountForms } = await platform.ask(`{ externalAccountForms { ${formFields} } }`);
     expect(externalAccountForms.map(({ inputField }: Data) => inputField).sort()).toEqual(

@@ -141,7 +141,7 @@ test('the command refuses a payment whose rail reported a different amount, unti
 });
 
 test.each(['payment', 'pull'] as const)(
-  'a worker that learns of a settled %s after a person ended it changes nothing and opens a case',
+  'a worker that learns of a settled %s after an operator ended it changes nothing and opens a case',
   async (kind) => {
     const before = await platform.balanceOf(scene.usd);
     const id = kind === 'payment' ? await slowPayment(320) : await slowPulled();

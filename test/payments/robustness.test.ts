@@ -103,7 +103,7 @@ test.each([
   ['settled', 'failed', 'FAILED'],
   ['failed', 'settled', 'COMPLETED'],
 ] as const)(
-  'a report of %s by a rail for an order that the ledger has as %s is logged for a person',
+  'a report of %s by a rail for an order that the ledger has as %s is logged for an operator',
   async (late, first, stands) => {
     const answer = (kind: 'settled' | 'failed'): RailOutcome =>
       kind === 'settled' ? { kind } : { kind, explanation: 'refused by the bank' };
@@ -144,7 +144,7 @@ test('an order reported as settled and then as failed stays settled, and has a s
   await work();
 });
 
-test('a payment whose rail reports a different amount opens a case, and ends once the amount is right', async () => {
+test('a payment whose rail reports a different amount opens a case, and is completed once the amount is right', async () => {
   const id = await send(110);
   const settled = (amount: bigint) => answering({ 110: () => Promise.resolve({ kind: 'settled', amount }) });
   await settleDueOrders(settled(109n), 10);
@@ -238,7 +238,7 @@ test('a collected amount that does not fit is FAILED only once the rail has retu
   expect(await platform.balanceOf(other.usd)).toBe(1n);
 });
 
-test('a quote that cannot be expired neither occupies the expiry nor delays other work', async () => {
+test('a quote that cannot be expired neither blocks the expiry of others nor delays other work', async () => {
   // A separate gateway, because another test stops the clock of the process.
   const { platform: busy, gateway, databaseUrl } = await ownGateway({ SANDBOX_QUOTE_SECONDS: 1 });
   const own = await busy.makeScene();
@@ -247,11 +247,11 @@ test('a quote that cannot be expired neither occupies the expiry nor delays othe
     withoutTriggers(databaseUrl, (client) =>
       client.query('update transaction set status = $1 where id = $2', [status, uuidIn(spoiled.transaction.id)]),
     );
-  // Simulates a bug that bypasses the triggers: the quote is still pending, but its transaction has ended.
+  // Simulates a bug that bypasses the triggers: the quote is still pending, but its transaction has a final status.
   await write('EXPIRED');
   const looks = vi.spyOn(gateway.payments.database.pool, 'query');
   const sound = await busy.quote(usdToEur(own));
-  // This payment ends a second after the quotes have expired.
+  // This payment settles a second after the quotes have expired.
   const { id } = await busy.transfer('transferOut', own, 100, { sandboxScenario: { delayMs: 2_000 } });
   expect(await busy.ended(sound.transaction.id)).toMatchObject({ status: 'EXPIRED' });
   expect(await busy.ended(id)).toMatchObject({ status: 'COMPLETED' });

@@ -86,7 +86,7 @@ test('a rail is a separate module, with its own settings for each environment an
   expect(connectedRail(payments, { platformId: first, environment: 'SANDBOX' })?.name).toBe('sandbox');
 });
 
-test('a single platform can have a rail, while the others of its environment have none', async () => {
+test('a single platform can have a rail while others in its environment have none', async () => {
   const module = await write(rateRail);
   const platforms = { [`Platform:${first}`]: { module, settings: { rate: '3', log: path.join(directory, 'log') } } };
   const payments = await open({ PRODUCTION: { platforms } });

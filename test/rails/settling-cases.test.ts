@@ -82,7 +82,7 @@ async function named(): Promise<readonly unknown[]> {
 
 const notZero = (map: ReadonlyMap<string, bigint>) => [...map].filter(([, amount]) => amount !== 0n).sort();
 
-/** Processes a payment until it has ended, settling each of its cases by hand. Returns the number of cases. */
+/** Processes a payment until it is COMPLETED, settling each of its cases by hand. Returns the number of cases. */
 async function toEnd(id: string): Promise<number> {
   for (let cases = 0; ; ) {
     await work();

@@ -107,7 +107,7 @@ export async function startTwoGateways(settings: object, overrides: Partial<Gate
   };
 }
 
-/** Connects a platform through a relay, which forwards each of upstream's webhooks `times` times or holds it back. */
+/** Connects a platform through a relay, which forwards each of upstream's webhooks `times` times or withholds it. */
 export async function testRelay(two: TwoGateways, times = 1) {
   const shop = await two.connected('shop');
   const passOn: Receiver['answer'] = (response, received) => {

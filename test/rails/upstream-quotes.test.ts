@@ -128,7 +128,7 @@ test('an unexecuted quote expires on both sides, and is not a difference', async
   await expectReconciled();
 });
 
-/** Executes a quote for which upstream takes `more` than locked. Waits until that is a case for an operator. */
+/** Executes a quote for which upstream takes `more` than locked. Waits until a case for an operator is open. */
 async function taken(more: bigint) {
   const made = await platform.quote(receiving(slowAmount));
   const { there } = await two.quotesOf(made.id);

@@ -12,7 +12,7 @@ import { transferOut } from '../../src/domain/transfers/transfers.ts';
 import type { Actor, Played } from './scheduler.ts';
 import type { World } from './world.ts';
 
-/** A race between actors. Every schedule plays it on new rows. */
+/** A race between actors. Each schedule plays the race on new rows. */
 export interface Race {
   readonly name: string;
   prepare(world: World): Promise<Started>;

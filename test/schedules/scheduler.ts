@@ -231,7 +231,7 @@ function interceptQueries(intercept: Intercept): () => void {
         original.call(this, text, ...rest.map((each) => (each === callback ? done : each)));
         return;
       }
-      // The actor continues first, so that it is at its next statement when the scheduler sees the result.
+      // The actor continues first, so that it has reached its next statement when the scheduler gets the result.
       const settle = (then: (value: unknown) => void) => (value: unknown) => {
         then(value);
         setImmediate(answered);

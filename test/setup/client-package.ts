@@ -6,7 +6,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { onTestFinished } from 'vitest';
 
-/** The client package as a user gets it, packed and then installed by npm into an empty project. */
+/** The client package as users get it: packed, and installed by npm into an empty project. */
 
 export const root = path.resolve(import.meta.dirname, '../..');
 export const run = promisify(execFile);

@@ -262,7 +262,7 @@ export async function fillTables(
   for (const table of filledTables) {
     await t.owner.query(`${as === undefined ? 'vacuum ' : ''}analyze ${table}`);
     if (as === undefined) continue;
-    // The planner takes the density of rows from this, and multiplies it by the number of the table's pages.
+    // The planner derives the density of rows from this, and multiplies it by the table's number of pages.
     await t.owner.query('update pg_class set reltuples = $1 where oid = $2::regclass', [as, table]);
   }
 }

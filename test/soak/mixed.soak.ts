@@ -15,7 +15,7 @@ const minute = 60_000;
 /** The duration: SOAK_SECONDS, by default half an hour. */
 const seconds = Number(process.env.SOAK_SECONDS ?? 1_800);
 const clients = 8;
-/** How long a client pauses after each act: this soak looks for leaks and does not measure throughput. */
+/** How long a client pauses after each act. This soak looks for leaks and does not measure throughput. */
 const restMs = 40;
 
 /** What a process uses: memory in MiB, open files and sockets, and connections to the database. */

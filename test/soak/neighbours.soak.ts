@@ -143,7 +143,7 @@ async function beside(job: Storm, all: Answers, work: () => Promise<void>): Prom
   storm.send('end');
   const [answers] = (await once(storm, 'message')) as [Answers];
   for (const [answer, count] of Object.entries(answers)) all[answer] = (all[answer] ?? 0) + count;
-  // First let the service finish what the storm has left behind, such as payments in flight and memory to be freed.
+  // Let the service finish what the storm has left behind, such as payments in flight and memory to be freed.
   await delay(leadMs);
 }
 

@@ -70,7 +70,7 @@ async function startMachine(release: string) {
       if (!first) throw new Error('the machine has not begun to boot');
       const inside = ['-t', first, '-m', '-u', '-i', '-p', '-C', '--', 'sh', '-eu'];
       const running = run('nsenter', inside, { env: environment, maxBuffer });
-      // If a process exits before it has read its script, its exit code says so.
+      // Ignores write errors: if a process exits before it has read its script, its exit code reports that.
       running.child.stdin?.on('error', () => undefined);
       running.child.stdin?.end(script);
       const { stdout } = await running.catch(({ stdout = '', stderr = '' }: { stdout?: string; stderr?: string }) => {
@@ -82,7 +82,7 @@ async function startMachine(release: string) {
       await machine.run('systemctl poweroff --force').catch(() => undefined);
       const first = leader();
       const timer = setTimeout(() => {
-        // Ends everything that runs in the machine.
+        // Kills all processes in the machine.
         if (first) process.kill(Number(first), 'SIGKILL');
         container.kill('SIGKILL');
       }, 20_000);

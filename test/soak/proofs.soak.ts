@@ -92,8 +92,8 @@ describe.skipIf(!hasChecker)('the real functions', () => {
     for (let seed = 1; seed <= replays; seed += 1) {
       const { steps, status, answers } = simulate(replayed, seed);
       const actors = steps.map((step) => step.slice(0, step.indexOf(':')));
-      // The actor that the model names next must be able to run. If the model names none, this race has nothing to
-      // choose.
+      // The actor that the model names next must be able to run. If the model names none, no choice is possible in this
+      // race.
       const choose = (decision: number, ready: readonly string[]) => {
         const position = ready.indexOf(actors[decision] ?? '');
         if (position === -1)

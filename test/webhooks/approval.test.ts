@@ -24,7 +24,7 @@ const announced = (platform: TestPlatform, { customerId }: Scene): Promise<Data>
 const about = (id: string) => (one: Received) => one.body.transaction?.id === id;
 const isQuestion = ({ body }: Received) => body.transaction?.status === 'PENDING';
 
-/** Returns the delivery of the last approval request once it has ended. */
+/** Returns the delivery of the last approval request once no further attempt is pending. */
 async function lastQuestion(): Promise<Data> {
   const isOver = (one: Data) => one.deliveries.every(({ status }: Data) => status !== 'PENDING');
   const { deliveries } = await endpointUntil(t.platform, endpoint.id, isOver);
@@ -32,7 +32,9 @@ async function lastQuestion(): Promise<Data> {
   return deliveries.findLast(({ event }: Data) => event.id === ids.at(-1));
 }
 
-/** Announces a payment and responds to the approval request. Returns the ended payment, with its reason. */
+/**
+ * Announces a payment and responds to the approval request. Returns the payment in its final status, with the reason.
+ */
 async function decided(how: Answer): Promise<Data> {
   // The payment's outcome is sent as well, which every receiver accepts.
   receiver.answer = (response, received, request) =>

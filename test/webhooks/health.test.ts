@@ -21,7 +21,7 @@ test("a receiver's Retry-After is respected, up to a day", async () => {
     const { id } = await createEndpoint(slow.platform, { url: receiver.url });
     const { deliveries } = await endpointUntil(slow.platform, id, isAttempted);
     const [{ attempts, nextAttemptAt }] = deliveries;
-    // The wait begins when the attempt ends.
+    // The delay starts at the end of the attempt.
     return Date.parse(nextAttemptAt) - Date.parse(attempts.at(-1).at) - attempts.at(-1).durationMs;
   };
   expect(await pauseAfter({ 'retry-after': '3600' })).toBe(scaled(3_600));

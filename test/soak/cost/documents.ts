@@ -57,7 +57,7 @@ export function askedFields(schema: GraphQLSchema, material: Material, parents: 
   return asked;
 }
 
-/** Writes the document around a field. ROWS stands for the size of the first list; the lists below it have 2 rows. */
+/** Writes the document around a field. ROWS stands for the size of the first list. Lists nested in it have 2 rows. */
 type Around = (inner: string) => string;
 
 function waysToTypes(schema: GraphQLSchema, material: Material): Map<GraphQLObjectType, Around> {
