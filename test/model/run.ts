@@ -90,7 +90,7 @@ async function runOn(
 
 /**
  * Returns a lane, which runs sequences one after the other and opens a new world after every few of them. It stops once
- * `stopped` returns true: another lane has found a difference and must shrink its sequence.
+ * `stopped` returns true, because another lane has then found a difference and must shrink its sequence.
  */
 function laneOn(gateway: TestGateway, sql: pg.Pool, stopped: () => boolean) {
   let real: Real | undefined;

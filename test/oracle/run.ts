@@ -20,7 +20,7 @@ export class Figures {
   refused = 0;
   /** All requests, including repeats. */
   requests = 0;
-  /** The fields that were compared with a value, as `Type.field`. */
+  /** The fields that had a value when they were compared, as `Type.field`. */
   seen = new Set<string>();
 }
 
@@ -118,8 +118,7 @@ let checks = 0;
 async function check(world: OracleWorld, asked: Case, figures: Figures): Promise<void> {
   const { operationName, variables, callers, isRepeated } = asked;
   checks += 1;
-  // The comment makes the document new to the service, so that a fault cached with an earlier document does not show up
-  // again.
+  // The comment makes the document new to the service, so that no fault cached for an earlier one recurs.
   const query = `${asked.query}\n# ${checks}`;
   figures.documents += 1;
   const firsts: Asked[] = [];

@@ -8,9 +8,7 @@ import { patient } from '../setup/locks.ts';
 import { readMaterial } from './material.ts';
 import { type Caller, makeQuietScene } from './scene.ts';
 
-/**
- * A response as received. Callers compare `text` first, because it is nearly always unchanged, and rarely need `json`.
- */
+/** A response as received. `text` is compared first, because a repeated response is nearly always the same. */
 export interface RawAnswer {
   readonly text: string;
   readonly json: () => Answer;

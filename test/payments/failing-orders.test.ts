@@ -38,7 +38,7 @@ async function slowPulled(): Promise<string> {
 const byHand = { operator: { ...tester, by: 'Ada' }, withoutAsking: false };
 const casesOf = async (id: string) =>
   (await listCases(payments.database)).filter(({ transactionId }) => uuidIn(id) === transactionId);
-/** Returns the payment without its timeline: no sequencer runs here. */
+/** Returns the payment without its timeline, because no sequencer runs in this test. */
 const transactionOf = (id: string) =>
   platform.fieldsOf('transaction', id, 'id status failureReason refund { amount { amount } settledAt }');
 const openOrders = (id: string) =>

@@ -9,8 +9,7 @@ import { connect, type TestPlatform } from '../setup/gateway.ts';
 import { isOnPath } from '../setup/programs.ts';
 import { startTwoGateways, type TwoGateways } from './two-gateways.ts';
 
-// The setup in docs/growing.md: two installations with separate databases, behind one HAProxy that routes by their host
-// names.
+// The setup in docs/growing.md: two installations with separate databases, behind one HAProxy that routes by host name.
 
 /** The host names in the example, and the names that replace them in this test, which resolve to this machine. */
 const hosts = { 'north.pay.example': '127.0.0.1', 'south.pay.example': 'localhost' };

@@ -10,10 +10,7 @@ import { openDatabase } from '../../src/infra/database/database.ts';
 import { ConfigError, readConfig } from '../../src/server/config.ts';
 import { openPayments } from '../../src/server/gateway.ts';
 
-/**
- * Rails are modules named in the setting RAILS. They are checked at startup, which fails if a module or a setting is
- * faulty.
- */
+/** Rails are modules named in the setting RAILS. They are checked at startup, which any fault aborts. */
 
 const directory = await mkdtemp(path.join(os.tmpdir(), 'rails-'));
 afterAll(() => rm(directory, { recursive: true }));

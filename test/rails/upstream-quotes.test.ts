@@ -287,7 +287,7 @@ test('following docs/rails.md to the letter puts a gateway in front of an upstre
     'rails check acme',
     'rails connect acme',
   ]);
-  // Step 1: an upstream token, and money there.
+  // Step 1: an upstream token and an upstream balance.
   const own = await upstream.newPlatform('acme');
   await own.fund(await own.ownAccount('USD'), 70_000n);
   const { clientId, secret } = credentialsIn(own.authorization);

@@ -22,10 +22,7 @@ export function runToEnd(
   return spawnSync(command, args, { cwd: root, encoding: 'utf8', env, timeout: 50_000 });
 }
 
-/**
- * Starts a gateway and waits until it is ready. DATABASE_URL connects as the tables' owner, which is used only for
- * migrations.
- */
+/** Starts a gateway and waits until it is ready. Only migrations connect as the tables' owner (DATABASE_URL). */
 export async function startChildGateway(
   environment: Readonly<Record<string, string>>,
   [command = '', ...args]: readonly string[] = program,

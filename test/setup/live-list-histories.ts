@@ -206,7 +206,7 @@ interface World {
   readonly quotes: string[];
 }
 
-/** Takes a step. If it is refused, as when an expired quote is executed, it changes nothing. */
+/** Takes a step. A refused step, such as the execution of an expired quote, changes nothing. */
 async function take({ platform, scene, customers, quotes }: World, { act: what, at }: Step): Promise<void> {
   const customerId = customers[at % customers.length] ?? '';
   numbers += 1;

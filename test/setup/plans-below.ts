@@ -101,10 +101,7 @@ function enumValuesOf({ type }: GraphQLInputField): readonly string[] | undefine
 
 const page = '{ edges { node { id } cursor } pageInfo { hasNextPage hasPreviousPage } }';
 
-/**
- * Returns the arguments with which a list reads too many rows, or leaves the choice of generic or custom plans to
- * Postgres.
- */
+/** Returns the arguments with which a list reads too many rows, or lets Postgres choose the kind of plan. */
 export async function readsTooMuch(
   t: TestGateway,
   list: ListBelow,

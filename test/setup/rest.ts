@@ -95,7 +95,7 @@ function responseValidators(document: Data) {
     path,
     form: new RegExp(`^${path.replace(/\{[^}]+\}/g, '[^/]+').replace(/[.$]/g, '\\$&')}$`),
   }));
-  // Fixed paths first, as in the router.
+  // Fixed paths are tried first, as in the router.
   paths.sort((a, b) => Number(a.path.includes('{')) - Number(b.path.includes('{')));
 
   const fault = (pointer: string, value: unknown) => {

@@ -65,10 +65,7 @@ export class Statements {
   }
 }
 
-/**
- * Starts a second gateway on another gateway's database. It runs no workers, so that only the statements of requests
- * are counted.
- */
+/** Starts a second gateway on another gateway's database. It runs no workers, so only requests are counted. */
 export async function countedGateway(beside: TestGateway, overrides: Parameters<typeof startTestGateway>[0] = {}) {
   const { url, gateway, stop } = await startTestGateway({ ROLE: 'serve', ...overrides }, beside.databaseUrl);
   const { platformId, authorization } = beside.platform;

@@ -274,7 +274,7 @@ const fetchEventSource: StockClient = {
   },
 };
 
-/** All clients that can run here. The one in a browser needs Debian's chromium, or CHROMIUM_PATH. */
+/** All clients that can run here. The browser client needs Debian's chromium, or CHROMIUM_PATH. */
 const stockClients: readonly StockClient[] = [
   ...[graphqlWs, apolloClient, urql, relay, graphqlSse],
   ...(browserPath === undefined ? [] : [fetchEventSource]),

@@ -50,10 +50,7 @@ type Way = keyof typeof ways;
 
 const neighbours = {
   calm: { readsPerSecond: 200, paymentsPerSecond: 0 },
-  /**
-   * On its own, this platform uses about a third of two cores. At twice this rate, its p99 varies tenfold even without
-   * a storm.
-   */
+  /** On its own, it uses about a third of two cores. At twice this rate, p99 varies tenfold even without a storm. */
   busy: { readsPerSecond: 150, paymentsPerSecond: 50 },
 } as const;
 type Neighbour = keyof typeof neighbours;
@@ -74,10 +71,7 @@ const child = await startChildGateway({
   CLIENT_TOKEN_KEY: 'a key that only this soak uses, for nothing else',
   SECRET_KEY: randomBytes(32).toString('base64'),
 });
-/**
- * Runs a program only on idle processors, because the clients of a real storm take no CPU time from the service. Linux
- * only.
- */
+/** Runs a program only on idle cores, because a real storm's clients take no CPU time from the service. Linux only. */
 const whenIdle = ['chrt', '--idle', '0'];
 const storm = start('storm.ts', whenIdle);
 const calmClient = start('calm.ts');
@@ -156,8 +150,7 @@ async function measure(neighbour: Neighbour, kind: Kind, way: Way) {
   const { authorization } = stormy;
   const { usd: from, outsideUsd: to } = scene;
   const storming: Storm = { url: child.url, authorization, connections, kind, perSecond: undefined, from, to };
-  // Warm up: the storm must not be blamed for compilation at first use, and instances remember old limits for two
-  // seconds.
+  // Warm up, because code is compiled at first use, and instances cache the old limits for two seconds.
   await round(neighbour, 3_000);
   const all: Record<Situation, Measured[]> = { alone: [], polite: [], storm: [] };
   const answers = { polite: {}, storm: {} };

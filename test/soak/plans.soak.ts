@@ -21,12 +21,9 @@ test.each(planCases)('among a million rows, an index finds $name', async (one) =
 
 test.each(
   listsBelow.flatMap((list) => (['many', 'few', 'none'] as const).map((size) => ({ name: list.name, size, list }))),
-)(
-  'among a million rows, $name of a parent with $size rows reads only the rows of that parent',
-  async ({ list, size }) => {
-    expect(await readsTooMuch(t, list, scene.templates, size, rows)).toEqual([]);
-  },
-);
+)('among a million rows, $name of a parent with $size rows reads no others', async ({ list, size }) => {
+  expect(await readsTooMuch(t, list, scene.templates, size, rows)).toEqual([]);
+});
 
 test.each(['many', 'few', 'none'] as const)(
   'filtered by a subject with %s rows, a list of either API reads only the rows of that subject',

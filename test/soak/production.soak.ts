@@ -31,13 +31,10 @@ function machineTrouble(): string | undefined {
 /** A new Debian machine with systemd, in a container that shares this machine's network. */
 type Machine = Awaited<ReturnType<typeof startMachine>>;
 
-/**
- * The certificates that this machine trusts, which the new machine needs if the network has its own certificate
- * authority.
- */
+/** The certificates that this machine trusts. The new machine needs them if the network has its own authority. */
 const trusted = '/etc/ssl/certs/ca-certificates.crt';
 
-/** Boots a machine with this Debian release. Its scripts find this repository's last commit at `$REPOSITORY`. */
+/** Boots a machine with this Debian release. Its scripts find the repository's last commit at `$REPOSITORY`. */
 async function startMachine(release: string) {
   const folder = await mkdtemp('/var/tmp/machine-');
   // The folder becomes the machine's root directory, which all of its users must be able to enter.

@@ -26,7 +26,7 @@ afterAll(() => {
 
 describe.skipIf(!hasSolver)('the rounding laws of prices', () => {
   test.each(allTheorems)('$name', async (theorem) => {
-    // The assumptions can be satisfied; otherwise any claim would follow from them.
+    // Checks that the assumptions can be satisfied, because otherwise any claim would follow from them.
     expect(await solve(theorem, [])).toMatchObject({ answer: 'sat' });
     expect(await refute(theorem)).toMatchObject({ answer: 'unsat' });
     proved.push(theorem.name);

@@ -32,9 +32,7 @@ async function lastQuestion(): Promise<Data> {
   return deliveries.findLast(({ event }: Data) => event.id === ids.at(-1));
 }
 
-/**
- * Announces a payment and responds to the approval request. Returns the payment in its final status, with the reason.
- */
+/** Announces a payment and responds to the approval request. Returns the payment's final status and reason. */
 async function decided(how: Answer): Promise<Data> {
   // The payment's outcome is sent as well, which every receiver accepts.
   receiver.answer = (response, received, request) =>

@@ -91,8 +91,7 @@ test('a late failure does not count if the endpoint has succeeded or moved in th
   for (const response of late) response.writeHead(410).end();
   for (const { id } of [healthy, moved])
     await endpointUntil(serving.platform, id, ({ deliveries }) => deliveries[0].status === 'FAILED');
-  // A delivery ends only once the outcomes of its attempts are recorded. Stopping the gateway aborts the test event to
-  // the new URL.
+  // A delivery is FAILED once its attempts are recorded. Stopping the gateway aborts the test of the new URL.
   await silent.until((received) => received.length === 1);
   await working.gateway.stop();
   for (const { id } of [healthy, moved]) {

@@ -15,7 +15,7 @@ export interface Night {
   /** The alerts that must fire before the operator is called. Other alerts may fire as well. */
   readonly alerts: readonly string[];
   readonly said: string | ((machine: Installation) => string);
-  /** Whether requests end in internal errors meanwhile. Such errors do not tell clients the outcome. */
+  /** Whether requests fail with internal errors during the night. Such errors do not tell clients the outcome. */
   readonly fails?: true;
   readonly hasStandby?: true;
   breakIt(machine: Installation): Promise<unknown>;
