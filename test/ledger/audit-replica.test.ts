@@ -83,7 +83,7 @@ function vacuum(): void {
     };
     await run(process.env.PRIMARY,
       'create table bump (n int)', 'insert into bump select generate_series(1, 1000)', 'delete from bump', 'analyze bump');
-    // While the primary has a transaction older than the deletion, vacuum keeps the rows. Without rows it has no pages.
+    // While the primary has a transaction older than the deletion, vacuum keeps the rows. An empty table has no pages.
     while ((await run(process.env.PRIMARY, 'vacuum bump', "select relpages from pg_class where relname = 'bump'")).rows[0].relpages > 0);
     const { rows: [{ lsn }] } = await run(process.env.PRIMARY, 'drop table bump', 'select pg_current_wal_flush_lsn() as lsn');
     while (!(await run(process.env.STANDBY, \`select pg_last_wal_replay_lsn() >= '\${lsn}' as done\`)).rows[0].done);`;
