@@ -61,7 +61,7 @@ test('a replica number that does not exist is refused', async () => {
   expect(await answer('--replica', '2')).toEqual({ code: 1, error: 'DATABASE_READ_URL has no replica number 2.' });
 });
 
-test('a standby that does not replay, or another server, cannot be audited', async () => {
+test('a standby that has stopped replaying cannot be audited, nor can a different server', async () => {
   const auditOf = (replica: string) => expect(runAudit(database, { replica, replayMs: 300 })).rejects;
   await standby.pause();
   await deposit();

@@ -57,8 +57,8 @@ async function changeable(table: string, id: string, move = ''): Promise<string[
   return found;
 }
 
-describe('nothing changes', () => {
-  test('of a quote except its status', async () => {
+describe('nothing can change', () => {
+  test('in a quote except its status', async () => {
     expect(await changeable('quote', quote.id, `status = 'PROCESSING',`)).toEqual([]);
   });
 
@@ -69,19 +69,19 @@ describe('nothing changes', () => {
     ...['refund_amount', 'refund_initiated_at', 'refund_reference', 'refund_settled_at'],
   ];
 
-  test('of an outgoing payment except its outcome', async () => {
+  test('in an outgoing payment except its outcome', async () => {
     const columns = await changeable('transaction', quote.transaction.id, `status = 'PROCESSING',`);
     // The executor of a quote creates its payment.
     expect(columns).toEqual([...outcome, ...kept, 'created_by'].sort());
   });
 
-  test('of an incoming payment except its outcome, its approval data and its destination account', async () => {
+  test('in an incoming payment except its outcome, its approval data and its destination account', async () => {
     const columns = await changeable('transaction', incomingId, `status = 'PROCESSING',`);
     const asked = ['approval_due_at', 'decided_by_id', 'destination_account_id', 'requested_information'];
     expect(columns).toEqual([...outcome, ...kept, ...asked].sort());
   });
 
-  test('of an account, internal or external, except its notes, checks, freeze and deletion', async () => {
+  test('in an account, internal or external, except its notes, checks, freeze and deletion', async () => {
     const noted = [
       'beneficiary_verification_status',
       'beneficiary_verified_name',
@@ -94,7 +94,7 @@ describe('nothing changes', () => {
     for (const id of [scene.usd, scene.outsideUsd]) expect(await changeable('account', id)).toEqual(noted);
   });
 
-  test('of a proposed adjustment except its decision', async () => {
+  test('in a proposed adjustment except its decision', async () => {
     const columns = await changeable('adjustment', adjustmentId, `status = 'REJECTED',`);
     expect(columns).toEqual(['decided_at', 'decided_by', 'decided_reason', 'journal_id']);
   });
@@ -170,7 +170,7 @@ const locked = (sent: string, received: string, reference: string) =>
 const [sent, received] = ['total_sending_amount - 1', 'total_receiving_amount'];
 const refund = (columns: string) => `refund_reference = 'R', ${columns}`;
 const deleted = `is_deleted = true, status = 'INACTIVE'`;
-/** The least and the greatest amount that a column takes. `rest`: the columns that change along with the least one. */
+/** The smallest and largest amounts that a column accepts. `rest` sets the columns that change with the smallest. */
 const amountsOf = (what: string, column: string, rest = ''): [what: string, sound: string, broken: string][] => [
   [`${what} the minimum`, `${column} = 1${rest}`, `${column} = 0${rest}`],
   [`${what} the maximum`, `${column} = ${most}`, `${column} = ${most} + 1`],

@@ -5,7 +5,7 @@ import type { Plan } from '../../src/domain/ledger/plan.ts';
 import { ownClient, testClient, testGateway, untilWaiting, uuidIn } from '../setup/gateway.ts';
 import type { Scene } from '../setup/scene.ts';
 
-// Only one of three connections commits, so all plans share a lane.
+// Only one of three connections commits plans, so all plans share one lane.
 const t = await testGateway({ SANDBOX_PACE_MS: 600_000, DATABASE_POOL: 3 });
 const database = await testClient(t);
 
@@ -124,7 +124,7 @@ test('a plan that has waited longer than the connection timeout is not started',
   expect(begun).toEqual(['first', 'last']);
 });
 
-/** Builds two lanes whose transactions the test ends. */
+/** Builds two lanes. The test decides when their transactions finish. */
 function lanesByHand() {
   const begun: string[] = [];
   const ends = new Map<string, () => void>();

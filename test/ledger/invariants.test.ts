@@ -31,7 +31,7 @@ async function refusalOf(text: string, values: unknown[] = []): Promise<string |
   );
   // The savepoint is released too, so that later statements belong to the transaction itself again.
   await sql.query('rollback to here; release here');
-  // A truncate can deadlock with background work. A retry is refused for the real reason.
+  // TRUNCATE can deadlock with background work. Retrying it gives the actual refusal.
   return state === '40P01' ? refusalOf(text, values) : state;
 }
 

@@ -13,12 +13,12 @@ import { settledByHand } from '../setup/settled-by-hand.ts';
 
 const funded = 500_000n;
 const t = await testGateway();
-/** A platform that earns part of the fees. */
+/** A platform that earns a share of the fees. */
 const platform = await t.newPlatform('earning');
 await chargeFees(t, platform, 25n, '0.01');
 const scene = await platform.makeScene(funded);
 
-/** Pays a quote from the scene's account, and waits until the payment has ended. */
+/** Pays a quote from the scene's account, and waits until the payment has reached a final status. */
 async function payQuote(sandboxScenario?: object, to: string = scene.outsideEur, end?: string): Promise<Data> {
   const after = await platform.feedEnd();
   const made = await platform.quote(between(scene.usd, to, 10_000, { immediatelyExecute: true, sandboxScenario }));

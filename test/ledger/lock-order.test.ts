@@ -32,7 +32,7 @@ test.each([
   const [mine, its] = accounts;
   const plan = (account = '', key = ''): PlanGroup =>
     group({ journals: [deposit(account, 'USD', 1n)], claim: { operation: 'batch', key, hash: 'aa' } });
-  // The single call already has its key and waits for a locked account when the batch arrives with the same key.
+  // The single call already holds its key and is waiting for a locked account when the batch arrives with the same key.
   await hold(mine ?? '');
   const first = commitGroupsOn(one, [plan(mine, `shared-${at}`)]);
   await untilWaiting(t.owner, 1);

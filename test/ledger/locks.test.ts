@@ -20,7 +20,7 @@ let scene: Scene;
 let quoted: Data;
 let holder: pg.Client;
 let client: pg.Client;
-// The plan that debits a frozen account and credits it again belongs to no payment.
+// One of the plans debits a frozen account and credits it again, without a payment.
 afterAll(() => t.stop([/^a journal without a payment is money that arrived from outside/]));
 beforeEach(async () => {
   scene = await t.platform.makeScene(10_000n);
@@ -146,7 +146,7 @@ const cases: Readonly<Record<string, () => Case | Promise<Case>>> = {
 };
 
 test.each(Object.entries(cases))(
-  'a plan waits for a transaction that %s, and is refused for the new state',
+  'a plan waits for a transaction that %s, and is refused because of the new state',
   async (_who, made) => {
     const [table, id, change, plan, refusal] = await made();
     expect(await refusalAfter(table, id, change, plan)).toMatchObject(refusal);
@@ -251,7 +251,7 @@ test('a plan waits while the account that it debits is being frozen, and then ta
   const plan: Plan = { journals: [{ kind: 'transfer', legs }] };
   const frozen = { code: 'ACCOUNT_FROZEN', kind: 'INTERNAL', id, customerId: uuidIn(scene.customerId) };
   expect(await refusalAfter('account', id, 'frozen_at = clock_ms()', plan)).toEqual(frozen);
-  // A plan that credits as much as it debits succeeds, so that payments in progress can end.
+  // A plan that credits as much as it debits succeeds, so that payments in flight can finish.
   const back = legs.map((leg) => ({ ...leg, amount: -leg.amount }));
   const through: Plan = { journals: [{ kind: 'transfer', legs: back }, ...(plan.journals ?? [])] };
   expect(await commitPlanOn(client, t.platform.platformId, through)).toMatchObject({ kind: 'done' });

@@ -46,7 +46,7 @@ const much = collection(1, 4_600_000_000_000_000n, true);
 const { transaction: [made] = [], rail_order: [order] = [] } = much[0]?.plan.insert ?? {};
 /** A payment in flight to the second scene's account, worth half of an account's maximum. */
 const coming = { id: made?.id ?? '', order: order?.id ?? '' };
-// Two policies: one for a customer, which some of its payments use up, and one that both customers' payments share.
+// Two policies: one for a customer, whose payments can use it up, and one that both customers' payments share.
 const limits = [
   [{ period: 'DAY', currency: 'USD', amount: { units: 400 } }],
   [
@@ -231,7 +231,7 @@ function registered(of: number): Group {
   return group({ insert: { account: [account] }, result: { type: 'Account', id } });
 }
 
-/** Optionally, the rail rechecks an external account, possibly together with a transfer. */
+/** A recheck of an external account by its rail, together with a transfer if `moves` is true. */
 const checked = (dueInMs: number | null, moves: boolean, of: number): Group => [
   ...group({ checks: [{ accountId: uuidIn(scenes[0].outsideUsd), dueInMs }] }),
   ...(moves ? move(of, 1n) : []),
@@ -342,6 +342,6 @@ test('plans that share a transaction have the same result as if they ran one aft
     }),
     { numRuns: runs },
   );
-  // Most of the generated plans must succeed; otherwise the comparison would mean little.
+  // Most of the generated plans must succeed, because otherwise the comparison would prove little.
   expect(possible).toBeGreaterThan(runs / 2);
 });

@@ -18,7 +18,7 @@ const perWorld = 16;
 /** The number of sequences that run in parallel. Their commands are limited by background work, not by the CPU. */
 const lanes = 12;
 
-/** Settings under which nothing ends by itself, so that the model can predict what happens. */
+/** Settings under which no quote or approval expires by itself, so that the model can predict what happens. */
 const settings = {
   SANDBOX_PACE_MS: 0,
   // Opening a connection is slow on a busy machine, so the connections of all lanes are opened concurrently.
@@ -90,7 +90,7 @@ async function runOn(
 
 /**
  * Returns a lane, which runs sequences one after the other and opens a new world after every few of them. It stops once
- * `stopped` returns true: another lane has found a difference and must shrink its sequence.
+ * `stopped` returns true, because another lane has then found a difference and must shrink its sequence.
  */
 function laneOn(gateway: TestGateway, sql: pg.Pool, stopped: () => boolean) {
   let real: Real | undefined;
@@ -106,7 +106,7 @@ function laneOn(gateway: TestGateway, sql: pg.Pool, stopped: () => boolean) {
     return real;
   }
 
-  /** Audits everything since the last audit while the other lanes continue, and closes the world. */
+  /** Audits everything since the last audit while the other lanes continue, and then closes the world. */
   async function close(): Promise<void> {
     if (!real) return;
     expect(await runAudit(gateway.gateway.payments.database)).toMatchObject({ breaches: [], storeError: undefined });

@@ -101,7 +101,7 @@ export async function openWorld(on: TestGateway, sql: pg.Pool) {
       return { a, b, closed, umaOfB: await platform.umaAddressOf(b.customerId) };
     },
 
-    /** Waits until a transaction ends, and requires the expected status. */
+    /** Waits until a transaction reaches a final status, which must be the expected one. */
     async ends(id: string, status: string): Promise<void> {
       const change = await until(
         `${id} to be ${status}`,

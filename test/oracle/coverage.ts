@@ -95,9 +95,9 @@ function waysTo(schema: GraphQLSchema): ReadonlyMap<GraphQLObjectType, readonly 
 const isMany = ({ name, args }: Field) => name === 'nodes' || args.some((arg) => arg.name === 'first');
 
 /**
- * Writes documents that select one of the missing fields each, along each path to its type: first without optional
- * arguments, later with any of them. Between documents, the caller can remove the fields that it has seen from
- * `missing`. A second field could raise the cost above the limit, and both would remain unseen.
+ * Yields documents that each select one missing field, along every path to its type: first without optional arguments,
+ * later with any of them. Between documents, the caller can remove from `missing` the fields that it has seen. No
+ * document selects two missing fields, because their cost could exceed the limit, and neither would be seen.
  */
 export function* directedDocuments(
   schema: GraphQLSchema,

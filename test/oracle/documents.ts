@@ -61,7 +61,7 @@ const budget = { fields: 60, aliases: 18, directives: 12, cost: 900, depth: 12 }
 
 /**
  * Writes the document for these choices. The same choices give the same document, and zeros give the simplest one. If a
- * document costs more than the service allows, continues with the next one.
+ * document costs more than the service allows, the next one is tried.
  */
 export function drawDocument(schema: GraphQLSchema, choices: Choices, material: Material): DrawnDocument {
   for (;;) {
@@ -218,7 +218,7 @@ class Writer {
     if (!isObjectType(type) && !isInterfaceType(type)) return [];
     const fields = Object.values(type.getFields()).filter(({ name }) => !moving.has(`${type.name}.${name}`));
     const chosen: Field[] = [];
-    // Nearly always selects the path to the rows; otherwise most documents would not reach any.
+    // Nearly always selects the path to the rows, because otherwise most documents would not reach any rows.
     const way = fields.find(({ name }) => name === 'edges' || (name === 'node' && type.name.endsWith('Edge')));
     if (way && !this.#choices.oneIn(10)) chosen.push(way);
     const isDeep = place.depth > budget.depth - 4;

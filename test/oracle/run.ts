@@ -20,7 +20,7 @@ export class Figures {
   refused = 0;
   /** All requests, including repeats. */
   requests = 0;
-  /** The fields that were compared with a value, as `Type.field`. */
+  /** The fields that had a value when they were compared, as `Type.field`. */
   seen = new Set<string>();
 }
 
@@ -32,7 +32,7 @@ const numbers = fc.array(fc.nat(0x7fffffff), { minLength: 30, maxLength: 300, si
 /**
  * Sends random documents and compares the service's responses with those of the stock execution.
  * @param seed reproduces the same documents; `ORACLE_SEED` in the environment sets it for a run
- * @throws Error for the first difference, shrunk to a small document: with seed, document, caller and both answers
+ * @throws Error for the first difference, shrunk to a small document: with seed, document, caller and both responses
  */
 export async function runOracle(world: OracleWorld, documents: number): Promise<Figures> {
   const seed = process.env.ORACLE_SEED ? Number(process.env.ORACLE_SEED) : Date.now() & 0x7fffffff;
@@ -95,7 +95,7 @@ async function seeTheRest(world: OracleWorld, figures: Figures): Promise<void> {
   );
 }
 
-/** A document, and the callers who send it in turn, each with the next values of its variables. */
+/** A document, and the callers who send it in turn, each with the next set of variables. */
 interface Case extends DrawnDocument {
   readonly callers: readonly Caller[];
   /** Whether the document is sent often enough to go through each of the service's execution paths. */
@@ -118,7 +118,7 @@ let checks = 0;
 async function check(world: OracleWorld, asked: Case, figures: Figures): Promise<void> {
   const { operationName, variables, callers, isRepeated } = asked;
   checks += 1;
-  // The comment makes the document new to the service, so that an earlier fault does not show up again.
+  // The comment makes the document new to the service, so that no fault cached for an earlier one recurs.
   const query = `${asked.query}\n# ${checks}`;
   figures.documents += 1;
   const firsts: Asked[] = [];
@@ -156,7 +156,7 @@ async function check(world: OracleWorld, asked: Case, figures: Figures): Promise
     throw different(`asked again, ${difference}`, turns, operation, expected, answer);
   };
   for (let round = Math.ceil(often / callers.length); round > 0; round--) {
-    // In turns, or all concurrently.
+    // Either one after another or all concurrently.
     if (round % 2 === 0) for (const one of firsts) await again(one);
     else await Promise.all(firsts.map(again));
   }
@@ -176,7 +176,7 @@ async function checkTogether(world: OracleWorld, firsts: readonly Asked[]): Prom
 
 const isOverBudget = ({ errors }: Answer) => errors?.[0]?.extensions?.code === 'COST_LIMIT_EXCEEDED';
 
-/** The first answer to a caller. */
+/** The first response to a caller. */
 interface Asked {
   readonly caller: Caller;
   readonly operation: Operation;

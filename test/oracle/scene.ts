@@ -30,7 +30,7 @@ export interface QuietScene {
   drop(): Promise<void>;
 }
 
-/** Longer than any test takes to read. */
+/** Longer than any test reads from the scene. */
 const neverMs = 3_600_000;
 
 /** Creates the scene with its own gateway, waits until no work is in progress, and stops that gateway. */
@@ -91,7 +91,7 @@ const usedKeys: readonly (readonly [string, string])[] = [
 const noted = (key: string, value: string) => ({ key, value });
 
 interface Customers {
-  /** The two customers who pay. */
+  /** The two customers who make payments. */
   readonly payers: readonly [Scene, Scene];
   readonly all: readonly string[];
 }

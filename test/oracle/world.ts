@@ -8,7 +8,7 @@ import { patient } from '../setup/locks.ts';
 import { readMaterial } from './material.ts';
 import { type Caller, makeQuietScene } from './scene.ts';
 
-/** An answer as received. The text is compared first, because it is nearly always unchanged. */
+/** A response as received. `text` is compared first, because a repeated response is nearly always the same. */
 export interface RawAnswer {
   readonly text: string;
   readonly json: () => Answer;

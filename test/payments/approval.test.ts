@@ -48,7 +48,7 @@ test.each([
   for (const value of wrong) expect([value, await refusalOf([name, value])]).toEqual([value, 'INVALID_INPUT']);
 });
 
-test('fact names have 2 to 64 capitals or underscores, are unique, and number at most 30', async () => {
+test('fact names consist of 2 to 64 capital letters and underscores, are unique, and number at most 30', async () => {
   const names = (count: number) => Array.from({ length: count }, (_, n) => [`A_${'B'.repeat(n)}C`, 'x'] as const);
   const name = (length: number) => [`A${'_'.repeat(length - 2)}Z`, 'x'] as const;
   for (const facts of [[name(2)], [name(64)], names(30)])

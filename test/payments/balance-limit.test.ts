@@ -95,7 +95,7 @@ describe('an account at its maximum balance', () => {
 });
 
 describe('money in flight', () => {
-  test('counts toward the limit: of concurrent transfers-in, those that fit are accepted, and all of those end', async () => {
+  test('counts toward the limit: of concurrent transfers-in, those that fit are accepted, and all of those reach a final status', async () => {
     const scene = await t.platform.makeScene(0n);
     const part = most / 9n;
     const first = await bringIn(scene, 8n * part, { sandboxScenario: late });
@@ -240,7 +240,7 @@ describe('a refund', () => {
   });
 });
 
-test('in random histories near the maximum, only refunds exceed it, and every payment ends', async () => {
+test('in random histories near the maximum, only refunds exceed it, and every payment reaches a final status', async () => {
   const step = fc.record({
     kind: fc.constantFrom('fund', 'in', 'out', 'outFailing'),
     share: fc.integer({ min: 1, max: 9 }),

@@ -12,7 +12,7 @@ const fields = `id platformCustomerId customerType umaAddress kycStatus isDelete
     ... on IndividualDetails { fullName birthDate nationality address { line1 city postalCode country } }
     ... on BusinessDetails { legalName registrationNumber taxId beneficialOwners { fullName individualType percentageOwnership } } }`;
 
-/** Sends a customer mutation, and returns the member of its result. */
+/** Sends a customer mutation, and returns its result. */
 async function change(name: 'createCustomer' | 'updateCustomer' | 'deleteCustomer', input: object): Promise<Data> {
   return platform.act(name, input, `customer { ${fields} }`);
 }

@@ -24,7 +24,7 @@ async function dry(by: TestPlatform, name: string, input: object): Promise<Data>
   return (await by.ask(query, mutationVariables(name as Operation, { ...input, validateOnly: true })))[name];
 }
 
-/** Returns all rows of the ledger, and the other rows that a payment writes. */
+/** Returns all rows of the ledger and of the other tables to which a payment writes. */
 async function everything(): Promise<unknown> {
   const rows = `count(*)::text, md5(string_agg(r::text, ' ' order by r::text))`;
   const tables = ['transaction', 'quote', 'account', 'journal', 'posting', 'rail_order', 'idempotency_record'];
@@ -110,7 +110,7 @@ test('a dry run states how much the policies would still allow, without using an
   ];
   expect((await dry(me, 'createQuote', input)).limits).toEqual([...expected, ...expected]);
   expect((await dry(me, 'createQuote', input)).limits).toEqual([...expected, ...expected]);
-  // No policy counts a waiting quote, and an app does not see how much its platform has used.
+  // Policies do not count a waiting quote, and an app does not see how much its platform has used.
   expect((await dry(me, 'createQuote', usdToEur(scene))).limits).toEqual([]);
   expect(await dry(app, 'createQuote', input)).toMatchObject({ __typename: 'ValidatedPayment', limits: [] });
   const over = await dry(me, 'transferOut', moving(scene.usd, scene.outsideUsd, 2_001));

@@ -63,7 +63,7 @@ test('an expiry that runs after the execution is refused, and changes nothing', 
   expect(await expiry.running).toEqual({ found: 1, done: 0, logged: [{ refusal, quote: id }] });
   expect(await t.platform.transactionOf(quoted.transaction.id)).toMatchObject({ status: 'PROCESSING' });
   expect(await t.platform.balanceOf(scene.usd)).toBe(10_000n);
-  // Resets the statuses; otherwise the auditor would look for the debit of this execution.
+  // Resets the statuses, because otherwise the auditor would look for the debit of this execution.
   const reset = "update transaction set status = 'EXPIRED', failure_reason = 'QUOTE_EXPIRED' where id = $1";
   await withoutTriggers(t.databaseUrl, async (client) => {
     await client.query("update quote set status = 'EXPIRED' where id = $1", [id]);

@@ -138,7 +138,7 @@ describe('on request', () => {
 });
 
 test.each(['PENDING', 'UNDER_REVIEW', 'INACTIVE'])(
-  'an account that is %s is no side of a transfer or a quote',
+  'an account that is %s cannot be a side of a transfer or a quote',
   async (status) => {
     const scene = await t.platform.makeScene(50_000n);
     const { id } = await register(scene.customerId, '204');

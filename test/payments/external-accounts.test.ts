@@ -68,7 +68,7 @@ describe.each(kinds)('$kind', ({ kind, type, currency, right, isOwned }) => {
   });
 });
 
-describe('the form descriptions for screens', () => {
+describe('the form descriptions for user interfaces', () => {
   test('agree with the validation of each type: valid fields fit, and invalid ones do not', async () => {
     const { externalAccountForms } = await platform.ask(`{ externalAccountForms { ${formFields} } }`);
     expect(externalAccountForms.map(({ inputField }: Data) => inputField).sort()).toEqual(
@@ -98,7 +98,7 @@ describe('the form descriptions for screens', () => {
 const formFields = `accountType inputField beneficiaryRequired exactlyOneOf currencies { code }
   fields { name required allowedValues pattern format formatDependsOn formatsByValue { value pattern format } }`;
 
-/** Returns the fields that a screen would refuse to send if it knew only the form. */
+/** Returns the fields that a client would refuse to send if it only knew the form description. */
 function faultsIn({ fields, exactlyOneOf }: Data, details: Readonly<Record<string, string | undefined>>): string[] {
   if (exactlyOneOf.length > 0 && exactlyOneOf.filter((name: string) => name in details).length !== 1)
     return exactlyOneOf;

@@ -11,7 +11,7 @@ import { makeDue } from '../setup/passing-time.ts';
 
 // An operator ends an order whose rail can no longer report its outcome (decision 80).
 
-/** This gateway only serves. The test does the background work itself. */
+/** This gateway runs no workers. The test does the background work itself. */
 const t = await testGateway({ ROLE: 'serve', SANDBOX_PACE_MS: 0 }, undefined, {}, 'by-hand');
 const { platform } = t;
 const { payments } = t.gateway;
@@ -21,7 +21,7 @@ const ops = (...args: string[]) => runOps(t.databaseUrl, args, { SANDBOX_PACE_MS
 const answer = (...args: string[]) => askOps(t.databaseUrl, args, { SANDBOX_PACE_MS: '0' });
 const by = ['--by', 'Ada', '--reason', 'the bank has no such payment'];
 
-/** Returns the domain, with a rail that gives this answer. */
+/** Returns the domain, with a rail that returns this result. */
 function withAnswer(reply: () => Promise<RailOutcome | undefined>): Payments {
   const perform = async (): Promise<RailOutcome> => (await reply()) ?? { kind: 'pending', checkInMs: 1_000 };
   return withRail(t, { payOut: perform, collect: perform, findOrder: reply });
@@ -38,7 +38,7 @@ async function slowPulled(): Promise<string> {
 const byHand = { operator: { ...tester, by: 'Ada' }, withoutAsking: false };
 const casesOf = async (id: string) =>
   (await listCases(payments.database)).filter(({ transactionId }) => uuidIn(id) === transactionId);
-/** Returns the payment without its timeline: no sequencer runs here. */
+/** Returns the payment without its timeline, because no sequencer runs in this test. */
 const transactionOf = (id: string) =>
   platform.fieldsOf('transaction', id, 'id status failureReason refund { amount { amount } settledAt }');
 const openOrders = (id: string) =>
@@ -141,7 +141,7 @@ test('the command refuses a payment whose rail reported a different amount, unti
 });
 
 test.each(['payment', 'pull'] as const)(
-  'a worker that learns of a settled %s after a person ended it changes nothing and opens a case',
+  'a worker that learns of a settled %s after an operator ended it changes nothing and opens a case',
   async (kind) => {
     const before = await platform.balanceOf(scene.usd);
     const id = kind === 'payment' ? await slowPayment(320) : await slowPulled();
@@ -160,7 +160,7 @@ test.each(['payment', 'pull'] as const)(
   },
 );
 
-test('a worker that is faster than the person decides, and no worker takes the order in the meantime', async () => {
+test('if a worker is faster than the operator, its outcome stands, and no other worker takes the order in the meantime', async () => {
   const id = await slowPayment(330);
   const asked = withAnswer(async () => {
     expect(await settleDueOrders(says({ kind: 'settled' }), 10)).toBe(0);

@@ -206,7 +206,7 @@ describe('a frozen account', () => {
   });
 });
 
-test('the command reports what it did, does nothing twice, and refuses invalid input', async () => {
+test('the command reports what it did, changes nothing when repeated, and refuses invalid input', async () => {
   const scene = await platform.makeScene(0n);
   const people = await runOps(t.databaseUrl, ['account', 'freeze', scene.usd, ...why]);
   const out = expect.stringMatching(/^InternalAccount:\S+ has been frozen since \S+Z\.$/);

@@ -8,7 +8,7 @@ import type { Rail, RailOutcome } from '../../src/rails/rail.ts';
 import { usdToEur } from '../setup/acts.ts';
 import { withRail as replaceRail, startTestGateway, tester, testGateway, untilRows, uuidIn } from '../setup/gateway.ts';
 
-/** A gateway that only serves, without workers. */
+/** A gateway without workers. */
 const t = await testGateway({ ROLE: 'serve', SANDBOX_PACE_MS: 0 });
 const { platform } = t;
 const { payments } = t.gateway;
@@ -84,7 +84,7 @@ test('an order whose rail takes longer than a lease stays with its worker', asyn
   const working = settleDueOrders(withRail({ payOut: call }), 10);
   await asked;
   const leases = new Set<string>();
-  // Observing five different lease ends takes longer than one lease.
+  // Observing five different expiry times takes longer than one lease.
   while (leases.size < 5) {
     const { rows } = await payments.database.pool.query(
       'select due_at::text as until from rail_order where due_at is not null',
@@ -97,7 +97,7 @@ test('an order whose rail takes longer than a lease stays with its worker', asyn
   await untilCompleted(id);
 });
 
-test('repeating a committed round whose answer was lost opens no case', async () => {
+test('repeating a committed round whose response was lost opens no case', async () => {
   const ids = await pulls(4);
   const work = withRail({ collect: settled, payOut: settled });
   expect(await settleDueOrders(losingAnAnswer(work), 10)).toBe(4);
@@ -108,7 +108,7 @@ test('repeating a committed round whose answer was lost opens no case', async ()
   expect(rows).toEqual([{ status: 'COMPLETED' }]);
 });
 
-test('the second of two workers that conclude one pull opens a case only if its rail contradicts', async () => {
+test('when two workers finish the same pull, the second opens a case only if its rail contradicts the first', async () => {
   const second = async (outcome: RailOutcome) => {
     const [id = ''] = await pulls(1);
     const { call: collect, asked, answer } = answeredLater();
@@ -133,7 +133,7 @@ test('the second of two workers that conclude one pull opens a case only if its 
   await closeCases(payments.database, id, tester);
 });
 
-test('quotes expired by a commit whose answer was lost stay expired, and nothing is reported', async () => {
+test('quotes expired by a commit whose response was lost stay expired, and nothing is reported', async () => {
   for (let at = 0; at < 2; at++) await platform.quote(usdToEur(scene));
   await t.owner.query(
     `begin; set local session_replication_role = replica;
@@ -145,7 +145,7 @@ test('quotes expired by a commit whose answer was lost stay expired, and nothing
   errors.mockRestore();
 });
 
-test('a payment is announced to its receiver while the rail is slow to answer for another one', async () => {
+test('a payment is announced to its receiver while the rail is slow to respond to another one', async () => {
   const receiver = await platform.makeScene(0n);
   const address = await platform.umaAddressOf(receiver.customerId);
   const made = await platform.umaQuote(scene.usd, address, { lockedCurrencyAmount: 100 });

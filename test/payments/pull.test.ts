@@ -17,7 +17,7 @@ async function createQuote(from: string, to: string, rest: object = {}, platform
   return made.quote ?? made;
 }
 
-/** Waits until a payment has ended. Returns its status. */
+/** Waits until a payment has reached a final status, and returns that status. */
 const ended = async (transactionId: string): Promise<string | undefined> =>
   (await t.platform.statusesOf(transactionId)).at(-1);
 

@@ -12,7 +12,7 @@ import { usAccount } from '../setup/scene.ts';
 
 /** Misbehaving rails and damaged rows do not block other work, and nothing is lost. */
 
-/** This gateway only serves. The test does the background work itself, with rails of its own. */
+/** This gateway runs no workers. The test does the background work itself, with rails of its own. */
 const t = await testGateway({ ROLE: 'serve', SANDBOX_QUOTE_SECONDS: 1, SANDBOX_PACE_MS: 0 });
 const { platform } = t;
 const { payments } = t.gateway;
@@ -61,7 +61,7 @@ test('a rail that never answers for one order does not block other orders, and i
 });
 
 test.each([Number.NaN, Number.POSITIVE_INFINITY, 0.5, -3, 1e300])(
-  'an order is polled again even if its rail names %d ms until the next poll',
+  'an order is polled again even if its rail asks for the next poll in %d ms',
   async (checkInMs) => {
     const id = await send(103);
     await settleDueOrders(answering({ 103: () => Promise.resolve({ kind: 'pending', checkInMs }) }), 10);
@@ -103,7 +103,7 @@ test.each([
   ['settled', 'failed', 'FAILED'],
   ['failed', 'settled', 'COMPLETED'],
 ] as const)(
-  'a report of %s by a rail for an order that the ledger has as %s is logged for a person',
+  'a report of %s by a rail for an order that the ledger has as %s is logged for an operator',
   async (late, first, stands) => {
     const answer = (kind: 'settled' | 'failed'): RailOutcome =>
       kind === 'settled' ? { kind } : { kind, explanation: 'refused by the bank' };
@@ -144,7 +144,7 @@ test('an order reported as settled and then as failed stays settled, and has a s
   await work();
 });
 
-test('a payment whose rail reports a different amount opens a case, and ends once the amount is right', async () => {
+test('a payment whose rail reports a different amount opens a case, and is completed once the amount is right', async () => {
   const id = await send(110);
   const settled = (amount: bigint) => answering({ 110: () => Promise.resolve({ kind: 'settled', amount }) });
   await settleDueOrders(settled(109n), 10);
@@ -184,7 +184,7 @@ test('a slow rail is polled for at most 32 orders at a time, so that none of the
 
 test('an order that keeps failing is retried at growing intervals of at most five minutes', async () => {
   const { owner: pool } = t;
-  // Neither the rail's answer nor the payment state that results from it is usable.
+  // The rail's response is invalid, and so is the payment state that results from it.
   const nonsense = { kind: 'nonsense' } as unknown as RailOutcome;
   const [unheard, unwritten] = [await send(107), await send(108)];
   await pool.query(`create function spoil() returns trigger language plpgsql as $$ begin raise exception 'spoilt'; end $$;
@@ -238,7 +238,7 @@ test('a collected amount that does not fit is FAILED only once the rail has retu
   expect(await platform.balanceOf(other.usd)).toBe(1n);
 });
 
-test('a quote that cannot be expired neither occupies the expiry nor delays other work', async () => {
+test('a quote that cannot be expired neither blocks the expiry of others nor delays other work', async () => {
   // A separate gateway, because another test stops the clock of the process.
   const { platform: busy, gateway, databaseUrl } = await ownGateway({ SANDBOX_QUOTE_SECONDS: 1 });
   const own = await busy.makeScene();
@@ -247,11 +247,11 @@ test('a quote that cannot be expired neither occupies the expiry nor delays othe
     withoutTriggers(databaseUrl, (client) =>
       client.query('update transaction set status = $1 where id = $2', [status, uuidIn(spoiled.transaction.id)]),
     );
-  // Simulates a bug that bypasses the triggers: the quote is still pending, but its transaction has ended.
+  // Simulates a bug that bypasses the triggers: the quote is still pending, but its transaction has a final status.
   await write('EXPIRED');
   const looks = vi.spyOn(gateway.payments.database.pool, 'query');
   const sound = await busy.quote(usdToEur(own));
-  // This payment ends a second after the quotes have expired.
+  // This payment settles a second after the quotes have expired.
   const { id } = await busy.transfer('transferOut', own, 100, { sandboxScenario: { delayMs: 2_000 } });
   expect(await busy.ended(sound.transaction.id)).toMatchObject({ status: 'EXPIRED' });
   expect(await busy.ended(id)).toMatchObject({ status: 'COMPLETED' });

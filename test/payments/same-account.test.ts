@@ -140,7 +140,7 @@ const kinds: readonly Kind[] = [
   { type: 'BASE_WALLET', one: { address: evm }, same: [{ address: `0x${evm.slice(2).toUpperCase()}` }] },
 ];
 
-test('every type of account is covered, and each field that names its bank', () => {
+test('every account type is covered, and so is each field that identifies its bank', () => {
   const tried = Object.keys(accountTypes).map((type) => [
     type,
     ...new Set(kinds.flatMap((kind) => (kind.type === type ? (kind.elsewhere ?? []).flatMap(Object.keys) : []))),

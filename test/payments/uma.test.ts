@@ -167,7 +167,7 @@ describe('between customers of one installation', () => {
     return { scene, made, incoming: await other.seen(after, incomingPending) };
   }
 
-  /** Decides a payment, and waits until both of its sides have ended. */
+  /** Decides a payment, and waits until both of its sides have reached a final status. */
   async function decide({ made, incoming }: { made: Data; incoming: Data }, reason?: string) {
     const name = reason === undefined ? 'approveTransaction' : 'rejectTransaction';
     await other.actOn(name, { transactionId: incoming.id, reason });

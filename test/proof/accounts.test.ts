@@ -77,7 +77,7 @@ const ofAddress: Readonly<Record<string, (value: string) => boolean>> = {
     decodes(() => createBase58check(sha256).decode(value)) && createBase58check(sha256).decode(value)[0] === 0x41,
 };
 
-/** An account with one character of one detail replaced by another character of its class. */
+/** An account in which one character of one detail is replaced by another of the same class. */
 const mistyped = generatedAccount.chain(({ accountType, details }) => {
   const names = Object.keys(details).filter(
     (name) => name in oracles || (name === 'address' && accountType in ofAddress),

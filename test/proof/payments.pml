@@ -21,7 +21,7 @@
 #define LANES 2
 #endif
 #ifndef TOGETHER
-#define TOGETHER 2      /* the most plans that share a transaction */
+#define TOGETHER 2      /* the maximum number of plans in a transaction */
 #endif
 #ifndef WORKERS
 #define WORKERS 2
@@ -30,10 +30,10 @@
 #define SEQUENCERS 2
 #endif
 #ifndef CRASHES
-#define CRASHES 1       /* how often a lane's process dies, before its commit or before it answers */
+#define CRASHES 1       /* how often a lane's process dies, before its commit or before it responds */
 #endif
 #ifndef LEASE_ENDS
-#define LEASE_ENDS 1    /* how often a lease ends while its worker still works */
+#define LEASE_ENDS 1    /* how often a lease expires while its worker is still busy */
 #endif
 #define EVENTS (3 * QUOTES)
 #define NOBODY 255
@@ -49,7 +49,7 @@ byte rowLock[QUOTES] = NOBODY;
 byte debits[QUOTES];
 byte deliveries[QUOTES];
 
-/* Idempotency keys: advisory locks (lock_claims), and the stored answers (conclude_plan). */
+/* Idempotency keys: advisory locks (lock_claims), and the stored responses (conclude_plan). */
 byte keyLock[COMMANDS] = NOBODY;
 mtype stored[COMMANDS] = NONE;
 
@@ -69,7 +69,7 @@ byte feedHead;
 byte told[QUOTES] = 1;
 byte stepLock = NOBODY;
 
-/* Commands: the lane in whose queue a command waits, and the answer that its caller has received. */
+/* Commands: the lane in whose queue a command waits, and the response that its caller has received. */
 byte queue[COMMANDS] = NOBODY;
 mtype answered[COMMANDS] = NONE;
 byte crashes;
@@ -206,10 +206,7 @@ end_idle:
        if :: n > 0 -> printf("STEP executor %d: applied\n", me + 1) :: else fi;
        n = 0
      }
-     /*
-      * Its callers are answered, or the process dies after the commit, and the callers send their commands to another
-      * one.
-      */
+     /* The callers get responses, or the process dies after the commit, and they resend to another process. */
      atomic {
        if :: !dies && crashes < CRASHES -> dies = true; crashes++ :: true fi;
        for (c : 0 .. COMMANDS - 1) {
@@ -217,7 +214,7 @@ end_idle:
          :: takes[c] && dies -> queue[c] = (me + 1) % LANES
          :: takes[c] && !dies ->
             answered[c] = outcome[c];
-            /* Each acknowledged command happened once. */
+            /* Each acknowledged command has taken effect once. */
             assert(outcome[c] != DONE || debits[QUOTE(c)] == 1)
          :: else
          fi;
@@ -376,7 +373,7 @@ skipped:
 
 ltl sound { [] (SOUND(0) && SOUND(QUOTES - 1)) }
 
-/* Each command is answered, whichever process dies. */
+/* Each command gets a response, whichever process dies. */
 #define ANSWERED(c) (answered[c] != NONE)
 ltl answers { <> (ANSWERED(0) && ANSWERED(COMMANDS - 1)) }
 

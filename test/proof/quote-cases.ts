@@ -44,7 +44,7 @@ export const requests = (lockedSide: 'SENDING' | 'RECEIVING'): fc.Arbitrary<Pric
     platformFee: fc.record({ fixedFee: fixedFees, variableFeeRate: feeRates }),
   });
 
-/** The terms of a rail without fees or bounds, at one to one. */
+/** The terms of a rail without fees or bounds, at a rate of 1:1. */
 export const plainTerms: RateTerms = {
   rate: '1',
   bridge: '100000',

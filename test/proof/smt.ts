@@ -2,8 +2,8 @@ import { add, divide, type Fraction, multiply, parseDecimal, subtract, whole } f
 
 /**
  * Reads definitions in SMT-LIB and evaluates them exactly for given numbers, so that the solver and the tests use the
- * same text. It uses the arithmetic of src/core/fraction.ts, which pricing.test.ts checks on its own, but none of its
- * roundings, which the definitions check.
+ * same text. It uses the arithmetic of src/core/fraction.ts, which pricing.test.ts checks separately, but none of its
+ * rounding functions, because the definitions are there to check those.
  */
 
 /** An S-expression: an atom or a list. */

@@ -41,9 +41,7 @@ export const roundings: readonly Theorem[] = [
   ],
 ].map(([name = '', claim = '']) => ({ ...fraction, name, claim }));
 
-/**
- * These lead from whole numerators and denominators to exact values, so that the other theorems need only exact values.
- */
+/** These link integer numerators and denominators to exact values, so that the other theorems need only the latter. */
 export const bridges: readonly Theorem[] = [
   ...(
     [

@@ -9,7 +9,7 @@ import { connect, type TestPlatform } from '../setup/gateway.ts';
 import { isOnPath } from '../setup/programs.ts';
 import { startTwoGateways, type TwoGateways } from './two-gateways.ts';
 
-// The set-up of docs/growing.md: two installations with separate databases, behind one HAProxy that knows their names.
+// The setup in docs/growing.md: two installations with separate databases, behind one HAProxy that routes by host name.
 
 /** The host names in the example, and the names that replace them in this test, which resolve to this machine. */
 const hosts = { 'north.pay.example': '127.0.0.1', 'south.pay.example': 'localhost' };
@@ -40,7 +40,7 @@ describe.runIf(isOnPath('haproxy'))('cells behind one address', () => {
   const through = (cell: 'north' | 'south', { platformId, authorization }: TestPlatform) =>
     connect(at(cell), platformId, authorization);
 
-  test('a platform is known at the host name of its cell, and other names are refused', async () => {
+  test('a platform is found only under the host name of its cell, and unknown names are refused', async () => {
     const platform = await two.upstream.newPlatform('known');
     const ask = (url: string) =>
       fetch(`${url}/2025-10-13/config`, { headers: { authorization: platform.authorization } });

@@ -1,7 +1,7 @@
 import type { Rail, RailOrder, RailOutcome } from '../../src/rails/rail.ts';
 import type { LockAnswer, LockRequest, RailMovement } from '../../src/rails/rail-parts.ts';
 
-/** By how much the amounts that a provider moves are too high (too low if negative), in smallest units. */
+/** How far the amounts that a provider moves exceed those ordered (negative if they fall short), in smallest units. */
 export interface Deviation {
   /** For the debit of a payout. */
   readonly taken: bigint;
@@ -24,7 +24,7 @@ export class DeviatingProvider {
   /** The currencies of each lock. */
   readonly #locks = new Map<string, readonly [sending: string, receiving: string]>();
 
-  /** Returns the parts of the rail that replace those of the sandbox. */
+  /** Returns the parts of the rail that override the sandbox's. */
   parts(): Rail {
     const perform = async (order: RailOrder) => this.#perform(order);
     return {

@@ -172,7 +172,7 @@ test('an order belongs to the period of its creation, from the first moment to t
   expect(await compare(beside(paid, -1))).toMatchObject({ orders: 1, differences: [] });
 });
 
-test('a provider is asked for all pages, and for an hour after the period', async () => {
+test('all pages are requested from a provider, up to an hour after the period', async () => {
   const paid = orderOf('paid');
   pages = [[paid.movement], [movementOf({})]];
   expect((await compare(paid.at)).movements).toBe(2);

@@ -91,7 +91,7 @@ test('a query never starts before the previous one, even if deposits are still p
 test.each([
   [30, 30],
   [32, 31],
-])('a deposit that is under way for %i days is still queried for %i of them', async (days, asked) => {
+])('a deposit that stays pending for %i days is included in queries for %i of them', async (days, asked) => {
   const underWay = deposit({ state: 'UNDER_WAY', at: after(day) });
   const { next } = await found([underWay, deposit({ at: after((1 + days) * day) })]);
   expect(next).toEqual(after((1 + days - asked) * day));

@@ -10,7 +10,7 @@ import { openDatabase } from '../../src/infra/database/database.ts';
 import { ConfigError, readConfig } from '../../src/server/config.ts';
 import { openPayments } from '../../src/server/gateway.ts';
 
-/** Rails are modules named in the setting RAILS. They are checked at startup, and each fault is refused. */
+/** Rails are modules named in the setting RAILS. They are checked at startup, which any fault aborts. */
 
 const directory = await mkdtemp(path.join(os.tmpdir(), 'rails-'));
 afterAll(() => rm(directory, { recursive: true }));
@@ -83,7 +83,7 @@ test('a rail is a separate module, with its own settings for each environment an
   expect(connectedRail(payments, { platformId: first, environment: 'SANDBOX' })?.name).toBe('sandbox');
 });
 
-test('a single platform can have a rail, while the others of its environment have none', async () => {
+test('a single platform can have a rail while others in its environment have none', async () => {
   const module = await write(rateRail);
   const platforms = { [`Platform:${first}`]: { module, settings: { rate: '3', log: path.join(directory, 'log') } } };
   const payments = await open({ PRODUCTION: { platforms } });

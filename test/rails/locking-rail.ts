@@ -1,7 +1,7 @@
 import type { LockAnswer, LockRequest, RailModule, RateLock } from '../../src/rails/port.ts';
 import { sandboxRail } from '../../src/rails/sandbox/sandbox-rail.ts';
 
-/** The ways in which the provider's locks can be wrong. The amount to lock decides which of them a quote gets. */
+/** The ways in which the provider's locks can be wrong. The amount to lock determines which of these a quote gets. */
 export const wrongLocks: Readonly<Record<string, { readonly lock?: Partial<RateLock>; readonly validMs?: number }>> = {
   'more than requested': { lock: { sent: 5_001n } },
   'nothing to deliver': { lock: { received: 0n } },

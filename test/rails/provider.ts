@@ -45,7 +45,7 @@ export class Provider {
     return this.fault === 'contradicts' && payment.state === 'settled' ? 'failed' : payment.state;
   }
 
-  /** Throws if the provider is to be down or to lose its responses. */
+  /** Throws if the test wants the provider to be down or to lose its responses. */
   async answer(): Promise<void> {
     if (this.fault === 'is-down') throw new Error('connect ECONNREFUSED');
     if (this.fault === 'loses-answers') throw new Error('socket hang up');
@@ -113,7 +113,7 @@ function triesLocks(mistake: Mistake | undefined): boolean {
 
 /** Opens a rail for the provider, correct or with one mistake by its author. */
 function openRail(provider: Provider, mistake: Mistake | undefined): Rail {
-  /** Payments that only this process knows about. */
+  /** Payments that are known only to this process. */
   const sent = new Set<string>();
   const perform = async (order: RailOrder): Promise<RailOutcome> => {
     if (order.kind === 'COLLECTION' && provider.wasGivenBack(order.id))
@@ -162,7 +162,7 @@ function openRail(provider: Provider, mistake: Mistake | undefined): Rail {
   };
 }
 
-/** Returns the id of a webhook whose signature is right, or of any webhook. */
+/** Returns the id of a webhook with a valid signature, or of any webhook if the mistake is not to check it. */
 function receivedAt({ headers, body }: RailWebhook, mistake: Mistake | undefined) {
   const id = String(headers['webhook-id']);
   if (mistake === 'believes anybody') return { id };

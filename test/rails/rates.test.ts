@@ -54,7 +54,7 @@ describe('the rate table of the sandbox', () => {
 describe("the rates in the sandbox's settings", () => {
   const parseRateOverrides = (json: string) => checkedSettings(rateOverrides, JSON.parse(json));
 
-  it('replace entries of the table, are used unchanged, and leave the other entries', () => {
+  it('replace entries of the table, are used unchanged, and leave the other entries as they are', () => {
     const rates = parseRateOverrides('{"USD/EUR": {"rate": "1.08695652", "fixedFee": 500, "variableFeeRate": "0"}}');
     expect(sandboxTerms(usd, eur, rates)).toMatchObject({
       rate: '1.08695652',

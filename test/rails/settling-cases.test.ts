@@ -35,7 +35,7 @@ async function quoted(from: string, to: string, amount: number): Promise<Data> {
   return made.transaction;
 }
 
-/** Every way in which money goes through the provider. */
+/** Every kind of payment that moves money through the provider. */
 const ways: Readonly<Record<string, (amount: number) => Promise<Data>>> = {
   'a payout': (amount) => move('transferOut', amount),
   'a collection': (amount) => move('transferIn', amount),
@@ -51,7 +51,7 @@ const fields = `status sentAmount { amount } receivedAmount { amount } source { 
 const transactionOf = (id: string) => platform.fieldsOf('transaction', id, fields);
 const statusOf = async (id: string): Promise<string> => (await transactionOf(id)).status;
 
-/** This gateway only serves. The test does the background work itself. */
+/** This gateway runs no workers. The test does the background work itself. */
 const t = await testGateway({ ROLE: 'serve' });
 const { platform } = t;
 Object.assign(sandboxOf(t.gateway.payments), provider.parts());
@@ -82,7 +82,7 @@ async function named(): Promise<readonly unknown[]> {
 
 const notZero = (map: ReadonlyMap<string, bigint>) => [...map].filter(([, amount]) => amount !== 0n).sort();
 
-/** Processes a payment until it has ended, settling each of its cases by hand. Returns the number of cases. */
+/** Processes a payment until it is COMPLETED, settling each of its cases by hand. Returns the number of cases. */
 async function toEnd(id: string): Promise<number> {
   for (let cases = 0; ; ) {
     await work();

@@ -66,7 +66,7 @@ export async function startTwoGateways(settings: object, overrides: Partial<Gate
       const period = { from: new Date(Date.now() - 3_600_000), to: new Date(Date.now() + 3_600_000) };
       return reconcile(payments, { platformId, environment: 'PRODUCTION' }, period);
     },
-    /** Changes rows upstream, even those that upstream's own rules protect. */
+    /** Changes rows in upstream's database, even those that its own triggers protect. */
     spoil: (text: string, ...values: unknown[]) =>
       withoutTriggers(upstream.databaseUrl, (client) => client.query(text, values)),
     rail({ platformId }: TestPlatform) {
@@ -80,7 +80,7 @@ export async function startTwoGateways(settings: object, overrides: Partial<Gate
       const { rows } = await upstream.owner.query(text, [platformId, uuidIn(id)]);
       return `ExternalAccount:${rows[0].id}`;
     },
-    /** Returns the upstream id of a customer's latest upstream counterpart. */
+    /** Returns the upstream id of the latest upstream customer that was created for a customer on this side. */
     async customerThere(id: string) {
       const text = 'select id from customer where platform_customer_id like $1 order by id desc limit 1';
       return `Customer:${(await upstream.owner.query(text, [`${uuidIn(id)}-%`])).rows[0].id}`;
@@ -107,7 +107,7 @@ export async function startTwoGateways(settings: object, overrides: Partial<Gate
   };
 }
 
-/** Connects a platform through a relay, which forwards each of upstream's webhooks `times` times or holds it back. */
+/** Connects a platform through a relay, which forwards each of upstream's webhooks `times` times or withholds it. */
 export async function testRelay(two: TwoGateways, times = 1) {
   const shop = await two.connected('shop');
   const passOn: Receiver['answer'] = (response, received) => {

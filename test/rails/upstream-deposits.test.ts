@@ -100,7 +100,7 @@ test('deposits without a webhook are found, including one that stays pending for
   await askNow();
   await untilStatus(later, 'CREDITED');
   expect(await depositOf(transaction.id)).toBe(undefined);
-  // The next query starts no later than at the pending payment.
+  // The next query does not start after the time of the pending payment.
   await vi.waitFor(async () => {
     const { rows } = await two.gateway.owner.query(
       "select deposits_from from rail_connection where deposits_due_at > clock_timestamp() + interval '10 seconds'",

@@ -128,7 +128,7 @@ test('an unexecuted quote expires on both sides, and is not a difference', async
   await expectReconciled();
 });
 
-/** Executes a quote for which upstream takes `more` than locked. Waits until that is a case for an operator. */
+/** Executes a quote for which upstream takes `more` than locked. Waits until a case for an operator is open. */
 async function taken(more: bigint) {
   const made = await platform.quote(receiving(slowAmount));
   const { there } = await two.quotesOf(made.id);
@@ -287,7 +287,7 @@ test('following docs/rails.md to the letter puts a gateway in front of an upstre
     'rails check acme',
     'rails connect acme',
   ]);
-  // Step 1: an upstream token, and money there.
+  // Step 1: an upstream token and an upstream balance.
   const own = await upstream.newPlatform('acme');
   await own.fund(await own.ownAccount('USD'), 70_000n);
   const { clientId, secret } = credentialsIn(own.authorization);

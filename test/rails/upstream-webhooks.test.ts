@@ -54,7 +54,7 @@ test('a payment ends when its provider reports its outcome, long before its orde
   expect(await shop.platform.ended(id)).toMatchObject({ status: 'COMPLETED' });
 });
 
-test('late, duplicate and reordered webhooks end a payment once, and its return is still watched for', async () => {
+test('late, duplicate and reordered webhooks settle a payment once, and the rail still watches for its return', async () => {
   relay.answer = holdBack;
   const before = await shop.platform.balanceOf(scene.usd);
   const id = await pay(1_000n);
@@ -113,7 +113,7 @@ const statusOf = async (id: string) => (await shop.platform.fieldsOf('customer',
 const untilKyc = (id: string, status: string) =>
   vi.waitFor(async () => expect(await statusOf(id)).toBe(status), 20_000);
 
-/** Decides an upstream customer's identity check. Upstream knows the customer by our id. */
+/** Decides an upstream customer's identity check. Upstream stores our id of the customer. */
 async function decideUpstream(id: string, kycStatus: string): Promise<void> {
   await shop.account.succeed('sandboxSetKycStatus', { customerId: await two.customerThere(id), kycStatus });
 }

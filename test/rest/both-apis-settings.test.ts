@@ -128,7 +128,7 @@ const currencyTerms =
   'currency { code } minAmount { amount } maxAmount { amount } enabledTransactionTypes requiredCounterpartyFields { name mandatory } providerRequiredCustomerFields providerRequiredCounterpartyCustomerFields';
 const platformFields = `platform { id umaDomain trustedDocuments isRegulatedFinancialInstitution createdAt updatedAt supportedCurrencies { ${currencyTerms} } }`;
 
-/** Converts a platform as GraphQL shows it into REST's settings, without the endpoint. */
+/** Converts a platform from its GraphQL form to the REST settings, without the endpoint. */
 const platformAsRest = ({ id, supportedCurrencies, ...others }: Data) => ({
   ...others,
   id: id.replace('Platform:', 'PlatformConfig:'),

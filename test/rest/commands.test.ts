@@ -90,7 +90,7 @@ describe('every command', () => {
 
   test('names every field that is missing, unknown or of the wrong type in one error', async () => {
     const { rest, good } = catalog;
-    /** The only one of the values below that a field accepts, by operation and field. */
+    /** The fields that accept one of the wrong values below, each with that value. */
     const right: Record<string, unknown> = { 'updateExternalAccount.defaultUmaDepositAccount': true };
     for (const { id, method, required } of withBodies()) {
       // A manifest's keys are hashes, so no field is unknown, and the error names a document instead.

@@ -102,7 +102,7 @@ const provoke: Record<number, (endpoint: Endpoint) => Promise<RestAnswer>> = {
   },
 };
 
-/** The statuses of a failing gateway. The test of each covers every endpoint that lists the status. */
+/** The statuses that have their own tests below, each of which covers every endpoint that lists the status. */
 const inTrouble = [409, 500, 504];
 /** The statuses of refusals that do not depend on the path (test/http/rate-limits and overload). */
 const early = [429, 503];

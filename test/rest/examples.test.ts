@@ -46,11 +46,11 @@ const getAs =
     return response.ok ? response.json() : undefined;
   };
 
-/** Creates what must exist before an operation, so that it is the newest of its kind. */
+/** Creates the object that an operation needs, so that it is the newest of its kind. */
 const before: Readonly<Record<string, () => Promise<unknown>>> = {
   sandboxSend: async () => {
     await send(find('createQuote', 'realTimeFunding'));
-    // A newer quote that waits for no deposit.
+    // A newer quote that is not funded by a deposit.
     await send(find('createQuote', 'fromAccount'));
   },
   approveTransaction: () => send(find('sandboxReceiveUma', 'announce')),

@@ -33,7 +33,7 @@ function toldOf(id: string): Data[] {
 const ends = ['COMPLETED', 'FAILED', 'REJECTED', 'EXPIRED', 'REFUNDED'];
 
 /**
- * Waits until the webhooks report that a payment has ended. Returns its record, and the statuses and bodies of the
+ * Waits until the webhooks report the final status of a payment. Returns its record, and the statuses and bodies of the
  * webhooks. The last body has the same record as REST (decision 18).
  */
 async function ended(id: string): Promise<{ record: Data; statuses: string[]; bodies: Data[] }> {

@@ -56,7 +56,7 @@ test('an invalid transfer is refused', async () => {
     [400, 'INVALID_CURRENCY', 'source.currency', { ...out, source: { ...out.source, currency: 'EUR' } }],
     [400, 'AMOUNT_OUT_OF_RANGE', 'amount', { ...out, amount: 9_000_000_000_000_001 }],
   ]);
-  // Not even a safe integer.
+  // The number is not even a safe integer.
   const { body } = await rest.call('POST', '/transfer-out', { body: { ...out, amount: 1e300 } });
   expect(body.details.reason).toContain('must be at most 9000000000000000');
   await refused('/transfer-in', [

@@ -122,7 +122,7 @@ test('this form and the full one are the same request: with one key they take ef
   expect(late).toMatchObject({ code: 'LOOKUP_REQUEST_NOT_FOUND', details: { field: 'lookupId' } });
 });
 
-test('currency codes beside a source or a destination are checked against it', async () => {
+test('currency codes given along with a source or a destination are checked against it', async () => {
   const lookupId = await lookUp();
   const { sendingCurrencyCode: _code, ...body } = workflow(lookupId);
   const source = { sourceType: 'ACCOUNT', accountId: scene.usd.id };

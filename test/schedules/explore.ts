@@ -8,7 +8,7 @@ import type { World } from './world.ts';
 export interface Explored {
   readonly schedules: number;
   readonly orders: Set<string>;
-  /** Whether every possible order of steps was played. */
+  /** Whether all possible orders of the steps were played. */
   readonly isAll: boolean;
 }
 

@@ -12,7 +12,7 @@ import { transferOut } from '../../src/domain/transfers/transfers.ts';
 import type { Actor, Played } from './scheduler.ts';
 import type { World } from './world.ts';
 
-/** A race between actors. Every schedule plays it on new rows. */
+/** A race between actors. Each schedule plays the race on new rows. */
 export interface Race {
   readonly name: string;
   prepare(world: World): Promise<Started>;
@@ -25,7 +25,7 @@ export interface Started {
   check(played: Played): Promise<void>;
 }
 
-/** Longer than a quote's lifetime, a platform's time to decide, and a lease. */
+/** Longer than a quote's lifetime, a platform's approval deadline, and a lease. */
 const longerThanAll = 301;
 const leaseEnds = 3;
 

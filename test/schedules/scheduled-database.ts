@@ -25,7 +25,7 @@ export const actorLock = (actor: number, stop: number) => `${1_000 + actor}, ${s
 
 const schema = `
   create schema schedules;
-  -- Elsewhere, PUBLIC may not execute this owner's functions.
+  -- In other schemas, PUBLIC may not execute functions that this owner creates.
   alter default privileges in schema schedules grant execute on functions to public;
   create table schedules.clock (ahead interval not null);
   insert into schedules.clock values ('0');

@@ -26,7 +26,7 @@ export interface Played {
 /** Chooses one of the runnable actors. Not called if only one can run, unless `decidesAlways` is true. */
 export type Choose = (decision: number, ready: readonly string[]) => number;
 
-/** The failure of a schedule in which no actor can run, or in which one never returns. */
+/** Thrown when no actor of a schedule can run, or one never returns. */
 export class NoProgress extends Error {}
 
 interface Player {
@@ -231,7 +231,7 @@ function interceptQueries(intercept: Intercept): () => void {
         original.call(this, text, ...rest.map((each) => (each === callback ? done : each)));
         return;
       }
-      // The actor continues first, so that it is at its next statement when the scheduler sees the result.
+      // The actor continues first, so that it has reached its next statement when the scheduler gets the result.
       const settle = (then: (value: unknown) => void) => (value: unknown) => {
         then(value);
         setImmediate(answered);

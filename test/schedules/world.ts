@@ -66,7 +66,7 @@ export async function openWorld() {
     payments,
     /** The orders that the rail has performed. An order that was performed twice is listed twice. */
     performed,
-    /** The errors logged by background work. A refusal that a race explains is not one of them. */
+    /** The errors logged by background work. Refusals that a race explains are not included. */
     errors,
     /** The result of the last schedule of the modeled race, to compare with the model. */
     lastStatus: '',
@@ -81,13 +81,13 @@ export async function openWorld() {
       await gateway.stop();
     },
 
-    /** The test run's server is removed later, together with the broken world. */
+    /** Leaves a broken world behind, without stopping it. It is removed together with the test run's server. */
     async abandon(): Promise<void> {
       await scheduler.close();
       await client.end();
     },
 
-    /** Changes a function of this database, as a bug would. @throws Error unless it has the text exactly once */
+    /** Changes a function of this database, as a bug would. @throws Error unless it contains `find` exactly once */
     async plant(signature: string, find: string, put: string): Promise<void> {
       const { rows } = await client.query<{ text: string }>('select pg_get_functiondef($1::regprocedure) as text', [
         `public.${signature}`,

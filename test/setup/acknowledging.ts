@@ -56,7 +56,7 @@ export async function acknowledging(
   const repeats = followers.map(({ customerId, connections }) => countRepeats(of(customerId), connections));
   return {
     ...{ changes, perSecond, messages: received() },
-    /** The number of messages that clients had already received, and the number marked as possible repeats. */
+    /** How many messages clients received twice, and how many were marked as possible repeats. */
     repeated: repeats.reduce((sum, { repeated }) => sum + repeated, 0),
     marked: repeats.reduce((sum, { marked }) => sum + marked, 0),
     /** The smallest number of connections on which any client received messages. */

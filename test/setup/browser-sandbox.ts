@@ -10,7 +10,7 @@ interface Started {
   browser: Browser;
   sandbox: TestPlatform;
   ops: (...args: string[]) => Promise<Data>;
-  /** Opens a page for the rest of the test: at an address or a path of the sandbox, or empty. */
+  /** Opens a page until the end of the test: an address, a path of the sandbox, or an empty page. */
   open: (address?: string, options?: BrowserContextOptions) => Promise<Page>;
 }
 
@@ -28,7 +28,7 @@ export function sandboxInBrowser(environment: Readonly<Record<string, string>> =
       const page = await started.browser.newPage({ locale: 'en-US', ...options });
       onTestFinished(async ({ task }) => {
         if (task.result?.state === 'fail') await screenshot(page, `failed-${task.id}`, { fullPage: true });
-        // Each open wallet reads its lists again after every payment, and together they would be refused as too many.
+        // Every open wallet rereads its lists after each payment. Many of them would exceed the request limit.
         await page.close();
       });
       if (address !== undefined) await page.goto(new URL(address, started.gateway.url).href);

@@ -12,7 +12,7 @@ export const browserPath = [
   '/usr/bin/google-chrome',
 ].find((candidate) => candidate !== undefined && existsSync(candidate));
 
-/** Turn off background traffic, so that all of the browser's requests come from the page. */
+/** Switches that turn off background traffic, so that all of the browser's requests come from the page. */
 const args = [
   ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'],
   ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],

@@ -12,7 +12,7 @@ const root = path.resolve(import.meta.dirname, '../..');
 
 const program = [process.execPath, '--disable-warning=ExperimentalWarning', 'src/main.ts'];
 
-/** Runs a program of the service, by default the one that `npm start` runs, until it exits. */
+/** Runs one of the service's programs, by default the one that `npm start` runs, until it exits. */
 export function runToEnd(
   environment: Readonly<Record<string, string>>,
   { script = ['src/main.ts'], wrapper = [] }: { script?: readonly string[]; wrapper?: readonly string[] } = {},
@@ -22,7 +22,7 @@ export function runToEnd(
   return spawnSync(command, args, { cwd: root, encoding: 'utf8', env, timeout: 50_000 });
 }
 
-/** Starts a gateway and waits until it is ready. DATABASE_URL names the tables' owner, who only migrates. */
+/** Starts a gateway and waits until it is ready. Only migrations connect as the tables' owner (DATABASE_URL). */
 export async function startChildGateway(
   environment: Readonly<Record<string, string>>,
   [command = '', ...args]: readonly string[] = program,

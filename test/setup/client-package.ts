@@ -6,7 +6,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { onTestFinished } from 'vitest';
 
-/** The client package as a user gets it, packed and then installed by npm into an empty project. */
+/** The client package as users get it: packed, and installed by npm into an empty project. */
 
 export const root = path.resolve(import.meta.dirname, '../..');
 export const run = promisify(execFile);
@@ -33,7 +33,7 @@ export async function installClient(): Promise<InstalledClient> {
   const versions = { ...manifest.devDependencies, ...manifest.optionalDependencies, ...manifest.dependencies };
   await writeFile(path.join(folder, 'package.json'), '{ "type": "module" }');
   const named = [...beside, ...types].map((name) => `${name}@${versions[name]}`);
-  // First the command from the package's README, and then a command for the app's other packages.
+  // First runs the command from the package's README, and then installs the app's other packages.
   const page = readFileSync(path.join(root, 'src/apps/client/README.md'), 'utf8');
   const [, own = ''] = /^ {4}npm install (.*)$/m.exec(page) ?? [];
   for (const packages of [own.replace('…', root).split(' '), named])

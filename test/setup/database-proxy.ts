@@ -4,7 +4,7 @@ import { afterAll } from 'vitest';
 import { testDatabase } from './database.ts';
 import { listen } from './free-port.ts';
 
-/** A Postgres that can be cut off from its clients in every way that a network can fail. */
+/** A Postgres that can be cut off from its clients in all the ways in which a network can fail. */
 export type DatabaseProxy = Awaited<ReturnType<typeof databaseProxy>>;
 
 /** Matches the statement that commits the plan with this idempotency key. */
@@ -16,7 +16,7 @@ export const commit = /Q....commit\0/s;
 /** Matches any commit: of a plan, or of plain records. */
 export const anyCommit = new RegExp(`commit_batches|${commit.source}`, 's');
 
-/** The beginning of the message that ends every Postgres response, inside or outside a transaction. */
+/** The first bytes of the message that ends every Postgres response, inside or outside a transaction. */
 const readyForQuery = Buffer.from('Z\0\0\0\u0005');
 
 interface Rule {
@@ -143,7 +143,7 @@ export async function databaseProxy(databaseUrl: string) {
     /**
      * Loses the response to the next statement whose message matches. The statement is executed, and then its
      * connection is cut.
-     * @param andAfter whether later requests on any connection are also cut off without an answer
+     * @param andAfter whether later requests on any connection are also cut off without a response
      */
     loseAnswer(to: RegExp, andAfter = false) {
       told = Promise.withResolvers();

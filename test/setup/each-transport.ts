@@ -11,7 +11,7 @@ export interface SentOperation {
 
 export type Send = (platform: TestPlatform, sent: SentOperation, most?: number) => Promise<Data[]>;
 
-/** Sends an operation over each transport. Returns its result, or the first results of a stream: `most` of them. */
+/** Sends an operation over each transport. Returns its result or, for a stream, the first `most` results. */
 export const eachTransport = {
   POST: async (platform, sent) => [await (await platform.post(sent)).json()],
   GET: async ({ url, authorization }, sent) => {

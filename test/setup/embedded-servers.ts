@@ -38,8 +38,8 @@ export class EmbeddedServers {
   }
 
   /**
-   * Uses the embedded server from a separate process, which leads a process group like a program in a terminal. Returns
-   * the process, the server's URL and process id, and the printed warnings.
+   * Uses the embedded server from a separate process, which leads a process group as a program in a terminal does.
+   * Returns the process, the server's URL and process id, and the printed warnings.
    * @param wrapper a command that runs its arguments
    */
   async startInProcess(wrapper: readonly string[] = []) {
@@ -68,7 +68,7 @@ export class EmbeddedServers {
         await once(child, 'exit');
       }
     }
-    // A killed process may have left a server running. Joining and leaving it stops the server.
+    // A killed process may have left a server running. Joining and then leaving that server stops it.
     if (this.#usedElsewhere) await this.start();
     this.#usedElsewhere = false;
     const started = this.#servers.splice(0);

@@ -17,7 +17,7 @@ import { TestPlatform } from './platform.ts';
 export type { TestPlatform };
 
 /** The JSON of a GraphQL response. Tests assert on its values, so its shape is left open. */
-// biome-ignore lint/suspicious/noExplicitAny: what a query answers depends on its text
+// biome-ignore lint/suspicious/noExplicitAny: the shape of the data depends on the query
 export type Data = any;
 
 export interface Answer {

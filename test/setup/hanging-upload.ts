@@ -11,7 +11,7 @@ export async function hangingUpload(
 ) {
   const socket = await openConnection(url);
   const heard = heardOn(socket);
-  // The second of two pipelined requests has been read once the first has been answered.
+  // Once the first of two pipelined requests has a response, the second has been read.
   const ping = ['GET /health/live HTTP/1.1', 'Host: localhost', '', ''].join('\r\n');
   socket.write(`${ping}${[...head, 'Host: localhost', 'Content-Length: 50', '', '{'].join('\r\n')}`);
   await heard.until('\r\n0\r\n\r\n');

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Webhook } from 'standardwebhooks';
 import { openConnection } from './raw-http.ts';
 
-/** A webhook receiver's response to a request: its status, or that it cut the connection. */
+/** A webhook receiver's response to a request: a status, or a cut connection. */
 export type Answered = number | 'CUT';
 
 /** Returns the headers of a webhook that is signed with a secret. */

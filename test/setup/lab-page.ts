@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { expect, vi } from 'vitest';
 
 export function labOf(page: Page) {
-  // Only the visible lines, because the editor also has hidden copies of its text.
+  // Reads only the visible lines, because the editor also has hidden copies of its text.
   const result = page.locator('.result-window .view-lines');
   const events = page.locator('.lab-events li');
   const tab = (title: string) => page.getByRole('tab', { name: new RegExp(`^\\d+ ${title}$`) });
@@ -24,18 +24,18 @@ export function labOf(page: Page) {
     isOpen,
     state: (state: string) => page.locator(`.lab-state[data-state=${state}]`).waitFor(),
     async open(title: string): Promise<void> {
-      // While the editor loads, the tabs are replaced.
+      // Clicks a position rather than the element, because the tabs are replaced while the editor loads.
       const box = await vi.waitUntil(() => tab(title).boundingBox(), { timeout: 30_000 });
       await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2);
       await isOpen(title);
     },
     async tap(title: string): Promise<void> {
-      // A tab may move while the editor loads, so that a slow tap misses it.
+      // A tab may move while the editor loads, and a slow tap would then miss it.
       await page.locator('.graphiql-execute-button').waitFor();
       await tab(title).tap();
       await isOpen(title);
     },
-    /** The text that can be copied, while it is shown. */
+    /** The element with the text to copy, while it is shown. */
     copy,
     /** Presses a button that copies the operation, and returns the text that it shows. */
     async copied(name: string): Promise<string> {

@@ -25,7 +25,7 @@ export class LiveList {
   readonly wanted: Wanted;
   readonly #platform: TestPlatform;
   readonly #rows = new Map<string, Data>();
-  /** The newest version seen of each row. Older versions change nothing. */
+  /** The newest version seen of each row. Older versions are ignored. */
   readonly #versions = new Map<string, number>();
   readonly operations: { readonly op: string; readonly id: string; readonly version: number }[] = [];
   #cut: () => void = () => undefined;
@@ -206,7 +206,7 @@ interface World {
   readonly quotes: string[];
 }
 
-/** Takes a step. If it is refused, as when an expired quote is executed, it changes nothing. */
+/** Takes a step. A refused step, such as the execution of an expired quote, changes nothing. */
 async function take({ platform, scene, customers, quotes }: World, { act: what, at }: Step): Promise<void> {
   const customerId = customers[at % customers.length] ?? '';
   numbers += 1;
@@ -226,7 +226,7 @@ async function take({ platform, scene, customers, quotes }: World, { act: what, 
       await platform.act('sandboxFundAccount', { accountId: scene.usd, amount: 100 });
       return;
     case 'customer':
-      // Some checks take long; others end in a refusal.
+      // Depending on the name, the identity check passes, stays pending or fails.
       customers.push(await platform.newCustomer(`Grace Hopper 00${at % 3}`));
       return;
     case 'rename':

@@ -6,7 +6,7 @@ import { secretKey } from './cursors.ts';
 import { listen } from './free-port.ts';
 import type { TestGateway } from './gateway.ts';
 
-/** A TCP load balancer in front of instances, to which the clients of a service connect. */
+/** A TCP load balancer that clients connect to, in front of a service's instances. */
 export type LoadBalancer = Awaited<ReturnType<typeof startLoadBalancer>>;
 
 export async function startLoadBalancer() {

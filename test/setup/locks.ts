@@ -3,7 +3,7 @@ import { type Data, openClient, type TestGateway, uuidIn } from './gateway.ts';
 
 /** Waits until at least `count` other transactions wait for the locks of `holder`. */
 export async function waitForLocks(holder: pg.Client, count: number): Promise<void> {
-  // Not from pg_stat_activity, whose contents do not change inside a transaction.
+  // Does not read pg_stat_activity, because its contents do not change within a transaction.
   const waiting =
     'select distinct pid from pg_locks where not granted and pg_backend_pid() = any (pg_blocking_pids(pid))';
   while (((await holder.query(waiting)).rowCount ?? 0) < count);
@@ -31,7 +31,7 @@ export async function lockedCustomers(databaseUrl: string) {
 /** Limits that let a gateway's statements wait as long as a test wants, however slow the machine is. */
 export const patient = { lockMs: 60_000, statementMs: 60_000, operationMs: 60_000 } as const;
 
-/** Holds up a transfer inside the database until the returned function is called, which returns the transaction. */
+/** Blocks a transfer inside the database. The returned function lets it continue and returns the transaction. */
 export async function heldTransfer(of: TestGateway): Promise<() => Promise<Data>> {
   const scene = await of.platform.makeScene(10_000n);
   const holder = await openClient(of.databaseUrl);

@@ -32,7 +32,7 @@ export async function runOps(
   return { code, out: out.join('\n'), err: err.join('\n') };
 }
 
-/** Makes commands read this from standard input. */
+/** Sets what commands read from standard input. */
 export function typeIn(text: string): void {
   vi.spyOn(process, 'stdin', 'get').mockReturnValue(Readable.from([text]) as typeof process.stdin);
 }

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { vi } from 'vitest';
 import { type TestGateway, uuidIn, withoutTriggers } from './gateway.ts';
 
-/** Waits until the row is in the state that the statement changes, and changes it. */
+/** Repeats the statement until it changes the row, which may not be in the expected state yet. */
 function change({ databaseUrl }: TestGateway, text: string, id: string): Promise<void> {
   return withoutTriggers(databaseUrl, (client) =>
     vi.waitFor(
@@ -36,7 +36,7 @@ export function passExpiry(gateway: TestGateway, quoteId: string): Promise<void>
   return change(gateway, text, quoteId);
 }
 
-/** Skips the hour by which a sandbox scenario delays a payment's end or its return. */
+/** Skips the hour by which a sandbox scenario delays a payment's settlement or return. */
 export function passDelay(gateway: TestGateway, transactionId: string): Promise<void> {
   // A worker's lease lasts two seconds. Rows that are due later are not leased.
   const text = `update rail_order set created_at = created_at - interval '1 day', due_at = clock_timestamp()

@@ -12,7 +12,7 @@ import { Statements } from './statements.ts';
 export type FilledTable = (typeof filledTables)[number];
 const filledTables = ['transaction', 'quote', 'customer', 'account', 'webhook_delivery', 'posting'] as const;
 
-/** A query for a list, and the index that must serve it. */
+/** A query for a list, and the index that its plan must use. */
 export interface PlanCase {
   readonly name: string;
   readonly table: FilledTable;
@@ -77,7 +77,7 @@ export const planCases: readonly PlanCase[] = [
   },
 ];
 
-/** How many rows of each table belong to a parent: many, few or none; `most` means nearly all. */
+/** How many rows of each table belong to a parent. `most` means nearly all of them. */
 export type Size = 'many' | 'few' | 'none' | 'most';
 
 /** The public ids of the parents of one size, by type. */
@@ -262,7 +262,7 @@ export async function fillTables(
   for (const table of filledTables) {
     await t.owner.query(`${as === undefined ? 'vacuum ' : ''}analyze ${table}`);
     if (as === undefined) continue;
-    // The planner takes the density of rows from this, and multiplies it by the number of the table's pages.
+    // The planner derives the density of rows from this, and multiplies it by the table's number of pages.
     await t.owner.query('update pg_class set reltuples = $1 where oid = $2::regclass', [as, table]);
   }
 }

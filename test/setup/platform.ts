@@ -9,7 +9,7 @@ import { mutationDocument, mutationName, mutationVariables } from './documents.t
 import type { Answer, Data } from './gateway.ts';
 import { type Scene, usAccount } from './scene.ts';
 
-/** A socket that can be terminated while it opens, when the client does not handle its error. */
+/** A socket that can be terminated while it opens. The client does not handle the error that this causes. */
 class CuttableSocket extends WebSocket {
   constructor(...options: ConstructorParameters<typeof WebSocket>) {
     super(...options);
@@ -192,20 +192,20 @@ export class TestPlatform {
     return values;
   }
 
-  /** Waits until a transaction ends, and returns its statuses from now on. */
+  /** Waits until a transaction reaches a final status, and returns its statuses from now on. */
   async statusesOf(id: string): Promise<string[]> {
     const updates = 'subscription ($id: ID!) { transactionUpdates(of: { transactionId: $id }) { status } }';
     return (await this.followed(updates, { id })).map(({ status }) => status);
   }
 
-  /** Waits until a transaction has this status, even if the status is reached only after the transaction has ended. */
+  /** Waits until a transaction has this status, even if it gets the status only after another final one. */
   async untilStatus(id: string, status: string): Promise<void> {
     const updates =
       'subscription ($id: ID!) { transactionUpdates(of: { transactionId: $id }, until: FINAL) { status } }';
     await this.followed(updates, { id }, (update) => update.status === status);
   }
 
-  /** Waits until a transaction has ended, and returns it. */
+  /** Waits until a transaction has reached a final status, and returns it. */
   async ended(id: string): Promise<Data> {
     const updates = 'subscription ($id: ID!) { transactionUpdates(of: { transactionId: $id }) { terminal } }';
     await this.followed(updates, { id }, ({ terminal }) => terminal);

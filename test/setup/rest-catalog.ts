@@ -190,7 +190,7 @@ function goodRequests(
         }
       }
     },
-    // Each request uses an endpoint with a different URL; otherwise they would all be the same request.
+    // Each request uses an endpoint with a different URL, because otherwise all requests would be identical.
     testWebhook: async () => {
       const url = `${receiver.url}/${next()}`;
       await rest.ask('PATCH', '/config', { webhookEndpoint: null });

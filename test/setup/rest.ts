@@ -88,14 +88,14 @@ function responseValidators(document: Data) {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   addFormats.default(ajv);
   ajv.addSchema(closed(document), 'document');
-  // Ajv compiles the schema at a place of the document once.
+  // Ajv compiles each part of the document only once.
   const validator = (pointer: string) =>
     ajv.getSchema(`document#${pointer}`) ?? expect.fail(`the document has nothing at ${pointer}`);
   const paths = Object.keys(document.paths).map((path) => ({
     path,
     form: new RegExp(`^${path.replace(/\{[^}]+\}/g, '[^/]+').replace(/[.$]/g, '\\$&')}$`),
   }));
-  // Fixed paths first, as in the router.
+  // Fixed paths are tried first, as in the router.
   paths.sort((a, b) => Number(a.path.includes('{')) - Number(b.path.includes('{')));
 
   const fault = (pointer: string, value: unknown) => {

@@ -24,8 +24,8 @@ export function selection(type: GraphQLOutputType, depth: number): string {
   }
   if (!isObjectType(named)) return '';
   const fields = Object.values(named.getFields())
-    // The rows of a connection are also in its edges; and for a customer, the counts of all lists would exceed the cost
-    // limit.
+    // Omits `nodes`, whose rows are also in the edges, and `totalCount`, because the counts of all of a customer's
+    // lists would exceed the cost limit.
     .filter((field) => !['nodes', 'totalCount'].includes(field.name) || !named.name.endsWith('Connection'))
     .filter((field) => !field.args.some(isRequiredArgument))
     .filter((field) => depth > 0 || !isObjectType(getNamedType(field.type)))

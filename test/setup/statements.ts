@@ -12,7 +12,7 @@ const ofNoRequest: ReadonlySet<string> = new Set([
   'set_platform',
 ]);
 
-/** A statement as it was sent. A read of several is one of its reads. */
+/** A statement as it was sent. Reads that were combined into one statement are listed separately. */
 export interface Sent {
   readonly name?: string;
   readonly text: string;
@@ -46,7 +46,7 @@ export class Statements {
     });
   }
 
-  /** Runs the work. Returns its result, and each statement sent meanwhile, also as text only. */
+  /** Runs the work. Returns its result, the statements sent during the work, and their texts alone. */
   async during<T>(work: () => Promise<T>) {
     const sent: Sent[] = [];
     this.#readers.add(sent);
@@ -65,7 +65,7 @@ export class Statements {
   }
 }
 
-/** Starts a second gateway on another gateway's database. It only serves, so that nothing else is counted. */
+/** Starts a second gateway on another gateway's database. It runs no workers, so only requests are counted. */
 export async function countedGateway(beside: TestGateway, overrides: Parameters<typeof startTestGateway>[0] = {}) {
   const { url, gateway, stop } = await startTestGateway({ ROLE: 'serve', ...overrides }, beside.databaseUrl);
   const { platformId, authorization } = beside.platform;
@@ -77,5 +77,5 @@ export async function countedGateway(beside: TestGateway, overrides: Parameters<
     stop,
   };
 }
-/** How many times to send a query so that it is planned first, and then answered with the cached plan. */
+/** How many times to send a query so that it is planned first and then executed with the cached plan. */
 export const often = 3;

@@ -10,7 +10,7 @@ interface Torture {
   readonly customers: number;
   readonly seconds: number;
   readonly rate: number;
-  /** How often the sequencing process is killed. */
+  /** How many times the sequencing process is killed. */
   readonly kills: number;
 }
 
@@ -71,7 +71,7 @@ export async function torture({ subscribers, customers, seconds, rate, kills }: 
   await delay((seconds * 1_000) / (kills + 1));
   writing = false;
   const { changes, perSecond, of } = await made;
-  // Wait until everything still missing has arrived, and then until the open reads end, because nothing may arrive
+  // Wait until every subscriber has received everything, and then until the open reads end, in case something arrives
   // twice.
   await until(
     () => all.every(({ seen, customerId }) => seen.length >= of(customerId).length),

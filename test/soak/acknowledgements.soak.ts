@@ -6,7 +6,7 @@ import { startFleet } from '../setup/load-balancer.ts';
 
 /** The long version of test/events/acknowledgements.test.ts. SOAK_SECONDS sets its duration, by default ten minutes. */
 const seconds = Number(process.env.SOAK_SECONDS ?? 600);
-/** How often an instance is killed, in milliseconds. */
+/** The interval between kills of an instance, in milliseconds. */
 const killMs = 15_000;
 
 test(`unmodified clients that are cut off every 0.2 to 2 s for ${seconds} s, at 500 changes per second, lose and reorder nothing`, async () => {

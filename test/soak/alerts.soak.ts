@@ -91,7 +91,7 @@ describe.skipIf(!isInstalled)('the alert rules, in a real Prometheus', () => {
   });
 });
 
-/** Builds the stage: the first instance, and a second platform on it. */
+/** Returns the stage: the first instance, with a second platform on it. */
 async function stageOf(around: Surroundings): Promise<Stage> {
   const { databaseUrl } = around;
   const ops: Stage['ops'] = async (...args) =>

@@ -30,7 +30,7 @@ async function fillPlatform(t: TestGateway, platform: TestPlatform, rows: number
     WebhookEndpoint: endpoint[0].id,
   };
   const templates = {
-    // Not a quote's payment: its reference to the quote is unique, so the payment could not be copied.
+    // This is not a quote's payment, because that could not be copied: its reference to the quote is unique.
     transactionId: payment.find(({ quote }: Data) => quote === null).id,
     quoteId: quote[0].id,
     deliveryId: endpoint[0].deliveries.edges[0].node.id,

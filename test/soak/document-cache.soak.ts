@@ -58,7 +58,7 @@ test('data that is sent along with documents is not retained', async () => {
   expect(await leftBehind(100, (turn) => ask(100 + turn))).toBeLessThan(little);
 });
 
-test('a document that many customers send retains little for each', async () => {
+test('a document that many customers send retains little memory per customer', async () => {
   const lists = Array.from(
     { length: 19 },
     (_, n) => `a${n}: transactions(first: ${n + 1}, filter: { reference: "${n}" }) { edges { node { id status } } }`,

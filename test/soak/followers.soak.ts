@@ -31,7 +31,7 @@ import type { Scene } from '../setup/scene.ts';
 import { changesAfter, makeChanges, makeCustomers, until } from '../setup/torture.ts';
 
 // Apps follow streams while connections and instances fail: apps with the client package, each of which passes its own
-// `after`, and apps with stock libraries, which resume without any code of their own.
+// `after`, and apps with stock libraries, which resume without custom code.
 
 /** How often each kind of disturbance occurs. */
 const rounds = Number(process.env.SOAK_ROUNDS ?? 5);
@@ -274,7 +274,7 @@ const fetchEventSource: StockClient = {
   },
 };
 
-/** All clients that can run here. The one in a browser needs Debian's chromium, or CHROMIUM_PATH. */
+/** All clients that can run here. The browser client needs Debian's chromium, or CHROMIUM_PATH. */
 const stockClients: readonly StockClient[] = [
   ...[graphqlWs, apolloClient, urql, relay, graphqlSse],
   ...(browserPath === undefined ? [] : [fetchEventSource]),
@@ -336,7 +336,7 @@ async function throughDisturbance(one: TestGateway, fleet: Fleet, name: string):
   for (let round = 0; round < rounds; round += 1) {
     await disturbances[name]?.(fleet);
     events = await newest();
-    // Until each has reconnected.
+    // Wait until every client has reconnected.
     await all((seen) => seen.includes(events.at(-1) ?? ''));
   }
   const rows: string[] = [];

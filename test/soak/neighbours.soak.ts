@@ -16,12 +16,12 @@ import { accountQuery, expensive, type Kind, kinds, payment, type Storm } from '
 
 /**
  * Measures how much a storm of 300 connections from one platform slows down another platform. Three situations
- * alternate: only the measured platform is active; the other platform sends as much as its limit allows, so that
- * nothing is refused; the other platform storms against this limit, as fast as it gets answers. The test compares the
- * median p99 of the rounds with the storm to that of the rounds without it, with or without the polite sender. A calm
- * platform, which notices every request from another platform, thus pays for the requests that the limit allows, but
- * not for the storm. Odd and even rounds of the platform alone show the noise, because they differ in nothing else.
- * Rounds in which other processes were busy are discarded and repeated.
+ * alternate: only the measured platform is active; the other platform is polite and sends as much as its limit allows,
+ * so that nothing is refused; the other platform storms, sending as fast as it gets responses. The test compares the
+ * median p99 of the rounds with the storm to the higher of the other two medians. The requests that the limit allows
+ * may thus slow down the measured platform, but a storm may hardly do more. Odd and even rounds in which the platform
+ * is alone show the noise, because nothing else differs between them. Rounds in which other processes were busy are
+ * discarded and repeated.
  */
 
 const connections = 300;
@@ -29,13 +29,13 @@ const cycles = Number(process.env.NEIGHBOUR_ROUNDS ?? 10);
 const roundMs = 4_000;
 /** How many rounds are run in a row, so that each storm lasts longer and storms are started less often. */
 const roundsInTurn = 2;
-/** How long before its round a polite sender begins, and how long after a storm a round begins. */
+/** How long a polite sender runs before its round, and how long after a storm the next round begins. */
 const leadMs = 1_000;
-/** How long before its round a storm begins: longer than a refusal waits. */
+/** How long a storm runs before its round, which is longer than refusals are delayed. */
 const stormLeadMs = 13_000;
 /** The maximum share of one processor that other processes may use in a round. */
 const mostOfOthers = Number(process.env.NEIGHBOUR_OTHERS ?? 0.05);
-/** The promise: the maximum ratio between the p99 with a storm and the p99 without a storm, under the same limit. */
+/** The promised maximum ratio between the p99 with a storm and the p99 without one, under the same limit. */
 const most = 1.2;
 /** How many wrong credentials an address may try in a minute. */
 const wrongPerMinute = 100;
@@ -50,7 +50,7 @@ type Way = keyof typeof ways;
 
 const neighbours = {
   calm: { readsPerSecond: 200, paymentsPerSecond: 0 },
-  /** On its own, it uses a third of two cores. At twice this rate, its p99 varies tenfold even without a storm. */
+  /** On its own, it uses about a third of two cores. At twice this rate, p99 varies tenfold even without a storm. */
   busy: { readsPerSecond: 150, paymentsPerSecond: 50 },
 } as const;
 type Neighbour = keyof typeof neighbours;
@@ -71,7 +71,7 @@ const child = await startChildGateway({
   CLIENT_TOKEN_KEY: 'a key that only this soak uses, for nothing else',
   SECRET_KEY: randomBytes(32).toString('base64'),
 });
-/** Runs only on idle processors, because a real storm's clients take no time from the service. Linux only. */
+/** Runs a program only on idle cores, because a real storm's clients take no CPU time from the service. Linux only. */
 const whenIdle = ['chrt', '--idle', '0'];
 const storm = start('storm.ts', whenIdle);
 const calmClient = start('calm.ts');
@@ -137,7 +137,7 @@ async function beside(job: Storm, all: Answers, work: () => Promise<void>): Prom
   storm.send('end');
   const [answers] = (await once(storm, 'message')) as [Answers];
   for (const [answer, count] of Object.entries(answers)) all[answer] = (all[answer] ?? 0) + count;
-  // First let the service finish what the storm has left behind, such as payments in flight and memory to be freed.
+  // Let the service finish what the storm has left behind, such as payments in flight and memory to be freed.
   await delay(leadMs);
 }
 
@@ -150,8 +150,7 @@ async function measure(neighbour: Neighbour, kind: Kind, way: Way) {
   const { authorization } = stormy;
   const { usd: from, outsideUsd: to } = scene;
   const storming: Storm = { url: child.url, authorization, connections, kind, perSecond: undefined, from, to };
-  // Warm up: the storm must not be blamed for compilation at first use, and instances remember old limits for two
-  // seconds.
+  // Warm up, because code is compiled at first use, and instances cache the old limits for two seconds.
   await round(neighbour, 3_000);
   const all: Record<Situation, Measured[]> = { alone: [], polite: [], storm: [] };
   const answers = { polite: {}, storm: {} };

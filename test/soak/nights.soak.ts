@@ -87,8 +87,8 @@ interface Scene {
 }
 
 /**
- * Starts an installation and its load, and runs `pass` on it. Returns the promises broken in the meantime; before that,
- * while the installation still exists, passes them to the function that `pass` returned.
+ * Starts an installation and its load, and runs `pass` on it. Returns the broken promises that were found meanwhile,
+ * after passing them to the function that `pass` returned, while the installation still exists.
  */
 async function inInstallation(
   hasStandby: boolean,
@@ -112,7 +112,7 @@ async function inInstallation(
     let mayFail = false;
     const load = startLoad({ urls, authorization, scenes, seed, during: () => during, acts: () => restingActs });
     ends.push(() => load.stop());
-    // A person relies on an alert's text, so half an hour must stay half an hour.
+    // The operator relies on the alert's text, so the half hour that it mentions must not be shortened.
     const rules = (await shortenedRules()).map((text) =>
       text.replace('snapshot_seconds > 5', 'snapshot_seconds > 1800'),
     );

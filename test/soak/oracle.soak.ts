@@ -11,7 +11,7 @@ afterAll(() => world?.close());
 /** The number of documents. If several processes share the work, each runs fewer documents, with its own seed. */
 const documents = Number(process.env.ORACLE_DOCUMENTS ?? 100_000);
 
-test(`${documents} random documents get the same answers as from standard execution`, async () => {
+test(`${documents} random documents get the same responses as from standard execution`, async () => {
   const figures = await runOracle(world, documents);
   console.log(figures);
   expect(figures.withRows).toBeGreaterThan(figures.documents / 2);

@@ -21,7 +21,7 @@ test.each(planCases)('among a million rows, an index finds $name', async (one) =
 
 test.each(
   listsBelow.flatMap((list) => (['many', 'few', 'none'] as const).map((size) => ({ name: list.name, size, list }))),
-)('among a million rows, $name of a parent with $size reads only those of its parent', async ({ list, size }) => {
+)('among a million rows, $name of a parent with $size rows reads no others', async ({ list, size }) => {
   expect(await readsTooMuch(t, list, scene.templates, size, rows)).toEqual([]);
 });
 

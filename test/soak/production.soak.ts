@@ -31,10 +31,10 @@ function machineTrouble(): string | undefined {
 /** A new Debian machine with systemd, in a container that shares this machine's network. */
 type Machine = Awaited<ReturnType<typeof startMachine>>;
 
-/** The certificates that this machine trusts, because its network may have its own certificate authority. */
+/** The certificates that this machine trusts. The new machine needs them if the network has its own authority. */
 const trusted = '/etc/ssl/certs/ca-certificates.crt';
 
-/** Boots a machine with this Debian release. Its scripts find this repository's last commit at `$REPOSITORY`. */
+/** Boots a machine with this Debian release. Its scripts find the repository's last commit at `$REPOSITORY`. */
 async function startMachine(release: string) {
   const folder = await mkdtemp('/var/tmp/machine-');
   // The folder becomes the machine's root directory, which all of its users must be able to enter.
@@ -67,7 +67,7 @@ async function startMachine(release: string) {
       if (!first) throw new Error('the machine has not begun to boot');
       const inside = ['-t', first, '-m', '-u', '-i', '-p', '-C', '--', 'sh', '-eu'];
       const running = run('nsenter', inside, { env: environment, maxBuffer });
-      // If a process exits before it has read its script, its exit code says so.
+      // Ignores write errors: if a process exits before it has read its script, its exit code reports that.
       running.child.stdin?.on('error', () => undefined);
       running.child.stdin?.end(script);
       const { stdout } = await running.catch(({ stdout = '', stderr = '' }: { stdout?: string; stderr?: string }) => {
@@ -79,7 +79,7 @@ async function startMachine(release: string) {
       await machine.run('systemctl poweroff --force').catch(() => undefined);
       const first = leader();
       const timer = setTimeout(() => {
-        // Ends everything that runs in the machine.
+        // Kills all processes in the machine.
         if (first) process.kill(Number(first), 'SIGKILL');
         container.kill('SIGKILL');
       }, 20_000);
@@ -107,7 +107,7 @@ const trouble = machineTrouble();
 if (trouble) console.log(`skipped: ${trouble}`);
 
 const page = readFileSync(path.join(root, 'docs/production.md'), 'utf8');
-/** The ports that the page uses, which must be free because the new machine shares this one's network. */
+/** The ports that the page uses, which must be free because the new machine shares this machine's network. */
 const ports = [80, 4001, 4002, 5432, 5433, 6432, 9090, 9461, 9462];
 
 /** The steps of the page: their headings, and what to run. */

@@ -26,7 +26,7 @@ afterAll(() => {
 
 describe.skipIf(!hasSolver)('the rounding laws of prices', () => {
   test.each(allTheorems)('$name', async (theorem) => {
-    // The assumptions can be satisfied; otherwise any claim would follow from them.
+    // Checks that the assumptions can be satisfied, because otherwise any claim would follow from them.
     expect(await solve(theorem, [])).toMatchObject({ answer: 'sat' });
     expect(await refute(theorem)).toMatchObject({ answer: 'unsat' });
     proved.push(theorem.name);
@@ -92,8 +92,8 @@ describe.skipIf(!hasChecker)('the real functions', () => {
     for (let seed = 1; seed <= replays; seed += 1) {
       const { steps, status, answers } = simulate(replayed, seed);
       const actors = steps.map((step) => step.slice(0, step.indexOf(':')));
-      // The actor that the model names next must be able to run. If the model names none, this race has nothing to
-      // choose.
+      // The actor that the model names next must be able to run. If the model names none, no choice is possible in this
+      // race.
       const choose = (decision: number, ready: readonly string[]) => {
         const position = ready.indexOf(actors[decision] ?? '');
         if (position === -1)

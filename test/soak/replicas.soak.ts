@@ -33,7 +33,7 @@ const gateways: ChildGateway[] = [];
 for (const port of metricsPorts) {
   const settings = {
     ...{ DATABASE_URL: servers.primary.url, DATABASE_READ_URL: disturbed.map(({ proxy }) => proxy.url).join(';') },
-    // While answers are slow, only an eighth of the places is available, which is still one for each reader.
+    // While responses are slow, only an eighth of MAX_IN_FLIGHT is available, which is still one place for each reader.
     ...{ ROLE: 'serve', METRICS_PORT: String(port), MAX_IN_FLIGHT: String(8 * workers) },
   };
   gateways.push(await startChildGateway(settings));

@@ -5,8 +5,8 @@ import { NoProgress } from '../schedules/scheduler.ts';
 import { openWorld } from '../schedules/world.ts';
 
 /**
- * Runs the important races, each through its share of the interleavings: the first half depth-first, the other half by
- * seed. SCHEDULES sets the total number. SCHEDULE_SEED replays the seed that a failure has named.
+ * Runs each of the important races through its share of the interleavings: the first half depth-first, the other half
+ * by seed. SCHEDULES sets the total number. SCHEDULE_SEED replays the seed that a failure has named.
  */
 
 const all = Number(process.env.SCHEDULES ?? 10_000);

@@ -6,7 +6,7 @@ import { heapInUse } from '../setup/heap.ts';
 import { torture } from '../setup/torture.ts';
 
 const minutes = 60_000;
-/** How long the subscribers are tortured: SOAK_SECONDS, by default five minutes. */
+/** How long the subscribers are disturbed: SOAK_SECONDS, by default five minutes. */
 const seconds = Number(process.env.SOAK_SECONDS ?? 300);
 
 test('200 subscribers that reconnect for minutes, at 500 changes per second, each see every change once and in order', {

@@ -26,7 +26,7 @@ afterEach(() => {
   diagnostics.unsubscribe('net.client.socket', watch);
 });
 
-/** The addresses to which the receivers' names resolve, lookup by lookup. The last result repeats. */
+/** The addresses to which the receivers' names resolve, one entry per lookup. The last entry repeats. */
 const answers = new Map<string, (readonly string[])[]>();
 const resolve: Resolver = async (hostname) => {
   const queue = answers.get(hostname) ?? [];

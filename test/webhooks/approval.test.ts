@@ -24,7 +24,7 @@ const announced = (platform: TestPlatform, { customerId }: Scene): Promise<Data>
 const about = (id: string) => (one: Received) => one.body.transaction?.id === id;
 const isQuestion = ({ body }: Received) => body.transaction?.status === 'PENDING';
 
-/** Returns the delivery of the last approval request once it has ended. */
+/** Returns the delivery of the last approval request once no further attempt is pending. */
 async function lastQuestion(): Promise<Data> {
   const isOver = (one: Data) => one.deliveries.every(({ status }: Data) => status !== 'PENDING');
   const { deliveries } = await endpointUntil(t.platform, endpoint.id, isOver);
@@ -32,7 +32,7 @@ async function lastQuestion(): Promise<Data> {
   return deliveries.findLast(({ event }: Data) => event.id === ids.at(-1));
 }
 
-/** Announces a payment and responds to the approval request. Returns the ended payment, with its reason. */
+/** Announces a payment and responds to the approval request. Returns the payment's final status and reason. */
 async function decided(how: Answer): Promise<Data> {
   // The payment's outcome is sent as well, which every receiver accepts.
   receiver.answer = (response, received, request) =>
@@ -127,7 +127,7 @@ test('a 202 response postpones the decision: a later decision by command is fina
   const { promise: asked, resolve } = Promise.withResolvers<void>();
   receiver.answer = (response, received) => {
     response.writeHead(isQuestion(received) ? 202 : 200).end();
-    // The end of the previous payment may still be reported here.
+    // The outcome of the previous payment may still be delivered here.
     if (isQuestion(received)) resolve();
   };
   const { id } = await announced(t.platform, scene);
@@ -229,7 +229,7 @@ test('one endpoint is asked and the others are notified; payments over bank rail
   const { deliveries } = await endpointUntil(t.platform, id, isTried);
   expect(deliveries.map(({ status }: Data) => status)).not.toContain('DELIVERED');
 
-  // Refuses only the webhook about the bank payment. The previous payment's end may still be reported here.
+  // Refuses only the webhook about the bank payment. The previous payment's outcome may still be delivered here.
   let failures = 1;
   receiver.answer = (response, received) =>
     response.writeHead(isQuestion(received) && failures-- > 0 ? 500 : 200).end();

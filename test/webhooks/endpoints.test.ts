@@ -8,7 +8,7 @@ import { answer, ownReceiver, type Received, verify } from './receiver.ts';
 
 const t = await testGateway();
 
-/** Waits until this many balance changes of an account have their feed positions. */
+/** Waits until this many balance changes of an account have been assigned feed positions. */
 async function feedHas(accountId: string, changes: number): Promise<void> {
   const { prisma } = t.gateway.payments.database;
   const where = { type: 'ACCOUNT_STATUS', accountId: uuidIn(accountId) } as const;
@@ -195,8 +195,8 @@ test('two concurrent rotations run one after the other: afterwards the two new s
   const lock = ['select from webhook_endpoint where id = $1 for update', uuidIn(id)] as const;
   const rotations = await whileLocked(t.databaseUrl, lock, async (holder) => {
     const begun = [rotate(), rotate()];
-    // The second rotation waits not for the lock holder but for the first rotation, which is ahead of it in the row's
-    // lock queue.
+    // The second rotation waits for the first rotation, not for the lock holder, because the first is ahead in the
+    // row's lock queue.
     const waiting = `select from pg_locks where locktype = 'tuple' and not granted
       and database = (select oid from pg_database where datname = current_database())`;
     while ((await holder.query(waiting)).rowCount === 0);

@@ -21,7 +21,7 @@ test("a receiver's Retry-After is respected, up to a day", async () => {
     const { id } = await createEndpoint(slow.platform, { url: receiver.url });
     const { deliveries } = await endpointUntil(slow.platform, id, isAttempted);
     const [{ attempts, nextAttemptAt }] = deliveries;
-    // The wait begins when the attempt ends.
+    // The delay starts at the end of the attempt.
     return Date.parse(nextAttemptAt) - Date.parse(attempts.at(-1).at) - attempts.at(-1).durationMs;
   };
   expect(await pauseAfter({ 'retry-after': '3600' })).toBe(scaled(3_600));
@@ -91,7 +91,7 @@ test('a late failure does not count if the endpoint has succeeded or moved in th
   for (const response of late) response.writeHead(410).end();
   for (const { id } of [healthy, moved])
     await endpointUntil(serving.platform, id, ({ deliveries }) => deliveries[0].status === 'FAILED');
-  // The delivery ends once the outcome of its attempts is recorded. The test of the new URL is aborted.
+  // A delivery is FAILED once its attempts are recorded. Stopping the gateway aborts the test of the new URL.
   await silent.until((received) => received.length === 1);
   await working.gateway.stop();
   for (const { id } of [healthy, moved]) {

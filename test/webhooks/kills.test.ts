@@ -20,8 +20,8 @@ test('nothing is lost when the delivering process is killed in the middle of its
   const startWorker = () =>
     startChildGateway({
       ...{ DATABASE_URL: t.databaseUrl, MIGRATE: 'off', SECRET_KEY: secretKey.toString('base64') },
-      // Fast enough that no retry delays the test, but slow enough that a busy machine does not disable an endpoint:
-      // that takes 43 s.
+      // Fast enough that retries do not delay the test, but slow enough that no endpoint is disabled on a busy machine,
+      // because that takes 43 s.
       WEBHOOK_TIME_SCALE: '10000',
     });
   let worker: ChildGateway | undefined;

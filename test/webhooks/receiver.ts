@@ -53,7 +53,7 @@ export async function startReceiver(first: Answer = answer(200)) {
   const receiver = {
     url: `http://127.0.0.1:${await listen(server)}/hooks`,
     received,
-    /** How many connections to the receiver were opened. */
+    /** How many connections the receiver has accepted. */
     get connections() {
       return connections;
     },

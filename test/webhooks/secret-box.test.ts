@@ -18,7 +18,7 @@ test('a sealed secret opens only with its key, for its owner, and unchanged', ()
   expect(() => box.open(sealed.subarray(0, 20), 'one')).toThrow();
 });
 
-test('a new key encrypts while the previous one still decrypts, and a stored secret names its key', () => {
+test('a new key encrypts while the previous one still decrypts, and a stored secret identifies its key', () => {
   const [before, after] = [randomBytes(32), randomBytes(32)];
   const [old, both, fresh] = [new SecretBox(before), new SecretBox(after, [before]), new SecretBox(after)];
   const sealed = old.seal('whsec_secret', 'one');

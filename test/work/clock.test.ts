@@ -68,7 +68,7 @@ describe('a backward step of the clock', () => {
     return (answers as pg.QueryResult[]).at(-1)?.rows[0].step;
   }
 
-  /** A row of each table with waiting rows, as SQL. */
+  /** One row, as SQL, for each table that has waiting rows. */
   const waiting: Readonly<Record<string, string>> = {
     rail_order: `(platform_id, id, transaction_id, kind, created_at, due_at, attempts)
       values (uuid_v7(), uuid_v7(), uuid_v7(), 'PAYOUT', clock_timestamp() + interval '1 hour', $due, 0)`,
@@ -80,7 +80,7 @@ describe('a backward step of the clock', () => {
     rail_connection: `(platform_id, sealed, deposits_due_at) values (uuid_v7(), '', $due)`,
   };
 
-  /** Inserts a row that is due after this interval. Returns by how many minutes a backward clock step moves it. */
+  /** Inserts a row that is due after this interval. Returns by how many minutes a backward clock step shifts it. */
   async function movedBy(table: string, after: string, step: string): Promise<number> {
     const row = waiting[table]?.replace('$due', `now() + interval '${after}'`);
     const column = table === 'rail_connection' ? 'deposits_due_at' : 'due_at';

@@ -31,7 +31,7 @@ export interface Asked {
 type Field = GraphQLField<unknown, unknown>;
 
 /**
- * Writes documents that select each field of each type, by the shortest path, and each list with each filter. Root
+ * Writes documents that select each field of each type, along the shortest path, and each list with each filter. Root
  * lists are also selected with two and three filters. A list below a parent is read for the parent to which all rows
  * belong.
  */
@@ -57,7 +57,7 @@ export function askedFields(schema: GraphQLSchema, material: Material, parents: 
   return asked;
 }
 
-/** Writes the document around a field. ROWS stands for the size of the first list; the lists below it have 2 rows. */
+/** Writes the document around a field. ROWS stands for the size of the first list. Lists nested in it have 2 rows. */
 type Around = (inner: string) => string;
 
 function waysToTypes(schema: GraphQLSchema, material: Material): Map<GraphQLObjectType, Around> {

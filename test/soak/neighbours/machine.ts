@@ -14,7 +14,7 @@ export function setPriorityOfSession(priority: number): void {
     try {
       set();
     } catch {
-      // Not root, or not Linux.
+      // The user is not root, or the system is not Linux.
     }
   }
 }

@@ -136,7 +136,7 @@ export async function install(hasStandby: boolean) {
       while (!existsSync(at('called'))) await delay(200);
       await rm(at('called'));
     },
-    /** Answers the operator who has declared the night over, and waits until the answer has been read. */
+    /** Gives the verdict to the operator who has declared the night over, and waits until it has been read. */
     async say(verdict: string) {
       await writeFile(at('verdict'), `${verdict}\n`);
       while (existsSync(at('verdict'))) await delay(200);

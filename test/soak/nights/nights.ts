@@ -15,7 +15,7 @@ export interface Night {
   /** The alerts that must fire before the operator is called. Other alerts may fire as well. */
   readonly alerts: readonly string[];
   readonly said: string | ((machine: Installation) => string);
-  /** Whether requests end in internal errors meanwhile. Such errors do not tell clients the outcome. */
+  /** Whether requests fail with internal errors during the night. Such errors do not tell clients the outcome. */
   readonly fails?: true;
   readonly hasStandby?: true;
   breakIt(machine: Installation): Promise<unknown>;
@@ -58,7 +58,7 @@ async function otherPlatform({ shell, gateways }: Installation) {
 const endBlocker = async ({ run, sql }: Operator) =>
   sql((await run('npm run ops -- blocked')).find(/select pg_terminate_backend\(\d+\)/));
 
-/** Runs the statement for what the doctor reports. */
+/** Runs the statement that repairs what the doctor reports. */
 const byDoctor =
   (report: RegExp, statement: (found: string) => string): Night['repair'] =>
   async ({ run, sql }) =>
@@ -341,7 +341,7 @@ export const nights: Readonly<Record<string, Night>> = {
     ),
   },
   'a function with other rights': {
-    // For its readiness check, an instance calls the function with an empty plan, which needs no rights.
+    // Instances stay ready, because their readiness check calls the function with an empty plan, which needs no rights.
     alerts: ['PaymentsFaults'],
     fails: true,
     said: 'All platforms: no payment goes through.',

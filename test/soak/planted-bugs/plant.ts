@@ -30,8 +30,8 @@ const textOf = (lines: string) => lines.replace(/^./gm, '').slice(0, -1);
  * Returns the bugs of a list. Each bug is described by the file in which it is planted, the test that fails with it
  * (the test's file, and its title as written in the source), the text that is replaced (`-`), and the text that
  * replaces it (`+`). `also` begins another change of the same bug. A function of the database (`prisma/functions/…`) is
- * also changed in the newest migration that contains it, because tests build their databases from the migrations. With
- * `prisma/migrations`, the text is searched for in all migrations.
+ * also changed in the newest migration that contains it, because tests build their databases from the migrations. If
+ * the file is `prisma/migrations`, all migrations are searched for the text.
  */
 function bugsIn(list: string): Bug[] {
   const bugs: (Bug & { readonly also: Change[] })[] = [];
