@@ -221,8 +221,7 @@ export const lettersOrDigits = numberField(
   written('4 to 34 letters or digits', { runs: [[alphanumeric, 4, 34]], capitals: true }),
   {
     differIn: 'spaces, dashes, letter case',
-    // If all letters of a number resemble digits, they are typing errors: banks that use letters also use other
-    // letters.
+    // If all letters in a number resemble digits, they are typing errors: banks that use letters do not use only these.
     check: (value, details, given) => {
       const [letter] = /^[OIL]*[0-9][0-9OIL]*$/.test(value) ? (/[OIL]/.exec(value) ?? []) : [];
       if (letter === undefined) return notZeros(value, details, given);
@@ -239,7 +238,7 @@ const bareIban = written('an IBAN of 15 to 34 characters such as DE8937040044053
   ],
   capitals: true,
 });
-/** Removes the prefix IBAN, with which ISO 13616 prints a number. No country has the code IB. */
+/** Removes the prefix "IBAN", which ISO 13616 puts before a printed number. No country has the code IB. */
 const withoutLabel = (value: string) => value.replace(/^\s*IBAN[\s:]*/i, '');
 
 export const ibanForm: AccountForm = {

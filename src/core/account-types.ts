@@ -31,19 +31,19 @@ import {
 } from './wallet-fields.ts';
 
 export interface AccountType {
-  /** The name of its GraphQL type, and of its input field (decision 16). */
+  /** The names of the GraphQL type and of the input field (decision 16). */
   readonly graphql: { readonly type: string; readonly input: string };
   readonly description: string;
-  /** The only country of its accounts. An IBAN begins with its country; a wallet has none. */
+  /** The country, if all accounts of the type have the same. An IBAN begins with its country; a wallet has none. */
   readonly country?: string;
   readonly currencies: readonly [CurrencyCode, ...CurrencyCode[]];
-  /** Whether it has an owner: bank accounts do, wallets do not. */
+  /** Whether the account has an owner: bank accounts do, wallets do not. */
   readonly beneficiary: boolean;
   readonly characters?: CharacterSetName;
   readonly fields: Readonly<Record<string, AccountField>>;
   /** The fields that can identify the account; exactly one of them is required. */
   readonly identifier: readonly string[];
-  /** The fields that name its bank, if an identifier is unique only within a bank (decision 37). */
+  /** The fields that name the bank, if an identifier is unique only within a bank (decision 37). */
   readonly bank?: readonly string[];
 }
 
@@ -98,7 +98,8 @@ export const accountTypes: Readonly<Record<ExternalAccountType, AccountType>> = 
     description: 'A Pix key in Brazil.',
     country: 'BR',
     fields: {
-      // The type comes first because forms ask for it first: the format of the key depends on it.
+      // The key type comes first, because forms show the fields in this order and the format of the key depends on its
+      // type.
       pixKeyType: choice('The Pix key type: CPF, CNPJ, EMAIL, PHONE or RANDOM.', {
         CPF: "A Brazilian individual's tax number: 11 digits.",
         CNPJ: "A Brazilian company's tax number: 14 characters.",

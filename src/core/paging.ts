@@ -1,7 +1,9 @@
 export const defaultPageSize = 20;
 export const maxPageSize = 100;
 
-/** Bounded by time-ordered ids or feed sequences, so that reading is as fast at any depth, and pages do not shift. */
+/**
+ * Bounded by time-ordered ids or feed sequences, so that pages at any depth are equally fast to read and do not shift.
+ */
 export interface Page<Key> {
   readonly size: number;
   /** True if the page is read from the end of the list: the rows are read in the opposite order, then reversed. */
@@ -15,7 +17,7 @@ export interface Page<Key> {
 
 export type ListOrder = 'CREATED' | 'UPDATED';
 
-/** A row's position in the order of last changes. Rows that changed in the same millisecond are ordered by id. */
+/** A row's position in a list ordered by last change. Rows that changed in the same millisecond are ordered by id. */
 export interface ChangeKey {
   readonly updatedAt: Date;
   readonly id: string;
@@ -44,7 +46,9 @@ const byCreation: RowOrder<string> = {
   within: (bound) => ({ id: bound }),
 };
 
-/** The order of last changes. A row that changes moves to the end, so that a reader of later pages does not miss it. */
+/**
+ * Orders rows by last change. A row that changes moves to the end, so that a reader of later pages does not miss it.
+ */
 const byChange: RowOrder<ChangeKey> = {
   fields: ['updatedAt', 'id'],
   keyOf: (position) => {

@@ -67,7 +67,7 @@ type VariableField = readonly [field: FieldNode, definition: GraphQLField<unknow
 
 interface Measured {
   readonly variableFields: readonly VariableField[];
-  /** The measures by the sizes and costs of the variable fields; nothing else in a request affects a measure. */
+  /** The measures, keyed by the sizes and costs of the variable fields; nothing else in a request affects a measure. */
   readonly measures: Map<string, Measure>;
 }
 
@@ -173,7 +173,7 @@ const nothing: Expansion = {
 
 const uncounted: Expansion = { ...nothing, depth: 1 };
 
-/** A field with no subfields. It is shared, because this is the most frequent kind. */
+/** A field with no subfields. Most fields are of this kind, so they all share this object. */
 const leaf: Expansion = { ...uncounted, ownFields: 1, fields: 1, cost: 1 };
 const aliasedLeaf: Expansion = { ...leaf, aliases: 1 };
 

@@ -43,7 +43,10 @@ export const feedOrder: PageKey = {
   textOf: ({ sequence, epoch }) => (epoch === null ? String(sequence) : `${sequence}:${epoch}`),
 };
 
-/** Returns a position's sequence. Refuses a position that a restore has undone: a page from there would skip events. */
+/**
+ * Returns a position's sequence. Refuses a position that a restore has undone, because a page from there would skip
+ * events.
+ */
 function sequenceIn(text: string, run: KeyRun, argument: CursorArgument): bigint {
   const position = feedPosition(text);
   run.require({

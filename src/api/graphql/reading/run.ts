@@ -67,7 +67,7 @@ function planQuery({ schema, document, operation }: Prepared, variables: Variabl
   }
 }
 
-/** Plans of fields: by a field's first node, and then by everything else that determines a plan. */
+/** Plans of fields, keyed by a field's first node and then by everything else that determines a plan. */
 const fieldPlansOf = oncePer((_node: FieldNode) => new Map<string, PlanStatement>());
 
 /** The starting point of a field's read: an available row, or rows named by public ids. Neither for a query field. */

@@ -120,7 +120,7 @@ declare global {
       required(column: Name<ParentShape>, type: TypeParam<Types>, options: Options): FieldRef<Types, unknown, Kind>;
       /** A column, or a member of a JSON value, that may be null. */
       optional(column: Name<ParentShape>, type: TypeParam<Types>, options: Described): FieldRef<Types, unknown, Kind>;
-      /** Text that is null while another column has a certain value. */
+      /** A string that is null while another column has a certain value. */
       nullWhile<Other extends Name<ParentShape>>(
         other: readonly [column: Other, value: ParentShape[Other] & string],
         column: Column<ParentShape, string>,

@@ -20,13 +20,13 @@ const members = {
   QuoteExpiredError: 'The quote has expired: create a new one.',
   ConflictError: 'The request conflicts with something that already exists or has already happened.',
   CustomerInUseError:
-    'The customer still has money in its accounts or payments in progress. Move the money out (transferInternal, transferOut) and wait for the payments to end.',
+    'The customer still has money in its accounts or payments in progress. Move the money out (transferInternal, transferOut) and wait for the payments to finish.',
   IdempotencyMismatchError: 'The idempotency key was already used with different input.',
   ForbiddenError: 'The token, or the customer concerned, is not allowed to do this.',
   UnavailableError:
     'The request cannot be served at the moment. Nothing has changed; the same request may succeed later.',
   OutcomeUnknownError:
-    'The database did not answer in time, so the mutation may or may not have taken effect. Repeat it with the same idempotencyKey, or query mutationReceipt.',
+    'The database did not respond in time, so the mutation may or may not have taken effect. Repeat the mutation with the same idempotencyKey, or query mutationReceipt.',
 } as const;
 
 export type MemberName = keyof typeof members;

@@ -67,7 +67,7 @@ export interface OperationsOptions {
   readonly replicas?: Replicas | undefined;
   /** The maximum number of open subscriptions per token, and of resume keys per subject. */
   readonly streams: TokenCap;
-  /** Waits until it is a message's turn to be executed, among all of the platform's work. */
+  /** Waits for a message's turn among all of the platform's work. */
   readonly takeTurn: TakeTurn;
   /** Counts an expensive document as additional requests. Returns an error if they exceed the rate limit. */
   readonly countMore: (context: Context, requests: number) => Promise<GraphQLError | undefined>;
@@ -100,8 +100,8 @@ export class Operations {
   }
 
   /**
-   * Authenticates the caller, then reads, parses and validates the operation: unauthenticated callers learn nothing about
-   * the schema. Returns the errors if it cannot run.
+   * Authenticates the caller first, so that unauthenticated callers learn nothing about the schema, then reads, parses
+   * and validates the operation. Returns the errors if it cannot run.
    */
   async prepare(transport: Transport, read: () => SentOperation): Promise<MeasuredOperation | readonly GraphQLError[]> {
     try {
@@ -309,7 +309,7 @@ async function timeOperation(
   return answer;
 }
 
-/** Returns an operation's kind, and its root field's name in the schema or "several", so that there are few labels. */
+/** Returns an operation's kind and its root field's name, or "several" to limit the number of metric labels. */
 const labelOf = oncePer(({ operation, selectionSet: { selections } }: OperationDefinitionNode) => {
   const [first, ...others] = selections;
   return `${operation} ${first?.kind === Kind.FIELD && others.length === 0 ? first.name.value : 'several'}`;

@@ -92,7 +92,7 @@ export async function openSession(
   });
   if (!viewer) {
     await pace.wait(`address ${extra.address}`);
-    // If the lookup failed, the credentials may be right: clients retry after 1013, but not after an exception.
+    // If the lookup failed, the credentials may be valid: clients retry after 1013, but not after an exception.
     if (failure !== undefined) extra.socket.close(closeTryAgain, failure);
     return false;
   }

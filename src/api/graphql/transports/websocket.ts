@@ -249,7 +249,7 @@ async function openSocketStream(
 function sendNext({ socket, connection }: Extra, id: string, payload: string): Promise<void> {
   if (socket.readyState !== socket.OPEN) return Promise.resolve();
   if (connection.writableCorked === 0) {
-    // Until the connection is uncorked, messages of the socket's other operations join this one in one system call.
+    // Until the connection is uncorked, further messages to the socket are buffered, to be sent in one system call.
     connection.cork();
     process.nextTick(() => connection.uncork());
   }

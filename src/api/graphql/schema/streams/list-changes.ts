@@ -46,7 +46,7 @@ function followList<Filter extends object>(
         filter: t.arg({
           type: filter,
           description:
-            "Which rows to include, as in the list's query. Conditions on anything that can change without the row itself changing, such as the UMA address of its customer, are refused with INVALID_INPUT.",
+            "Which rows to include, as in the list's query. Conditions on anything that can change without the row itself changing, such as its customer's UMA address, are refused with INVALID_INPUT.",
         }),
         snapshot: t.arg.boolean({
           required: true,
