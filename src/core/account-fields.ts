@@ -22,7 +22,7 @@ export interface AccountForm {
 export interface AccountField extends AccountForm {
   readonly description: string;
   readonly maxLength: number;
-  /** The allowed values with their meanings, if the set is closed. GraphQL's enum has the name of the field. */
+  /** The allowed values with their meanings, if the set is closed. The GraphQL enum is named after the field. */
   readonly values?: Readonly<Record<string, string>>;
   readonly optional?: true;
   /** Returns why this optional detail is required given the other details; undefined if it is not. */

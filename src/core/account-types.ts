@@ -49,7 +49,9 @@ export interface AccountType {
 
 export const capitalized = (name: string) => name.charAt(0).toUpperCase() + name.slice(1);
 
-/** Declares a type of bank account, whose GraphQL type has the name of its input field: UsAccountInfo, PixAccountInfo. */
+/**
+ * Declares a type of bank account, whose GraphQL type is named after its input field: UsAccountInfo, PixAccountInfo.
+ */
 function bankAccount(
   input: string,
   currency: CurrencyCode,

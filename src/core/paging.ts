@@ -11,7 +11,10 @@ export interface Page<Key> {
   readonly read: 'asc' | 'desc';
   /** The range of keys on the page: those after or before a cursor, or between two cursors. */
   readonly bound: { readonly gt?: Key; readonly lt?: Key } | undefined;
-  /** The keys at and beyond the cursor where the read starts. A row with such a key means a page on that side, too. */
+  /**
+   * The keys at and beyond the cursor where the read starts. If a row has such a key, there is a page on that side,
+   * too.
+   */
   readonly beyond: { readonly gte: Key } | { readonly lte: Key } | undefined;
 }
 

@@ -56,7 +56,7 @@ export const QuoteFilter = builder.inputType('QuoteFilter', {
     sendingUmaAddress: t.string({
       description: 'Quotes whose sender is the customer with this UMA address (case-insensitive).',
     }),
-    receivingUmaAddress: t.string(found('index', 'Quotes that pay to this UMA address, case-insensitively.')),
+    receivingUmaAddress: t.string(found('index', 'Quotes that pay to this UMA address (case-insensitive).')),
     status: t.field(anyOf(enums.QuoteStatus, 'Quotes with any of these statuses.')),
     ...createdIn(t, 'Quotes'),
   }),
@@ -101,7 +101,7 @@ export const CustomerFilter = builder.inputType('CustomerFilter', {
     customerType: t.field({ type: enums.CustomerType, description: 'Only people or only companies.' }),
     kycStatus: t.field(anyOf(enums.KycStatus, 'Customers whose identity check has any of these statuses.')),
     name: t.string({ description: 'Customers whose full or legal name begins with this string (case-insensitive).' }),
-    umaAddress: t.string(found('one', 'The customer with this UMA address, case-insensitively.')),
+    umaAddress: t.string(found('one', 'The customer with this UMA address (case-insensitive).')),
     ...createdIn(t, 'Customers'),
     ...updatedIn(t, 'Customers'),
     isIncludingDeleted: t.boolean({ defaultValue: false, ...found('any', 'Whether to include deleted customers.') }),

@@ -20,7 +20,7 @@ export const pageArgs = (t: ArgBuilder) => ({
   last: t.int({ description: 'The number of items from the end, 0 to 100. Cannot be combined with `first`.' }),
   before: t.string({
     description:
-      'Returns items before this cursor. Together with `after`, returns the items between the two. Without `first` and `last`, returns the 20 items immediately before the cursor.',
+      'Returns items before this cursor. Together with `after`, returns the items between the two. If `first` and `last` are both omitted, returns the 20 items immediately before the cursor.',
   }),
 });
 

@@ -73,7 +73,7 @@ export const SandboxScenarioInput = builder.inputType('SandboxScenarioInput', {
     }),
     refundFails: t.boolean({
       description:
-        'With `failureReason`: the refund fails, too, and the money stays in SUSPENSE, as the ledger entries show.',
+        'If `failureReason` is given, the refund fails, too, and the money stays in SUSPENSE, as the ledger entries show.',
     }),
     returnAfterMs: t.int({
       description:

@@ -85,7 +85,7 @@ const codes: Readonly<Record<Code, readonly [member: MemberName, meaning: string
   CUSTOMER_IN_USE: ['CustomerInUseError', 'The customer still has money in its accounts or payments in progress.'],
   CUSTOMER_DELETED: ['ConflictError', 'The customer was deleted.'],
   IDEMPOTENCY_MISMATCH: ['IdempotencyMismatchError', 'The idempotency key was already used with different input.'],
-  RATE_LIMITED: ['UnavailableError', 'The token or its platform sends too many requests. Nothing was done.'],
+  RATE_LIMITED: ['UnavailableError', 'The token or its platform is sending too many requests. Nothing was done.'],
   SERVICE_UNAVAILABLE: ['UnavailableError', 'The request cannot be served at the moment. Nothing was done.'],
   OUTCOME_UNKNOWN: [
     'OutcomeUnknownError',
@@ -229,18 +229,18 @@ builder.objectFields(memberTypes.CustomerInUseError, (t) => ({
   balances: t.field({
     type: ['Money'],
     nullable: true,
-    description: "The balances of the customer's non-empty internal accounts. Null without VIEW.",
+    description: "The balances of the customer's non-empty internal accounts. Null for viewers without VIEW.",
     resolve: (error) => useOf(error).balances?.map(({ amount, currency }) => money(BigInt(amount), currency)),
   }),
   paymentsUnderWay: t.int({
     nullable: true,
     description:
-      "The number of the customer's payments, in either direction, that are still in progress. Null without VIEW.",
+      "The number of the customer's payments, in either direction, that are still in progress. Null for viewers without VIEW.",
     resolve: (error) => useOf(error).paymentsUnderWay,
   }),
   transactionIds: t.idList({
     nullable: true,
-    description: 'The ids of the oldest 20 of these payments: Transaction:… Null without VIEW.',
+    description: 'The ids of the oldest 20 of these payments: Transaction:… Null for viewers without VIEW.',
     resolve: (error) => useOf(error).transactionIds?.slice(),
   }),
 }));

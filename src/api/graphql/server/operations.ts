@@ -245,7 +245,7 @@ export class Operations {
   #present(result: ExecutionResult, args: Prepared): ExecutionResult {
     const { errors = [] } = result;
     const { introspection, present } = this.#options;
-    // Without data, nothing has run, and these are the executor's errors about variables.
+    // If there is no data, nothing has run: the executor could not coerce the variables.
     if (!introspection && !('data' in result)) removeSuggestions(errors);
     const isMutation = args.operation.operation === 'mutation';
     return { ...result, errors: errors.map((error) => present(isMutation ? asOutcomeUnknown(error) : error)) };

@@ -154,7 +154,7 @@ mutation('sandboxReceiveUma', {
         "The sender's UMA address; any address is accepted. In the domain sandbox.uma.money, payments from $pending.long.usd take a long time, and those from $fail.compliance.usd and $fail.timeout.usd fail after approval.",
     }),
     receiver: t.field(required(CustomerReferenceInput, 'The customer who receives the payment.')),
-    currency: t.field(required('CurrencyCode', 'The currency that arrives.')),
+    currency: t.field(required('CurrencyCode', 'The currency that the customer receives.')),
     amount: t.field(
       required(AmountInput, `The amount that arrives: 1 to ${maxAmount} smallest units of the currency.`),
     ),

@@ -50,7 +50,7 @@ const ApprovalThreshold = builder
   .implement({
     description: 'The largest amount in a currency that needs no approval.',
     fields: (t) => ({
-      amount: t.money('amount', 'currency', { description: 'The amount that is sent, fees included.' }),
+      amount: t.money('amount', 'currency', { description: 'The amount sent, fees included.' }),
     }),
   });
 
@@ -173,8 +173,8 @@ const PolicyLimitInput = builder.inputType('PolicyLimitInput', {
 const ApprovalThresholdInput = builder.inputType('ApprovalThresholdInput', {
   description: 'The largest amount in a currency that needs no approval.',
   fields: (t) => ({
-    currency: t.field(required('CurrencyCode', 'The currency that is sent.')),
-    amount: t.field(required(AmountInput, 'The amount that is sent, fees included.')),
+    currency: t.field(required('CurrencyCode', 'The currency of the amount sent.')),
+    amount: t.field(required(AmountInput, 'The amount sent, fees included.')),
   }),
 });
 

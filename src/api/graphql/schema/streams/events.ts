@@ -198,7 +198,7 @@ builder.subscriptionField('events', (t) =>
   t.field({
     type: Event,
     description:
-      'All changes that the caller may see. The stream begins with the next change or, with `after`, with the first change after that cursor.',
+      'All changes that the caller may see. The stream begins with the next change or, if `after` is given, with the first change after that cursor.',
     args: {
       after: t.arg.string({ description: afterDescription }),
       filter: t.arg({ type: EventFilter, description: 'Sends only events that match this filter.' }),

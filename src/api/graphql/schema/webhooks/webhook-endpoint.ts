@@ -28,7 +28,7 @@ const WebhookDelivery = builder.prismaNode('WebhookDelivery', {
   description: 'The delivery of an event to a webhook endpoint.',
   fields: (t) => ({
     event: t.relation('event', {
-      description: "The event. Every attempt sends it with the same webhook id: Webhook: followed by the event's UUID.",
+      description: "The event. Every attempt sends it with the same webhook id, which is `Webhook:` followed by the event's UUID.",
     }),
     status: t.expose('status', { type: WebhookDeliveryStatus, description: "The delivery's status." }),
     attempts: t.many('attempts', WebhookAttempt, {
