@@ -277,7 +277,7 @@ function fieldSchema({ type, description, defaultValue }: GraphQLInputField, $de
   return withFacts(schemaOf(type, $defs), description, node);
 }
 
-/** Adds a description and a default, which is given as a literal, to a schema. */
+/** Adds a description and a default (given as a literal) to a schema. */
 function withFacts(schema: JsonSchema, description?: string | null, fallback?: ValueNode | null): JsonSchema {
   return {
     ...schema,

@@ -77,7 +77,7 @@ const measured = new WeakMap<DocumentNode, Measured>();
 const maxMeasures = 20;
 
 /**
- * Measures a document in time linear in its text: each fragment is counted once, however often it is spread. All
+ * Measures a document in time linear in its length: each fragment is counted once, however often it is spread. All
  * requests for the same document must have the same schema.
  */
 export function measureDocument(request: DocumentRequest): Measure {

@@ -159,7 +159,7 @@ export class Planner implements DocumentWalker {
     return sql`(select ${json} from ${from})`;
   }
 
-  /** Writes the rows behind public ids: one, or a list in the order of the ids, reading each row once. */
+  /** Writes the SQL for the rows with public ids: one, or a list in the order of the ids. Reads each row once. */
   #node({ field, node, below }: ReadField, { types, idsFromRun }: Extract<Read, { kind: 'node' }>): Sql {
     const isList = idsFromRun || isListType(getNullableType(field.type));
     const idsOf = (run: Run) => {

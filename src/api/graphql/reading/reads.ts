@@ -104,7 +104,7 @@ export interface Rows {
 export interface TypeRead {
   /** The condition on rows that a viewer may see. Rows of a type with such a condition can be read by id. */
   readonly visible?: (viewer: Viewer) => object;
-  /** For an abstract type: where a value has its discriminator, and the type for each value of the discriminator. */
+  /** For an abstract type: where a value's discriminator is, and the type for each value of the discriminator. */
   readonly variants?: { readonly by: string; readonly types: Readonly<Record<string, string>> };
 }
 

@@ -30,7 +30,7 @@ export const LedgerParty = enumOf(
     CLEARING: 'Money in transit.',
     LIQUIDITY: 'The other side of a currency conversion.',
     FEES: 'Fees of the service.',
-    SUSPENSE: 'Money that was neither delivered nor returned, until an operator resolves it.',
+    SUSPENSE: 'Money that was neither delivered nor returned, until an operator resolves the case.',
     ADJUSTMENTS: 'The other side of balance corrections by the operator of the service.',
     DIFFERENCES:
       'The difference between what a provider moved and what was agreed; the operator of the service bears it.',

@@ -209,7 +209,8 @@ mutation('createExternalAccount', {
     platformAccountId: t.string({ description: "The platform's own id for the account." }),
     defaultUmaDepositAccount: t.boolean({
       defaultValue: false,
-      description: 'Whether incoming UMA payments to the customer go to this account. If true, this replaces any earlier default.',
+      description:
+        'Whether incoming UMA payments to the customer go to this account. If true, this replaces any earlier default.',
     }),
     metadata: t.field({ type: [MetadataInput], description: newMetadata }),
   }),
