@@ -49,9 +49,7 @@ export interface AccountType {
 
 export const capitalized = (name: string) => name.charAt(0).toUpperCase() + name.slice(1);
 
-/**
- * Declares a type of bank account, whose GraphQL type is named after its input field: UsAccountInfo, PixAccountInfo.
- */
+/** Declares a bank account type, whose GraphQL type is named after its input field: UsAccountInfo, PixAccountInfo. */
 function bankAccount(
   input: string,
   currency: CurrencyCode,
@@ -100,8 +98,7 @@ export const accountTypes: Readonly<Record<ExternalAccountType, AccountType>> = 
     description: 'A Pix key in Brazil.',
     country: 'BR',
     fields: {
-      // The key type comes first, because forms show the fields in this order and the format of the key depends on its
-      // type.
+      // The key type comes first, because forms show it first and the key's format depends on it.
       pixKeyType: choice('The Pix key type: CPF, CNPJ, EMAIL, PHONE or RANDOM.', {
         CPF: "A Brazilian individual's tax number: 11 digits.",
         CNPJ: "A Brazilian company's tax number: 14 characters.",

@@ -19,10 +19,7 @@ export interface Context {
   readonly retentionDays: number;
   /** Closes the connection of a client that falls behind or whose stream fails, so that it reconnects and resumes. */
   readonly closeForRetry: () => void;
-  /**
-   * Whether the client disconnected or the operation timed out. If so, only a command that is already running
-   * completes.
-   */
+  /** Whether the client disconnected or the operation timed out. If so, only a command already running completes. */
   isAbandoned: () => boolean;
   /** The maximum number of bytes that one read may add to a response. */
   readonly maxAnswerBytes: number;

@@ -43,10 +43,7 @@ export const feedOrder: PageKey = {
   textOf: ({ sequence, epoch }) => (epoch === null ? String(sequence) : `${sequence}:${epoch}`),
 };
 
-/**
- * Returns a position's sequence. Refuses a position that a restore has undone, because a page from there would skip
- * events.
- */
+/** Returns a position's sequence. Refuses a position undone by a restore, because its page would skip events. */
 function sequenceIn(text: string, run: KeyRun, argument: CursorArgument): bigint {
   const position = feedPosition(text);
   run.require({

@@ -104,9 +104,7 @@ function newGroup(args: Prepared): Group {
   return group;
 }
 
-/**
- * Returns a key for everything besides the document that affects a result: the scope, and the variables below the root.
- */
+/** Returns a key for everything but the document that affects a result: the scope and the variables below the root. */
 function groupKey({ operation, document, variableValues, contextValue }: Prepared): string {
   // Everything about the caller except its token belongs to the key, because it may affect what the caller sees.
   const { tokenId: _token, makers: _makers, subject: _subject, expiresAt: _end, ...scope } = contextValue.viewer;

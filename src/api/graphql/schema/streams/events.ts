@@ -151,8 +151,7 @@ function whereEvents(viewer: Viewer, filter: Filter): Prisma.EventWhereInput {
 
 /**
  * Returns the conditions of `whereEvents` for a stream.
- * @throws GraphQLError NOT_FOUND for an id that the caller may not see, because otherwise the empty stream would wait
- * forever
+ * @throws GraphQLError NOT_FOUND for an id that the caller may not see, because its stream would stay empty forever
  */
 async function followedEvents(context: Context, filter: Filter) {
   const { types, customerId: customer, transactionId: transaction } = filter ?? {};
