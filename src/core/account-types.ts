@@ -212,7 +212,7 @@ export const accountTypes: Readonly<Record<ExternalAccountType, AccountType>> = 
 /** The fields that distinguish an account from others of its type (decision 37), in canonical form. */
 export interface AccountIdentity {
   readonly identifier: string;
-  /** The code of its bank; null if the identifier is unique without it. */
+  /** The bank's code; null if the identifier is unique without it. */
   readonly bank: string | null;
 }
 

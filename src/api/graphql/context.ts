@@ -37,7 +37,7 @@ export interface Context {
   feedHead?: FeedPosition;
   /** The token that determines which writes the operation's reads must include; if omitted, they include all writes. */
   readAfter?: string | undefined;
-  /** Whether graphql-js executes the operation through Prisma alone (graphql/reading/stock.ts). */
+  /** Whether graphql-js executes the operation using only Prisma (graphql/reading/stock.ts). */
   readonly isStock?: boolean;
   /** Whether the last mutation was only validated, or was refused; undefined if it took effect. */
   outcome?: 'VALIDATED' | 'REFUSED';

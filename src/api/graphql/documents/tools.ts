@@ -30,7 +30,7 @@ import { maxListLength } from '../../../core/checks.ts';
 import { isJsonObject } from '../../../core/json.ts';
 import { Refusal } from '../../../core/refusal.ts';
 
-/** The location of a value among the variables: a variable, or a field of one. */
+/** The location of a value in an operation's variables: a variable, or a field within a variable. */
 type Place = readonly [variable: string, field?: string];
 
 export interface PaymentPlaces {

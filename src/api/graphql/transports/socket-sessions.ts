@@ -77,7 +77,9 @@ export interface SocketOptions extends Pick<OperationsOptions, 'sessions' | 'str
   readonly compresses: boolean;
 }
 
-/** Opens a socket's session. Returns false for bad credentials: clients replace them on 4403 but give up on 4500. */
+/**
+ * Opens a socket's session. Returns false for invalid credentials: clients replace them on 4403 but give up on 4500.
+ */
 export async function openSession(
   options: SocketOptions,
   extra: Extra,

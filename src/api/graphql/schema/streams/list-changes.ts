@@ -41,7 +41,7 @@ function followList<Filter extends object>(
   builder.subscriptionField(`${name}Changes`, (t) =>
     t.field({
       type: Changes,
-      description: `A live list of ${name}s: its first page, then every change that affects it. The filter is the same as for the query ${name}s. The page may already include a change that is sent after it: ignore a row unless its \`version\` is higher than that of your copy.`,
+      description: `A live list of ${name}s: its first page, then every change that affects it. The filter is the same as for the ${name}s query. The page may already include a change that is sent after it: ignore a row unless its \`version\` is higher than that of your copy.`,
       args: {
         filter: t.arg({
           type: filter,
