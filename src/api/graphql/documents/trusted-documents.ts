@@ -27,7 +27,7 @@ const registerStatement = statement<{ hash: string }>(
    select $1, * from unnest($2::text[], $3::text[], $4::bytea[]) on conflict do nothing returning hash`,
 );
 
-/** A cache entry: the text of a document and the hashes under which it is registered; both empty if it is unknown. */
+/** A cache entry: a document's text and the hashes under which it is registered; both empty if it is unknown. */
 interface Known {
   readonly text: string | undefined;
   readonly hashes: readonly string[];

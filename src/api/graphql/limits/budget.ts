@@ -39,11 +39,11 @@ export const maxTokensParsed = Math.ceil((documentBudget.tokens * 4) / 3);
 type BudgetLimit = keyof typeof documentBudget;
 
 /**
- * Checks a document against the limits before validation. Returns a COST_LIMIT_EXCEEDED error for each exceeded
- * limit, or INTROSPECTION_DISABLED if it selects from the schema and `introspection` is off; otherwise no errors.
+ * Checks a document against the limits before validation. Returns a COST_LIMIT_EXCEEDED error for each exceeded limit,
+ * or INTROSPECTION_DISABLED if it selects from the schema and `introspection` is off; otherwise no errors.
  *
  * With `introspection` on, the standard introspection query is exempt: the output of graphql-js'
- * `getIntrospectionQuery` under any options, apart from operation name, aliases, white space and comments. In all other
+ * `getIntrospectionQuery` with any options, apart from operation name, aliases, white space and comments. In all other
  * documents `__schema` and `__type` count like ordinary fields.
  */
 export function checkBudget(

@@ -28,7 +28,7 @@ import { argumentReader, costOfField, isConnection, type SentDocument } from './
  * The size of a document: each count is the largest among its operations and fragments, used or not. Beyond 2^53 a
  * count is approximate or infinite.
  *
- * Client libraries add `__typename` to every selection set. Without an alias, it does not count towards a document's
+ * Client libraries add `__typename` to every selection set. If it has no alias, it does not count towards a document's
  * size. If it is alone in its selection set, however, it counts as a field (at no cost): otherwise fragments that
  * contain nothing else could double one another without end, and code that expands fragments would expand them all.
  */

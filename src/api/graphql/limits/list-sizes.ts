@@ -131,7 +131,7 @@ function clampSize(size: number): number {
  * - `index`: an index has the rows with the value (other than false) in order of creation;
  * - `created`: a range in order of creation;
  * - `updated`: a range in order of last change;
- * - `any`: it excludes no rows;
+ * - `any`: excludes no rows;
  * - `kind`: an index has a customer's few INTERNAL rows; all other rows are EXTERNAL.
  *
  * Any other field requires a search.

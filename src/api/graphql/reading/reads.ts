@@ -10,7 +10,7 @@ import { isShared, literal, Part, type Run, type Sql } from './sql.ts';
 
 export type Model = Prisma.ModelName;
 
-/** The SQL expressions from which a value is computed. `row`: the alias of a table's row. `json`: a jsonb value. */
+/** The SQL expressions from which a value is computed. `row` is the alias of a table's row, `json` a jsonb value. */
 export type Env = Readonly<Record<string, string>>;
 
 /** How a field is read, and what it costs if that is above the average for its kind. */

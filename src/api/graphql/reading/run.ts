@@ -28,7 +28,7 @@ const queryPlans = new LRUCache<string, PlanStatement | false>({ maxSize: maxPla
 
 let lastNumber = 0;
 
-/** Returns an operation's number, and the variables of its directives; `parts` are all definitions that it may use. */
+/** Returns an operation's number and the variables in its directives. `parts` are all definitions that it may use. */
 const operationInfo = oncePer((_operation: OperationDefinitionNode, parts: () => readonly DefinitionNode[]) => {
   const names = new Set<string>();
   for (const part of parts()) {

@@ -97,7 +97,7 @@ export class Run extends Binding {
 
 /**
  * A piece of SQL: text, a function of the run, a part, a query that stands for a table in a FROM clause, or an
- * expression for an object of the response, within which Postgres runs identical queries once.
+ * expression for an object of the response, within which Postgres runs identical queries only once.
  */
 export type Piece = string | ((run: Run) => string | Sql) | Part | Shared | { readonly scope: Sql };
 
