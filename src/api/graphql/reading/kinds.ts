@@ -56,10 +56,7 @@ export const fromTable =
 const jsonOf = (value: unknown) =>
   `${literal(JSON.stringify(value, (_key, one: unknown) => (typeof one === 'bigint' ? String(one) : one)))}::jsonb`;
 
-/**
- * Writes the FROM clause for the row at the end of a chain of relations; if `visible` is omitted, any caller may see
- * it.
- */
+/** Writes the FROM clause for the row at the end of a relation chain. If `visible` is omitted, anyone may see it. */
 export function rowThere(
   model: string | undefined,
   path: readonly string[],

@@ -180,8 +180,7 @@ function ofRow(t: Builder, type: unknown, made: MadeRead, options: Options, reso
 type StockResolver = (row: Row, args: Row, context: Context, info: GraphQLResolveInfo) => unknown;
 
 /**
- * Creates a field that a statement reads even below an available row and, unless it has a `resolve`, in a stock
- * execution.
+ * Creates a field that a statement reads even below an available row, and in stock execution if it has no `resolve`.
  */
 function ofOthers(t: Builder, type: unknown, made: MadeRead, options: Options, resolve?: StockResolver) {
   return t.field({ ...options, type, resolve, extensions: { made, isOnlyPlanned: true } });

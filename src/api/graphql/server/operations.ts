@@ -36,7 +36,7 @@ import { selectsFeedCursor, sentReadAfter, withReplicas } from './replica-reads.
 import type { OperationParams, SentDocuments, SentOperation } from './sent-documents.ts';
 import { type Farewell, holdStream, type StreamMessage, sharedResults, streamMessages } from './streams.ts';
 
-/** The maximum number of streams that may be opening at once: clients would time out if all reconnected together. */
+/** The maximum number of streams that may be opening at once. If all opened together, clients would time out. */
 const maxOpenings = 256;
 
 /** The connection of an operation: its credentials, and how to close it. */
@@ -295,7 +295,7 @@ export function requestsForCost(cost: number): number {
   return 1 + Math.max(0, Math.ceil((cost - includedCost) / costOfRequest));
 }
 
-/** Executes a valid operation in a span. Records its duration, by its root field and the code of its first error. */
+/** Executes a valid operation in a span. Records its duration with its root field and its first error's code. */
 async function timeOperation(
   { operation: node, operationName }: Prepared,
   execute: () => Promise<ExecutionResult | TextAnswer>,

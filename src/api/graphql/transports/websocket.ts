@@ -282,8 +282,8 @@ function sendAll(
         }
       } catch (error) {
         point?.close(false);
-        // A `for await` does not call `return` on a stream that throws; with a broken socket, the stream would continue
-        // without a reader.
+        // A `for await` does not call `return` on a stream that throws, so with a broken socket, the stream would
+        // continue without a reader.
         await stream.return?.();
         if (isOpen(extra)) throw error;
         // The connection is broken. Once the socket notices, graphql-ws does not report the end of the operation.
