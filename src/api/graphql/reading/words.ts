@@ -179,9 +179,7 @@ function ofRow(t: Builder, type: unknown, made: MadeRead, options: Options, reso
 /** The resolver for stock execution. */
 type StockResolver = (row: Row, args: Row, context: Context, info: GraphQLResolveInfo) => unknown;
 
-/**
- * Creates a field that a statement reads even below an available row, and in stock execution if it has no `resolve`.
- */
+/** Creates a field that a statement reads even below an available row, and in stock execution if it lacks `resolve`. */
 function ofOthers(t: Builder, type: unknown, made: MadeRead, options: Options, resolve?: StockResolver) {
   return t.field({ ...options, type, resolve, extensions: { made, isOnlyPlanned: true } });
 }

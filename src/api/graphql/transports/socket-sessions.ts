@@ -40,7 +40,7 @@ const closeForbidden = 4403;
 
 export type Extra = {
   readonly socket: WebSocket;
-  /** The TCP connection. The request that opened it is not kept: it would take as much memory as the socket. */
+  /** The TCP connection. The request that opened it is not kept, because it would take as much memory as the socket. */
   readonly connection: Socket;
   /** The client address that rate limits are keyed on. */
   readonly address: string;
