@@ -22,7 +22,7 @@ export interface AccountForm {
 export interface AccountField extends AccountForm {
   readonly description: string;
   readonly maxLength: number;
-  /** The allowed values with their meanings, if the set is closed. GraphQL's enum has the name of the field. */
+  /** The allowed values with their meanings, if the set is closed. The GraphQL enum is named after the field. */
   readonly values?: Readonly<Record<string, string>>;
   readonly optional?: true;
   /** Returns why this optional detail is required given the other details; undefined if it is not. */
@@ -221,8 +221,7 @@ export const lettersOrDigits = numberField(
   written('4 to 34 letters or digits', { runs: [[alphanumeric, 4, 34]], capitals: true }),
   {
     differIn: 'spaces, dashes, letter case',
-    // If all letters of a number resemble digits, they are typing errors: banks that use letters also use other
-    // letters.
+    // If all letters in a number resemble digits, they are typing errors: banks that use letters do not use only these.
     check: (value, details, given) => {
       const [letter] = /^[OIL]*[0-9][0-9OIL]*$/.test(value) ? (/[OIL]/.exec(value) ?? []) : [];
       if (letter === undefined) return notZeros(value, details, given);
@@ -239,7 +238,7 @@ const bareIban = written('an IBAN of 15 to 34 characters such as DE8937040044053
   ],
   capitals: true,
 });
-/** Removes the prefix IBAN, with which ISO 13616 prints a number. No country has the code IB. */
+/** Removes the prefix "IBAN", which ISO 13616 puts before a printed number. No country has the code IB. */
 const withoutLabel = (value: string) => value.replace(/^\s*IBAN[\s:]*/i, '');
 
 export const ibanForm: AccountForm = {

@@ -31,25 +31,25 @@ import {
 } from './wallet-fields.ts';
 
 export interface AccountType {
-  /** The name of its GraphQL type, and of its input field (decision 16). */
+  /** The names of the GraphQL type and of the input field (decision 16). */
   readonly graphql: { readonly type: string; readonly input: string };
   readonly description: string;
-  /** The only country of its accounts. An IBAN begins with its country; a wallet has none. */
+  /** The country, if all accounts of the type have the same. An IBAN begins with its country; a wallet has none. */
   readonly country?: string;
   readonly currencies: readonly [CurrencyCode, ...CurrencyCode[]];
-  /** Whether it has an owner: bank accounts do, wallets do not. */
+  /** Whether the account has an owner: bank accounts do, wallets do not. */
   readonly beneficiary: boolean;
   readonly characters?: CharacterSetName;
   readonly fields: Readonly<Record<string, AccountField>>;
   /** The fields that can identify the account; exactly one of them is required. */
   readonly identifier: readonly string[];
-  /** The fields that name its bank, if an identifier is unique only within a bank (decision 37). */
+  /** The fields that name the bank, if an identifier is unique only within a bank (decision 37). */
   readonly bank?: readonly string[];
 }
 
 export const capitalized = (name: string) => name.charAt(0).toUpperCase() + name.slice(1);
 
-/** Declares a type of bank account, whose GraphQL type has the name of its input field: UsAccountInfo, PixAccountInfo. */
+/** Declares a bank account type, whose GraphQL type is named after its input field: UsAccountInfo, PixAccountInfo. */
 function bankAccount(
   input: string,
   currency: CurrencyCode,
@@ -98,7 +98,7 @@ export const accountTypes: Readonly<Record<ExternalAccountType, AccountType>> = 
     description: 'A Pix key in Brazil.',
     country: 'BR',
     fields: {
-      // The type comes first because forms ask for it first: the format of the key depends on it.
+      // The key type comes first, because forms show it first and the key's format depends on it.
       pixKeyType: choice('The Pix key type: CPF, CNPJ, EMAIL, PHONE or RANDOM.', {
         CPF: "A Brazilian individual's tax number: 11 digits.",
         CNPJ: "A Brazilian company's tax number: 14 characters.",
@@ -212,7 +212,7 @@ export const accountTypes: Readonly<Record<ExternalAccountType, AccountType>> = 
 /** The fields that distinguish an account from others of its type (decision 37), in canonical form. */
 export interface AccountIdentity {
   readonly identifier: string;
-  /** The code of its bank; null if the identifier is unique without it. */
+  /** The bank's code; null if the identifier is unique without it. */
   readonly bank: string | null;
 }
 

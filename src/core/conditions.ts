@@ -16,7 +16,7 @@ export interface ChangeFilter extends CreationFilter {
   readonly updatedBefore?: Given<Date>;
 }
 
-/** Returns the condition for rows created in a period. Ids contain the time, so the index on ids is enough. */
+/** Returns the condition for rows created in a period. Ids contain the creation time, so their index suffices. */
 export function created({ createdAfter: after, createdBefore: before }: CreationFilter) {
   return after || before
     ? { id: { ...(after && { gte: firstIdAt(after) }), ...(before && { lte: lastIdAt(before) }) } }
@@ -27,7 +27,7 @@ export function updated({ updatedAfter: after, updatedBefore: before }: ChangeFi
   return after || before ? { updatedAt: { ...(after && { gte: after }), ...(before && { lte: before }) } } : {};
 }
 
-/** Returns the condition that a field has one of the values. Without values it is empty and matches everything. */
+/** Returns the condition that a field has one of the values. If `values` is omitted, it matches every row. */
 export function anyOf<Field extends string, Value>(
   field: Field,
   values: Given<readonly Value[]>,

@@ -10,7 +10,7 @@ interface State {
 
 /**
  * Logs failures of background work as states: one line when work starts failing for a reason, and one when no work
- * fails for that reason any longer. The database is one reason, so a failover does not produce a line per loop and
+ * fails for that reason any longer. The database is one reason, so a failover does not produce a line per loop per
  * second.
  */
 export class FaultStates {

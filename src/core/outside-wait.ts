@@ -3,7 +3,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 /** The capacity that a request occupies while it is processed. */
 export interface RequestSlot {
   release(): void;
-  /** Takes the capacity back. This never fails, because a request that has begun is always carried out. */
+  /** Takes the capacity back. This never fails, because a request that has begun always completes. */
   retake(): void;
   /** Passes the turn to other requests of its tenant; this request still counts as being processed. */
   yieldTurn(): void;

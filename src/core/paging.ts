@@ -1,7 +1,7 @@
 export const defaultPageSize = 20;
 export const maxPageSize = 100;
 
-/** Bounded by time-ordered ids or feed sequences, so that reading is as fast at any depth, and pages do not shift. */
+/** Bounded by time-ordered ids or feed sequences, so that pages do not shift and are equally fast at any depth. */
 export interface Page<Key> {
   readonly size: number;
   /** True if the page is read from the end of the list: the rows are read in the opposite order, then reversed. */
@@ -9,13 +9,13 @@ export interface Page<Key> {
   readonly read: 'asc' | 'desc';
   /** The range of keys on the page: those after or before a cursor, or between two cursors. */
   readonly bound: { readonly gt?: Key; readonly lt?: Key } | undefined;
-  /** The keys at and beyond the cursor where the read starts. A row with such a key means a page on that side, too. */
+  /** The keys at and beyond the cursor where the read starts. If rows have such keys, that side has pages, too. */
   readonly beyond: { readonly gte: Key } | { readonly lte: Key } | undefined;
 }
 
 export type ListOrder = 'CREATED' | 'UPDATED';
 
-/** A row's position in the order of last changes. Rows that changed in the same millisecond are ordered by id. */
+/** A row's position in a list ordered by last change. Rows that changed in the same millisecond are ordered by id. */
 export interface ChangeKey {
   readonly updatedAt: Date;
   readonly id: string;
@@ -44,7 +44,7 @@ const byCreation: RowOrder<string> = {
   within: (bound) => ({ id: bound }),
 };
 
-/** The order of last changes. A row that changes moves to the end, so that a reader of later pages does not miss it. */
+/** Orders rows by last change. A changed row moves to the end, so that a reader of later pages does not miss it. */
 const byChange: RowOrder<ChangeKey> = {
   fields: ['updatedAt', 'id'],
   keyOf: (position) => {

@@ -68,7 +68,7 @@ export const databaseAway = 'the database is unreachable or overloaded; try agai
 /** The message for a request that timed out waiting for another session's lock, usually on a table. */
 export const databaseBusy = 'the database is busy: another session holds a lock that this request needs; try again';
 
-/** SERVICE_UNAVAILABLE: the request had no effect and may be sent again. OUTCOME_UNKNOWN: it may have taken effect. */
+/** Returns the refusal for an error, if any. Unless it is OUTCOME_UNKNOWN, the request had no effect. */
 export function refusalIn(error: unknown): Refusal | undefined {
   if (error instanceof Refusal) return error;
   if (error instanceof OutcomeUnknown) return outcomeUnknown();

@@ -1,7 +1,7 @@
 import { type FieldPath, invalid } from './refusal.ts';
 
-// Free text: names, memos, addresses, a platform's own keys, metadata. All of it has the same canonical form and
-// refused characters.
+// Free text: names, memos, addresses, a platform's own keys, metadata. All of these have the same canonical form and
+// refuse the same characters.
 
 /** Invisible characters: control, unassigned, private-use, lone surrogates, line separators, and fillers. */
 const unreadable = /[\p{Cc}\p{Cn}\p{Co}\p{Cs}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]/u;

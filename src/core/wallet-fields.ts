@@ -30,7 +30,7 @@ const address = (
   ...more,
 });
 
-/** Refuses the characters that base 58 excludes because they resemble others, before the check of the address. */
+/** Refuses the characters that base 58 excludes because they resemble others, before the address itself is checked. */
 function in58(check: (value: string) => string | undefined): Pick<AccountField, 'check'> {
   return {
     check: (value) => {

@@ -19,7 +19,7 @@ export interface Context {
   readonly retentionDays: number;
   /** Closes the connection of a client that falls behind or whose stream fails, so that it reconnects and resumes. */
   readonly closeForRetry: () => void;
-  /** Whether the client disconnected or the operation timed out. If so, only a command that is running completes. */
+  /** Whether the client disconnected or the operation timed out. If so, only a command already running completes. */
   isAbandoned: () => boolean;
   /** The maximum number of bytes that one read may add to a response. */
   readonly maxAnswerBytes: number;
@@ -37,7 +37,7 @@ export interface Context {
   feedHead?: FeedPosition;
   /** The token that determines which writes the operation's reads must include; if omitted, they include all writes. */
   readAfter?: string | undefined;
-  /** Whether graphql-js executes the operation through Prisma alone (graphql/reading/stock.ts). */
+  /** Whether graphql-js executes the operation using only Prisma (graphql/reading/stock.ts). */
   readonly isStock?: boolean;
   /** Whether the last mutation was only validated, or was refused; undefined if it took effect. */
   outcome?: 'VALIDATED' | 'REFUSED';

@@ -30,7 +30,7 @@ import { maxListLength } from '../../../core/checks.ts';
 import { isJsonObject } from '../../../core/json.ts';
 import { Refusal } from '../../../core/refusal.ts';
 
-/** The location of a value among the variables: a variable, or a field of one. */
+/** The location of a value in an operation's variables: a variable, or a field within a variable. */
 type Place = readonly [variable: string, field?: string];
 
 export interface PaymentPlaces {
@@ -277,7 +277,7 @@ function fieldSchema({ type, description, defaultValue }: GraphQLInputField, $de
   return withFacts(schemaOf(type, $defs), description, node);
 }
 
-/** Adds a description and a default, which is given as a literal, to a schema. */
+/** Adds a description and a default (given as a literal) to a schema. */
 function withFacts(schema: JsonSchema, description?: string | null, fallback?: ValueNode | null): JsonSchema {
   return {
     ...schema,

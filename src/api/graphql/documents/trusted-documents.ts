@@ -27,7 +27,7 @@ const registerStatement = statement<{ hash: string }>(
    select $1, * from unnest($2::text[], $3::text[], $4::bytea[]) on conflict do nothing returning hash`,
 );
 
-/** A cache entry: the text of a document and the hashes under which it is registered; both empty if it is unknown. */
+/** A cache entry: a document's text and the hashes under which it is registered; both empty if it is unknown. */
 interface Known {
   readonly text: string | undefined;
   readonly hashes: readonly string[];
@@ -80,7 +80,7 @@ export class TrustedDocuments {
   /**
    * Registers documents, and returns how many are new.
    * @param problemIn returns why a document could not be executed, or undefined
-   * @throws Refusal FORBIDDEN, INVALID_INPUT (a document cannot be executed; too many documents): none is registered
+   * @throws Refusal FORBIDDEN, INVALID_INPUT (a document cannot be executed; too many documents), registering none
    */
   async register(
     caller: Caller,

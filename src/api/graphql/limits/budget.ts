@@ -22,9 +22,9 @@ export const documentBudget = {
   directives: 20,
   mutationFields: 5,
   /**
-   * Allows for a page of 100 payments with its total count and everything that an app shows for each payment, which
-   * costs 19,200 and takes 50 ms. The worst documents found took 0.7 to 1.2 s on two shared cores and returned 3.2 MB.
-   * A hundred rows below each of a hundred rows are refused.
+   * Allows a page of 100 payments with the total count and everything that an app shows for each payment, which costs
+   * 19,200 and takes 50 ms. The worst documents found took 0.7 to 1.2 s on two shared cores and returned 3.2 MB. A
+   * document that reads a hundred rows below each of a hundred rows is refused.
    */
   cost: 27_500,
 } as const satisfies Record<keyof DocumentSize, number>;
@@ -39,11 +39,11 @@ export const maxTokensParsed = Math.ceil((documentBudget.tokens * 4) / 3);
 type BudgetLimit = keyof typeof documentBudget;
 
 /**
- * Checks a document against the limits before validation. Returns a COST_LIMIT_EXCEEDED error for each exceeded
- * limit, or INTROSPECTION_DISABLED if it selects from the schema and `introspection` is off; otherwise no errors.
+ * Checks a document against the limits before validation. Returns a COST_LIMIT_EXCEEDED error for each exceeded limit,
+ * or INTROSPECTION_DISABLED if it selects from the schema and `introspection` is off; otherwise no errors.
  *
  * With `introspection` on, the standard introspection query is exempt: the output of graphql-js'
- * `getIntrospectionQuery` under any options, apart from operation name, aliases, white space and comments. In all other
+ * `getIntrospectionQuery` with any options, apart from operation name, aliases, white space and comments. In all other
  * documents `__schema` and `__type` count like ordinary fields.
  */
 export function checkBudget(

@@ -28,7 +28,7 @@ import { argumentReader, costOfField, isConnection, type SentDocument } from './
  * The size of a document: each count is the largest among its operations and fragments, used or not. Beyond 2^53 a
  * count is approximate or infinite.
  *
- * Client libraries add `__typename` to every selection set. Without an alias, it does not count towards a document's
+ * Client libraries add `__typename` to every selection set. If it has no alias, it does not count towards a document's
  * size. If it is alone in its selection set, however, it counts as a field (at no cost): otherwise fragments that
  * contain nothing else could double one another without end, and code that expands fragments would expand them all.
  */
@@ -67,7 +67,7 @@ type VariableField = readonly [field: FieldNode, definition: GraphQLField<unknow
 
 interface Measured {
   readonly variableFields: readonly VariableField[];
-  /** The measures by the sizes and costs of the variable fields; nothing else in a request affects a measure. */
+  /** The measures, keyed by the sizes and costs of the variable fields; nothing else in a request affects a measure. */
   readonly measures: Map<string, Measure>;
 }
 
@@ -77,7 +77,7 @@ const measured = new WeakMap<DocumentNode, Measured>();
 const maxMeasures = 20;
 
 /**
- * Measures a document in time linear in its text: each fragment is counted once, however often it is spread. All
+ * Measures a document in time linear in its length: each fragment is counted once, however often it is spread. All
  * requests for the same document must have the same schema.
  */
 export function measureDocument(request: DocumentRequest): Measure {
@@ -173,7 +173,7 @@ const nothing: Expansion = {
 
 const uncounted: Expansion = { ...nothing, depth: 1 };
 
-/** A field with no subfields. It is shared, because this is the most frequent kind. */
+/** A field with no subfields. Most fields are of this kind, so they all share this object. */
 const leaf: Expansion = { ...uncounted, ownFields: 1, fields: 1, cost: 1 };
 const aliasedLeaf: Expansion = { ...leaf, aliases: 1 };
 

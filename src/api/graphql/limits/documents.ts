@@ -31,8 +31,8 @@ interface DocumentsOptions {
 export class Documents {
   readonly #options: DocumentsOptions;
   /**
-   * The parsed documents by text, with space for more than a thousand app documents. Malformed documents are not cached,
-   * because parsing stops at the first error.
+   * The parsed documents, keyed by text, with space for more than a thousand app documents. Malformed documents are not
+   * cached, because parsing stops at the first error.
    */
   readonly #parsed = new LRUCache<string, DocumentNode>({
     maxSize: 32 * mebibyte,
@@ -134,8 +134,8 @@ const unconditionalRoots: ValidationRule = (context) => ({
 /**
  * The caches of documents and plans are bounded by the weight of their entries, because anyone, even without
  * credentials, can send any number of documents that are used only once. All other data about a document is in WeakMaps
- * keyed by its tree, and is collected with it. The weights were measured on documents of 14 to 2,000 tokens; an app's
- * document has about 50.
+ * keyed by its tree, and is garbage-collected with it. The weights were measured on documents of 14 to 2,000 tokens; an
+ * app's document has about 50.
  */
 
 const mebibyte = 2 ** 20;

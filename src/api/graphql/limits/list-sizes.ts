@@ -131,7 +131,7 @@ function clampSize(size: number): number {
  * - `index`: an index has the rows with the value (other than false) in order of creation;
  * - `created`: a range in order of creation;
  * - `updated`: a range in order of last change;
- * - `any`: it excludes no rows;
+ * - `any`: excludes no rows;
  * - `kind`: an index has a customer's few INTERNAL rows; all other rows are EXTERNAL.
  *
  * Any other field requires a search.
@@ -151,7 +151,7 @@ declare module 'graphql' {
 }
 
 /**
- * Returns the extra cost of finding a list's rows by its arguments `filter` and `orderBy`: zero if a single index has
+ * Returns the extra cost of finding a list's rows by its `filter` and `orderBy` arguments: zero if a single index has
  * exactly these rows in their order. Two conditions require a search, however selective each is: in the worst case, all
  * rows that meet one condition are read before any of them meets the other. A parent counts as a condition, and so does
  * any order other than creation.

@@ -50,7 +50,7 @@ function selectColumns(model: string, select: Select): SelectedColumns {
   return {
     json: (row) => `json_build_object(${parts.map(({ name, json }) => `${literal(name)}, ${json(row)}`).join(', ')})`,
     revive: (json) => {
-      // The object belongs to this response alone, so it can be changed in place.
+      // No other response uses the object, so it can be changed in place.
       const row = json as Record<string, unknown> | null;
       for (const { name, revive } of parts) if (row && revive && row[name] !== null) row[name] = revive(row[name]);
       return row;

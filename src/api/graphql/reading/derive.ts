@@ -144,11 +144,11 @@ function requireRules(schema: GraphQLSchema, { name, extensions: { read } }: Fie
  * the prices with the time that Postgres takes.
  */
 const prices: Readonly<Record<Costs | 'list', number>> = {
-  /** A list below a parent, for each way of finding its rows. */
+  /** A list below a parent; counted for each way of finding its rows. */
   list: 80,
-  /** Values from other rows or from Postgres functions, for each query and each row that has the field. */
+  /** Values from other rows or from Postgres functions; counted for each query and each row that has the field. */
   rows: 10,
-  /** Values from other rows, for each of a payment's several legs. */
+  /** Values from other rows, read for each of a payment's legs. */
   legs: 20,
   /** A row as of a change, which Postgres reconstructs from later changes. */
   past: 80,
@@ -161,9 +161,9 @@ const prices: Readonly<Record<Costs | 'list', number>> = {
 };
 
 /**
- * Stores the price of a field, excluding its subfields, for each row that has it, and the extra price of searching for
- * the rows of a list or sum: some 30,000 rows are examined for each way to find a list's rows if no index has exactly
- * those rows in order, and for a sum in any case.
+ * Stores the price that a field adds for each row that has it, excluding its subfields, and the extra price of
+ * searching for the rows of a list or sum: some 30,000 rows are examined for each way of finding a list's rows if no
+ * index has exactly those rows in order, and for every sum.
  */
 function price(schema: GraphQLSchema, type: Fields, { args, extensions }: Field): void {
   const { read } = extensions;

@@ -43,7 +43,7 @@ export const feedOrder: PageKey = {
   textOf: ({ sequence, epoch }) => (epoch === null ? String(sequence) : `${sequence}:${epoch}`),
 };
 
-/** Returns a position's sequence. Refuses a position that a restore has undone: a page from there would skip events. */
+/** Returns a position's sequence. Refuses a position undone by a restore, because its page would skip events. */
 function sequenceIn(text: string, run: KeyRun, argument: CursorArgument): bigint {
   const position = feedPosition(text);
   run.require({
@@ -72,8 +72,8 @@ export const changedRow =
   () => ({ kind: 'row', costs: 'past', from: snapshot(model) });
 
 /**
- * The row that changed, as of the change, if it is of this model; otherwise the current version of the row of this
- * model that the event refers to, if the caller may see it.
+ * If the row that changed is of this model, that row as of the change; otherwise the current version of this model's
+ * row that the event refers to, if the caller may see it.
  */
 export const changedOrNow =
   (model: Changed, relation: string, visible: (viewer: Viewer) => object): MadeRead =>

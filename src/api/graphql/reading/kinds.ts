@@ -56,7 +56,7 @@ export const fromTable =
 const jsonOf = (value: unknown) =>
   `${literal(JSON.stringify(value, (_key, one: unknown) => (typeof one === 'bigint' ? String(one) : one)))}::jsonb`;
 
-/** Writes the FROM clause for the row at the end of a chain of relations; without `visible`, any caller may see it. */
+/** Writes the FROM clause for the row at the end of a relation chain. If `visible` is omitted, anyone may see it. */
 export function rowThere(
   model: string | undefined,
   path: readonly string[],
@@ -114,7 +114,7 @@ export interface ManyOptions {
   readonly completeBy?: string;
 }
 
-/** Finds the rows that any of a row's given relations leads to. */
+/** Finds the rows that at least one of a row's given relations leads to. */
 export function rowsBelow(
   model: string | undefined,
   relations: readonly string[],

@@ -25,7 +25,7 @@ export function requireRelation(model: string | undefined, name: string): ModelF
   return relation;
 }
 
-/** Returns the column in which the rows of a relation refer to the row that has the relation. */
+/** Returns the column in which a relation's rows refer to the row that has the relation. */
 export function referringColumn(relation: ModelField): string {
   return columnName(pairsOf(relation).at(-1)?.[1] ?? '');
 }

@@ -27,7 +27,7 @@ import { concatenate, inScope, joinSql, literal, Part, type Run, type Sql, sql }
 interface PlannerOptions {
   readonly schema: GraphQLSchema;
   readonly fragments: Readonly<Record<string, FragmentDefinitionNode>>;
-  /** The values of variables, for @skip and @include: a plan is valid for one set of them. */
+  /** The variables' values, for @skip and @include: a plan is valid for one set of values. */
   readonly variables: Readonly<Record<string, unknown>>;
   /** Whether each object has its type's name under `typeKey`, so that the executor can determine the type. */
   readonly isTyped: boolean;
@@ -100,7 +100,7 @@ export class Planner implements DocumentWalker {
     return inScope(this.object(type, nodes, (selected) => this.openField(selected, env)));
   }
 
-  /** Writes a field, unless it needs a permission of its own, which only the executor checks. */
+  /** Writes a field, unless it needs its own permission, which only the executor checks. */
   openField(selected: SelectedField, env: Env): Sql {
     const { key, field } = selected;
     if (field?.extensions.pothosOptions?.authScopes) throw new LeftToExecutor(`${key} needs a permission`);
@@ -159,7 +159,7 @@ export class Planner implements DocumentWalker {
     return sql`(select ${json} from ${from})`;
   }
 
-  /** Writes the rows behind public ids: one, or a list in the order of the ids, reading each row once. */
+  /** Writes the SQL for the rows with public ids: one, or a list in the order of the ids. Reads each row once. */
   #node({ field, node, below }: ReadField, { types, idsFromRun }: Extract<Read, { kind: 'node' }>): Sql {
     const isList = idsFromRun || isListType(getNullableType(field.type));
     const idsOf = (run: Run) => {

@@ -17,7 +17,7 @@ import { stockNode } from './stock.ts';
 
 /** An object that a plan has read for the executor, in response form: resolvers pick its fields by response key. */
 interface Planned {
-  /** The name of its type, under a key that no field can have. */
+  /** The name of the object's type, under a key that no field can have. */
   readonly '': string;
   readonly [responseKey: string]: unknown;
 }

@@ -67,8 +67,8 @@ export class ReadingPlugin<Types extends SchemaTypes> extends BasePlugin<Types> 
 
   /**
    * Takes a field from a planned object. For an available row (a command's result, a snapshot of the feed), the field's
-   * own resolver runs: the Prisma plug-in would read the row again, and therefore show its current state. In a stock
-   * execution, only values that the row lacks are left to the plug-in.
+   * own resolver runs, because the Prisma plug-in would read the row again and therefore show its current state. In a
+   * stock execution, only values that the row lacks are left to the plug-in.
    */
   override wrapResolve(resolver: Resolver<Types>, field: PothosOutputFieldConfig<Types>): Resolver<Types> {
     const isRoot = ['Query', 'Mutation', 'Subscription'].includes(field.kind);

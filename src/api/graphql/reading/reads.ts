@@ -10,7 +10,7 @@ import { isShared, literal, Part, type Run, type Sql } from './sql.ts';
 
 export type Model = Prisma.ModelName;
 
-/** The SQL expressions from which a value is computed. `row`: the alias of a table's row. `json`: a jsonb value. */
+/** The SQL expressions from which a value is computed. `row` is the alias of a table's row, `json` a jsonb value. */
 export type Env = Readonly<Record<string, string>>;
 
 /** How a field is read, and what it costs if that is above the average for its kind. */
@@ -104,7 +104,7 @@ export interface Rows {
 export interface TypeRead {
   /** The condition on rows that a viewer may see. Rows of a type with such a condition can be read by id. */
   readonly visible?: (viewer: Viewer) => object;
-  /** For an abstract type: where a value has its discriminator, and the type for each value of the discriminator. */
+  /** For an abstract type: where a value's discriminator is, and the type for each value of the discriminator. */
   readonly variants?: { readonly by: string; readonly types: Readonly<Record<string, string>> };
 }
 

@@ -28,7 +28,7 @@ const queryPlans = new LRUCache<string, PlanStatement | false>({ maxSize: maxPla
 
 let lastNumber = 0;
 
-/** Returns an operation's number, and the variables of its directives; `parts` are all definitions that it may use. */
+/** Returns an operation's number and the variables in its directives. `parts` are all definitions that it may use. */
 const operationInfo = oncePer((_operation: OperationDefinitionNode, parts: () => readonly DefinitionNode[]) => {
   const names = new Set<string>();
   for (const part of parts()) {
@@ -67,7 +67,7 @@ function planQuery({ schema, document, operation }: Prepared, variables: Variabl
   }
 }
 
-/** Plans of fields: by a field's first node, and then by everything else that determines a plan. */
+/** Plans of fields, keyed by a field's first node and then by everything else that determines a plan. */
 const fieldPlansOf = oncePer((_node: FieldNode) => new Map<string, PlanStatement>());
 
 /** The starting point of a field's read: an available row, or rows named by public ids. Neither for a query field. */

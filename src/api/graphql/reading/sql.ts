@@ -97,7 +97,7 @@ export class Run extends Binding {
 
 /**
  * A piece of SQL: text, a function of the run, a part, a query that stands for a table in a FROM clause, or an
- * expression for an object of the response, within which Postgres runs identical queries once.
+ * expression for an object of the response, within which Postgres runs identical queries only once.
  */
 export type Piece = string | ((run: Run) => string | Sql) | Part | Shared | { readonly scope: Sql };
 
@@ -173,12 +173,12 @@ function mergeText(pieces: readonly Piece[]): Sql {
   return result;
 }
 
-/** The number of cached texts per statement. Each paging order and each set of omitted arguments has its own text. */
+/** The number of cached SQL strings per statement, one for each paging order and set of omitted arguments. */
 const maxTexts = 8;
 
 /**
- * A plan's statement. Little of its text differs between runs, and the differences are the key to a cache of whole
- * texts: an identical string finds its prepared statement immediately (database.ts).
+ * A plan's statement. Little of its text differs between runs, and the differences are the key to a cache of complete
+ * SQL strings: an identical string finds its prepared statement immediately (database.ts).
  */
 export class PlanStatement {
   readonly #sql: Sql;
@@ -202,14 +202,14 @@ export class PlanStatement {
 
 interface SharedText {
   readonly text: string;
-  /** Returns the text with values instead of parameters: identical queries have identical texts. */
+  /** Returns the text with values in place of parameters, which is the same for identical queries. */
   readonly meaning: () => string;
-  /** The indexes, among the statement's texts, of the places that read it. */
+  /** The indexes in `texts` of the places that read the query. */
   places: readonly number[];
 }
 
 class StatementDraft {
-  /** Everything in the text that depends on the run: a statement's texts with the same key are identical. */
+  /** Everything in the text that depends on the run. A statement's text is the same for every run with the same key. */
   key = '';
   readonly texts: string[] = [];
   readonly #run: Run;

@@ -181,7 +181,7 @@ export async function stockPage(
   };
 }
 
-/** Returns a client that finds unique rows one by one: Prisma would batch them for the first caller's platform. */
+/** Returns a client that finds unique rows one by one. Prisma would batch them for the first caller's platform. */
 export const unbatched = oncePer((prisma: PrismaClient): PrismaClient => {
   const delegates = new Map<string | symbol, unknown>();
   return new Proxy(prisma, {

@@ -120,7 +120,7 @@ declare global {
       required(column: Name<ParentShape>, type: TypeParam<Types>, options: Options): FieldRef<Types, unknown, Kind>;
       /** A column, or a member of a JSON value, that may be null. */
       optional(column: Name<ParentShape>, type: TypeParam<Types>, options: Described): FieldRef<Types, unknown, Kind>;
-      /** Text that is null while another column has a certain value. */
+      /** A string that is null while another column has a certain value. */
       nullWhile<Other extends Name<ParentShape>>(
         other: readonly [column: Other, value: ParentShape[Other] & string],
         column: Column<ParentShape, string>,
@@ -179,7 +179,7 @@ function ofRow(t: Builder, type: unknown, made: MadeRead, options: Options, reso
 /** The resolver for stock execution. */
 type StockResolver = (row: Row, args: Row, context: Context, info: GraphQLResolveInfo) => unknown;
 
-/** Creates a field that a statement reads even below an available row and, without `resolve`, in a stock execution. */
+/** Creates a field that a statement reads even below an available row, and in stock execution if it lacks `resolve`. */
 function ofOthers(t: Builder, type: unknown, made: MadeRead, options: Options, resolve?: StockResolver) {
   return t.field({ ...options, type, resolve, extensions: { made, isOnlyPlanned: true } });
 }

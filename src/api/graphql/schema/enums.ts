@@ -30,7 +30,7 @@ export const LedgerParty = enumOf(
     CLEARING: 'Money in transit.',
     LIQUIDITY: 'The other side of a currency conversion.',
     FEES: 'Fees of the service.',
-    SUSPENSE: 'Money that was neither delivered nor returned, until an operator resolves it.',
+    SUSPENSE: 'Money that was neither delivered nor returned, until an operator resolves the case.',
     ADJUSTMENTS: 'The other side of balance corrections by the operator of the service.',
     DIFFERENCES:
       'The difference between what a provider moved and what was agreed; the operator of the service bears it.',
@@ -61,7 +61,7 @@ export const TransactionStatus = enumOf(
   'The status of a transaction. COMPLETED, REJECTED, FAILED, REFUNDED and EXPIRED are terminal, except that a COMPLETED transaction may still become REFUNDED.',
   {
     CREATED:
-      'The payment has not begun: it is waiting for an approval that a policy requires, or its sender has only announced it.',
+      'The payment has not begun: it is waiting for the approval that a policy requires, or its sender has only announced it.',
     PENDING: 'The payment is waiting for execution, funds, approval or the bank.',
     PROCESSING: 'The money is on its way.',
     COMPLETED: 'The money was delivered.',
@@ -248,10 +248,10 @@ export const PolicyRelease = enumOf('PolicyRelease', "When a payment no longer c
 
 export const PolicyPeriod = enumOf('PolicyPeriod', 'Which payments a policy limit counts together.', {
   PAYMENT: 'Each payment on its own.',
-  DAY: "All payments of a calendar day, in the policy's time zone.",
-  MONTH: "All payments of a calendar month, in the policy's time zone.",
-  LAST_24_HOURS: 'All payments of the last 24 hours.',
-  LAST_30_DAYS: 'All payments of the last 30 days (720 hours).',
+  DAY: "All payments in a calendar day, in the policy's time zone.",
+  MONTH: "All payments in a calendar month, in the policy's time zone.",
+  LAST_24_HOURS: 'All payments in the last 24 hours.',
+  LAST_30_DAYS: 'All payments in the last 30 days (720 hours).',
 });
 
 export const PolicyRule = enumOf('PolicyRule', 'The policy rule that forbids a payment.', {

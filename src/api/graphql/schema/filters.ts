@@ -54,9 +54,9 @@ export const QuoteFilter = builder.inputType('QuoteFilter', {
     ),
     receivingAccountId: t.id(found('index', 'Quotes that pay to this account: InternalAccount:… or ExternalAccount:…')),
     sendingUmaAddress: t.string({
-      description: 'Quotes whose sender is the customer with this UMA address, case-insensitively.',
+      description: 'Quotes whose sender is the customer with this UMA address (case-insensitive).',
     }),
-    receivingUmaAddress: t.string(found('index', 'Quotes that pay to this UMA address, case-insensitively.')),
+    receivingUmaAddress: t.string(found('index', 'Quotes that pay to this UMA address (case-insensitive).')),
     status: t.field(anyOf(enums.QuoteStatus, 'Quotes with any of these statuses.')),
     ...createdIn(t, 'Quotes'),
   }),
@@ -86,7 +86,7 @@ export const TransactionFilter = builder.inputType('TransactionFilter', {
     executed: t.boolean(
       found(
         'index',
-        'True leaves out the payments of quotes that were never executed or funded (PENDING, later EXPIRED); false returns only those.',
+        'True excludes the payments of quotes that were never executed or funded (PENDING, later EXPIRED); false returns only those.',
       ),
     ),
     ...createdIn(t, 'Transactions'),
@@ -100,8 +100,8 @@ export const CustomerFilter = builder.inputType('CustomerFilter', {
     platformCustomerId: t.string(found('index', 'The customer with exactly this `platformCustomerId`.')),
     customerType: t.field({ type: enums.CustomerType, description: 'Only people or only companies.' }),
     kycStatus: t.field(anyOf(enums.KycStatus, 'Customers whose identity check has any of these statuses.')),
-    name: t.string({ description: 'Customers whose full or legal name begins with this text, case-insensitively.' }),
-    umaAddress: t.string(found('one', 'The customer with this UMA address, case-insensitively.')),
+    name: t.string({ description: 'Customers whose full or legal name begins with this string (case-insensitive).' }),
+    umaAddress: t.string(found('one', 'The customer with this UMA address (case-insensitive).')),
     ...createdIn(t, 'Customers'),
     ...updatedIn(t, 'Customers'),
     isIncludingDeleted: t.boolean({ defaultValue: false, ...found('any', 'Whether to include deleted customers.') }),
@@ -154,7 +154,7 @@ export const WebhookDeliveryFilter = builder.inputType('WebhookDeliveryFilter', 
   description: 'Conditions on webhook deliveries.',
   fields: (t) => ({
     // An index covers the deliveries that are not DELIVERED. Filtering for DELIVERED excludes few rows, because nearly
-    // all deliveries are.
+    // all deliveries have that status.
     status: t.field({
       type: [enums.WebhookDeliveryStatus],
       ...found('any', 'Webhook deliveries with any of these statuses.'),

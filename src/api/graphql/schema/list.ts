@@ -20,7 +20,7 @@ export const pageArgs = (t: ArgBuilder) => ({
   last: t.int({ description: 'The number of items from the end, 0 to 100. Cannot be combined with `first`.' }),
   before: t.string({
     description:
-      'Returns items before this cursor. Together with `after`, returns the items between the two. Without `first` and `last`, returns the 20 items immediately before the cursor.',
+      'Returns items before this cursor. Together with `after`, returns the items between the two. If `first` and `last` are both omitted, returns the 20 items immediately before the cursor.',
   }),
 });
 
@@ -79,11 +79,11 @@ interface ListOptions<Filter> extends ConnectionOptions {
   /** The input that filters the list, and the conditions that it translates to. */
   readonly filter?: InputObjectRef<Types, Filter>;
   readonly where?: (viewer: Viewer, filter: Filter | null | undefined) => object;
-  /** Whether the list can also be ordered by the last change of its rows. */
+  /** Whether the list can also be ordered by when its rows last changed. */
   readonly isOrdered?: boolean;
   /** The sort key of a list that has only one order, if that order is not by id. */
   readonly key?: PageKey;
-  /** The list's name in its cursors, if it is not the name of the rows' type. */
+  /** The list's name in its cursors, if it differs from the name of the row type. */
   readonly cursors?: string;
   readonly args?: (t: ArgBuilder) => InputFieldMap;
 }

@@ -47,7 +47,7 @@ const SandboxApproval = enumOf('SandboxApproval', "The platform's decision on a 
 
 export const SandboxScenarioInput = builder.inputType('SandboxScenarioInput', {
   description:
-    'Sandbox only: how a payment turns out, for cases that the magic suffixes cannot express. Without a scenario, the suffixes decide.',
+    'Sandbox only: how a payment turns out, for cases that the magic suffixes cannot express. If omitted, the suffixes determine the outcome.',
   fields: (t) => ({
     step: t.field({
       type: SandboxStep,
@@ -73,7 +73,7 @@ export const SandboxScenarioInput = builder.inputType('SandboxScenarioInput', {
     }),
     refundFails: t.boolean({
       description:
-        'With `failureReason`: the refund fails, too, and the money stays in SUSPENSE, as the ledger entries show.',
+        'If `failureReason` is given, the refund fails, too, and the money stays in SUSPENSE, as the ledger entries show.',
     }),
     returnAfterMs: t.int({
       description:
@@ -98,7 +98,7 @@ interface MutationOptions<Fields extends InputFieldMap, Success extends Replayab
   readonly description: string;
   /** The input's fields, except `idempotencyKey` and `expectedVersion`, which are added automatically. */
   readonly input: (t: InputBuilder) => Fields;
-  /** The fields of the success, except `replayed` and the edges of listed rows, which are added automatically. */
+  /** The success payload's fields, except `replayed` and the edges of listed rows, which are added automatically. */
   readonly success: { readonly [Name in Exclude<keyof Success, 'replayed'>]: SuccessField };
   /** Whether the mutation supports a dry run: `validateOnly` in the input, and a ValidatedPayment in the union. */
   readonly validates?: true;
@@ -106,7 +106,7 @@ interface MutationOptions<Fields extends InputFieldMap, Success extends Replayab
   readonly scenario?: string;
   /** Whether an idempotency key is required, because nothing else distinguishes a retry from a second payment. */
   readonly isKeyRequired?: true;
-  /** Whether its input refers to no other object, so that a NotFoundError is impossible. */
+  /** Whether the input refers to no other object, so that a NotFoundError is impossible. */
   readonly namesNothing?: true;
   /** The possible refusals, in addition to the common ones (input, key, permission, load) and NotFoundError. */
   readonly refusals?: readonly MemberName[];
@@ -127,7 +127,7 @@ interface SuccessField {
   readonly nullable?: boolean;
 }
 
-/** Builds a success's edge fields: one for each row that belongs to a list, and one for a quote's payment. */
+/** Builds a success payload's edge fields: one for each row that belongs to a list, and one for a quote's payment. */
 function edgesIn<Success, Field>(
   success: Readonly<Record<string, SuccessField>>,
   make: (options: object) => Field,
@@ -137,7 +137,7 @@ function edgesIn<Success, Field>(
       const edge = edgeOf(type);
       if (!edge) return [];
       const resolve = (result: Success, _args: unknown, { payments }: Context) => {
-        // In a success, only fields with rows have an edge.
+        // Only fields with rows have an edge.
         const node = result[field as keyof Success] as Identified | null | undefined;
         return node && { cursor: edge.cursorOf(payments, node), node };
       };
@@ -308,7 +308,7 @@ function resolverOf<Input, Success>(name: Operation, resolve: Resolve<Input, Suc
 
 /**
  * Refuses a viewer without VIEW who selects more than the mutation creates or changes (decision 62). The check runs
- * before the mutation: a refusal after the mutation has taken effect would hide its result.
+ * before the mutation, because a refusal after the mutation has taken effect would hide its result.
  * @throws Refusal FORBIDDEN
  */
 function requireViewForFurtherRead({ permissions }: Viewer, name: Operation, info: GraphQLResolveInfo): void {

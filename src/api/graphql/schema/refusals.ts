@@ -20,13 +20,13 @@ const members = {
   QuoteExpiredError: 'The quote has expired: create a new one.',
   ConflictError: 'The request conflicts with something that already exists or has already happened.',
   CustomerInUseError:
-    'The customer still has money in its accounts or payments in progress. Move the money out (transferInternal, transferOut) and wait for the payments to end.',
+    'The customer still has money in its accounts or payments in progress. Move the money out (transferInternal, transferOut) and wait for the payments to finish.',
   IdempotencyMismatchError: 'The idempotency key was already used with different input.',
   ForbiddenError: 'The token, or the customer concerned, is not allowed to do this.',
   UnavailableError:
     'The request cannot be served at the moment. Nothing has changed; the same request may succeed later.',
   OutcomeUnknownError:
-    'The database did not answer in time, so the mutation may or may not have taken effect. Repeat it with the same idempotencyKey, or query mutationReceipt.',
+    'The database did not respond in time, so the mutation may or may not have taken effect. Repeat the mutation with the same idempotencyKey, or query mutationReceipt.',
 } as const;
 
 export type MemberName = keyof typeof members;
@@ -85,7 +85,7 @@ const codes: Readonly<Record<Code, readonly [member: MemberName, meaning: string
   CUSTOMER_IN_USE: ['CustomerInUseError', 'The customer still has money in its accounts or payments in progress.'],
   CUSTOMER_DELETED: ['ConflictError', 'The customer was deleted.'],
   IDEMPOTENCY_MISMATCH: ['IdempotencyMismatchError', 'The idempotency key was already used with different input.'],
-  RATE_LIMITED: ['UnavailableError', 'The token or its platform sends too many requests. Nothing was done.'],
+  RATE_LIMITED: ['UnavailableError', 'The token or its platform is sending too many requests. Nothing was done.'],
   SERVICE_UNAVAILABLE: ['UnavailableError', 'The request cannot be served at the moment. Nothing was done.'],
   OUTCOME_UNKNOWN: [
     'OutcomeUnknownError',
@@ -229,18 +229,18 @@ builder.objectFields(memberTypes.CustomerInUseError, (t) => ({
   balances: t.field({
     type: ['Money'],
     nullable: true,
-    description: "The balances of the customer's non-empty internal accounts. Null without VIEW.",
+    description: "The balances of the customer's non-empty internal accounts. Null for viewers without VIEW.",
     resolve: (error) => useOf(error).balances?.map(({ amount, currency }) => money(BigInt(amount), currency)),
   }),
   paymentsUnderWay: t.int({
     nullable: true,
     description:
-      "The number of the customer's payments, in either direction, that are still in progress. Null without VIEW.",
+      "The number of the customer's payments, in either direction, that are still in progress. Null for viewers without VIEW.",
     resolve: (error) => useOf(error).paymentsUnderWay,
   }),
   transactionIds: t.idList({
     nullable: true,
-    description: 'The ids of the oldest 20 of these payments: Transaction:… Null without VIEW.',
+    description: 'The ids of the oldest 20 of these payments: Transaction:… Null for viewers without VIEW.',
     resolve: (error) => useOf(error).transactionIds?.slice(),
   }),
 }));

@@ -36,7 +36,7 @@ import { selectsFeedCursor, sentReadAfter, withReplicas } from './replica-reads.
 import type { OperationParams, SentDocuments, SentOperation } from './sent-documents.ts';
 import { type Farewell, holdStream, type StreamMessage, sharedResults, streamMessages } from './streams.ts';
 
-/** The maximum number of streams that may be opening at once: clients would time out if all reconnected together. */
+/** The maximum number of streams that may be opening at once. If all opened together, clients would time out. */
 const maxOpenings = 256;
 
 /** The connection of an operation: its credentials, and how to close it. */
@@ -67,7 +67,7 @@ export interface OperationsOptions {
   readonly replicas?: Replicas | undefined;
   /** The maximum number of open subscriptions per token, and of resume keys per subject. */
   readonly streams: TokenCap;
-  /** Waits until it is a message's turn to be executed, among all of the platform's work. */
+  /** Waits for a message's turn among all of the platform's work. */
   readonly takeTurn: TakeTurn;
   /** Counts an expensive document as additional requests. Returns an error if they exceed the rate limit. */
   readonly countMore: (context: Context, requests: number) => Promise<GraphQLError | undefined>;
@@ -100,8 +100,8 @@ export class Operations {
   }
 
   /**
-   * Authenticates the caller, then reads, parses and validates the operation: unauthenticated callers learn nothing about
-   * the schema. Returns the errors if it cannot run.
+   * Authenticates the caller first, so that unauthenticated callers learn nothing about the schema, then reads, parses
+   * and validates the operation. Returns the errors if it cannot run.
    */
   async prepare(transport: Transport, read: () => SentOperation): Promise<MeasuredOperation | readonly GraphQLError[]> {
     try {
@@ -245,7 +245,7 @@ export class Operations {
   #present(result: ExecutionResult, args: Prepared): ExecutionResult {
     const { errors = [] } = result;
     const { introspection, present } = this.#options;
-    // Without data, nothing has run, and these are the executor's errors about variables.
+    // If there is no data, nothing has run: the executor could not coerce the variables.
     if (!introspection && !('data' in result)) removeSuggestions(errors);
     const isMutation = args.operation.operation === 'mutation';
     return { ...result, errors: errors.map((error) => present(isMutation ? asOutcomeUnknown(error) : error)) };
@@ -295,7 +295,7 @@ export function requestsForCost(cost: number): number {
   return 1 + Math.max(0, Math.ceil((cost - includedCost) / costOfRequest));
 }
 
-/** Executes a valid operation in a span. Records its duration, by its root field and the code of its first error. */
+/** Executes a valid operation in a span. Records its duration with its root field and its first error's code. */
 async function timeOperation(
   { operation: node, operationName }: Prepared,
   execute: () => Promise<ExecutionResult | TextAnswer>,
@@ -309,7 +309,7 @@ async function timeOperation(
   return answer;
 }
 
-/** Returns an operation's kind, and its root field's name in the schema or "several", so that there are few labels. */
+/** Returns an operation's kind and its root field's name, or "several" to limit the number of metric labels. */
 const labelOf = oncePer(({ operation, selectionSet: { selections } }: OperationDefinitionNode) => {
   const [first, ...others] = selections;
   return `${operation} ${first?.kind === Kind.FIELD && others.length === 0 ? first.name.value : 'several'}`;

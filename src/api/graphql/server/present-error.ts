@@ -34,7 +34,7 @@ export function presentError(error: unknown, log: Logger): GraphQLError {
   // The connection is being closed (Context.closeForRetry), but its reader may still receive this.
   if (original instanceof Overflow) return failure('TOO_SLOW', `${original.message}: resume with after`);
   if (original instanceof EventsUndone) return failure('CURSOR_EXPIRED', original.message);
-  // The outer error gives the location: which variable, and which field.
+  // The outer error contains the location: the variable and the field.
   if (error instanceof GraphQLError && (!original || original instanceof GraphQLError)) {
     const { message, extensions } = error;
     if (isInputError(error)) {

@@ -25,7 +25,7 @@ import { lexicographicSortSchema, specifiedDirectives } from 'graphql';
 import { printWithDirective, semanticNonNull } from '../reading/semantic-non-null.ts';
 import { builder } from '../schema/builder.ts';
 
-/** The schema that every transport serves. Not sorted, so that a result's success comes before its refusals. */
+/** The schema that every transport serves. Not sorted, so that a result's success payload comes before its refusals. */
 export const schema = builder.toSchema({
   sortSchema: false,
   directives: [...specifiedDirectives, semanticNonNull],

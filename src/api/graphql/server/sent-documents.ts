@@ -28,7 +28,7 @@ const rememberedSize = 2 ** 23;
  */
 export class SentDocuments {
   readonly #trusted: TrustedDocuments;
-  /** The texts of automatic persisted queries by platform and hash; undefined if they are off. */
+  /** Automatic persisted queries, keyed by platform and hash; undefined if they are off. */
   readonly #automatic: LRUCache<string, string> | undefined;
 
   /** @param isAutomatic whether clients may store documents under their hashes without registering them */

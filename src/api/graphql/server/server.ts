@@ -36,7 +36,7 @@ export interface GraphqlOptions
   readonly retentionDays: number;
   readonly maxAnswerBytes: number;
   readonly webhooks: Webhooks;
-  /** Whether graphql-js executes operations through Prisma alone (graphql/reading/stock.ts). */
+  /** Whether graphql-js executes operations using only Prisma (graphql/reading/stock.ts). */
   readonly isStock: boolean;
   readonly log: Logger;
 }

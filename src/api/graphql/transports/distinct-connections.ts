@@ -11,7 +11,7 @@ import type { SocketOptions } from './socket-sessions.ts';
 
 export type DistinctConnections = ReturnType<typeof createDistinctConnections>;
 
-/** How long a client waits before it reopens a stream: spread, so that not all reconnect together after a restart. */
+/** How long a client waits before it reopens a stream. Random, so that clients do not all reconnect at once. */
 const reconnect = { leastMs: 500, spreadMs: 2_000 } as const;
 
 /**

@@ -196,8 +196,8 @@ function serveTools(server: McpServer, caller: ToolCaller, wrongParams: (message
 
 /**
  * Validates a payment, or makes it if the caller sends the confirmation of a recent validation with the same arguments.
- * If the key was already used to pay, that payment is returned, even without a confirmation: a retry must not lead to a
- * second payment.
+ * If the key was already used to pay, that payment is returned, even without a confirmation, because a retry must not
+ * lead to a second payment.
  */
 async function pay(
   { payments: { cursors }, viewer: { platformId, tokenId }, run }: ToolCaller,

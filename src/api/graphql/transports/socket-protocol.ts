@@ -149,12 +149,12 @@ interface ClientMessage {
   readonly inexact?: InexactJson | undefined;
 }
 
-/** Allows for the client's open operations, and for as many again that the service is still ending. */
+/** Allows for the client's open operations and for as many others that the service is still ending. */
 const maxUnderWay = 2 * socketLimits.operations;
 
 /**
  * Passes a socket's messages to graphql-ws in order. A new operation with the id of one that the client has completed
- * waits until the service has ended the earlier one: because graphql-ws would confuse the two. The socket pauses while
+ * waits until the service has ended the earlier one, because graphql-ws would confuse the two. The socket pauses while
  * its client completes operations faster than the service ends them.
  */
 class SocketOrder {

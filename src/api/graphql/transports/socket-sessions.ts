@@ -40,7 +40,7 @@ const closeForbidden = 4403;
 
 export type Extra = {
   readonly socket: WebSocket;
-  /** The TCP connection. The request that opened it is not kept: it would take as much memory as the socket. */
+  /** The TCP connection. The request that opened it is not kept, because it would take as much memory as the socket. */
   readonly connection: Socket;
   /** The client address that rate limits are keyed on. */
   readonly address: string;
@@ -77,7 +77,7 @@ export interface SocketOptions extends Pick<OperationsOptions, 'sessions' | 'str
   readonly compresses: boolean;
 }
 
-/** Opens a socket's session. Returns false for bad credentials: clients replace them on 4403 but give up on 4500. */
+/** Opens a socket's session. False for invalid credentials: clients replace them on 4403 but give up on 4500. */
 export async function openSession(
   options: SocketOptions,
   extra: Extra,
@@ -92,7 +92,7 @@ export async function openSession(
   });
   if (!viewer) {
     await pace.wait(`address ${extra.address}`);
-    // If the lookup failed, the credentials may be right: clients retry after 1013, but not after an exception.
+    // If the lookup failed, the credentials may be valid: clients retry after 1013, but not after an exception.
     if (failure !== undefined) extra.socket.close(closeTryAgain, failure);
     return false;
   }

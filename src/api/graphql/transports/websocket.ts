@@ -93,7 +93,8 @@ function factsOfOperation({ session, client }: Extra): RequestFacts {
 /** Accepts WebSocket upgrades at /graphql from permitted origins, and refuses all others. */
 function acceptUpgrades(server: Server, sockets: WebSocketServer, { acceptsOrigin }: SocketOptions): void {
   server.on('upgrade', (request, socket, head) => {
-    // Node removes its own listener from an upgraded connection; without one a reset would end the process.
+    // Node removes its own listener from an upgraded connection. Without one, a connection reset would crash the
+    // process.
     socket.on('error', destroy);
     const [path] = (request.url ?? '/').split('?', 1);
     if (path !== '/graphql') {
@@ -200,7 +201,7 @@ function resumeKeyOf(
   const key = given ?? (resumes && uuidForm.test(id) ? id : undefined);
   if (key === undefined) return undefined;
   const { platformId, subject } = viewer;
-  // This is the same whether the client sent the text or its hash.
+  // The document's text is available even if the client sent only its hash.
   const query = document.loc?.source.body;
   const text = JSON.stringify([platformId, subject, key, query, operationName ?? null, variables ?? null]);
   return { platformId, subject, digest: hash('sha256', text, 'buffer'), most: streams.mostOf(viewer) };
@@ -249,7 +250,7 @@ async function openSocketStream(
 function sendNext({ socket, connection }: Extra, id: string, payload: string): Promise<void> {
   if (socket.readyState !== socket.OPEN) return Promise.resolve();
   if (connection.writableCorked === 0) {
-    // Until the connection is uncorked, messages of the socket's other operations join this one in one system call.
+    // Until the connection is uncorked, further messages to the socket are buffered, to be sent in one system call.
     connection.cork();
     process.nextTick(() => connection.uncork());
   }
@@ -281,8 +282,8 @@ function sendAll(
         }
       } catch (error) {
         point?.close(false);
-        // A `for await` does not call `return` on a stream that throws; with a broken socket, the stream would continue
-        // without a reader.
+        // A `for await` does not call `return` on a stream that throws, so with a broken socket, the stream would
+        // continue without a reader.
         await stream.return?.();
         if (isOpen(extra)) throw error;
         // The connection is broken. Once the socket notices, graphql-ws does not report the end of the operation.

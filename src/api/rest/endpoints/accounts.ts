@@ -137,7 +137,7 @@ const ExternalAccountSchema = responseObject('ExternalAccount', {
   customerId: id('Customer', 'The customer who owns the account; null if the platform itself does.').nullable(),
   platformAccountId: string("The platform's own id for the account.").optional(),
   defaultUmaDepositAccount: boolean(
-    'Whether incoming UMA payments to the customer go to this account. True for at most one account of each customer.',
+    'Whether incoming UMA payments to the customer go to this account. True for at most one account per customer.',
   ),
   beneficiaryVerificationStatus: oneOf(
     BeneficiaryVerificationStatus,
@@ -239,7 +239,7 @@ function changeEndpoints(endpoints: Endpoints, payments: Payments): void {
     body: requestObject('UpdateExternalAccount', {
       platformAccountId: ownKey().nullish().describe("The platform's own id for the account; null removes it."),
       defaultUmaDepositAccount: boolean(
-        'Whether incoming UMA payments to the customer go to this account. It replaces an earlier default.',
+        'Whether incoming UMA payments to the customer go to this account. If true, this replaces any earlier default.',
       ).nullish(),
       metadata: changedMetadata,
     }),

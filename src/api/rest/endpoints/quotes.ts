@@ -88,7 +88,7 @@ export function quoteEndpoints(app: RestApp, payments: Payments): void {
   endpoints.command('executeQuote', {
     summary: 'Execute a quote',
     description:
-      'Executes a quote once, before it expires. The source is debited immediately. If a policy requires an approval, the transaction stays CREATED until it is given. A real-time funded quote is executed by its deposit instead.',
+      'Executes a quote once, before it expires. The source is debited immediately. If a policy requires approval, the transaction stays CREATED until it is approved. A real-time funded quote is executed by its deposit instead.',
     at: 'post /quotes/{quoteId}/execute',
     params,
     answer: [200, QuoteSchema, 'The quote, which is now PROCESSING.'],

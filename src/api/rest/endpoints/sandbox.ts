@@ -66,7 +66,7 @@ export function sandboxEndpoints(app: RestApp, payments: Payments): void {
     at: 'post /sandbox/uma/receive',
     body: requestObject('SandboxReceiveUma', {
       senderUmaAddress: string("The sender's UMA address, $name@domain."),
-      receivingCurrencyCode: string('The currency that arrives.', 'USD'),
+      receivingCurrencyCode: string('The currency that the customer receives.', 'USD'),
       receivingCurrencyAmount: amountInput("The amount that arrives, in the currency's smallest unit."),
       receiverUmaAddress: string("The receiving customer's UMA address. Set this or customerId.").optional(),
       customerId: id('Customer', 'The receiving customer. Set this or receiverUmaAddress.').optional(),

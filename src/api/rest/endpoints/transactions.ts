@@ -101,7 +101,7 @@ export function transactionEndpoints(app: RestApp, payments: Payments): void {
   endpoints.command('approveTransaction', {
     summary: 'Approve a payment',
     description:
-      'Approves a payment before its approval deadline. A payment that a policy holds back (CREATED) must be approved by a token with the permission APPROVE, other than the one that requested it. An incoming payment (PENDING) needs TRANSACT: if mandatory information about the receiver is neither in the request nor in the customer record, the payment fails with MISSING_MANDATORY_PAYEE_DATA.',
+      'Approves a payment before its approval deadline. A payment that a policy holds back (CREATED) must be approved by a token with the APPROVE permission, other than the one that requested the payment. An incoming payment (PENDING) needs TRANSACT: if mandatory information about the receiver is neither in the request nor in the customer record, the payment fails with MISSING_MANDATORY_PAYEE_DATA.',
     at: 'post /transactions/{transactionId}/approve',
     params,
     body: requestObject('ApproveTransaction', {

@@ -54,7 +54,7 @@ const TransferInBody = transferBody(
   ['ExternalAccount', 'The external account to pull from.'],
   receiver,
   amountInput(
-    "The amount, in the currency's smallest unit. If omitted, the provider pulls what the account offers; the sandbox pulls 10000.",
+    "The amount, in the currency's smallest unit. If omitted, the provider determines the amount; the sandbox pulls 10000.",
   ).optional(),
 );
 

@@ -126,7 +126,7 @@ builder.prismaInterfaceFields(Account, (t) => ({
   }),
   frozenAt: t.optional('frozenAt', 'DateTime', {
     description:
-      'When the operator of the service froze the account; null if it is not frozen. Payments from and to it are refused with ACCOUNT_FROZEN. Its customer may be frozen separately.',
+      'When the operator of the service froze the account; null if it is not frozen. Payments to and from it are refused with ACCOUNT_FROZEN. Its customer may be frozen separately.',
   }),
   version: t.exposeInt('version', {
     description: 'Increases with each change to the account: use it to discard older copies.',
@@ -161,7 +161,7 @@ builder.prismaObjectFields(ExternalAccount, (t) => ({
   }),
   defaultUmaDepositAccount: t.exposeBoolean('defaultUmaDepositAccount', {
     description:
-      'Whether incoming UMA payments to the customer go to this account. True for at most one account of each customer.',
+      'Whether incoming UMA payments to the customer go to this account. True for at most one account per customer.',
   }),
   isDeleted: t.exposeBoolean('isDeleted', {
     description:
@@ -192,7 +192,7 @@ builder.queryFields((t) => ({
 
 mutation('createExternalAccount', {
   description:
-    'Registers a bank account or wallet that money can be sent to or pulled from. In the sandbox it is ACTIVE immediately, unless its magic suffix says otherwise. A client token that is bound to a customer needs the grant ADD_BENEFICIARIES, and registers accounts for that customer.',
+    'Registers a bank account or wallet that money can be sent to or pulled from. In the sandbox it is ACTIVE immediately, unless its magic suffix says otherwise. A client token that is bound to a customer needs the ADD_BENEFICIARIES grant and registers accounts for that customer.',
   input: (t) => ({
     currency: t.field(required('CurrencyCode', "The account's currency, as an ISO 4217 or asset code.")),
     accountInfo: t.field(
@@ -209,7 +209,8 @@ mutation('createExternalAccount', {
     platformAccountId: t.string({ description: "The platform's own id for the account." }),
     defaultUmaDepositAccount: t.boolean({
       defaultValue: false,
-      description: 'Whether incoming UMA payments to the customer go to this account. It replaces an earlier default.',
+      description:
+        'Whether incoming UMA payments to the customer go to this account. If true, this replaces any earlier default.',
     }),
     metadata: t.field({ type: [MetadataInput], description: newMetadata }),
   }),

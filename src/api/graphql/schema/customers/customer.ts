@@ -92,7 +92,7 @@ builder.prismaObjectFields(Customer, (t) => ({
   }),
   frozenAt: t.optional('frozenAt', 'DateTime', {
     description:
-      'When the operator of the service froze the customer; null if it is not frozen. Payments from and to a frozen customer are refused with CUSTOMER_FROZEN.',
+      'When the operator of the service froze the customer; null if it is not frozen. Payments to and from a frozen customer are refused with CUSTOMER_FROZEN.',
   }),
   version: t.exposeInt('version', {
     description: 'Increases with each change to the customer: use it to discard older copies.',

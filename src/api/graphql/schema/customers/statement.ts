@@ -13,9 +13,9 @@ const onEitherSide = ['transactionsFrom', 'transactionsTo'] as const;
 const totalsArgs = { type: TransactionFilter, description: 'Counts only payments that match this filter.' } as const;
 
 builder.prismaInterfaceFields(Account, (t) => ({
-  transactions: t.page(transactions, { of: onEitherSide, description: 'The payments from and to the account.' }),
+  transactions: t.page(transactions, { of: onEitherSide, description: 'The payments to and from the account.' }),
   transactionTotals: t.fromQuery([TransactionTotal], totalsOf(...onEitherSide), {
-    description: 'The number and total amount of payments from and to the account, by status, direction and currency.',
+    description: 'The number and total amount of payments to and from the account, by status, direction and currency.',
     args: { filter: t.arg(totalsArgs) },
   }),
 }));

@@ -58,7 +58,7 @@ export const Lookup = builder.prismaNode('Lookup', {
 
 mutation('lookUpReceiver', {
   description:
-    'Looks up what the receiver at a UMA address accepts. If the address has no receiver, the result is a NotFoundError with the code UMA_NOT_FOUND. A client token that is bound to a customer needs the grant LOOK_UP_RECEIVERS, and looks up receivers for that customer.',
+    'Looks up what the receiver at a UMA address accepts. If the address has no receiver, the result is a NotFoundError with the code UMA_NOT_FOUND. A client token that is bound to a customer needs the LOOK_UP_RECEIVERS grant and looks up receivers for that customer.',
   input: (t) => ({
     umaAddress: t.string({ required: true, description: 'The UMA address to look up: $name@domain.' }),
     sender: t.field({

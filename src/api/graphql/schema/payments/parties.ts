@@ -30,7 +30,7 @@ const noNumber = (reason: string) =>
 const idOf = (account: Pick<AccountRow, 'kind' | 'id'> | null) =>
   account ? accountPublicId(account.kind, account.id) : '';
 
-/** Returns a party's name: the full name if its side gave one, otherwise the UMA address. */
+/** Returns a party's name: the full name if the party's side provided it, otherwise the UMA address. */
 const umaName = (
   { counterpartyInformation }: Pick<Transaction, 'counterpartyInformation'>,
   umaAddress: string | null,

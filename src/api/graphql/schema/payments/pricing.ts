@@ -103,8 +103,8 @@ builder.queryField('exchangeRates', (t) =>
     ...executedRead,
     description: 'Indicative exchange rates from one currency to others.',
     args: {
-      source: t.arg(required('CurrencyCode', 'The currency to send in.')),
-      destinations: t.arg({ type: ['CurrencyCode'], description: 'The currencies to receive in; all if omitted.' }),
+      source: t.arg(required('CurrencyCode', 'The currency to send.')),
+      destinations: t.arg({ type: ['CurrencyCode'], description: 'The currencies to receive; all if omitted.' }),
       sendingAmount: t.arg({
         type: AmountInput,
         description: 'The amount to price, fees included; 10000 smallest units by default.',

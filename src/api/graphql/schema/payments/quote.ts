@@ -198,7 +198,7 @@ mutation('createQuote', {
 
 mutation('executeQuote', {
   description:
-    'Executes a quote before it expires. An internal account is debited immediately; from an external account, the money is pulled. The quote is then PROCESSING. If a policy requires an approval, the transaction stays CREATED until it is given.',
+    'Executes a quote before it expires. An internal account is debited immediately; from an external account, the money is pulled. The quote is then PROCESSING. If a policy requires approval, the transaction stays CREATED until it is approved.',
   input: (t) => ({ quoteId: t.id({ required: true, description: 'The quote to execute: Quote:…' }) }),
   scenario: "how the payment turns out, overriding the quote's own scenario.",
   success: { row: { as: 'quote', type: Quote, description: 'The quote, which is now PROCESSING.' } },

@@ -45,7 +45,7 @@ mutation('transferIn', {
     amount: t.field({
       type: AmountInput,
       description:
-        'The amount to pull, no more than the destination can hold. If omitted, the provider pulls what the account offers; the sandbox pulls 10000 smallest units.',
+        'The amount to pull, no more than the destination can hold. If omitted, the provider determines the amount; the sandbox pulls 10000 smallest units.',
     }),
     description: t.string({ description: 'A note for the payment.' }),
     metadata: t.field({ type: [MetadataInput], description: newMetadata }),
@@ -96,7 +96,7 @@ mutation('transferInternal', {
 builder.prismaObjectFields(Transaction, (t) => ({
   approvalDueAt: t.optional('approvalDueAt', 'DateTime', {
     description:
-      'The latest time at which the payment can be approved or rejected; null if it needs no approval, or once an approval required by a policy has been given.',
+      'The latest time at which the payment can be approved or rejected; null if it needs no approval, or once it has the approval that a policy requires.',
   }),
   createdById: t.id({
     nullable: true,
@@ -120,7 +120,7 @@ builder.prismaObjectFields(Transaction, (t) => ({
 
 mutation('approveTransaction', {
   description:
-    'Approves a payment before its `approvalDueAt`. A payment that a policy holds back (CREATED) must be approved by a token with the permission APPROVE, other than the one that requested it. If one of the two tokens created the other, directly or indirectly, or if the approving token is itself limited by a token policy that requires the approval, the result is a ForbiddenError. The checks made when the payment was requested are repeated. Approving an incoming payment (PENDING) needs TRANSACT. Information in the customer record need not be sent again; if mandatory information is missing, the payment fails with MISSING_MANDATORY_PAYEE_DATA. If the payment is not waiting for approval, the result is a ConflictError with the code TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL.',
+    'Approves a payment before its `approvalDueAt`. A payment that a policy holds back (CREATED) must be approved by a token with the APPROVE permission, other than the one that requested the payment. If one of the two tokens created the other, directly or indirectly, or if the approving token is itself limited by a token policy that requires approval, the result is a ForbiddenError. The checks made when the payment was requested are repeated. Approving an incoming payment (PENDING) needs TRANSACT. Information in the customer record need not be sent again; if mandatory information is missing, the payment fails with MISSING_MANDATORY_PAYEE_DATA. If the payment is not waiting for approval, the result is a ConflictError with the code TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL.',
   input: (t) => ({
     transactionId: t.id({ required: true, description: 'The payment that is waiting for approval: Transaction:…' }),
     receiverCustomerInfo: t.field({
@@ -154,12 +154,12 @@ mutation('sandboxReceiveUma', {
         "The sender's UMA address; any address is accepted. In the domain sandbox.uma.money, payments from $pending.long.usd take a long time, and those from $fail.compliance.usd and $fail.timeout.usd fail after approval.",
     }),
     receiver: t.field(required(CustomerReferenceInput, 'The customer who receives the payment.')),
-    currency: t.field(required('CurrencyCode', 'The currency that arrives.')),
+    currency: t.field(required('CurrencyCode', 'The currency that the customer receives.')),
     amount: t.field(
       required(AmountInput, `The amount that arrives: 1 to ${maxAmount} smallest units of the currency.`),
     ),
     requestedReceiverFields: t.stringList({
-      description: `The names of further information about the receiver that the sender requires: TAX_ID, … At most ${maxFacts}.`,
+      description: `The names of further fields that the sender requires about the receiver: TAX_ID, … At most ${maxFacts}.`,
     }),
     sandboxScenario: t.field({
       type: SandboxScenarioInput,
@@ -234,7 +234,7 @@ mutation('sandboxSetKycStatus', {
   description:
     "Sandbox only: sets the result of a customer's identity check, as its provider would. Any status may follow any other. When the customer's name changes, the check is repeated.",
   input: (t) => ({
-    customerId: t.id({ required: true, description: 'The customer whose identity check has this result: Customer:…' }),
+    customerId: t.id({ required: true, description: 'The customer whose identity check gets this result: Customer:…' }),
     kycStatus: t.field(
       required(KycStatus, 'The new status. Only APPROVED and MANUALLY_APPROVED let the customer move money.'),
     ),

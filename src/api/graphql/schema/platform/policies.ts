@@ -50,7 +50,7 @@ const ApprovalThreshold = builder
   .implement({
     description: 'The largest amount in a currency that needs no approval.',
     fields: (t) => ({
-      amount: t.money('amount', 'currency', { description: 'The amount that is sent, fees included.' }),
+      amount: t.money('amount', 'currency', { description: 'The amount sent, fees included.' }),
     }),
   });
 
@@ -58,14 +58,14 @@ const PolicyApproval = builder.objectRef<StoredApproval>('PolicyApproval').imple
   description:
     'Which payments a second person must approve. The approving token needs APPROVE, and must not be the one that began the payment.',
   fields: (t) => ({
-    always: t.exposeBoolean('always', { description: 'Whether every payment needs an approval.' }),
+    always: t.exposeBoolean('always', { description: 'Whether every payment needs approval.' }),
     above: t.json('above', [ApprovalThreshold], {
       description:
-        'The amounts above which a payment needs an approval. If there are any, all payments in other currencies need an approval, too.',
+        'The amounts above which a payment needs approval. If there are any, all payments in other currencies need approval, too.',
     }),
     newReceivers: t.exposeBoolean('newReceivers', {
       description:
-        'Whether a payment needs an approval if no earlier payment of the subject has been delivered to the same account or UMA address.',
+        "Whether a payment needs approval if none of the subject's earlier payments was delivered to the same account or UMA address.",
     }),
     reserves: t.exposeBoolean('reserves', {
       description: 'Whether the money is taken from the account while the payment waits.',
@@ -124,10 +124,10 @@ const Policy = builder.prismaNode('Policy', {
     }),
     approval: t.json('approval', PolicyApproval, {
       nullable: true,
-      description: 'Which payments a second person must approve; null if no payment needs an approval.',
+      description: 'Which payments a second person must approve; null if no payment needs approval.',
     }),
     version: t.exposeInt('version', {
-      description: 'The number of times that the policy was set. As `expectedVersion`, 0 means that none exists.',
+      description: 'The number of times the policy has been set. As `expectedVersion`, 0 means that no policy exists.',
     }),
     createdAt: t.expose('createdAt', {
       type: 'DateTime',
@@ -173,8 +173,8 @@ const PolicyLimitInput = builder.inputType('PolicyLimitInput', {
 const ApprovalThresholdInput = builder.inputType('ApprovalThresholdInput', {
   description: 'The largest amount in a currency that needs no approval.',
   fields: (t) => ({
-    currency: t.field(required('CurrencyCode', 'The currency that is sent.')),
-    amount: t.field(required(AmountInput, 'The amount that is sent, fees included.')),
+    currency: t.field(required('CurrencyCode', 'The currency of the amount sent.')),
+    amount: t.field(required(AmountInput, 'The amount sent, fees included.')),
   }),
 });
 
@@ -182,19 +182,19 @@ const PolicyApprovalInput = builder.inputType('PolicyApprovalInput', {
   description:
     'Which payments a second person must approve: those that meet any of the three conditions. A payment stays CREATED until it is approved.',
   fields: (t) => ({
-    always: t.boolean({ required: true, defaultValue: false, description: 'Whether every payment needs an approval.' }),
+    always: t.boolean({ required: true, defaultValue: false, description: 'Whether every payment needs approval.' }),
     above: t.field({
       type: [ApprovalThresholdInput],
       required: true,
       defaultValue: [],
       description:
-        'The amounts above which a payment needs an approval. If any are given, all payments in other currencies need an approval, too.',
+        'The amounts above which a payment needs approval. If any are given, all payments in other currencies need approval, too.',
     }),
     newReceivers: t.boolean({
       required: true,
       defaultValue: false,
       description:
-        'Whether a payment needs an approval if no earlier payment of the subject has been delivered to the same account or UMA address.',
+        "Whether a payment needs approval if none of the subject's earlier payments was delivered to the same account or UMA address.",
     }),
     reserves: t.boolean({
       required: true,

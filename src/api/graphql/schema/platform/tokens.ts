@@ -152,9 +152,9 @@ mutation('revokeApiToken', {
   }),
   success: {
     revokedId: { type: 'ID', description: 'The id of the revoked token.' },
-    endedApiTokens: { type: 'Int', description: 'The number of other API tokens that were revoked with it.' },
-    endedClientTokens: { type: 'Int', description: 'The number of client tokens that were revoked with it.' },
-    disabledEndpoints: { type: 'Int', description: 'The number of webhook endpoints that were disabled with it.' },
+    endedApiTokens: { type: 'Int', description: 'The number of other API tokens revoked along with it.' },
+    endedClientTokens: { type: 'Int', description: 'The number of client tokens revoked along with it.' },
+    disabledEndpoints: { type: 'Int', description: 'The number of webhook endpoints disabled along with it.' },
   },
   resolve: (input, { payments, viewer }, key) => revokeApiToken(payments.database, viewer, input, key),
 });

@@ -44,7 +44,7 @@ export const Viewer = builder.objectRef<ViewerShape>('Viewer').implement({
     serverTime: t.field(serverTime),
     feedCursor: t.string({
       description:
-        'The cursor at the end of the feed, read before anything else in this query. Every change that is missing from a list in the same query comes after it.',
+        'The cursor at the end of the feed, read before anything else in this query. Every change that is missing from a list in the same query comes after this cursor.',
       resolve: async (viewer, _args, context) =>
         feedCursor(
           context.payments.cursors,

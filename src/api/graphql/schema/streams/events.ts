@@ -151,7 +151,7 @@ function whereEvents(viewer: Viewer, filter: Filter): Prisma.EventWhereInput {
 
 /**
  * Returns the conditions of `whereEvents` for a stream.
- * @throws GraphQLError NOT_FOUND for an id that the caller may not see: an empty stream would wait forever
+ * @throws GraphQLError NOT_FOUND for an id that the caller may not see, because its stream would stay empty forever
  */
 async function followedEvents(context: Context, filter: Filter) {
   const { types, customerId: customer, transactionId: transaction } = filter ?? {};
@@ -197,7 +197,7 @@ builder.subscriptionField('events', (t) =>
   t.field({
     type: Event,
     description:
-      'All changes that the caller may see. The stream begins with the next change or, with `after`, with the first change after that cursor.',
+      'All changes that the caller may see. The stream begins with the next change or, if `after` is given, with the first change after that cursor.',
     args: {
       after: t.arg.string({ description: afterDescription }),
       filter: t.arg({ type: EventFilter, description: 'Sends only events that match this filter.' }),

@@ -41,12 +41,12 @@ function followList<Filter extends object>(
   builder.subscriptionField(`${name}Changes`, (t) =>
     t.field({
       type: Changes,
-      description: `A live list of ${name}s: its first page, then every change that affects it. The filter is the same as for the query ${name}s. The page may already include a change that is sent after it: ignore a row unless its \`version\` is higher than that of your copy.`,
+      description: `A live list of ${name}s: its first page, then every change that affects it. The filter is the same as for the ${name}s query. The page may already include a change that is sent after it: ignore a row unless its \`version\` is higher than that of your copy.`,
       args: {
         filter: t.arg({
           type: filter,
           description:
-            "Which rows to include, as in the list's query. Conditions on anything that can change without the row itself changing, such as the UMA address of its customer, are refused with INVALID_INPUT.",
+            "Which rows to include, as in the list's query. Conditions on anything that can change without the row itself changing, such as its customer's UMA address, are refused with INVALID_INPUT.",
         }),
         snapshot: t.arg.boolean({
           required: true,
@@ -56,7 +56,7 @@ function followList<Filter extends object>(
         waitMs: t.arg.int({
           required: true,
           defaultValue: 0,
-          description: `How many milliseconds to collect changes into one message, 0 to ${maxWaitMs}. The message contains each changed row once, in its latest state.`,
+          description: `For how many milliseconds changes are collected into one message, 0 to ${maxWaitMs}. The message contains each changed row once, in its latest state.`,
         }),
         after: t.arg.string({ description: afterDescription }),
       },

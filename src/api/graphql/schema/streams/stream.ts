@@ -104,7 +104,7 @@ export async function refuseExpired(after: FeedPosition, filter: EventFilter, co
   );
 }
 
-/** Opens a stream of many rows: all changes from now on or, with `after`, all changes after that cursor. */
+/** Opens a stream of many rows: all changes from now on or, if `after` is given, all changes after that cursor. */
 export async function watchMany<Update extends Message>(
   context: Context,
   after: After,

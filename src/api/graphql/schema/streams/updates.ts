@@ -132,7 +132,7 @@ const FollowedAccountsInput = builder.inputType('FollowedAccountsInput', {
 
 follow('Account', Account, {
   description:
-    'Changes to accounts. A stream of one account begins with its current state; a stream of all accounts of a customer, or of all that the caller may see, begins with the next change. With `after`, it sends every change after that cursor.',
+    'Changes to accounts. A stream of one account begins with its current state; a stream of all accounts of a customer, or of all that the caller may see, begins with the next change. If `after` is given, it sends every change after that cursor.',
   message:
     'A change to an account: to its balance, its status or anything else. In a stream of one account, the first message is its current state.',
   fields: (t) => ({
@@ -171,7 +171,7 @@ follow('Account', Account, {
 
 follow('Customer', Customer, {
   description:
-    'Changes to customers and their identity checks. A stream of one customer begins with its current state and completes after its deletion; a stream of all customers that the caller may see begins with the next change. With `after`, it sends every change after that cursor.',
+    'Changes to customers and their identity checks. A stream of one customer begins with its current state and completes after its deletion; a stream of all customers that the caller may see begins with the next change. If `after` is given, it sends every change after that cursor.',
   message:
     'A change to a customer: to its identity check or its details, or its deletion. In a stream of one customer, the first message is its current state.',
   fields: (t) =>
@@ -237,7 +237,7 @@ const FollowedTransactionsInput = builder.inputType('FollowedTransactionsInput',
 
 follow('Transaction', Transaction, {
   description:
-    'Changes to transactions. A stream of named transactions begins with their current states and completes when all have ended; a stream of all transactions of a customer, or of all that the caller may see, begins with the next change. With `after`, it sends every change after that cursor.',
+    'Changes to transactions. A stream of named transactions begins with their current states and completes when all have ended; a stream of all transactions of a customer, or of all that the caller may see, begins with the next change. If `after` is given, it sends every change after that cursor.',
   message: 'A change to a transaction. A stream of named transactions begins with the current state of each.',
   fields: (t) => ({
     ...statuses(t, TransactionStatus, 'status', {

@@ -37,7 +37,7 @@ export interface ListArguments {
   readonly waitMs: number;
 }
 
-/** The longest wait for further changes, in milliseconds. Until it ends, changes queue in memory. */
+/** The longest wait for further changes, in milliseconds. Meanwhile, changes queue in memory. */
 export const maxWaitMs = 1_000;
 const maxChanges = 50;
 /** After this many changes to other rows, a message without changes reports the position to the client. */
@@ -161,8 +161,8 @@ function eachRowOnce(changes: readonly ListChange[]): ListChange[] {
 }
 
 /**
- * Combines two changes into one. A row that entered and then left has left: the page, which is read after the stream's
- * first position, may contain it.
+ * Combines two changes into one. A row that enters and then leaves counts as having left, because the page, which is
+ * read after the stream's first position, may contain it.
  */
 function merged(first: ListChange, second: ListChange): ListChange {
   const op = second.op === 'LEAVE' ? 'LEAVE' : first.op === 'ENTER' ? 'ENTER' : 'UPDATE';

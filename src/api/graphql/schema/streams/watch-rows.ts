@@ -9,7 +9,7 @@ import type { Context } from '../../context.ts';
 import { type After, placeOf, positionAfter, type RowUpdate, refuseExpired, subscribe, updatesOf } from './stream.ts';
 import { visibleRows } from './visible-ids.ts';
 
-/** A stream's rows, and the conditions under which a row ends; by default, rows do not end. */
+/** A stream's rows, and the condition under which each of them ends; by default, they never end. */
 export interface RowStream<Noun extends FollowedNoun> {
   readonly noun: Noun;
   /** The public ids of the rows, and the argument that names them. */

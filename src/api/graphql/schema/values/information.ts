@@ -4,7 +4,7 @@ export const InformationField = builder.objectRef<{ name: string; value: string 
   description: 'A piece of information about a party to a payment, such as its full name.',
   fields: (t) => ({
     name: t.exposeString('name', { description: 'The name of the field: FULL_NAME, BIRTH_DATE, NATIONALITY, …' }),
-    value: t.exposeString('value', { description: 'The value of the field, as text.' }),
+    value: t.exposeString('value', { description: 'The value of the field, as a string.' }),
   }),
 });
 

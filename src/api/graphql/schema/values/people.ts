@@ -29,11 +29,11 @@ export const AddressInput = builder.inputType('AddressInput', {
 
 const Owner = enumOf('Owner', 'The owner of an account or a payment.', {
   PLATFORM: 'The platform itself.',
-  CUSTOMER: 'The customer in the field `customer`.',
+  CUSTOMER: 'The customer in the `customer` field.',
   HIDDEN: 'A customer whom the viewer may not see.',
 });
 
-/** The options for the field `owner`, which explains why `customer` is null. */
+/** The options for the `owner` field, which explains why `customer` is null. */
 export const owner = {
   type: Owner,
   description: 'Whether the owner is the platform or a customer, and whether the viewer may see the customer.',

@@ -46,7 +46,7 @@ builder.scalarType('BigInt', {
   specifiedByURL: 'https://www.w3.org/TR/xmlschema11-2/#long',
   description:
     'A 64-bit integer. Amounts are in the smallest unit of their currency. Returned as a string of digits; accepted as an integer or a string of digits.',
-  // Pothos uses one type for the resolver's value and the serialized one, which is text here.
+  // Pothos uses one type for the resolver's value and the serialized one, which is a string here.
   serialize: (value) => String(value) as never,
   ...parsers(parseBigInt, [Kind.INT, Kind.STRING]),
 });
@@ -77,7 +77,7 @@ builder.scalarType('PathSegment', {
 builder.scalarType('DateTime', {
   specifiedByURL: 'https://scalars.graphql.org/andimarek/date-time.html',
   description: 'A point in time in RFC 3339 format. Returned in UTC with milliseconds: 2026-01-31T09:30:00.000Z.',
-  // Serialized as text, like BigInt; a plan already reads it as text.
+  // Serialized as a string, like BigInt; a plan already reads it as a string.
   serialize: (value: Date | string) => (typeof value === 'string' ? value : value.toISOString()) as never,
   ...textParsers(
     parseTimestamp,

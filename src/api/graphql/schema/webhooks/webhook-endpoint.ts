@@ -28,7 +28,8 @@ const WebhookDelivery = builder.prismaNode('WebhookDelivery', {
   description: 'The delivery of an event to a webhook endpoint.',
   fields: (t) => ({
     event: t.relation('event', {
-      description: "The event. Every attempt sends it with the same webhook id: Webhook: followed by the event's UUID.",
+      description:
+        "The event. Every attempt sends it with the same webhook id, which is `Webhook:` followed by the event's UUID.",
     }),
     status: t.expose('status', { type: WebhookDeliveryStatus, description: "The delivery's status." }),
     attempts: t.many('attempts', WebhookAttempt, {
@@ -62,8 +63,7 @@ const WebhookEndpoint = builder.prismaNode('WebhookEndpoint', {
       description: "The platform's own description of the endpoint; null if there is none.",
     }),
     version: t.exposeInt('version', {
-      description:
-        'Increases when the settings or the secret of the endpoint change, and when it is enabled or disabled.',
+      description: "Increases when the endpoint's settings or secret change, and when it is enabled or disabled.",
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the endpoint was created.' }),
     failingSince: t.optional('failingSince', 'DateTime', {
@@ -76,7 +76,7 @@ const WebhookEndpoint = builder.prismaNode('WebhookEndpoint', {
     tokenId: t.publicId('ApiToken', 'tokenId', {
       nullable: true,
       description:
-        'The API token whose revocation disables the endpoint: the one that created it, or that last changed its URL, enabled it or added INCOMING_PAYMENT. Null if the operator of the service did.',
+        'The API token whose revocation disables the endpoint: the one that created it, or that last changed its URL, enabled it or added INCOMING_PAYMENT. Null if the operator of the service made the change.',
     }),
     deliveries: t.page(deliveries, {
       of: ['deliveries'],
