@@ -145,7 +145,7 @@ export type CreateExternalAccountInput = {
   currency: string;
   /** The customer who owns the account. If omitted, the owner is the platform or, for a client token, its customer. */
   customerId?: string | null | undefined;
-  /** Whether incoming UMA payments to the customer go to this account. It replaces an earlier default. */
+  /** Whether incoming UMA payments to the customer go to this account. If true, this replaces any earlier default. */
   defaultUmaDepositAccount?: boolean | null | undefined;
   /** Makes retries safe: however often the same key is sent with the same input, the mutation takes effect once and returns the same response. 1 to 255 printable ASCII characters without spaces. */
   idempotencyKey?: string | null | undefined;
@@ -193,11 +193,11 @@ export type CustomerFilter = {
   isIncludingDeleted?: boolean | null | undefined;
   /** Customers whose identity check has any of these statuses. At most 100. */
   kycStatus?: Array<KycStatus> | null | undefined;
-  /** Customers whose full or legal name begins with this text, case-insensitively. */
+  /** Customers whose full or legal name begins with this string (case-insensitive). */
   name?: string | null | undefined;
   /** The customer with exactly this `platformCustomerId`. */
   platformCustomerId?: string | null | undefined;
-  /** The customer with this UMA address, case-insensitively. */
+  /** The customer with this UMA address (case-insensitive). */
   umaAddress?: string | null | undefined;
   /** Customers last changed at this time or later. */
   updatedAfter?: ScalarText<'DateTime'> | null | undefined;
@@ -493,7 +493,7 @@ export type LedgerParty =
   | 'OTHER_ACCOUNT'
   /** Anything outside the service: the source of money coming in, or the destination of money going out. */
   | 'OUTSIDE'
-  /** Money that was neither delivered nor returned, until an operator resolves it. */
+  /** Money that was neither delivered nor returned, until an operator resolves the case. */
   | 'SUSPENSE';
 
 /** A Lightning destination: exactly one of an invoice, an offer and an address. */
@@ -616,13 +616,13 @@ export type PixKeyType =
 
 /** Which payments a policy limit counts together. */
 export type PolicyPeriod =
-  /** All payments of a calendar day, in the policy's time zone. */
+  /** All payments in a calendar day, in the policy's time zone. */
   | 'DAY'
-  /** All payments of the last 24 hours. */
+  /** All payments in the last 24 hours. */
   | 'LAST_24_HOURS'
-  /** All payments of the last 30 days (720 hours). */
+  /** All payments in the last 30 days (720 hours). */
   | 'LAST_30_DAYS'
-  /** All payments of a calendar month, in the policy's time zone. */
+  /** All payments in a calendar month, in the policy's time zone. */
   | 'MONTH'
   /** Each payment on its own. */
   | 'PAYMENT';
@@ -731,7 +731,7 @@ export type RefusalCode =
   | 'QUOTE_NOT_FOUND'
   /** The receiving side did not return a quote. */
   | 'QUOTE_REQUEST_FAILED'
-  /** The token or its platform sends too many requests. Nothing was done. */
+  /** The token or its platform is sending too many requests. Nothing was done. */
   | 'RATE_LIMITED'
   /** The source and the destination are the same account or address. */
   | 'SELF_PAYMENT'
@@ -780,13 +780,13 @@ export type SandboxDeposit =
 export type SandboxReceiveUmaInput = {
   /** The amount that arrives: 1 to 9000000000000000 smallest units of the currency. */
   amount: AmountInput;
-  /** The currency that arrives. */
+  /** The currency that the customer receives. */
   currency: string;
   /** Makes retries safe: however often the same key is sent with the same input, the mutation takes effect once and returns the same response. 1 to 255 printable ASCII characters without spaces. */
   idempotencyKey?: string | null | undefined;
   /** The customer who receives the payment. */
   receiver: CustomerReferenceInput;
-  /** The names of further information about the receiver that the sender requires: TAX_ID, … At most 30. */
+  /** The names of further fields that the sender requires about the receiver: TAX_ID, … At most 30. */
   requestedReceiverFields?: Array<string> | null | undefined;
   /** How the payment turns out once it is approved. */
   sandboxScenario?: SandboxScenarioInput | null | undefined;
@@ -794,7 +794,7 @@ export type SandboxReceiveUmaInput = {
   senderUmaAddress: string;
 };
 
-/** Sandbox only: how a payment turns out, for cases that the magic suffixes cannot express. Without a scenario, the suffixes decide. */
+/** Sandbox only: how a payment turns out, for cases that the magic suffixes cannot express. If omitted, the suffixes determine the outcome. */
 export type SandboxScenarioInput = {
   /** For sandboxReceiveUma: the platform's decision, so that you need not respond to an approval request. A decision that was already made stands. */
   approval?: SandboxApproval | null | undefined;
@@ -804,7 +804,7 @@ export type SandboxScenarioInput = {
   deposit?: SandboxDeposit | null | undefined;
   /** The payment fails with this reason, after the delay. If a deposit funds it, only QUOTE_EXPIRED and QUOTE_EXECUTION_FAILED are possible. */
   failureReason?: FailureReason | null | undefined;
-  /** With `failureReason`: the refund fails, too, and the money stays in SUSPENSE, as the ledger entries show. */
+  /** If `failureReason` is given, the refund fails, too, and the money stays in SUSPENSE, as the ledger entries show. */
   refundFails?: boolean | null | undefined;
   /** The receiving side rejects the payment after the delay: it becomes REJECTED. */
   reject?: boolean | null | undefined;
@@ -860,7 +860,7 @@ export type TransactionFilter = {
   currency?: string | null | undefined;
   /** Transactions of this customer: Customer:… */
   customerId?: string | null | undefined;
-  /** True leaves out the payments of quotes that were never executed or funded (PENDING, later EXPIRED); false returns only those. */
+  /** True excludes the payments of quotes that were never executed or funded (PENDING, later EXPIRED); false returns only those. */
   executed?: boolean | null | undefined;
   /** Transactions that failed for any of these reasons. At most 100. */
   failureReason?: Array<FailureReason> | null | undefined;
@@ -886,7 +886,7 @@ export type TransactionFilter = {
 export type TransactionStatus =
   /** The money was delivered. */
   | 'COMPLETED'
-  /** The payment has not begun: it is waiting for an approval that a policy requires, or its sender has only announced it. */
+  /** The payment has not begun: it is waiting for the approval that a policy requires, or its sender has only announced it. */
   | 'CREATED'
   /** The payment never began: its quote expired, it was not approved in time, or the sender did not confirm the announced payment. */
   | 'EXPIRED'
@@ -910,7 +910,7 @@ export type TransactionType =
 
 /** The input of transferIn. */
 export type TransferInInput = {
-  /** The amount to pull, no more than the destination can hold. If omitted, the provider pulls what the account offers; the sandbox pulls 10000 smallest units. */
+  /** The amount to pull, no more than the destination can hold. If omitted, the provider determines the amount; the sandbox pulls 10000 smallest units. */
   amount?: AmountInput | null | undefined;
   /** A note for the payment. */
   description?: string | null | undefined;
