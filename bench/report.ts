@@ -17,7 +17,7 @@ export interface Row {
   readonly statements?: number | undefined;
 }
 
-/** Another result, as text. */
+/** Any other result, as a string. */
 export interface Fact {
   readonly what: string;
   readonly value: string;

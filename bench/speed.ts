@@ -11,7 +11,7 @@ const text = JSON.stringify(
   Array.from({ length: 2_000 }, (_, at) => ({ id: at, name: `payment ${at}`, amount: at * 7 })),
 );
 
-/** Parses, writes and hashes the same text repeatedly, which is what a gateway does most. */
+/** Parses, serializes and hashes the same JSON repeatedly, because that is most of what a gateway does. */
 function workInNode(): void {
   for (let turn = 0; turn < 40; turn++)
     createHash('sha256')

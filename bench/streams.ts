@@ -20,7 +20,7 @@ const idle = [
 ] as const;
 
 /**
- * The number of clients that reconnect after their instance has crashed, of the processes that they run in, and of the
+ * The numbers of clients that reconnect after their instance crashes, of processes that run these clients, and of
  * customers that they follow. Each client has missed one payment.
  */
 const returning = { clients: 10_000, processes: 2, customers: 300 } as const;

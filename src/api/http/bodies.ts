@@ -53,7 +53,9 @@ export function discardRest(response: ServerResponse): void {
   });
 }
 
-/** Ends the connection after the response to a body that is too long, because the rest of the body is on its way. */
+/**
+ * Ends the connection after the response to a body that is too long, because the rest of the body is still arriving.
+ */
 function endWithResponse(response: ServerResponse): void {
   response.setHeader('connection', 'close');
   endGently(response.req.socket);

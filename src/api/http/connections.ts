@@ -23,11 +23,11 @@ interface Connection {
   /** The response that carries `Connection: close`, once it has been chosen. */
   last: ServerResponse | undefined;
   upgraded: boolean;
-  /** Ends the wait of a stranger's connection. */
+  /** Stops counting the connection as a stranger's. */
   endStranger: (() => void) | undefined;
 }
 
-/** How long the service waits for the client to close an ended connection, in milliseconds. */
+/** How long the service waits for the client to close a connection that it has ended, in milliseconds. */
 export const lingerMs = 500;
 
 /** Tracks and limits a server's connections, and ends them when the server stops. */
@@ -49,7 +49,7 @@ export class Connections {
       const connection = this.#all.get(socket);
       if (connection) connection.upgraded = true;
     });
-    // Node would close idle connections with the port. `end` does so later, because requests may be on their way.
+    // Node would close idle connections along with the port. `end` does that later, because requests may be in transit.
     server.closeIdleConnections = () => undefined;
   }
 

@@ -42,7 +42,7 @@ export class Turns {
     this.#mostAlone = mostAlone;
   }
 
-  /** Waits for a turn of the platform, for one of several operations on a connection or for a message of a stream. */
+  /** Waits for the platform's turn to run one of several operations on a connection or to send a stream's message. */
   async takeTurn(platformId: string): Promise<WorkTurn> {
     const tenant = { key: platformId, isPlatform: true };
     await this.begin(tenant);

@@ -70,7 +70,7 @@ export async function openPages(shown: Shown) {
     [consolePath]: shown.documents && (() => consolePage(assets, shown)),
   };
   return {
-    /** Responds to a GET or HEAD of a page, or of a file that one loads. Returns whether there is one at this path. */
+    /** Responds to a GET or HEAD request for a page or for a file that a page loads. Returns false for other paths. */
     async answer(response: ServerResponse, path: string): Promise<boolean> {
       const { req: request } = response;
       if (path === '/') return answerFront(response, assets, shown);
@@ -98,7 +98,7 @@ export async function openPages(shown: Shown) {
       await answerWalletToken(response, shown.sandbox);
       return true;
     },
-    /** Responds to a browser's request that nothing has handled, with a page. Returns false for other clients. */
+    /** Responds with a page to a browser's request that nothing else handled. Returns false for other clients. */
     async answerWrongPath(response: ServerResponse, path: string): Promise<boolean> {
       return wantsPage(response.req) && sendPage(response, 404, notFoundPage(path, shown));
     },
@@ -129,8 +129,8 @@ function wantsPage({ headers: { accept } }: IncomingMessage): boolean {
 const listPath = '/llms.txt';
 
 /**
- * Responds with a page of the documentation: as HTML for browsers, as Markdown for programs. The sandbox's usual address
- * in it becomes the one at which the sandbox listens.
+ * Responds with a page of the documentation: as HTML for browsers, as Markdown for programs. Replaces the sandbox's
+ * usual address in it with the one at which the sandbox listens.
  */
 async function answerDocs(response: ServerResponse, docs: Docs, path: string, { sandbox }: Shown): Promise<boolean> {
   const { localPort } = response.req.socket;

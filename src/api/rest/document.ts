@@ -128,7 +128,7 @@ const webhooks = {
   ACCOUNT_STATUS: {
     name: 'AccountStatusNotification',
     summary: 'A balance has changed',
-    description: 'Sent when money was credited to an internal account or debited from it.',
+    description: 'Sent when money is credited to or debited from an internal account.',
     fields: {
       accountId: id('InternalAccount', 'The account whose balance changed.'),
       oldBalance: AmountSchema.optional(),

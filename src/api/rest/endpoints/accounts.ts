@@ -72,7 +72,7 @@ export function internalAccountEndpoints(app: RestApp, { database }: Payments): 
 }
 
 interface AccountLists<Item> {
-  /** The texts that describe the two lists. */
+  /** The descriptions of the two lists. */
   readonly ofCustomers: string;
   readonly ofPlatform: string;
   /** Parameters of AccountFilter. */
