@@ -9,7 +9,7 @@ export const consolePath = `${restPath}/docs`;
 
 /** A link from the front page to something that runs here. */
 interface Link {
-  /** The link's name in the list for programs. */
+  /** The link's name in the JSON form of the page. */
   readonly key: string;
   readonly path: string;
   readonly name: string;

@@ -2,7 +2,10 @@ import type { TypePolicies, TypePolicy } from '@apollo/client';
 import { relayStylePagination } from '@apollo/client/utilities';
 import { connections, embedded, possibleTypes } from './generated/schema-facts.ts';
 
-/** Joins the pages of a list. It is named by its distinguishing arguments and its end, or by its `@connection`. */
+/**
+ * Joins the pages of a list. The list's cache key consists of the arguments that distinguish it and the end that it is
+ * read from, or is the key in `@connection`.
+ */
 const listOf = (names: readonly string[]) =>
   relayStylePagination((args, { fieldName, field }) => {
     const connection = field?.directives?.find(({ name }) => name.value === 'connection');
@@ -15,7 +18,7 @@ const listOf = (names: readonly string[]) =>
 function policies(): TypePolicies {
   const made: Record<string, TypePolicy> = {
     Currency: { keyFields: ['code'] },
-    // A token has one viewer: queries for different fields of it are merged.
+    // There is one viewer per token, so the fields of different queries are merged.
     Viewer: { keyFields: [] },
   };
   // Objects without an identity are replaced as a whole: merging two responses could combine the digits of one with the

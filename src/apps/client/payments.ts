@@ -112,7 +112,7 @@ export function openPayments({ url, token, fetch: send = fetch, ...options }: Pa
         ...followed,
         signal: followed.signal ? AbortSignal.any([control.signal, followed.signal]) : control.signal,
       }),
-      // A dead socket would not answer a request sent over it.
+      // Always reconnects, because a request sent over a dead socket would get no response.
       resumeNow: socket.reconnect,
     }),
     stop() {

@@ -75,7 +75,7 @@ export function useFollow<Result, Variables, Value>(
     const show = (change: Partial<Live<Value>>) => setLive({ ...nothing, value, ...change, of: key });
     const following = payments.follow({
       document,
-      // The key is the text of the variables.
+      // The key is the variables as JSON.
       variables: JSON.parse(key) as Variables,
       onMessage(data) {
         value = gathering.current(value, data);

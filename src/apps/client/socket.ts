@@ -54,7 +54,7 @@ export function openSocket(options: SocketOptions): PaymentsSocket {
     },
     dispose() {
       life.closed();
-      // It rejects if opening the socket has failed, which no longer matters.
+      // `dispose` rejects if the socket failed to open, which no longer matters.
       Promise.resolve(client?.dispose()).catch(() => undefined);
     },
   };

@@ -54,11 +54,11 @@ let lastMethod = '';
 
 const ui = SwaggerUI({
   dom_id: '#console',
-  // An open operation keeps the examples with which it was opened. A slow service does not delay the page for long.
+  // Waits for the ids, because an open operation keeps the examples with which it was opened, but only briefly.
   spec: await filled(AbortSignal.timeout(5_000)),
   requestInterceptor: (request: { readonly method: string; credentials?: RequestCredentials }) => {
     lastMethod = request.method;
-    // A browser that may add credentials answers a 401 with a prompt of its own, and does not show the response.
+    // A browser that may add credentials responds to a 401 with its own login prompt, and does not show the response.
     request.credentials = 'omit';
     return request;
   },

@@ -3,7 +3,9 @@ import type { CarriedName } from './step.ts';
 
 interface Carried {
   readonly value: string;
-  /** Its number among all collected values: each tab takes it only once, so that text typed there by a person stays. */
+  /**
+   * The position in the order of collection. A tab takes each value only once, so that what a user types there is kept.
+   */
   readonly number: number;
 }
 

@@ -1,7 +1,7 @@
 import { basicAuthorization, readSettings } from './settings.ts';
 import { openSocket } from './socket.ts';
 
-// The live part of the front page: the sandbox's payments by status, and those that moved last.
+// The live part of the front page: the sandbox's payments by status, and the latest changes.
 
 const totals = '{ transactionTotals { status count } }';
 
@@ -77,7 +77,7 @@ function follow(authorization: string): void {
   );
 }
 
-/** Shows a payment that has moved. */
+/** Shows a payment that has changed. */
 function show({ previousStatus, status, occurredAt, transaction }: Moves['transactionUpdates']): void {
   const { sentAmount, receivedAmount, customer } = transaction;
   const item = document.createElement('li');

@@ -53,7 +53,7 @@ export function Session({ settings, authorization, carried, operations, linked, 
     if (picked) openStep(picked.operation);
   }, [picked]);
   const openNew = (values?: Linked) => {
-    // GraphiQL would show the results for this tab in the new one.
+    // Otherwise GraphiQL would show this tab's results in the new one.
     operations.leave(stop);
     addTab();
     if (values) updateActiveTabValues(values);
@@ -132,7 +132,7 @@ export function Session({ settings, authorization, carried, operations, linked, 
               className="lab-next"
               onClick={({ currentTarget }) => {
                 openStep(next.operation);
-                // The last step has no such button: the keyboard continues at the one that sends the operation.
+                // The last step has no such button: the focus moves to the button that sends the operation.
                 if (next === journey.at(-1)) currentTarget.parentElement?.querySelector('button')?.focus();
               }}
             >
@@ -152,14 +152,14 @@ export function Session({ settings, authorization, carried, operations, linked, 
   );
 }
 
-/** A payment as a document may select it. */
+/** The fields of a payment that a document may select. */
 interface AnsweredPayment extends DrawnPayment {
   readonly ledgerEntries?: readonly Entry[];
 }
 
 function paymentIn(value: unknown): AnsweredPayment | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
-  // In the schema only payments have this field; another field could have the name as its alias.
+  // In the schema, only payments have this field, but another field could have this name as its alias.
   if ('timeline' in value && Array.isArray(value.timeline) && value.timeline[0]?.occurredAt)
     return value as AnsweredPayment;
   for (const member of Object.values(value)) {

@@ -12,7 +12,8 @@ export const openSocket = (authorization: string): Client =>
       connectionParams: { authorization },
       retryAttempts: Number.POSITIVE_INFINITY,
       shouldRetry: (error) => !(error instanceof CloseEvent && error.code === forbidden),
-      // An unanswered ping means that the connection is dead, such as after a laptop's sleep or a change of network.
+      // An unanswered ping means that the connection is dead, for example because a laptop went to sleep or changed
+      // networks.
       keepAlive: 10_000,
     }),
   );

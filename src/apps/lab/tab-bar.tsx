@@ -19,7 +19,7 @@ export interface TabBarProps {
   readonly onClose?: (index: number) => void;
 }
 
-/** Whether the focus was on tabs that are gone, or on a tab that is closed: then the open tab gets it. */
+/** Whether the focus was on tabs that are gone or on a tab that is being closed. If so, it moves to the open tab. */
 let hadFocus = false;
 
 /**
@@ -86,7 +86,7 @@ export function TabBar({ tabs, openIndex, running, onOpen, onAdd, onClose }: Tab
           );
         })}
       </div>
-      {/* Both are always there, so that the tabs keep their places. */}
+      {/* Both are always rendered, so that the tabs keep their positions. */}
       <button
         type="button"
         className="lab-add"

@@ -14,7 +14,7 @@ import { Fragment, useEffect, useRef, useState } from 'react';
 import { parseObject } from './carried.ts';
 import { asCode, asCurl, asLink, type Sent } from './copies.ts';
 
-/** Buttons that act on the document. What they copy, or why they cannot act, is shown until a person goes on. */
+/** Buttons that act on the document. A popover shows what they have copied, or why they cannot act. */
 export function DocumentTools({ authorization }: { readonly authorization: string }) {
   const { prettifyEditors, mergeQuery, introspect, run } = useGraphiQLActions();
   const { queryEditor, variableEditor, headerEditor } = useGraphiQL(

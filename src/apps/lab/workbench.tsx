@@ -77,8 +77,8 @@ async function prettified(document: string): Promise<string> {
 }
 
 /**
- * Removes the last document and variables, which GraphiQL stores beside its tabs. It stores the document only once it
- * has been edited; with the variables alone it would begin with a new, empty tab.
+ * Removes the last document and variables, which GraphiQL stores beside its tabs. The document is stored only after an
+ * edit; if only the variables were stored, GraphiQL would begin with a new, empty tab.
  */
 function forgetLast(): void {
   for (const key of ['query', 'variables', 'headers']) localStorage.removeItem(`graphiql:${key}`);

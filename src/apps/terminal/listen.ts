@@ -45,7 +45,9 @@ export const listen: Work<[string, ListenOptions]> = async (job, to, { after, ty
   return {};
 };
 
-/** Posts a webhook, signed now, and prints the outcome. @returns whether the receiver accepted it */
+/**
+ * Signs a webhook with the current time, posts it, and prints the outcome. @returns whether the receiver accepted it
+ */
 export async function post(
   { screen, json, signal }: Job,
   target: URL,
@@ -82,7 +84,7 @@ export async function post(
   return isTaken;
 }
 
-/** Returns the address for a port, a port with a path, or a URL. Throws an InvalidArgumentError for other text. */
+/** Returns the address for a port, a port with a path, or a URL. Throws an InvalidArgumentError for anything else. */
 export function targetOf(to: string): URL {
   const text = /^\d+(\/|$)/.test(to) ? `http://127.0.0.1:${to}` : to;
   if (!isWebAddress(text))

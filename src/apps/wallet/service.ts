@@ -54,7 +54,7 @@ export function reasonOf(error: unknown): string {
 
 export const noConnection = 'There is no connection.';
 
-/** Calls `act` whenever a connection is established, for example to remove messages that there is none. */
+/** Calls `act` whenever a connection is established, for example to remove messages about a lost connection. */
 export function useReconnected(act: () => void): void {
   const state = useConnectionState();
   // biome-ignore lint/correctness/useExhaustiveDependencies: acts on a change of the state, not on each render
@@ -74,16 +74,16 @@ function amountText(_all: string, decimal: `${number}`, { length } = '', code: s
   return new Intl.NumberFormat(locale, { style: 'currency', currency, ...digits }).format(decimal).replace('XTS', code);
 }
 
-/** Gives the currency of a formatted amount a line of its own where there is no room for both. */
+/** Lets a formatted amount break before its currency where the two do not fit on one line. */
 export const breakable = (formatted: string) => formatted.replaceAll('\u00a0', ' ');
 
-/** An account at an end of a payment. */
+/** The account of one of a payment's parties. */
 export interface Account {
   readonly displayName: string;
   readonly maskedNumber: string | null;
 }
 
-/** Names an account so that it differs from others of the same person: "Ada Muster •••• 1234". */
+/** Names an account in a way that distinguishes it from others of the same person: "Ada Muster •••• 1234". */
 export const accountText = (account: Account | null) =>
   [account?.displayName ?? '…', account?.maskedNumber?.replace(' ', '\u00a0')].filter(Boolean).join(' ');
 

@@ -18,7 +18,7 @@ export function Wallet({ network }: { network: Network }) {
   useSubscription(FollowAccounts, from);
   useSubscription(FollowTransactions, {
     ...from,
-    // A completion changes neither the list of executed payments nor the limits; other changes may.
+    // The completion of a payment changes neither the list of executed payments nor the limits, but other changes may.
     onData: ({ client, data: { data } }) => {
       if (
         data &&
@@ -28,7 +28,7 @@ export function Wallet({ network }: { network: Network }) {
     },
   });
   const client = useApolloClient();
-  // Reads again what could not be read.
+  // Retries the reads that failed.
   useReconnected(() =>
     client.refetchQueries({
       include: 'active',
@@ -91,7 +91,10 @@ export function Wallet({ network }: { network: Network }) {
 
 const states = { IDLE: 'not connected', CONNECTING: 'connecting …', OPEN: 'live' } as const;
 
-/** Renders the switch that cuts and restores the network. Changes in the meantime are shown as soon as it is back. */
+/**
+ * Renders the switch that cuts and restores the network. Changes in the meantime are shown as soon as the network comes
+ * back.
+ */
 function NetworkSwitch({ network }: { network: Network }) {
   const { socket } = usePayments();
   const state = useConnectionState();

@@ -80,7 +80,7 @@ function schemaFacts(schema: GraphQLSchema): string {
       embedded.push(type.name);
     for (const field of Object.values(type.getFields())) {
       const names = field.args.map(({ name }) => name);
-      // The first page of a followed list cannot be paged, so it is not a list of its own.
+      // A connection without `after`, such as the first page of a followed list, has no further pages to join.
       if (!getNamedType(field.type).name.endsWith('Connection') || !names.includes('after')) continue;
       connections[type.name] ??= {};
       const ofType = connections[type.name] ?? {};
