@@ -13,13 +13,12 @@ const root = path.resolve(import.meta.dirname, '../../..');
 const documented = [
   ...['*.md', 'docs/**/*', 'bench/*.md', 'src/**/*.md', 'schema.graphql', 'LICENSE', 'Dockerfile'],
   // By extension, since deploy/compose/secrets holds passwords and keys in files without one.
-  'deploy/**
- * /*.{json,service,sh,yaml,yml}', ];
- *
- * export type Docs = Awaited<ReturnType<typeof openDocs>>;
- *
- * /** The pages by audience, in reading order, each with a summary. Pages not listed come last.
- */
+  'deploy/**/*.{json,service,sh,yaml,yml}',
+];
+
+export type Docs = Awaited<ReturnType<typeof openDocs>>;
+
+/** The pages by audience, in reading order, each with a summary. Pages not listed come last. */
 const readers: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'Try it': {
     'README.md': 'what the service is, how to start it, and which API to choose',
