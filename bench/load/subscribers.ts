@@ -9,7 +9,7 @@ export interface SubscriberJob {
   readonly customerIds: readonly (string | null)[];
   /** The number of operations on each socket. */
   readonly perSocket: number;
-  /** One in this many subscribers records the times of its messages; the others only count them, which costs less. */
+  /** One subscriber in this many records the times of its messages. The rest only count them, which is cheaper. */
   readonly sampled: number;
 }
 

@@ -30,7 +30,7 @@ export class Turns {
   readonly #atWork = new Map<string, AtWork>();
   /** Expensive work, in progress and waiting, by platform. */
   readonly #atExpensiveWork = new Map<string, AtWork>();
-  /** Work that was waiting and whose turn has come. */
+  /** Waiting work whose turn has come. */
   readonly #beginning: (() => void)[] = [];
   #lastPlatform: string | undefined;
   #lastAt = Number.NEGATIVE_INFINITY;

@@ -248,7 +248,7 @@ function titleOf(text: string, file: string): string {
 /** A section of a page that contains all words of a search except the common ones. */
 interface Found extends Section {
   readonly file: string;
-  /** The text around the first of the words. */
+  /** The text around the first match. */
   readonly excerpt: string;
 }
 
@@ -311,7 +311,7 @@ interface Section {
 
 /**
  * Renders Markdown without embedded HTML: tags are shown as text. A link to a file that is not shown, such as a source
- * file, is shown as its text. Returns the HTML, and the page's sections: its second-level headings.
+ * file, becomes plain text. Returns the HTML, and the page's sections: its second-level headings.
  * @param file its path in the repository
  * @param known the files that are shown
  */

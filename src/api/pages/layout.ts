@@ -64,7 +64,7 @@ interface Bundled {
   readonly title: string;
   readonly settings?: object;
   readonly before?: Html;
-  /** The alternative for browsers without scripts, or if there is no bundle. */
+  /** What to show in browsers without scripts, or if there is no bundle. */
   readonly otherwise?: Html;
 }
 

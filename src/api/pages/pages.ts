@@ -105,7 +105,7 @@ export async function openPages(shown: Shown) {
   };
 }
 
-/** Redirects from a path to another, relative to it, so that it also works behind a proxy that adds a prefix. */
+/** Redirects from one path to another with a relative URL, which also works behind a proxy that adds a prefix. */
 function redirect(response: ServerResponse, from: string, to: string): true {
   const { search } = new URL(response.req.url ?? '/', 'http://localhost');
   const upwards = '../'.repeat(from.split('/').length - 2);

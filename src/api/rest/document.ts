@@ -85,7 +85,7 @@ function plain<Part>(part: Part): Part {
   if (allOf?.length === 2 && reference?.$ref && more) {
     const { type, ...beside } = more;
     const own = { ...rest, ...beside };
-    // The referenced type (or null), merged with any keywords beside the reference.
+    // The referenced type (or null), merged with any keywords next to the reference.
     return (Array.isArray(type) ? { anyOf: [reference, { type: 'null' }], ...own } : { ...reference, ...own }) as Part;
   }
   return Object.fromEntries(Object.entries(part).map(([name, value]) => [name, plain(value)])) as Part;

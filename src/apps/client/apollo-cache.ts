@@ -21,8 +21,8 @@ function policies(): TypePolicies {
     // There is one viewer per token, so the fields of different queries are merged.
     Viewer: { keyFields: [] },
   };
-  // Objects without an identity are replaced as a whole: merging two responses could combine the digits of one with the
-  // text of the other.
+  // Objects without an identity are replaced as a whole, because a merge could combine the digits of one amount with
+  // the formatted text of another.
   for (const name of embedded) if (name !== 'Viewer') made[name] = { keyFields: false, merge: false };
   for (const [type, fields] of Object.entries(connections)) {
     const policy = Object.entries(fields).map(([field, names]) => [field, listOf(names)] as const);

@@ -21,7 +21,7 @@ export class StreamRefusedError extends Error {
 
 /** The subscription to follow, and the callbacks for its messages. */
 export interface FollowOptions<Result, Variables> {
-  /** A subscription. It needs neither `after` nor `cursor`: cursors are sent beside the document. */
+  /** A subscription. It needs neither `after` nor `cursor`, because cursors are sent alongside the document. */
   readonly document: Operation<Result, Variables>;
   /**
    * The subscription's variables. If they contain `after`, the stream begins there unless `store` has a newer cursor.
@@ -114,7 +114,7 @@ async function run<Result, Variables>(
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof Final) throw error.cause;
-      // There is no network or no token at the moment, or the store fails. `hurry` ends the wait.
+      // There is currently no network or no token, or the store has failed. `hurry` ends the wait.
       if (!hurry.aborted) await backoff(failures, hurry).catch(() => signal.throwIfAborted());
     }
   }
@@ -178,7 +178,7 @@ function attempt(
   return abortable(ended, signal).finally(unsubscribe);
 }
 
-/** Finds the refusal among GraphQL errors in the form in which libraries pass them on. */
+/** Finds the refusal among GraphQL errors, in the forms in which libraries report them. */
 function refusalIn(errors: unknown): StreamRefusedError | undefined {
   const [first] = (Array.isArray(errors) ? errors : []) as { message?: unknown; extensions?: { code?: unknown } }[];
   return first && new StreamRefusedError(String(first.extensions?.code ?? 'UNKNOWN'), String(first.message));

@@ -37,7 +37,7 @@ export class RequestError extends Error {
   readonly status: number;
   /** The number of seconds after which to retry, if the response states it. */
   readonly retryAfter: number | undefined;
-  /** The data returned beside the errors. */
+  /** The data returned along with the errors. */
   readonly data: unknown;
   /** The service's errors. */
   readonly errors: readonly ResponseError[];

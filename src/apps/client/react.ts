@@ -99,8 +99,8 @@ export function useFollow<Result, Variables, Value>(
 export type LiveTransaction = FollowTransactionSubscription['transactionUpdates']['transaction'];
 
 /**
- * Follows a transaction: its newest version, until its status is terminal. Follows nothing without an `id`. Amounts are
- * formatted in the locale.
+ * Follows a transaction's newest version until its status is terminal. Follows nothing if `id` is undefined. Amounts
+ * are formatted in the locale.
  */
 export function useTransaction(id: string | undefined, locale = 'en'): Live<LiveTransaction> {
   return useFollow(

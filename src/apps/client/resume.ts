@@ -30,7 +30,7 @@ export function advance(resuming: Resuming, result: unknown): void {
 /**
  * Makes a graphql-ws or graphql-sse client resume: after a reconnect, each subscription continues after its last
  * message instead of showing the current state again. Pass the client to Apollo's GraphQLWsLink or urql's
- * subscriptionExchange, or use it directly. The documents stay as they are.
+ * subscriptionExchange, or use it directly. Documents need no changes.
  */
 export function resumingClient<Client extends SubscribingClient>(client: Client): Client {
   const subscribe = client.subscribe.bind(client) as (request: Request, sink: Sink, ...rest: unknown[]) => () => void;

@@ -10,8 +10,8 @@ export type ConnectionState = 'IDLE' | 'CONNECTING' | 'OPEN';
 export interface PaymentsSocket {
   /**
    * A graphql-ws client whose subscriptions resume: for Apollo's GraphQLWsLink, urql's subscriptionExchange and
-   * `follow`. Created when it is first read, which throws if there is no WebSocket class: apps that send only requests
-   * need none.
+   * `follow`. Created on first access, which throws if there is no WebSocket class. Apps that send only requests need
+   * no such class.
    */
   readonly client: Client;
   readonly state: () => ConnectionState;
@@ -87,8 +87,8 @@ function connect(
   const address = new URL(url, typeof location === 'undefined' ? undefined : location.href);
   address.protocol = address.protocol.replace('http', 'ws');
   const client: Client = createClient({
-    // Without a token there is nothing to connect with: the socket opens once there is one, and never after everything
-    // was stopped. The library does not catch errors thrown here.
+    // The socket opens once there is a token, and never after everything was stopped. The library does not catch errors
+    // thrown here.
     url: async () => {
       await tokens.ready(signal).catch(() => undefined);
       return signal.aborted ? new Promise<never>(() => undefined) : address.href;

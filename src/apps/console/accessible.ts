@@ -1,4 +1,4 @@
-/** Shows the path of an operation as text: in Swagger UI it is a link within the button that opens the operation. */
+/** Shows an operation's path as text instead of Swagger UI's link, which is nested in the button for the operation. */
 export const withoutNestedLinks = {
   wrapComponents: {
     DeepLink:

@@ -28,7 +28,7 @@ export class CarriedValues {
     this.#values.set(name, { value, number: this.#number });
   }
 
-  /** Writes the values that a tab has not yet taken into its variables (text); returns undefined if nothing changes. */
+  /** Writes the values that a tab has not taken yet into its variables (JSON). Returns undefined if nothing changes. */
   fill(tabId: string, variables: string): string | undefined {
     const since = this.#taken.get(tabId) ?? 0;
     this.#taken.set(tabId, this.#number);
@@ -46,7 +46,7 @@ export class CarriedValues {
   }
 }
 
-/** Parses a JSON object; undefined if the text is anything else. */
+/** Parses a JSON object; returns undefined for anything else. */
 export function parseObject(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text);

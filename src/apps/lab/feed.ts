@@ -49,7 +49,7 @@ export class Feed {
   };
   readonly view = (): FeedView => this.#view;
 
-  /** Continues after the newest event shown; at the first call, shows the latest events. */
+  /** Continues after the newest event shown. The first call shows the latest events. */
   start(): void {
     if (this.#stop) return;
     const [newest] = this.#view.events;

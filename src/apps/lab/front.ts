@@ -95,7 +95,7 @@ function show({ previousStatus, status, occurredAt, transaction }: Moves['transa
 function showTotals(counts: Totals['transactionTotals']): void {
   for (const item of board?.querySelectorAll<HTMLElement>('[data-status]') ?? []) {
     const number = item.querySelector('strong');
-    // There is a count for each direction and currency.
+    // The counts are per direction and currency.
     const own = counts.filter(({ status }) => status === item.dataset.status);
     const text = String(own.reduce((sum, { count }) => sum + count, 0));
     // A status that no payment has is not highlighted.

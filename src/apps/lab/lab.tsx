@@ -14,7 +14,7 @@ const Workbench = lazy(() => import('./workbench.tsx'));
 /** The key under which the credentials are stored until the browser tab is closed. */
 const storedCredentials = 'lab:authorization';
 
-/** Renders GraphiQL with the journey in its tabs, and the platform's events beside them. */
+/** Renders GraphiQL with the journey in its tabs, and the platform's events next to them. */
 export function Lab({ settings, linked }: { readonly settings: Settings; readonly linked: Linked | undefined }) {
   const { sandbox } = settings;
   const [authorization, setAuthorization] = useState<string | undefined>(() =>

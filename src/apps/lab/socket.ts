@@ -4,7 +4,7 @@ import { resumingClient } from '../client/resume.ts';
 /** The close code of a socket whose credentials are wrong or have expired. */
 const forbidden = 4403;
 
-/** Opens a socket with these credentials. It reconnects by itself, and its subscriptions resume. */
+/** Opens a socket with these credentials. It reconnects automatically, and its subscriptions resume. */
 export const openSocket = (authorization: string): Client =>
   resumingClient(
     createClient({

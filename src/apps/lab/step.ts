@@ -35,7 +35,10 @@ export interface WrittenStep {
   readonly query: string;
   /** The values of variables that no response provides. */
   readonly variables?: Readonly<Record<string, string>>;
-  /** Extracts the values that its response provides to other tabs; undefined if it contains none of them. The second argument is the account that pays in them. */
+  /**
+   * Extracts the values that the step's response provides to other tabs; undefined if there are none. The second
+   * argument is the account that pays in those tabs.
+   */
   readonly gives?: (
     data: Data,
     source: string | undefined,

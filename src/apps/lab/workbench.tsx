@@ -33,8 +33,8 @@ function RequestHistory() {
 const explorer = explorerPlugin({ showAttribution: false });
 
 /**
- * Renders the builder of documents. Its inputs take the focus whenever they appear, which opens a phone's keyboard. If
- * the person's last action was elsewhere, such as opening a tab, the focus goes back there.
+ * Renders the document builder. Its inputs take the focus whenever they appear, which opens a phone's keyboard. If the
+ * user's last action was elsewhere, such as opening a tab, the focus returns there.
  */
 function Explorer() {
   const builder = useRef<HTMLDivElement>(null);
@@ -63,7 +63,7 @@ function Explorer() {
   );
 }
 
-/** The plugins beside the editors: the schema, a builder of documents from it, and the history of requests. */
+/** The plugins next to the editors: the schema explorer, the document builder, and the history of requests. */
 const plugins = [
   schemaPlugin,
   { ...explorer, title: 'Explorer', content: Explorer },

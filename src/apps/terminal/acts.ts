@@ -152,7 +152,7 @@ export const acts: Readonly<Record<string, Act>> = {
   REAL_TIME_PAYMENT: { about: 'a deposit pays a quote, which is then executed', isPayment: true, run: realTime },
 };
 
-/** The options of the command and of the program. The others are the fields of a scenario. */
+/** The options of the command and of the program. All other options are fields of a scenario. */
 interface TriggerOptions extends SandboxScenarioInput {
   readonly url?: string;
   readonly json?: true;

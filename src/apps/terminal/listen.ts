@@ -13,7 +13,7 @@ export interface ListenOptions {
 
 type Posted = Pick<WebhookBodiesSubscription['events'], 'id' | 'type'> & { readonly webhookBody: string };
 
-/** The time that a receiver has to answer, in milliseconds: as long as for the service's own webhooks. */
+/** The time that a receiver has to respond, in milliseconds: the same as for the service's own webhooks. */
 const timeoutMs = 15_000;
 
 /** Posts each webhook to a program on this machine, signed, once and in feed order, until it is stopped. */

@@ -282,10 +282,10 @@ interface QuoteCardProps {
   readonly onCancelled: () => void;
 }
 
-/** Moves the focus to the element that replaces a button, so that the keyboard continues from there. */
+/** Moves the focus to the element that replaces a button, so that the keyboard focus continues from there. */
 export const focused = (element: HTMLElement | null) => element?.focus({ preventScroll: true });
 
-/** Moves the focus to a payment, and keeps its end in view as it grows: on a phone, that is below the quote. */
+/** Moves the focus to a payment, and keeps its end in view as it grows, because on a phone it is below the quote. */
 function followed(element: HTMLElement | null) {
   if (!element) return undefined;
   focused(element);

@@ -52,7 +52,7 @@ export function nameWarning({ beneficiaryVerificationStatus: status }: Payee): s
     : undefined;
 }
 
-/** Brings a new element into view: on a phone it may be below the edge of the screen. */
+/** Brings a new element into view, because on a phone it may be below the visible part of the page. */
 export const inView = (element: HTMLElement | null) => element?.scrollIntoView({ block: 'nearest' });
 
 type Form = PayeeFormQuery['externalAccountForms'][number];
@@ -89,7 +89,7 @@ export function NewPayee({ customerId, listed, onAdded, onChecked }: NewPayeePro
   const [outcome, setOutcome] = useState<Outcome>({});
   const [added, setAdded] = useState(0);
   const shown = useRef<HTMLFormElement>(null);
-  // The refused detail may be above the edge of the screen.
+  // The refused field may be above the visible part of the page.
   // biome-ignore lint/correctness/useExhaustiveDependencies: an outcome is shown once
   useEffect(() => shown.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus(), [outcome]);
   useReconnected(() => setOutcome((now) => (now.refusal?.startsWith(noConnection) ? {} : now)));
@@ -273,7 +273,7 @@ function Choice({ name, label, values, onChange }: ChoiceProps) {
   );
 }
 
-/** Writes an enum's value as people read it: "Goods or services". Short ones, such as USD, CPF and EVP, are names. */
+/** Formats an enum value for people: "Goods or services". Short values, such as USD, CPF and EVP, are names. */
 const choiceText = (value: string) => (/^[A-Z_]{5,}$/.test(value) ? wordOf(value) : value);
 
 /** Returns a field's format, which may depend on the value of another field. */

@@ -63,7 +63,7 @@ export function useReconnected(act: () => void): void {
   }, [state]);
 }
 
-/** Writes a message of the service like the wallet's own: with a full stop, and amounts in the reader's notation. */
+/** Formats a message from the service like the wallet's own, with a full stop and amounts in the reader's notation. */
 export const messageText = (message: string) =>
   message.replace(/\b(\d+(?:\.(\d+))?) ([A-Z]{3,4})\b/g, amountText).replace(/[^.?!]$/, '$&.');
 

@@ -98,7 +98,10 @@ export function listOf<Item extends z.ZodType>(item: Item) {
   return z.array(item).max(maxListLength, `must have at most ${maxListLength} values`);
 }
 
-/** Creates the schema of a field that a change replaces as a whole. Null clears it, or is ignored if it is required. */
+/**
+ * Creates the schema of a field that a change replaces as a whole. Null clears the field, or is ignored if the field is
+ * required.
+ */
 export function changed<Schema extends z.ZodType>(schema: Schema) {
   return z.preprocess(withoutNulls, schema).nullish();
 }

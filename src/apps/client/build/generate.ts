@@ -110,7 +110,7 @@ export const scalarInputs: Record<string, Record<string, string>> = ${json(scala
 `;
 }
 
-/** Generates the operations in three forms: typed text, hashes of that text, and parsed documents. */
+/** Generates the operations in three forms: typed source strings, hashes of these strings, and parsed documents. */
 async function typedOperations(schema: GraphQLSchema): Promise<Record<string, string>> {
   const sources: { location: string; document: DocumentNode }[] = [];
   for await (const file of glob('operations/**/*.graphql', { cwd: folder })) {

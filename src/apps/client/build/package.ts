@@ -66,7 +66,7 @@ await writeFile(
   path.join(folder, 'introspection.json'),
   JSON.stringify(introspectionFromSchema(buildSchema(schema), { descriptions: false })),
 );
-// The text of each operation by its hash: the body of POST /trusted-documents.
+// Each operation's source by its hash, as the body of POST /trusted-documents.
 const [texts, hashes] = await Promise.all(
   ['operations', 'hashes'].map((name) => import(path.join(folder, `generated/${name}.js`))),
 );
