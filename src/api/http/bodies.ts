@@ -10,7 +10,9 @@ export const bodyBytes = 100 * 1024;
 export const maxReads = 900;
 export const maxStrangers = 100;
 
-/** How many chunks are joined at a time, because small chunks take far more memory than the bytes they contain. */
+/**
+ * How many chunks are joined at a time. Unjoined, small chunks would take far more memory than the bytes they contain.
+ */
 const maxChunks = 64;
 
 /** A request's whole body, or why it is missing: it is too long, or reading it was abandoned in favor of others. */

@@ -49,7 +49,9 @@ export class Turns {
     return new Turn(this, tenant);
   }
 
-  /** Begins the work on a request; `end` must follow. Returns the wait for its turn, if there is one. */
+  /**
+   * Begins the work on a request; `end` must follow. Returns a promise of its turn, or undefined if it need not wait.
+   */
   begin(tenant: Tenant): Promise<void> | undefined {
     this.#note(tenant);
     return this.#beginIn(this.#atWork, tenant.key, this.#mostOf(tenant));
@@ -57,7 +59,7 @@ export class Turns {
 
   /**
    * Begins expensive work within a request's turn: a statement that occupies one of the database's cores.
-   * `endExpensive` must follow. Returns the wait for it, if there is one.
+   * `endExpensive` must follow. Returns a promise as `begin` does.
    */
   beginExpensive(platformId: string): Promise<void> | undefined {
     return this.#beginIn(this.#atExpensiveWork, platformId, this.#mostExpensive());

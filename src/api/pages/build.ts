@@ -6,8 +6,8 @@ import { gzip } from 'node:zlib';
 import type { Metafile } from 'esbuild';
 import { assetPath, type Bundle, bundleFolder } from './assets.ts';
 
-// `npm run pages`, run by the installation: bundles the scripts of the pages, and compresses them once. Does nothing if
-// the sources have not changed.
+// `npm run pages`, run by the installation: bundles and compresses the pages' scripts. Does nothing if the sources have
+// not changed.
 
 const root = path.resolve(import.meta.dirname, '../../..');
 

@@ -257,7 +257,7 @@ const mostFound = 20;
 /**
  * Finds the sections of pages (Markdown by path) that contain these words, some of them possibly in the page's title.
  * Sections with the words in their headings come first, the rarest word counting most, then those of pages for users.
- * Pages for contributors come last in any case.
+ * Pages for contributors always come last.
  */
 function search(pages: ReadonlyMap<string, string>, words: string): readonly Found[] {
   const patterns = patternsOf(words).map((pattern) => new RegExp(pattern, 'giu'));

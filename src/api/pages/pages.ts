@@ -62,7 +62,7 @@ export async function openPages(shown: Shown) {
     ...(shown.sandbox ? ['wallet', 'front'] : []),
     ...(shown.documents ? ['console'] : []),
   ]);
-  // Built at the first request for a page, since most processes never get one.
+  // Built on the first request for a page, because most processes never get one.
   let docs: Promise<Docs> | undefined;
   const bundled: Readonly<Record<string, (() => Page | Promise<Page>) | false>> = {
     '/lab': shown.lab && (() => labPage(assets, shown)),

@@ -81,7 +81,7 @@ function lifeMs({ token, expiresAt }: ClientToken): number {
     const { iat, exp } = JSON.parse(atob(payload)) as { readonly iat?: unknown; readonly exp?: unknown };
     if (typeof iat === 'number' && typeof exp === 'number') return (exp - iat) * 1_000;
   } catch {
-    // It is not a JSON Web Token: only `expiresAt` is used.
+    // The token is not a JSON Web Token, so only `expiresAt` is used.
   }
   return expiresAt === null ? 24 * 3_600_000 : Date.parse(expiresAt) - Date.now();
 }

@@ -84,7 +84,10 @@ export class Operations {
     };
   };
 
-  /** Sets the open tab. Returns `run` if its operation continues, or its last answer unless it is outdated. */
+  /**
+   * Sets the open tab. Returns `run` if its operation is still running, or else its last answer unless that is
+   * outdated.
+   */
   open(tab: string, isOutdated: boolean): 'run' | Answer | undefined {
     this.#openTab = tab;
     const running = this.#byTab.get(tab);

@@ -179,7 +179,7 @@ function AnswerFacts({ answer, isRunning }: AnswerFactsProps) {
   const line = useRef<HTMLDivElement>(null);
   const isAnswered = useRef(answer !== undefined);
   useEffect(() => {
-    // On a phone the answer is below the document.
+    // On a phone, the answer is below the document and may be out of view.
     if (answer && !isAnswered.current) bringIntoSight(line.current);
     isAnswered.current = answer !== undefined;
   }, [answer]);

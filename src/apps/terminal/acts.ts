@@ -33,7 +33,7 @@ export interface Made {
 
 export interface Act {
   readonly about: string;
-  /** Whether it creates a payment, to which a scenario can apply. */
+  /** Whether the act creates a payment, to which a scenario can apply. */
   readonly isPayment?: true;
   readonly run: (stage: Stage) => Promise<Made>;
 }

@@ -39,7 +39,7 @@ export const locale = navigator.language;
 
 const times = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' });
 
-/** Returns a payment's status, in words if a person needs to know more than its name. */
+/** Returns a payment's status, or a sentence about it if the payment awaits approval. */
 export function statusText({ status, approvalDueAt }: { status: string; approvalDueAt?: string | null }): string {
   return status === 'CREATED' && approvalDueAt ? `waits for approval until ${timeText(approvalDueAt)}` : status;
 }

@@ -96,7 +96,7 @@ function schemaFacts(schema: GraphQLSchema): string {
 /** The object types of each interface and union. */
 export const possibleTypes: Record<string, string[]> = ${json(possibleTypes)};
 
-/** The arguments that distinguish one list from another, by the type and the field of the connection. */
+/** The arguments that distinguish one list from another, by the connection's type and field. */
 export const connections: Record<string, Record<string, string[]>> = ${json(connections)};
 
 /** Object types without an identity, which belong to the object that contains them. */
