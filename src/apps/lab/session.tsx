@@ -48,7 +48,7 @@ export function Session({ settings, authorization, carried, operations, linked, 
   const open = (index: number) => index >= 0 && operations.leave(() => changeTab(index));
   const openStep = (operation: string) =>
     open(tabs.findIndex(({ operationName, title }) => (operationName ?? title) === operation));
-  // biome-ignore lint/correctness/useExhaustiveDependencies: opens what was picked once, not again when the tabs change
+  // biome-ignore lint/correctness/useExhaustiveDependencies: opens the picked step once, not again when the tabs change
   useEffect(() => {
     if (picked) openStep(picked.operation);
   }, [picked]);
@@ -58,7 +58,7 @@ export function Session({ settings, authorization, carried, operations, linked, 
     addTab();
     if (values) updateActiveTabValues(values);
   };
-  // biome-ignore lint/correctness/useExhaustiveDependencies: opens the operation of the address once, when there are editors
+  // biome-ignore lint/correctness/useExhaustiveDependencies: opens the URL's operation once, when the editors exist
   useEffect(() => {
     if (!canRun || !linked) return;
     const same = tabs.findIndex(
@@ -238,7 +238,7 @@ function useOpenTab(
     for (const editor of [queryEditor, variableEditor]) editor?.updateOptions({ wordWrap: 'on' });
   }, [queryEditor, variableEditor]);
   const id = tab?.id;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: only when a tab is opened or picked, or the editors are there
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only when a tab is opened or picked, or the editors appear
   useEffect(() => {
     if (!tab || !variableEditor || !responseEditor || !queryEditor) return;
     // Editors start with the document of the first tab, without variables, even if another tab was opened while they

@@ -22,7 +22,7 @@ export function missingIn(variables: Readonly<Record<string, unknown>>): string 
 }
 
 /** The `data` of a response. Its shape follows the document. */
-// biome-ignore lint/suspicious/noExplicitAny: what a query answers depends on its text
+// biome-ignore lint/suspicious/noExplicitAny: a query's result depends on its document
 export type Data = any;
 
 /** A step as declared in the journey. */

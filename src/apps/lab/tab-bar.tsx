@@ -28,7 +28,7 @@ let hadFocus = false;
  */
 export function TabBar({ tabs, openIndex, running, onOpen, onAdd, onClose }: TabBarProps) {
   const list = useRef<HTMLDivElement>(null);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: brings the open tab and its beginning into sight whenever another is opened
+  // biome-ignore lint/correctness/useExhaustiveDependencies: scrolls the open tab and its beginning into view whenever another is opened
   useEffect(() => {
     const open = list.current?.querySelector<HTMLElement>('[aria-selected=true]');
     list.current?.closest('.lab-main')?.scrollTo(0, 0);

@@ -109,7 +109,7 @@ export function DocumentTools({ authorization }: { readonly authorization: strin
         }}
       >
         <p role="status">{title}</p>
-        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a long operation scrolls */}
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a long operation can be scrolled */}
         <pre tabIndex={0}>{text}</pre>
         <button type="button" popoverTarget="note" popoverTargetAction="hide">
           Close

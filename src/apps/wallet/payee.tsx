@@ -94,7 +94,7 @@ export function NewPayee({ customerId, listed, onAdded, onChecked }: NewPayeePro
   useEffect(() => shown.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus(), [outcome]);
   useReconnected(() => setOutcome((now) => (now.refusal?.startsWith(noConnection) ? {} : now)));
   const payee = listed.find(({ id }) => id === outcome.payee?.id) ?? outcome.payee;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a payee becomes the chosen one once, when its state changes
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a payee is chosen once, when its state changes
   useEffect(() => {
     if (payee?.status === 'ACTIVE' && outcome.payee?.status !== 'ACTIVE') onChecked(payee);
   }, [payee?.id, payee?.status]);
