@@ -297,7 +297,7 @@ async function subscribe(
   const job: SubscriberJob = { url: instance.url, authorization, customerIds, perSocket, sampled };
   child.send(job);
   await answerOf(child);
-  // When the last socket has reported, the last operations are still on their way to the server.
+  // When the last socket has reported, the last operations are still in transit to the server.
   await settled(instance.pid);
   return child;
 }

@@ -115,7 +115,7 @@ export async function startServing(
     }),
     providers: new ProviderWebhooks({
       ...{ ...callers, payments, refusalMs: pace?.webhookRefusalMs },
-      // Provider webhooks are slowed down separately: one with an invalid signature belongs to no platform.
+      // Provider webhooks are slowed down separately, because one with an invalid signature belongs to no platform.
       brake: brakeOf(config, log, callers.now),
     }),
     pages: await openPages({

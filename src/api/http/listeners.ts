@@ -3,7 +3,7 @@ import type { Server } from 'node:http';
 import net, { type AddressInfo, type ListenOptions } from 'node:net';
 import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
 
-/** The number of sockets that listen on the address: each accepts one connection per turn of the event loop. */
+/** The number of sockets that listen on the address. Each accepts one connection per turn of the event loop. */
 const sockets = process.platform === 'linux' ? 8 : 1;
 /** The maximum number of connections waiting to be accepted by each socket. The system may allow fewer. */
 const backlog = 1024;

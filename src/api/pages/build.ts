@@ -100,7 +100,7 @@ function loadedBy(
   return known;
 }
 
-/** Returns whether the packages of pages are installed: they are optional, and production images leave them out. */
+/** Returns whether the pages' packages are installed. They are optional, and production images omit them. */
 function hasPackages(): boolean {
   try {
     import.meta.resolve('esbuild');

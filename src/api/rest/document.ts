@@ -63,7 +63,7 @@ export function restDocument(app: RestApp) {
       tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
     }),
   );
-  // The version is part of the base URL: the paths do not contain it (specification 9).
+  // The version is part of the base URL, so the paths do not contain it (specification 9).
   const paths = Object.entries(document.paths ?? {}).map(
     ([path, item]) => [path.slice(restPrefix.length), item] as const,
   );

@@ -43,7 +43,7 @@ export interface FollowOptions<Result, Variables> {
 export interface Following {
   /** Resolves on completion or `stop`. Rejects with a StreamRefusedError, or with the error of `onMessage`. */
   readonly done: Promise<void>;
-  /** Reconnects at once: call it when the app comes to the foreground or the network comes back. */
+  /** Reconnects at once. Call it when the app comes to the foreground or the network comes back. */
   readonly resumeNow: () => void;
   /** Ends the stream. No callback is called afterwards, and no connection stays open. */
   readonly stop: () => void;

@@ -17,7 +17,7 @@ export interface PaymentsSocket {
   readonly state: () => ConnectionState;
   /** Calls `changed` on each change of the state. Returns the function that unsubscribes. */
   readonly onState: (changed: () => void) => () => void;
-  /** Drops the connection and reconnects at once: call it when the app is in the foreground or online again. */
+  /** Drops the connection and reconnects at once. Call it when the app is in the foreground or online again. */
   readonly reconnect: () => void;
   readonly dispose: () => void;
 }
@@ -107,7 +107,7 @@ function connect(
         state.become('OPEN');
         life.renewLater();
       },
-      // A phone that changes networks does not notice that its socket is dead: the missing pong reveals it.
+      // A phone that changes networks does not notice that its socket is dead, but the missing pong reveals it.
       ping: (received) => {
         if (!received) life.awaitPong(() => client.terminate());
       },

@@ -7,7 +7,7 @@ export interface ClientToken {
   readonly expiresAt: string | null;
 }
 
-/** Requests a client token from the app's own server. Reject if it returns none: the request is repeated later. */
+/** Requests a client token from the app's own server. Reject if it returns none. The request is then retried later. */
 export type TokenSource = (signal: AbortSignal) => Promise<ClientToken>;
 
 /** The fraction of a token's lifetime that passes before a new token is requested. */
@@ -48,7 +48,7 @@ export class Tokens {
     }
   }
 
-  /** Drops the current token: the service has refused it. */
+  /** Drops the current token, which the service has refused. */
   forget(): void {
     this.#held = undefined;
   }

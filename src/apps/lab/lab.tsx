@@ -8,7 +8,7 @@ import { Operations } from './operations.ts';
 import type { SessionProps } from './session.tsx';
 import { basicAuthorization, type Settings } from './settings.ts';
 
-/** GraphiQL, loaded later, since its editor is large. */
+/** GraphiQL, loaded later because its editor is large. */
 const Workbench = lazy(() => import('./workbench.tsx'));
 
 /** The key under which the credentials are stored until the browser tab is closed. */

@@ -113,7 +113,7 @@ export function NewPayee({ customerId, listed, onAdded, onChecked }: NewPayeePro
     try {
       const result = (await addPayee({ variables: { input: inputOf(form, given, customerId) } })).data
         ?.createExternalAccount;
-      /** Says what happened, and chooses the payee if it can be paid. */
+      /** Shows what happened, and chooses the payee if it can be paid. */
       const show = (payee: Payee, ...notes: readonly string[]) => {
         setOutcome({ notes, payee });
         if (payee.status === 'ACTIVE') onAdded(payee);
@@ -322,7 +322,7 @@ function inputOf(form: Form, given: FormData, customerId: string) {
   };
 }
 
-/** Inserts a new payee before the listed ones: the mutation returns it as an edge of that list. */
+/** Inserts a new payee before the listed ones. The mutation returns it as an edge of their list. */
 function insert(cache: ApolloCache, data: AddPayeeMutation | null | undefined): void {
   const result = data?.createExternalAccount;
   if (result?.__typename !== 'CreateExternalAccountSuccess') return;

@@ -13,7 +13,7 @@ export function Wallet({ network }: { network: Network }) {
   const [extensions, setExtensions] = useState<{ readonly after: string }>();
   if (data && !extensions) setExtensions({ after: data.viewer.feedCursor });
   // Both subscriptions write to the cache, which updates every view of the accounts and payments. They begin where the
-  // lists were read: otherwise a connection lost before their first message would lose the changes in between.
+  // lists were read, because otherwise a connection lost before their first message would lose the changes in between.
   const from = { variables: { locale }, ...(extensions && { extensions }), skip: !extensions };
   useSubscription(FollowAccounts, from);
   useSubscription(FollowTransactions, {

@@ -81,7 +81,7 @@ interface AccountLists<Item> {
   readonly record: (row: Account) => Item;
 }
 
-/** Adds two lists of one kind of accounts: the customers' accounts, paginated, and all of the platform's own. */
+/** Adds two lists of one kind of account: the customers' accounts, paginated, and all of the platform's own. */
 function addAccountLists<Item>(
   endpoints: Endpoints,
   database: Database,
