@@ -407,8 +407,7 @@ async function comparePayments(prepared: Prepared, timing: Timing, add: (row: Ro
     startPostGraphile(prepared.url),
     startByHand(prepared.url, { transfer: writes.peer.sql, execute: writes.peer.executeSql }),
   ]);
-  // A quote can be executed only once, so each contestant gets only a third of the quotes and has little time to warm
-  // up.
+  // A quote can be executed only once, so each contestant gets only a third of the quotes and a short warm-up.
   const { collected } = await measure(
     fromGateway(served, { bodies: writes.createQuote, collect: quoteId, ...load }),
     timing,

@@ -13,10 +13,7 @@ export interface RequestJob {
   readonly connections: number;
   /** Sends each body once and then ends: for requests that succeed only once. */
   readonly once?: boolean;
-  /**
-   * Requests per second, regardless of pending responses. If omitted, each connection waits for a response before it
-   * sends the next request.
-   */
+  /** Requests per second, regardless of pending responses. If omitted, each connection waits for its responses. */
   readonly rate?: number;
   /** Collects what this pattern's first group matches in the responses. */
   readonly collect?: string;

@@ -16,7 +16,7 @@ export type Said = 'begin' | 'end' | 'over' | { readonly measured: Measured };
 export type Work = (end: number, counts: () => boolean, latencies: Latencies) => Promise<void>;
 
 /**
- * Turns this process into a load tool: a child process that runs when its parent tells it to, so that contestants can
+ * Turns this process into a load tool: a child process that runs on its parent's command, so that contestants can
  * alternate.
  */
 export function loadTool<Job>(start: (job: Job) => Work): void {

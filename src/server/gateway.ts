@@ -144,9 +144,7 @@ async function startParts(options: GatewayOptions, started: AsyncDisposableStack
   return { ...instance, url: apis?.http.url, stop: () => stopInOrder({ ...parts, serving: apis }) };
 }
 
-/**
- * Opens the database for requests and for background work, which gets half as many connections and is woken by commits.
- */
+/** Opens the database for requests and, with half as many connections, for the background work that commits wake. */
 function openDatabases({ databaseUrl: url, pooler, config, log, pace }: GatewayOptions) {
   const limits = {
     ...(pace?.statementMs !== undefined && { statementMs: pace.statementMs }),

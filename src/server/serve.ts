@@ -166,9 +166,7 @@ function callersOf(
   };
 }
 
-/**
- * Returns the connection limits. Their total is below the process's maximum, because it needs some connections itself.
- */
+/** Returns the connection limits. Their total is below what the process may open, because it needs some itself. */
 function connectionLimits({ config, log, pace }: ServingOptions, now: Clock): ConnectionLimits {
   let refused = 0;
   let loggedAt = Number.NEGATIVE_INFINITY;

@@ -48,10 +48,7 @@ async function listenOnAll(server: Server, host: string, port: number) {
   return { port: actualPort, close: () => closePort(server, [server, ...others]) };
 }
 
-/**
- * How long `closePort` waits for a quiet turn of the event loop, and the maximum length of such a turn, in
- * milliseconds.
- */
+/** How long `closePort` waits for a quiet turn of the event loop, and how long such a turn can be, in ms. */
 const closingMs = { max: 100, quiet: 0.5 } as const;
 
 /**

@@ -115,8 +115,7 @@ const present = await readFile(path.join(bundleFolder, 'bundle.json'), 'utf8').c
 if (!hasPackages()) {
   console.log('The packages of the lab and the REST console are not installed: the service starts without them.');
 } else if ((JSON.parse(present) as Partial<Bundle>).inputs !== inputs) {
-  // Built next to the current output, so that a service starting at the same time finds either the old or the new
-  // output.
+  // Built next to the current output, so that a service starting meanwhile finds the old or the new one.
   const folder = `${bundleFolder}-${process.pid}`;
   await mkdir(folder, { recursive: true });
   await writeFile(path.join(folder, 'bundle.json'), JSON.stringify(await bundle(inputs, folder)));

@@ -16,10 +16,7 @@ export interface Page {
 /** The script of a page that is also readable without it: the front page's script with its settings, or source code. */
 type Script = { readonly assets: Assets; readonly settings: object } | string;
 
-/**
- * Builds a page from its contents and the common style. The page loads only its own pictures and the front page's
- * script.
- */
+/** Builds a page from its contents and the common style. It loads only its pictures and the front page's script. */
 export function plainPage(title: string, contents: Html, script: Script = ''): Page {
   const files = typeof script === 'object' && script.assets.of('front');
   const written = typeof script === 'string' && script !== '';
@@ -107,10 +104,7 @@ const scriptPolicy = (name: Bundled['name']) =>
     "frame-ancestors 'none'",
   ].join('; ');
 
-/**
- * Matches the service's addresses in attributes and script settings, but not in text, where quotation marks are
- * escaped.
- */
+/** Matches the service's addresses in attributes and script settings, but not in text, where quotes are escaped. */
 const ownAddress = /( (?:href|src|action)=|"\w+":)"\/(?!\/)/g;
 
 /**
@@ -152,10 +146,7 @@ export interface Shown {
 
 export interface SandboxPlatform {
   readonly credentials: { readonly clientId: string; readonly secret: string };
-  /**
-   * Finds a customer who can pay now. Someone may have spent an earlier customer's money or deleted that customer's
-   * accounts.
-   */
+  /** Finds a customer who can pay now. An earlier one's money may be spent, or the accounts deleted. */
   readonly payer: () => Promise<SandboxPayer>;
 }
 

@@ -2,10 +2,7 @@ import type { TypePolicies, TypePolicy } from '@apollo/client';
 import { relayStylePagination } from '@apollo/client/utilities';
 import { connections, embedded, possibleTypes } from './generated/schema-facts.ts';
 
-/**
- * Joins the pages of a list. The list's cache key consists of the arguments that distinguish it and the end that it is
- * read from, or is the key in `@connection`.
- */
+/** Joins a list's pages. Its cache key is that of `@connection`, or its distinguishing arguments and its end. */
 const listOf = (names: readonly string[]) =>
   relayStylePagination((args, { fieldName, field }) => {
     const connection = field?.directives?.find(({ name }) => name.value === 'connection');

@@ -23,9 +23,7 @@ export class StreamRefusedError extends Error {
 export interface FollowOptions<Result, Variables> {
   /** A subscription. It needs neither `after` nor `cursor`, because cursors are sent alongside the document. */
   readonly document: Operation<Result, Variables>;
-  /**
-   * The subscription's variables. If they contain `after`, the stream begins there unless `store` has a newer cursor.
-   */
+  /** The variables. If they contain `after`, the stream begins there unless `store` has a newer cursor. */
   readonly variables: Variables;
   /** Receives each message once and in order. After a crash before `save`, a message is repeated: compare `version`. */
   readonly onMessage: (data: Result) => void;

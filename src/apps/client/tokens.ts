@@ -19,7 +19,7 @@ interface Held {
   readonly renewAt: number;
 }
 
-/** Holds the newest client token for all requests and sockets of an app. Sends the app's server one request at a time. */
+/** Holds an app's newest client token for all requests and sockets. Sends the app's server one request at a time. */
 export class Tokens {
   readonly #source: TokenSource;
   #held: Held | undefined;

@@ -24,7 +24,7 @@ const setTheme = () => document.documentElement.classList.toggle('dark-mode', da
 dark.addEventListener('change', setTheme);
 setTheme();
 
-/** Requests JSON from the service, with the sandbox's token if known; undefined on failure, or if the signal ends it. */
+/** Requests JSON from the service, with the sandbox's token if known; undefined on failure or abort. */
 async function get(url: string, signal: AbortSignal | null = null): Promise<unknown> {
   const { credentials } = settings;
   const headers = credentials && { authorization: `Basic ${btoa(`${credentials.clientId}:${credentials.secret}`)}` };

@@ -3,9 +3,7 @@ import type { CarriedName } from './step.ts';
 
 interface Carried {
   readonly value: string;
-  /**
-   * The position in the order of collection. A tab takes each value only once, so that what a user types there is kept.
-   */
+  /** The order of collection. A tab takes each value only once, so that what the user types is kept. */
   readonly number: number;
 }
 

@@ -15,9 +15,7 @@ export interface Linked {
   readonly variables: string;
 }
 
-/**
- * Returns a URL of the lab that opens the operation, without credentials. Browsers do not send its fragment to servers.
- */
+/** Returns a URL of the lab that opens the operation, without credentials. Its fragment stays in the browser. */
 export function asLink({ url, query, variables }: Sent): string {
   const opened = new URLSearchParams({ query });
   if (Object.keys(variables).length > 0) opened.set('variables', JSON.stringify(variables, null, 2));

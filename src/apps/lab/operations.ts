@@ -84,10 +84,7 @@ export class Operations {
     };
   };
 
-  /**
-   * Sets the open tab. Returns `run` if its operation is still running, or else its last answer unless that is
-   * outdated.
-   */
+  /** Sets the open tab. Returns `run` if its operation is running, or its last answer unless outdated. */
   open(tab: string, isOutdated: boolean): 'run' | Answer | undefined {
     this.#openTab = tab;
     const running = this.#byTab.get(tab);

@@ -12,8 +12,7 @@ export const openSocket = (authorization: string): Client =>
       connectionParams: { authorization },
       retryAttempts: Number.POSITIVE_INFINITY,
       shouldRetry: (error) => !(error instanceof CloseEvent && error.code === forbidden),
-      // An unanswered ping means that the connection is dead, for example because a laptop went to sleep or changed
-      // networks.
+      // An unanswered ping means that the connection is dead, for example after a change of network.
       keepAlive: 10_000,
     }),
   );

@@ -37,7 +37,7 @@ export interface WrittenStep {
   readonly variables?: Readonly<Record<string, string>>;
   /**
    * Extracts the values that the step's response provides to other tabs; undefined if there are none. The second
-   * argument is the account that pays in those tabs.
+   * argument is the paying account.
    */
   readonly gives?: (
     data: Data,
@@ -45,9 +45,7 @@ export interface WrittenStep {
   ) => Partial<Record<CarriedName, string | undefined>> | undefined;
 }
 
-/**
- * A step with its operation's name, which identifies the tab, and its variables as JSON, in the order of declaration.
- */
+/** A step with its operation's name, which identifies the tab, and its variables as JSON, in declared order. */
 export type Step = ReturnType<typeof stepFrom>;
 
 export function stepFrom({ variables: given, ...written }: WrittenStep) {

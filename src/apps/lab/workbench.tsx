@@ -70,7 +70,7 @@ const plugins = [
   { ...HISTORY_PLUGIN, content: RequestHistory },
 ];
 
-/** Formats a document as Prettier does. GraphiQL's own call leaves out the options of its plugin, such as spaces in braces. */
+/** Formats a document as Prettier does. GraphiQL's own call omits its plugin's options, such as spaces in braces. */
 async function prettified(document: string): Promise<string> {
   const [{ format }, graphql] = await Promise.all([import('prettier/standalone'), import('prettier/plugins/graphql')]);
   return format(document, { parser: 'graphql', plugins: [graphql] });

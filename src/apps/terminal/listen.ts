@@ -45,9 +45,7 @@ export const listen: Work<[string, ListenOptions]> = async (job, to, { after, ty
   return {};
 };
 
-/**
- * Signs a webhook with the current time, posts it, and prints the outcome. @returns whether the receiver accepted it
- */
+/** Signs and posts a webhook, and prints the outcome. @returns whether the receiver accepted it */
 export async function post(
   { screen, json, signal }: Job,
   target: URL,

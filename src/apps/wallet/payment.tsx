@@ -1,9 +1,6 @@
 import type { ReactNode } from 'react';
 
-/**
- * A payment's states, and what decides the next one. Everything except the timeline may be missing, because the lab
- * draws what a document selects.
- */
+/** A payment's states, and what decides the next one. The lab draws whatever fields a document selects. */
 export interface DrawnPayment {
   readonly timeline: readonly State[];
   readonly final?: boolean;

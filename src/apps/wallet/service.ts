@@ -67,7 +67,7 @@ export function useReconnected(act: () => void): void {
 export const messageText = (message: string) =>
   message.replace(/\b(\d+(?:\.(\d+))?) ([A-Z]{3,4})\b/g, amountText).replace(/[^.?!]$/, '$&.');
 
-/** Formats an amount such as "0.01 USD". Intl accepts codes of three letters: XTS, a test code, stands in for others. */
+/** Formats an amount such as "0.01 USD". Intl accepts three-letter codes: XTS, a test code, stands in for others. */
 function amountText(_all: string, decimal: `${number}`, { length } = '', code: string): string {
   const digits = { minimumFractionDigits: length, maximumFractionDigits: length };
   const currency = code.length === 3 ? code : 'XTS';

@@ -91,10 +91,7 @@ export function Wallet({ network }: { network: Network }) {
 
 const states = { IDLE: 'not connected', CONNECTING: 'connecting …', OPEN: 'live' } as const;
 
-/**
- * Renders the switch that cuts and restores the network. Changes in the meantime are shown as soon as the network comes
- * back.
- */
+/** Renders the switch that cuts and restores the network. Missed changes are shown when it comes back. */
 function NetworkSwitch({ network }: { network: Network }) {
   const { socket } = usePayments();
   const state = useConnectionState();

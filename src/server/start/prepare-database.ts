@@ -6,9 +6,7 @@ import { findPooler, prepareLogin } from '../../infra/database/pooler.ts';
 import { type Config, ConfigError } from '../config.ts';
 import { reachDatabase } from './reach-database.ts';
 
-/**
- * Migrates or checks the configured database, depending on MIGRATE. Returns its address and the pooler for requests.
- */
+/** Migrates or checks the configured database, depending on MIGRATE. Returns its address and pooler, if any. */
 export async function prepareDatabase(
   config: Config,
   embedded: EmbeddedPostgres | undefined,

@@ -98,10 +98,7 @@ export function listOf<Item extends z.ZodType>(item: Item) {
   return z.array(item).max(maxListLength, `must have at most ${maxListLength} values`);
 }
 
-/**
- * Creates the schema of a field that a change replaces as a whole. Null clears the field, or is ignored if the field is
- * required.
- */
+/** Creates the schema of a field that a change replaces as a whole. Null clears it unless the field is required. */
 export function changed<Schema extends z.ZodType>(schema: Schema) {
   return z.preprocess(withoutNulls, schema).nullish();
 }
