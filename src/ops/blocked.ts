@@ -63,7 +63,7 @@ function wayOut(session: LockSession): string {
     : `To end it: select pg_terminate_backend(${session.pid}). ${endingOf(session)}`;
 }
 
-/** Describes the effect of ending a session. It never harms the ledger, because transactions are atomic. */
+/** Describes the effect of ending a session. This never harms the ledger, because transactions are atomic. */
 function endingOf({ kind, application, statement }: LockSession): string {
   if (kind === 'autovacuum worker') {
     return /to prevent wraparound/.test(statement)

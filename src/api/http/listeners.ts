@@ -77,9 +77,9 @@ async function closePort(server: Server, listeners: readonly net.Server[]): Prom
 const lockMs = { retry: 10, max: 5_000 } as const;
 
 /**
- * Locks a port for one process at a time: if several processes started simultaneously, none would be listening yet when
- * the others check the port. The lock is an abstract Unix socket, which the system frees when its process ends. Its
- * name omits the host, because different hosts can be, or include, the same address.
+ * Locks a port for one process at a time, because if several processes started simultaneously, none would be listening
+ * yet when the others checked the port. The lock is an abstract Unix socket, which the system frees when its process
+ * ends. Its name omits the host, because different hosts can be, or include, the same address.
  * @throws Error EADDRINUSE if the lock is not free in time
  */
 async function lockPort(port: number, deadline: number): Promise<net.Server> {

@@ -201,7 +201,7 @@ function foundPage(words: string, found: readonly Found[], titles: Titles): Page
   );
 }
 
-/** The words of a question that almost every section contains. */
+/** Words in questions that almost every section contains. */
 const common = new Set(
   'a an and are at by can do does for from how i if in is it my of on or the to what when with'.split(' '),
 );

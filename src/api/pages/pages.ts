@@ -20,7 +20,7 @@ function notFoundPage(path: string, shown: Shown): Page {
 
 const labFiles = ['lab', 'editor.worker', 'json.worker', 'graphql.worker'] as const;
 
-/** Builds the page of the lab. In the sandbox, its settings contain credentials and a funded account. */
+/** Builds the lab's page. In the sandbox, its settings contain credentials and a funded account. */
 async function labPage(assets: Assets, { sandbox, documents }: Shown): Promise<Page> {
   const worker = (name: string) => assets.of(`${name}.worker`)?.scripts[0];
   const settings = {

@@ -72,8 +72,8 @@ export function restDocument(app: RestApp) {
 }
 
 /**
- * Writes references in the form that OpenAPI 3.1 allows, with the description and null next to the reference, because
- * code generators would turn an `allOf` into `A & unknown`.
+ * Writes references with the description and null next to them, as OpenAPI 3.1 allows, because code generators would
+ * turn an `allOf` into `A & unknown`.
  */
 function plain<Part>(part: Part): Part {
   if (typeof part !== 'object' || part === null) return part;

@@ -34,7 +34,9 @@ export interface SocketOptions {
   readonly signal: AbortSignal;
 }
 
-/** Creates a socket that is open from the first subscription until the last one ends. Renews tokens in time. */
+/**
+ * Creates a socket that is open from the first subscription until the last one ends. Renews tokens before they expire.
+ */
 export function openSocket(options: SocketOptions): PaymentsSocket {
   const state = new State();
   const life = new Life(options.tokens, options.signal);

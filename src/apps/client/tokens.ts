@@ -15,7 +15,7 @@ const usedShare = 0.7;
 
 interface Held {
   readonly token: string;
-  /** The time at which a newer token is due, by the clock of `performance`, in milliseconds. */
+  /** The time at which a newer token is due, by `performance`'s clock, in milliseconds. */
   readonly renewAt: number;
 }
 
@@ -58,7 +58,7 @@ export class Tokens {
     return this.#held ? Math.max(0, this.#held.renewAt - performance.now()) : 0;
   }
 
-  /** Shares one request among all concurrent callers. A caller that stops waiting does not stop the others. */
+  /** Shares one request among all concurrent callers. A caller that stops waiting does not affect the others. */
   async #ask(signal: AbortSignal): Promise<Held> {
     this.#coming ??= this.#fetch().finally(() => {
       this.#coming = undefined;
