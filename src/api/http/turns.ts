@@ -49,7 +49,7 @@ export class Turns {
     return new Turn(this, tenant);
   }
 
-  /** Begins the work on a request; `end` must follow. Returns a promise of its turn unless it need not wait. */
+  /** Begins the work on a request; `end` must follow. Returns a promise of its turn if it must wait. */
   begin(tenant: Tenant): Promise<void> | undefined {
     this.#note(tenant);
     return this.#beginIn(this.#atWork, tenant.key, this.#mostOf(tenant));

@@ -146,7 +146,7 @@ export interface Shown {
 
 export interface SandboxPlatform {
   readonly credentials: { readonly clientId: string; readonly secret: string };
-  /** Finds a customer who can pay now. An earlier one's money may be spent, or the accounts deleted. */
+  /** Finds a customer who can pay now. An earlier customer's money or accounts may be gone by then. */
   readonly payer: () => Promise<SandboxPayer>;
 }
 

@@ -2,7 +2,7 @@ import type { TypePolicies, TypePolicy } from '@apollo/client';
 import { relayStylePagination } from '@apollo/client/utilities';
 import { connections, embedded, possibleTypes } from './generated/schema-facts.ts';
 
-/** Joins a list's pages. Its cache key is that of `@connection`, or its distinguishing arguments and its end. */
+/** Joins a list's pages. Lists are identified by `@connection`, or by their arguments and the end to read from. */
 const listOf = (names: readonly string[]) =>
   relayStylePagination((args, { fieldName, field }) => {
     const connection = field?.directives?.find(({ name }) => name.value === 'connection');

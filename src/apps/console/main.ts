@@ -54,7 +54,7 @@ let lastMethod = '';
 
 const ui = SwaggerUI({
   dom_id: '#console',
-  // Waits for the ids, because an open operation keeps the examples with which it was opened, but only briefly.
+  // Waits for the ids, but only briefly, because an open operation keeps the examples it was opened with.
   spec: await filled(AbortSignal.timeout(5_000)),
   requestInterceptor: (request: { readonly method: string; credentials?: RequestCredentials }) => {
     lastMethod = request.method;

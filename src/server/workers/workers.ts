@@ -65,10 +65,7 @@ interface WorkerOptions {
 export function startWorkers(payments: Payments, webhooks: Webhooks, { sequencer, reconcileHour, log }: WorkerOptions) {
   const { database } = payments;
   const start = (name: string, round: () => Promise<number>, restMs?: number) => startLoop(name, log, round, restMs);
-  /**
-   * Starts work on due rows. A full batch is followed immediately by the next round, any other after `next` or `idle`
-   * ms.
-   */
+  /** Starts work on due rows. The next round follows a full batch at once, and any other after `next` or `idle` ms. */
   const startDue = (
     name: string,
     work: () => Promise<number>,
