@@ -17,8 +17,8 @@ import { writesOf } from './writes.ts';
 /**
  * `npm run bench:day`: runs a large installation under a day's mixed load, with each hour compressed into a minute:
  * quiet at night, and a share of the installation's capacity at noon. Autovacuum looks for work every second instead of
- * every minute. Prints how memory, handles and latencies develop, how the database grows, what autovacuum does, the
- * most expensive statements with their plans, and the indexes that no statement used.
+ * every minute. Prints how memory, handles and latencies change, how the database grows, what autovacuum does, the most
+ * expensive statements with their plans, and the indexes that no statement used.
  */
 const { values: options } = parseArgs({
   options: {

@@ -20,7 +20,7 @@ export function startGateway(
     ROLE: role,
     SANDBOX_QUOTE_SECONDS: '86400',
     SECRET_KEY: secretKey.toString('base64'),
-    // A list with several conditions counts as up to 20 requests (docs/limits.md): the default limit would cap the
+    // A list with several conditions counts as up to 20 requests (docs/limits.md), so the default limit would cap the
     // measured rate.
     RATE_LIMIT_PLATFORM: '1000000',
     RATE_LIMIT_API_TOKEN: '1000000',

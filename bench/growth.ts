@@ -42,7 +42,7 @@ interface Sent {
   readonly connections: number;
 }
 
-/** Returns each case's requests and concurrency, by the name of the case. */
+/** Returns each case's requests and concurrency, by case name. */
 async function casesOf(prepared: Prepared): Promise<Map<string, Sent>> {
   const reads = await readCases(prepared);
   const cases = new Map<string, Sent>(

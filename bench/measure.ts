@@ -76,7 +76,7 @@ function schedulingOf(pid: number): Scheduling | undefined {
   }
 }
 
-/** Starts observing the use of the cores. The returned function describes it as text for a table. */
+/** Starts observing how busy the cores are. The returned function describes the result in a string for a table. */
 export function watchCores(processes: Readonly<Record<string, number>>): () => string {
   const read = () => ({
     at: performance.now(),
@@ -132,7 +132,7 @@ export const requests = (job: RequestJob, server: Server): Contestant => ({ tool
 /** Builds a contestant that has no server, and therefore no processor time. */
 export const statements = (job: StatementJob): Contestant => ({ tool: 'statements', job });
 
-/** Adds up the time that a clock advances between `begin` and `end`; NaN if the clock cannot be read. */
+/** Adds up how far a clock advances between calls to `begin` and `end`; NaN if the clock cannot be read. */
 function stopwatch(read: () => number | undefined) {
   let used = 0;
   let before = 0;
@@ -184,7 +184,7 @@ function openLoad({ tool, job, pid }: Contestant): Load {
   };
 }
 
-/** Measures one contestant, in several turns if the timing says so: the differences between turns show the noise. */
+/** Measures one contestant, in several turns if `timing` says so. The differences between turns show the noise. */
 export async function measure(contestant: Contestant, timing: Turn & { readonly turns?: number }): Promise<Result> {
   const [result] = await measureInTurns([contestant], { turns: 1, ...timing });
   if (!result) throw new Error('nothing was measured');

@@ -17,7 +17,7 @@ export interface Row {
   readonly statements?: number | undefined;
 }
 
-/** Another result, as text. */
+/** Any other result, as a string. */
 export interface Fact {
   readonly what: string;
   readonly value: string;
@@ -68,8 +68,8 @@ function noise({ turns }: Result): number {
 
 /**
  * Describes the changes since an earlier run, as Markdown: each row's requests per second and processor time as
- * measured, and its requests per second adjusted for the machine's speed. A change within the noise of both runs means
- * nothing.
+ * measured, and its requests per second adjusted for the machine's speed. A change within the noise of both runs is
+ * insignificant.
  */
 export function comparison(now: Saved, before: Saved): string {
   const slower = (work: keyof Speed) =>

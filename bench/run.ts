@@ -380,7 +380,7 @@ async function measureSubscribers(prepared: Prepared, timing: Timing): Promise<F
 
 /**
  * Adds a few quotes and orders and analyzes the database, because the plans that Postgres makes for empty tables are
- * bad for any others. In a real installation, autovacuum analyzes the tables within a minute of the first rows.
+ * bad for filled ones. In a real installation, autovacuum analyzes the tables within a minute of the first rows.
  */
 async function warmTables(prepared: Prepared, gateway: Server, writes: Writes, timing: Timing): Promise<void> {
   const brief = { warmUpMs: 0, measureMs: timing.warmUpMs };
@@ -407,7 +407,7 @@ async function comparePayments(prepared: Prepared, timing: Timing, add: (row: Ro
     startPostGraphile(prepared.url),
     startByHand(prepared.url, { transfer: writes.peer.sql, execute: writes.peer.executeSql }),
   ]);
-  // A quote can be executed only once: each contestant gets only a third of the quotes, and has little time to warm up.
+  // A quote can be executed only once, so each contestant gets only a third of the quotes and a short warm-up.
   const { collected } = await measure(
     fromGateway(served, { bodies: writes.createQuote, collect: quoteId, ...load }),
     timing,
@@ -467,7 +467,7 @@ async function comparePayments(prepared: Prepared, timing: Timing, add: (row: Ro
 
 /**
  * Measures what a policy adds to a transfer, between customers with and without one. No worker runs, so the figures
- * exclude settlement, to which policies add nothing.
+ * exclude settlement, which policies do not affect.
  */
 async function measurePolicies(prepared: Prepared, timing: Timing): Promise<Fact> {
   const { transferMany, customerIds } = await writesOf(prepared);
@@ -535,7 +535,7 @@ async function measureRest(gateway: Server, writes: Writes, timing: Timing, add:
   });
 }
 
-/** Sends twice the load that the service can sustain, whether or not earlier requests are answered. */
+/** Sends twice the load that the service can sustain, without waiting for earlier responses. */
 async function measureOverload(prepared: Prepared, gateway: Server, timing: Timing): Promise<Fact[]> {
   const list = (await readCases(prepared))[1];
   if (!list) return [];

@@ -11,7 +11,7 @@ const text = JSON.stringify(
   Array.from({ length: 2_000 }, (_, at) => ({ id: at, name: `payment ${at}`, amount: at * 7 })),
 );
 
-/** Parses, writes and hashes the same text repeatedly, which is what a gateway does most. */
+/** Parses, serializes and hashes the same JSON repeatedly, because that is most of what a gateway does. */
 function workInNode(): void {
   for (let turn = 0; turn < 40; turn++)
     createHash('sha256')
@@ -22,7 +22,7 @@ function workInNode(): void {
 const workInPostgres = `select count(*), sum(hashtextextended(n::text, 0) % 1000) from generate_series(1, 200000) n group by n % 7`;
 
 /**
- * Measures the speed of the machine: rented machines differ by a factor of three, and their speed changes within an
+ * Measures the machine's speed, because rented machines differ by a factor of three and change their speed within an
  * hour. Takes the median of nine runs of each piece of work.
  */
 export async function measureSpeed(url: string): Promise<Speed> {

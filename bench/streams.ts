@@ -20,7 +20,7 @@ const idle = [
 ] as const;
 
 /**
- * The number of clients that reconnect after their instance has crashed, of the processes that they run in, and of the
+ * The numbers of clients that reconnect after their instance crashes, of processes that run these clients, and of
  * customers that they follow. Each client has missed one payment.
  */
 const returning = { clients: 10_000, processes: 2, customers: 300 } as const;
@@ -297,7 +297,7 @@ async function subscribe(
   const job: SubscriberJob = { url: instance.url, authorization, customerIds, perSocket, sampled };
   child.send(job);
   await answerOf(child);
-  // When the last socket has reported, the last operations are still on their way to the server.
+  // When the last socket has reported, the last operations are still in transit to the server.
   await settled(instance.pid);
   return child;
 }

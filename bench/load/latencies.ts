@@ -5,18 +5,18 @@ export interface Measured {
   readonly p50: number;
   readonly p99: number;
   readonly max: number;
-  /** The number of answers by HTTP status; 0 means no answer. */
+  /** The number of responses by HTTP status; 0 stands for no response. */
   readonly statuses: Readonly<Record<string, number>>;
-  /** The p99 of the answers with status 200 only. */
+  /** The p99 latency of responses with status 200. */
   readonly p99Good: number;
   readonly wrong: number;
   readonly firstWrong: string | undefined;
   readonly collected: readonly string[];
-  /** The requests per second in each turn. */
+  /** Requests per second in each turn. */
   readonly turns: readonly number[];
 }
 
-/** Collects the times of answers. */
+/** Collects response times. */
 export class Latencies {
   readonly collected: string[] = [];
   readonly #all: number[] = [];

@@ -13,15 +13,13 @@ export interface RequestJob {
   readonly connections: number;
   /** Sends each body once and then ends: for requests that succeed only once. */
   readonly once?: boolean;
-  /**
-   * Requests per second, whether or not earlier ones are answered. Without it, each connection waits for its answers.
-   */
+  /** Requests per second, regardless of pending responses. If omitted, each connection waits for its responses. */
   readonly rate?: number;
-  /** Collects the matches of this pattern's first group in the answers. */
+  /** Collects what this pattern's first group matches in the responses. */
   readonly collect?: string;
 }
 
-/** Sends requests: over connections that wait for their answers, or at a fixed rate. */
+/** Sends requests, either over connections that wait for each response or at a fixed rate. */
 loadTool((job: RequestJob) => {
   const target = new URL(job.url);
   const marker = `${process.pid.toString(36)}${Date.now().toString(36)}`;

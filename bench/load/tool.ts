@@ -1,6 +1,6 @@
 import { Latencies, type Measured } from './latencies.ts';
 
-/** The duration of a turn of a load tool. Requests during the warm-up do not count. */
+/** The duration of a load tool's turn. Requests during the warm-up do not count. */
 export interface Turn {
   readonly warmUpMs: number;
   readonly measureMs: number;
@@ -12,11 +12,12 @@ export type Told<Job> = { readonly job: Job } | { readonly turn: Turn } | 'measu
 /** The messages from a load tool: the counted part of a turn has begun or ended, the turn is over, or the results. */
 export type Said = 'begin' | 'end' | 'over' | { readonly measured: Measured };
 
-/** Does the job until `end`, a time of Date.now(), and records results in `latencies` while `counts` returns true. */
+/** Does the job until `end`, in terms of Date.now(), and records results in `latencies` while `counts` returns true. */
 export type Work = (end: number, counts: () => boolean, latencies: Latencies) => Promise<void>;
 
 /**
- * Turns this process into a load tool: a child that runs when its parent says so, so that contestants can alternate.
+ * Turns this process into a load tool: a child process that runs on its parent's command, so that contestants can
+ * alternate.
  */
 export function loadTool<Job>(start: (job: Job) => Work): void {
   const latencies = new Latencies();

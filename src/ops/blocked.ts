@@ -41,7 +41,7 @@ function linesOf({ gid, owner, openSeconds, tables }: PreparedTransaction): stri
   ];
 }
 
-/** Returns the lines about a session and those that wait for it, each once, even if they wait for each other. */
+/** Returns lines about a session and the sessions that wait for it. Each is listed once, even in a deadlock. */
 function branch(session: LockSession, all: readonly LockSession[], depth: number, shown: Set<number>): string[] {
   if (shown.has(session.pid)) return [];
   shown.add(session.pid);
@@ -63,7 +63,7 @@ function wayOut(session: LockSession): string {
     : `To end it: select pg_terminate_backend(${session.pid}). ${endingOf(session)}`;
 }
 
-/** Describes the effect of ending a session. It never harms the ledger, because transactions are atomic. */
+/** Describes the effect of ending a session. This never harms the ledger, because transactions are atomic. */
 function endingOf({ kind, application, statement }: LockSession): string {
   if (kind === 'autovacuum worker') {
     return /to prevent wraparound/.test(statement)

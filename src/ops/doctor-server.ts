@@ -28,7 +28,7 @@ export interface Limits {
   readonly lockSeconds: number;
 }
 
-/** The results of a check: a verdict, one for each finding, or none if it does not apply. */
+/** The result of a check: a single verdict, one verdict per finding, or none if the check does not apply. */
 export type Verdicts = Verdict | readonly Verdict[];
 
 export type Checks<Of> = Readonly<Record<string, (of: Of) => Verdicts | Promise<Verdicts>>>;

@@ -16,7 +16,7 @@ export function addRestored(program: Program): void {
     .action(withDatabase(mark));
 }
 
-/** Finds the connected instances by the end of their connections' names: machine and process (connectionName). */
+/** Finds the connected instances by the machine and process at the end of their connections' names (connectionName). */
 const instancesStatement = statement<{ names: string | null }>(
   'instances_at_work',
   `select string_agg(distinct client, ', ') as names from (select substring(application_name from '\\S+:\\d+$') as client from pg_stat_activity

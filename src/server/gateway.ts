@@ -99,7 +99,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   });
 }
 
-/** Starts an instance, and defers to `started` what stops each part, in reverse order, if a later part cannot start. */
+/** Starts an instance. If a part cannot start, `started` stops the earlier ones in reverse order. */
 async function startParts(options: GatewayOptions, started: AsyncDisposableStack): Promise<Gateway> {
   const { config, log } = options;
   const { serving, working, replicas, close: closeDatabases } = openDatabases(options);
@@ -144,7 +144,7 @@ async function startParts(options: GatewayOptions, started: AsyncDisposableStack
   return { ...instance, url: apis?.http.url, stop: () => stopInOrder({ ...parts, serving: apis }) };
 }
 
-/** Opens the database for requests and, with half as many connections, for background work, which commits wake. */
+/** Opens the database for requests and, with half as many connections, for the background work that commits wake. */
 function openDatabases({ databaseUrl: url, pooler, config, log, pace }: GatewayOptions) {
   const limits = {
     ...(pace?.statementMs !== undefined && { statementMs: pace.statementMs }),

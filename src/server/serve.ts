@@ -115,7 +115,7 @@ export async function startServing(
     }),
     providers: new ProviderWebhooks({
       ...{ ...callers, payments, refusalMs: pace?.webhookRefusalMs },
-      // Provider webhooks are slowed down separately: one with an invalid signature belongs to no platform.
+      // Provider webhooks are slowed down separately, because one with an invalid signature belongs to no platform.
       brake: brakeOf(config, log, callers.now),
     }),
     pages: await openPages({
@@ -166,7 +166,7 @@ function callersOf(
   };
 }
 
-/** Returns the connection limits: fewer in total than the process may open, because it needs some for itself. */
+/** Returns the connection limits. Their total is below what the process may open, because it needs some itself. */
 function connectionLimits({ config, log, pace }: ServingOptions, now: Clock): ConnectionLimits {
   let refused = 0;
   let loggedAt = Number.NEGATIVE_INFINITY;
@@ -214,7 +214,7 @@ function capsOf(config: GatewaySettings) {
 const operationMs = 10_000;
 /** The average request time, in milliseconds, above which the instance counts as overloaded. */
 const slowMs = 200;
-/** How many database connections one platform's requests leave free for other active platforms, if there are any. */
+/** How many database connections a platform's requests leave free for other active platforms, if there are any. */
 const connectionsForOthers = 2;
 /** How long a connection may be idle while the instance stops, in ms. Active clients send a request earlier. */
 const idleMs = 50;

@@ -78,7 +78,7 @@ const addressRanges = parts(',').transform((list, context) => {
   }
 });
 
-/** Declares every setting, with format, default and description. `npm run schema` prints docs/settings.md from it. */
+/** Declares every setting, with format, default and description. `npm run schema` writes docs/settings.md from it. */
 export const settings = {
   NODE_ENV: z
     .enum(['development', 'production', 'test'], { error: 'must be development, production or test' })

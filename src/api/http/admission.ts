@@ -114,7 +114,7 @@ interface WrongForm {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Returns why a body is refused. Forms and plain text are, because any web page can send them. */
+/** Returns why a body is refused. Forms and plain text are refused, because any web page can send them. */
 function wrongFormOf(request: IncomingMessage, { api, takesJson }: Service): WrongForm | undefined {
   const { method, headers } = request;
   if (takesJson && (hasBody(request) || (api === 'GRAPHQL' && (method === 'POST' || method === 'QUERY')))) {

@@ -10,7 +10,7 @@ export const bodyBytes = 100 * 1024;
 export const maxReads = 900;
 export const maxStrangers = 100;
 
-/** How many chunks are joined at a time, because small chunks take far more memory than the bytes they contain. */
+/** How many chunks are joined at a time. Unjoined, small chunks take far more memory than their bytes. */
 const maxChunks = 64;
 
 /** A request's whole body, or why it is missing: it is too long, or reading it was abandoned in favor of others. */
@@ -53,7 +53,7 @@ export function discardRest(response: ServerResponse): void {
   });
 }
 
-/** Ends the connection after the response to a body that is too long, because the rest of the body is on its way. */
+/** Ends the connection after the response to a body that is too long, because more of it is still arriving. */
 function endWithResponse(response: ServerResponse): void {
   response.setHeader('connection', 'close');
   endGently(response.req.socket);

@@ -13,7 +13,7 @@ import type { Tenant } from './turns.ts';
 
 /** The default time limit for looking up credentials, in milliseconds. */
 const lookUpMs = 10_000;
-/** How long a connection's credentials count as valid for limits, in ms. The APIs authenticate every request. */
+/** How long limits treat a connection's credentials as valid, in ms. The APIs still authenticate every request. */
 const knownMs = 1_000;
 
 interface Known {

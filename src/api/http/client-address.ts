@@ -20,7 +20,7 @@ export function addressFinder(trusted: readonly Range[]): AddressOf {
     const hops = trusted.length === 0 ? [] : String(headers['x-forwarded-for'] ?? '').split(',');
     while (hops.length > 0 && isTrusted(client)) {
       const hop = hops.pop()?.trim() ?? '';
-      // A value that is not an address was written by the client: use the closest proxy.
+      // Only the client can have written a value that is not an address, so use the closest proxy's address.
       if (!ipaddr.isValid(hop)) break;
       client = ipaddr.process(hop);
     }

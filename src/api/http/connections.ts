@@ -23,11 +23,11 @@ interface Connection {
   /** The response that carries `Connection: close`, once it has been chosen. */
   last: ServerResponse | undefined;
   upgraded: boolean;
-  /** Ends the wait of a stranger's connection. */
+  /** Stops counting the connection as a stranger's. */
   endStranger: (() => void) | undefined;
 }
 
-/** How long the service waits for the client to close an ended connection, in milliseconds. */
+/** How long the service waits for the client to close a connection that it has ended, in milliseconds. */
 export const lingerMs = 500;
 
 /** Tracks and limits a server's connections, and ends them when the server stops. */
@@ -49,7 +49,7 @@ export class Connections {
       const connection = this.#all.get(socket);
       if (connection) connection.upgraded = true;
     });
-    // Node would close idle connections with the port. `end` does so later, because requests may be on their way.
+    // Node would close idle connections along with the port. `end` does that later, because requests may be in transit.
     server.closeIdleConnections = () => undefined;
   }
 
@@ -139,7 +139,7 @@ export class Connections {
     if (open.size > 0 || last || upgraded || socket.destroyed) return;
     const wait = usedAt + idleMs - performance.now();
     if (wait <= 0) socket.destroySoon();
-    // The event loop runs timers, then reads sockets, then runs setImmediate: so a request that has arrived is seen
+    // The event loop runs timers, then reads sockets, then runs setImmediate, so a request that has arrived is seen
     // first.
     else setTimeout(() => setImmediate(() => this.#endIdle(connection, idleMs)), wait);
   }
@@ -147,10 +147,10 @@ export class Connections {
 
 /** Adds `Connection: close` to a response or, if more requests have arrived on its connection, to the last response. */
 function announceEnd(connection: Connection, response: ServerResponse): void {
-  // Passes all arguments on: one signature cannot express the overloads of writeHead.
+  // Passes all arguments on, because no single signature can express the overloads of writeHead.
   const writeHead = response.writeHead.bind(response) as (...args: unknown[]) => ServerResponse;
   response.writeHead = ((...args: unknown[]) => {
-    // Headers that have been sent cannot announce the end: a later response or the idle limit ends the connection.
+    // Headers that have been sent cannot announce the end, so a later response or the idle limit ends the connection.
     if (!connection.latest?.headersSent) connection.last ??= connection.latest;
     if (connection.last === response && !response.headersSent) {
       response.setHeader('Connection', 'close');

@@ -89,8 +89,8 @@ export function protectResponse(response: ServerResponse): void {
 }
 
 /**
- * Returns whether a request names this machine in its Host header. A foreign page can make its own host name resolve to
- * this machine (DNS rebinding). It then has the same origin as the service, but its requests carry that host name.
+ * Returns whether a request names this machine in its Host header. A page from another site can make its host name
+ * resolve to this machine (DNS rebinding). It then has the service's origin, but its requests carry that host name.
  */
 export function namesThisMachine({ headers: { host = '' } }: IncomingMessage): boolean {
   return isThisMachine(URL.canParse(`http://${host}`) ? new URL(`http://${host}`).hostname : '');

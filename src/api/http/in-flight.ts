@@ -86,7 +86,7 @@ class AdmittedRequest implements RequestSlot {
     if (response.closed) this.#close();
   }
 
-  /** Waits for its turn among its tenant's requests; undefined if not needed. Waiting does not count as processing. */
+  /** Waits for the request's turn; undefined if it need not wait. Waiting does not count as processing. */
   turn(): Promise<void> | undefined {
     const begin = () => {
       if (this.#isFinished) this.#shared.turns.end(this.#tenant);

@@ -3,7 +3,7 @@ import type { Server } from 'node:http';
 import net, { type AddressInfo, type ListenOptions } from 'node:net';
 import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
 
-/** The number of sockets that listen on the address: each accepts one connection per turn of the event loop. */
+/** The number of sockets that listen on the address. Each accepts one connection per turn of the event loop. */
 const sockets = process.platform === 'linux' ? 8 : 1;
 /** The maximum number of connections waiting to be accepted by each socket. The system may allow fewer. */
 const backlog = 1024;
@@ -48,7 +48,7 @@ async function listenOnAll(server: Server, host: string, port: number) {
   return { port: actualPort, close: () => closePort(server, [server, ...others]) };
 }
 
-/** How long `closePort` waits for a quiet turn of the event loop, and the longest such turn, in milliseconds. */
+/** How long `closePort` waits for a quiet turn of the event loop, and how long such a turn can be, in ms. */
 const closingMs = { max: 100, quiet: 0.5 } as const;
 
 /**
@@ -77,9 +77,9 @@ async function closePort(server: Server, listeners: readonly net.Server[]): Prom
 const lockMs = { retry: 10, max: 5_000 } as const;
 
 /**
- * Locks a port for one process at a time: if several processes started simultaneously, none would be listening yet when
- * the others check the port. The lock is an abstract Unix socket, which the system frees when its process ends. Its
- * name omits the host, because different hosts can be, or include, the same address.
+ * Locks a port for one process at a time, because if several processes started simultaneously, none would be listening
+ * yet when the others checked the port. The lock is an abstract Unix socket, which the system frees when its process
+ * ends. Its name omits the host, because different hosts can be, or include, the same address.
  * @throws Error EADDRINUSE if the lock is not free in time
  */
 async function lockPort(port: number, deadline: number): Promise<net.Server> {

@@ -18,7 +18,7 @@ const addressForm = /^\/rails\/([^/]{1,100})\/webhooks$/;
 /** How many senders of valid signatures are remembered, and for how many milliseconds. */
 const proven = { max: 10_000, ttlMs: 3_600_000 } as const;
 
-/** How long each refusal takes, in ms: longer than finding the reason, so that its timing reveals nothing. */
+/** How long each refusal takes, in ms: longer than it takes to find the reason, so that the timing reveals nothing. */
 const defaultRefusalMs = 100;
 
 interface ProviderWebhookOptions extends Pick<CallerOptions, 'pace' | 'addressOf'> {
@@ -77,7 +77,7 @@ export class ProviderWebhooks {
 
   async #receive(request: IncomingMessage, path: string, body: Buffer) {
     const { payments, brake, addressOf } = this.#options;
-    // Unlike decodeURIComponent, this accepts any text.
+    // Unlike decodeURIComponent, this accepts any string.
     const platformId = querystring.unescape(addressForm.exec(path)?.[1] ?? '');
     const sender = `${addressOf(request)} ${platformId}`;
     const attempt = this.#proven.has(sender) ? undefined : brake.begin(addressOf(request));

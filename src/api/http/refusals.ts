@@ -40,7 +40,7 @@ export function errorBody(
   return { status, code: extensions.code, message, details: { reason: message } };
 }
 
-/** Responds to a request that was not processed: the client may send it again. */
+/** Responds to a request that was not processed, which the client may therefore send again. */
 export function refuse(response: ServerResponse, api: Api, refusal: EarlyRefusal): void {
   const { message } = refusal;
   const [status, code] = refusal instanceof RateLimited ? [429, 'RATE_LIMITED'] : [503, 'SERVICE_UNAVAILABLE'];

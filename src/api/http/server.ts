@@ -130,7 +130,7 @@ export async function startHttpServer(options: HttpOptions) {
   };
 }
 
-/** An alias for /graphql, which event stream libraries expect. */
+/** An alias of /graphql. Event stream libraries expect this path. */
 const streamPath = '/graphql/stream';
 const graphqlPaths: ReadonlySet<string> = new Set(['/graphql', streamPath]);
 
@@ -230,7 +230,7 @@ async function serveReadiness({ readiness }: HttpOptions, response: ServerRespon
 }
 
 interface RequestLogOptions {
-  /** The log that gets a line about each request when its response ends; undefined to log none. */
+  /** The log for a line about each request, written when its response ends; undefined to log none. */
   readonly log: Logger | undefined;
   readonly addressOf: AddressOf;
 }

@@ -30,7 +30,7 @@ export class Turns {
   readonly #atWork = new Map<string, AtWork>();
   /** Expensive work, in progress and waiting, by platform. */
   readonly #atExpensiveWork = new Map<string, AtWork>();
-  /** Work that was waiting and whose turn has come. */
+  /** Waiting work whose turn has come. */
   readonly #beginning: (() => void)[] = [];
   #lastPlatform: string | undefined;
   #lastAt = Number.NEGATIVE_INFINITY;
@@ -42,14 +42,14 @@ export class Turns {
     this.#mostAlone = mostAlone;
   }
 
-  /** Waits for a turn of the platform, for one of several operations on a connection or for a message of a stream. */
+  /** Waits for the platform's turn to run one of several operations on a connection or to send a stream's message. */
   async takeTurn(platformId: string): Promise<WorkTurn> {
     const tenant = { key: platformId, isPlatform: true };
     await this.begin(tenant);
     return new Turn(this, tenant);
   }
 
-  /** Begins the work on a request; `end` must follow. Returns the wait for its turn, if there is one. */
+  /** Begins the work on a request; `end` must follow. Returns a promise of its turn if it must wait. */
   begin(tenant: Tenant): Promise<void> | undefined {
     this.#note(tenant);
     return this.#beginIn(this.#atWork, tenant.key, this.#mostOf(tenant));
@@ -57,7 +57,7 @@ export class Turns {
 
   /**
    * Begins expensive work within a request's turn: a statement that occupies one of the database's cores.
-   * `endExpensive` must follow. Returns the wait for it, if there is one.
+   * `endExpensive` must follow. Returns a promise as `begin` does.
    */
   beginExpensive(platformId: string): Promise<void> | undefined {
     return this.#beginIn(this.#atExpensiveWork, platformId, this.#mostExpensive());

@@ -28,13 +28,13 @@ const types: Readonly<Record<string, string>> = {
 export type Assets = Awaited<ReturnType<typeof openAssets>>;
 
 /**
- * Reads the assets that the installation has built for the enabled pages (none if no page is enabled), to serve them.
- * Each was compressed during installation, and is sent in that form.
+ * Loads the assets that the installation has built for the enabled pages (none if no page is enabled). They were
+ * compressed during installation and are served in that form.
  */
 export async function openAssets(shown: readonly string[]) {
   const text = await readFile(path.join(bundleFolder, 'bundle.json'), 'utf8').catch(() => '{"pages":{}}');
   const { pages }: Bundle = JSON.parse(text);
-  /** The contents of files that were requested before, by name: a request then needs no disk read. */
+  /** The contents of files that were requested before, by name, so that later requests need no disk read. */
   const contents = new Map<string, Promise<Buffer> | undefined>();
   for (const page of shown) for (const name of pages[page]?.files ?? []) contents.set(name, undefined);
   return {

@@ -6,8 +6,8 @@ import { gzip } from 'node:zlib';
 import type { Metafile } from 'esbuild';
 import { assetPath, type Bundle, bundleFolder } from './assets.ts';
 
-// `npm run pages`, run by the installation: bundles the scripts of the pages, and compresses them once. Does nothing if
-// the sources have not changed.
+// `npm run pages`, run by the installation: bundles and compresses the pages' scripts. Does nothing if the sources have
+// not changed.
 
 const root = path.resolve(import.meta.dirname, '../../..');
 
@@ -32,7 +32,7 @@ async function hashOfSources(): Promise<string> {
     for await (const file of glob(source, { cwd: root, withFileTypes: true })) {
       if (file.isFile()) names.push(path.join(file.parentPath, file.name));
     }
-    // A folder that has moved would otherwise go unnoticed, and so would changes in it.
+    // Otherwise a moved folder would go unnoticed, and so would changes in it.
     if (names.length === before) throw new Error(`no sources of the pages are found at ${source}`);
   }
   for (const name of names.sort()) hash.update(path.relative(root, name)).update(await readFile(name));
@@ -66,7 +66,7 @@ async function bundle(inputs: string, folder: string): Promise<Bundle> {
     const [file, output] =
       made.find(([file]) => path.basename(file).startsWith(`${name}-`) && file.endsWith('.js')) ?? [];
     if (file === undefined || !output?.entryPoint) throw new Error(`${name} was not built`);
-    // Styles of parts that are loaded later are already in those of their page.
+    // A page's styles already include those of the parts that it loads later.
     const { cssBundle } = output;
     const loaded = [...loadedBy(metafile, [file, ...(cssBundle === undefined ? [] : [cssBundle])])];
     return [
@@ -86,7 +86,7 @@ async function bundle(inputs: string, folder: string): Promise<Bundle> {
   return { inputs, pages: Object.fromEntries(pages) };
 }
 
-/** Returns files and everything they load: at once, later, or from their styles. */
+/** Returns the files and everything that they load: immediately, later, or from their styles. */
 function loadedBy(
   { outputs }: Pick<Metafile, 'outputs'>,
   files: readonly string[],
@@ -100,7 +100,7 @@ function loadedBy(
   return known;
 }
 
-/** Returns whether the packages of pages are installed: they are optional, and production images leave them out. */
+/** Returns whether the pages' packages are installed. They are optional, and production images omit them. */
 function hasPackages(): boolean {
   try {
     import.meta.resolve('esbuild');
@@ -115,7 +115,7 @@ const present = await readFile(path.join(bundleFolder, 'bundle.json'), 'utf8').c
 if (!hasPackages()) {
   console.log('The packages of the lab and the REST console are not installed: the service starts without them.');
 } else if ((JSON.parse(present) as Partial<Bundle>).inputs !== inputs) {
-  // Built beside the current output, so that a concurrent start finds one or the other.
+  // Built next to the current output, so that a service starting meanwhile finds the old or the new one.
   const folder = `${bundleFolder}-${process.pid}`;
   await mkdir(folder, { recursive: true });
   await writeFile(path.join(folder, 'bundle.json'), JSON.stringify(await bundle(inputs, folder)));

@@ -18,7 +18,7 @@ const documented = [
 
 export type Docs = Awaited<ReturnType<typeof openDocs>>;
 
-/** The pages by audience, in reading order, each with what it answers. Pages not listed come last. */
+/** The pages by audience, in reading order, each with a summary. Pages not listed come last. */
 const readers: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'Try it': {
     'README.md': 'what the service is, how to start it, and which API to choose',
@@ -82,7 +82,7 @@ const readers: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 
 const abouts = new Map(Object.values(readers).flatMap((pages) => Object.entries(pages)));
 
-/** How far the pages for other readers than users of the APIs come behind in a search. */
+/** How many points pages lose in a search if they are not for users of the APIs. */
 const handicaps: Readonly<Record<string, number>> = {
   ...{ 'Operate the service': 40, 'Connect a bank or a provider': 40, 'Change the code': 400 },
 };
@@ -95,7 +95,7 @@ const handicapOf = new Map(
 const isPicture = (file: string) => file.endsWith('.png');
 const isPage = (file: string) => file.endsWith('.md');
 
-/** Reads the files of the documentation. */
+/** Reads the documentation's files. */
 export async function openDocs() {
   const files = new Map<string, Buffer>();
   for await (const file of glob(documented, { cwd: root, withFileTypes: true })) {
@@ -142,7 +142,7 @@ const groupsOf = (pages: readonly string[]): Groups => [
   ['Other pages', pages.filter((file) => !abouts.has(file))],
 ];
 
-/** Goes to the search when / is pressed outside a field. */
+/** Moves the focus to the search field when / is pressed outside an input. */
 const searchKey = `addEventListener('keydown', (event) => {
   if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey || event.target.closest('input')) return;
   event.preventDefault();
@@ -151,7 +151,7 @@ const searchKey = `addEventListener('keydown', (event) => {
   search.select();
 });`;
 
-/** Builds a page that begins with its path (breadcrumbs), which ends with `here`, and the search. */
+/** Builds a page with a header that contains breadcrumbs, ending with `here`, and the search field. */
 const docsPage = (title: string, contents: Html, here?: string, words = ''): Page =>
   plainPage(
     title,
@@ -201,37 +201,37 @@ function foundPage(words: string, found: readonly Found[], titles: Titles): Page
   );
 }
 
-/** The words of a question that almost every section contains. */
+/** Words in questions that almost every section contains. */
 const common = new Set(
   'a an and are at by can do does for from how i if in is it my of on or the to what when with'.split(' '),
 );
 
-/** Words that newcomers use for the words of these pages. */
+/** Words that newcomers use, and the corresponding words in these pages. */
 const synonyms: Readonly<Record<string, string>> = { add: 'create', change: 'update' };
 
-/** Returns patterns of the words to search for: without the common words, unless there are no others. */
+/** Returns patterns for the words to search for. Common words are left out, unless there are no others. */
 function patternsOf(words: string): readonly string[] {
   const all = words.toLowerCase().match(/[^\s?!,;]+/g) ?? [];
   const rare = all.filter((word) => !common.has(word));
   return (rare.length > 0 ? rare : all).slice(0, 10).map((word) => {
     const stems = [word, synonyms[word]].flatMap((one) => one?.replace(ending, '').replaceAll(special, '\\$&') ?? []);
-    // Only at the beginning of a word: a text about upstreams is not about streams.
+    // Matches only at the beginning of a word: a section about upstreams is not about streams.
     return `(?<![\\p{L}\\p{N}])(?:${stems.join('|')})(?:${endings})?`;
   });
 }
 
-/** What differs between the forms of a word: "retries", "retried" and "retrying" are the word "retry". */
+/** Endings that distinguish the forms of a word: "retries", "retried" and "retrying" are the word "retry". */
 const endings = 'ies?|ied|ying|es|s|ed|ing|y|e';
 const ending = new RegExp(`(?<=[a-z]{3})(?:${endings})$`);
 const special = /[\\^$.*+?()[\]{}|]/g;
 
 function marked(excerpt: string, words: string) {
-  // Every second part is one of the words.
+  // The pattern has a capturing group, so every second part is a match.
   const parts = excerpt.split(new RegExp(`(${patternsOf(words).join('|')})`, 'iu'));
   return parts.map((part, index) => (index % 2 ? html`<mark>${part}</mark>` : part));
 }
 
-/** Lists the pages for programs, in the form of llms.txt. Each is Markdown for clients that do not request HTML. */
+/** Lists the pages for programs, in the llms.txt format. Each is Markdown for clients that do not request HTML. */
 function listText(groups: Groups, titles: Titles): string {
   const lists = groups.map(
     ([reader, pages]) =>
@@ -248,7 +248,7 @@ function titleOf(text: string, file: string): string {
 /** A section of a page that contains all words of a search except the common ones. */
 interface Found extends Section {
   readonly file: string;
-  /** The text around the first of the words. */
+  /** The text around the first match. */
   readonly excerpt: string;
 }
 
@@ -257,7 +257,7 @@ const mostFound = 20;
 /**
  * Finds the sections of pages (Markdown by path) that contain these words, some of them possibly in the page's title.
  * Sections with the words in their headings come first, the rarest word counting most, then those of pages for users.
- * Pages for contributors come last in any case.
+ * Pages for contributors always come last.
  */
 function search(pages: ReadonlyMap<string, string>, words: string): readonly Found[] {
   const patterns = patternsOf(words).map((pattern) => new RegExp(pattern, 'giu'));
@@ -311,7 +311,7 @@ interface Section {
 
 /**
  * Renders Markdown without embedded HTML: tags are shown as text. A link to a file that is not shown, such as a source
- * file, is shown as its text. Returns the HTML, and the page's sections: its second-level headings.
+ * file, becomes plain text. Returns the HTML, and the page's sections: its second-level headings.
  * @param file its path in the repository
  * @param known the files that are shown
  */
@@ -330,14 +330,14 @@ function renderMarkdown(text: string, file: string, known: ReadonlyMap<string, u
       }
       // Tables and drawings that are wider than a phone scroll on their own, and can be reached with the keyboard.
       if (token.type === 'table_open') token.attrSet('tabindex', '0');
-      // A header cell without text is not a header.
+      // An empty header cell is not a header.
       if (token.type === 'th_open' && content?.content === '' && close) token.tag = close.tag = 'td';
       // The content security policy forbids the style attribute of an aligned column.
       const [, alignment] = /^text-align:(\w+)$/.exec(String(token.attrGet('style') ?? '')) ?? [];
       if (alignment) token.attrs = [['class', alignment]];
     }
   });
-  // Lines of code wrap, those of a drawing do not. A drawing has box characters, or columns.
+  // Lines of code wrap, but lines of a drawing do not. A drawing contains box characters or columns.
   for (const name of ['fence', 'code_block'] as const) {
     const render = rules[name];
     rules[name] = (...given) => {
@@ -352,7 +352,7 @@ function renderMarkdown(text: string, file: string, known: ReadonlyMap<string, u
   rules.text = breakable(/(?<=\w[_/])(?=[\w{])/g);
   const code = breakable(/(?<=\w[_./:-])(?=[\w{])|(?<=[a-z])(?=[A-Z])/g);
   rules.code_inline = (tokens, index) => `<code>${code(tokens, index)}</code>`;
-  // For each open link, whether it is shown as a link.
+  // For each link that is still open, whether it is rendered as a link.
   const leads: boolean[] = [];
   rules.link_open = (tokens, index, options, _env, renderer) => {
     const [address = ''] = String(tokens[index]?.attrGet('href') ?? '').split('#');

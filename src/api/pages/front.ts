@@ -9,7 +9,7 @@ export const consolePath = `${restPath}/docs`;
 
 /** A link from the front page to something that runs here. */
 interface Link {
-  /** Its name for programs. */
+  /** The link's name in the JSON form of the page. */
   readonly key: string;
   readonly path: string;
   readonly name: string;
@@ -39,7 +39,7 @@ export function frontLinks({ sandbox, lab, documents, metricsUrl }: Shown): read
   ];
 }
 
-/** The statuses of payments, in the order of a payment's life. */
+/** The statuses of payments, in the order in which a payment may reach them. */
 const statuses = ['CREATED', 'PENDING', 'PROCESSING', 'COMPLETED', 'REFUNDED', 'FAILED', 'REJECTED', 'EXPIRED'];
 
 /** Builds the front page: what runs here (on this port), how to sign in, and where to go. */
@@ -68,7 +68,7 @@ ${credentials(shown, port)}
   return plainPage('Payments', contents, shown.sandbox && { assets, settings: { sandbox: shown.sandbox.credentials } });
 }
 
-/** The sandbox's payments by status and those that are moving, both filled in by the page's script. */
+/** The number of the sandbox's payments by status and the latest changes, both filled in by the page's script. */
 function sandboxNow({ sandbox }: Shown) {
   if (!sandbox) return '';
   return html`<section aria-labelledby="now">
@@ -80,7 +80,7 @@ function sandboxNow({ sandbox }: Shown) {
 </section>`;
 }
 
-/** What a reader builds, and where to start: pages of the documentation by name. */
+/** Where to start, depending on what a reader builds: documentation pages by name. */
 const starts: Readonly<Record<string, readonly [about: string, pages: Readonly<Record<string, string>>]>> = {
   Frontend: [
     'A web app that shows payments as they move.',

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { html, raw } from 'hono/html';
 import type { Assets, PageFiles } from './assets.ts';
 
-/** A part of a page, with its texts escaped. */
+/** A fragment of a page, with its values escaped. */
 export type Html = ReturnType<typeof html>;
 
 export interface Page {
@@ -13,10 +13,10 @@ export interface Page {
   readonly policy: string;
 }
 
-/** The script of a page that is readable without it: the front page's, with its settings, or a text. */
+/** The script of a page that is also readable without it: the front page's script with its settings, or source code. */
 type Script = { readonly assets: Assets; readonly settings: object } | string;
 
-/** Builds a page from its contents and the common style. It loads only its own pictures and the front page's script. */
+/** Builds a page from its contents and the common style. It loads only its pictures and the front page's script. */
 export function plainPage(title: string, contents: Html, script: Script = ''): Page {
   const files = typeof script === 'object' && script.assets.of('front');
   const written = typeof script === 'string' && script !== '';
@@ -61,7 +61,7 @@ interface Bundled {
   readonly title: string;
   readonly settings?: object;
   readonly before?: Html;
-  /** The alternative for browsers without scripts, or if there is no bundle. */
+  /** What to show in browsers without scripts, or if there is no bundle. */
   readonly otherwise?: Html;
 }
 
@@ -104,12 +104,12 @@ const scriptPolicy = (name: Bundled['name']) =>
     "frame-ancestors 'none'",
   ].join('; ');
 
-/** An address of the service, in an attribute or in the settings of a script. Quotation marks in texts are escaped. */
+/** Matches the service's addresses in attributes and script settings, but not in text, where quotes are escaped. */
 const ownAddress = /( (?:href|src|action)=|"\w+":)"\/(?!\/)/g;
 
 /**
- * Sends a page, and returns true. Its addresses become relative to its path, so that it also works behind a proxy that
- * serves it under a prefix.
+ * Sends a page, and returns true. Makes the page's addresses relative to its path, so that it also works behind a proxy
+ * that adds a prefix.
  */
 export async function sendPage(response: ServerResponse, status: number, { html, policy }: Page): Promise<true> {
   const [path = '/'] = (response.req.url ?? '/').split('?', 1);
@@ -146,7 +146,7 @@ export interface Shown {
 
 export interface SandboxPlatform {
   readonly credentials: { readonly clientId: string; readonly secret: string };
-  /** Finds a customer who can pay now. Others may have spent the money of the last one, or deleted its accounts. */
+  /** Finds a customer who can pay now. An earlier customer's money or accounts may be gone by then. */
   readonly payer: () => Promise<SandboxPayer>;
 }
 

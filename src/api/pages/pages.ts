@@ -20,7 +20,7 @@ function notFoundPage(path: string, shown: Shown): Page {
 
 const labFiles = ['lab', 'editor.worker', 'json.worker', 'graphql.worker'] as const;
 
-/** Builds the page of the lab. In the sandbox, its settings contain credentials and a funded account. */
+/** Builds the lab's page. In the sandbox, its settings contain credentials and a funded account. */
 async function labPage(assets: Assets, { sandbox, documents }: Shown): Promise<Page> {
   const worker = (name: string) => assets.of(`${name}.worker`)?.scripts[0];
   const settings = {
@@ -62,7 +62,7 @@ export async function openPages(shown: Shown) {
     ...(shown.sandbox ? ['wallet', 'front'] : []),
     ...(shown.documents ? ['console'] : []),
   ]);
-  // Built at the first request for a page, since most processes never get one.
+  // Built on the first request for a page, because most processes never get one.
   let docs: Promise<Docs> | undefined;
   const bundled: Readonly<Record<string, (() => Page | Promise<Page>) | false>> = {
     '/lab': shown.lab && (() => labPage(assets, shown)),
@@ -70,7 +70,7 @@ export async function openPages(shown: Shown) {
     [consolePath]: shown.documents && (() => consolePage(assets, shown)),
   };
   return {
-    /** Responds to a GET or HEAD of a page, or of a file that one loads. Returns whether there is one at this path. */
+    /** Responds to a GET or HEAD request for a page or for a file that a page loads. Returns false for other paths. */
     async answer(response: ServerResponse, path: string): Promise<boolean> {
       const { req: request } = response;
       if (path === '/') return answerFront(response, assets, shown);
@@ -98,14 +98,14 @@ export async function openPages(shown: Shown) {
       await answerWalletToken(response, shown.sandbox);
       return true;
     },
-    /** Responds to a browser's request that nothing has handled, with a page. Returns false for other clients. */
+    /** Responds with a page to a browser's request that nothing else handled. Returns false for other clients. */
     async answerWrongPath(response: ServerResponse, path: string): Promise<boolean> {
       return wantsPage(response.req) && sendPage(response, 404, notFoundPage(path, shown));
     },
   };
 }
 
-/** Redirects from a path to another, relative to it, so that it also works behind a proxy that adds a prefix. */
+/** Redirects from one path to another with a relative URL, which also works behind a proxy that adds a prefix. */
 function redirect(response: ServerResponse, from: string, to: string): true {
   const { search } = new URL(response.req.url ?? '/', 'http://localhost');
   const upwards = '../'.repeat(from.split('/').length - 2);
@@ -129,8 +129,8 @@ function wantsPage({ headers: { accept } }: IncomingMessage): boolean {
 const listPath = '/llms.txt';
 
 /**
- * Responds with a page of the documentation: as HTML for browsers, as Markdown for programs. The sandbox's usual address
- * in it becomes the one at which the sandbox listens.
+ * Responds with a page of the documentation: as HTML for browsers, as Markdown for programs. Replaces the sandbox's
+ * usual address in it with the one at which the sandbox listens.
  */
 async function answerDocs(response: ServerResponse, docs: Docs, path: string, { sandbox }: Shown): Promise<boolean> {
   const { localPort } = response.req.socket;

@@ -63,7 +63,7 @@ export function restDocument(app: RestApp) {
       tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
     }),
   );
-  // The version is part of the base URL: the paths do not contain it (specification 9).
+  // The version is part of the base URL, so the paths do not contain it (specification 9).
   const paths = Object.entries(document.paths ?? {}).map(
     ([path, item]) => [path.slice(restPrefix.length), item] as const,
   );
@@ -72,8 +72,8 @@ export function restDocument(app: RestApp) {
 }
 
 /**
- * Writes references in the form that OpenAPI 3.1 allows, with the description and null next to the reference, because
- * code generators would turn an `allOf` into `A & unknown`.
+ * Writes references with the description and null next to them, as OpenAPI 3.1 allows, because code generators would
+ * turn an `allOf` into `A & unknown`.
  */
 function plain<Part>(part: Part): Part {
   if (typeof part !== 'object' || part === null) return part;
@@ -85,7 +85,7 @@ function plain<Part>(part: Part): Part {
   if (allOf?.length === 2 && reference?.$ref && more) {
     const { type, ...beside } = more;
     const own = { ...rest, ...beside };
-    // The referenced type (or null), merged with any keywords beside the reference.
+    // The referenced type (or null), merged with any keywords next to the reference.
     return (Array.isArray(type) ? { anyOf: [reference, { type: 'null' }], ...own } : { ...reference, ...own }) as Part;
   }
   return Object.fromEntries(Object.entries(part).map(([name, value]) => [name, plain(value)])) as Part;
@@ -128,7 +128,7 @@ const webhooks = {
   ACCOUNT_STATUS: {
     name: 'AccountStatusNotification',
     summary: 'A balance has changed',
-    description: 'Sent when money was credited to an internal account or debited from it.',
+    description: 'Sent when money is credited to or debited from an internal account.',
     fields: {
       accountId: id('InternalAccount', 'The account whose balance changed.'),
       oldBalance: AmountSchema.optional(),

@@ -252,7 +252,7 @@ const replayHeader = {
   'Idempotency-Replayed': z
     .literal('true')
     .optional()
-    .describe('Present if this response repeats the response to the first request with the idempotency key.'),
+    .describe('Present if this is a replay of the response to the first request with the idempotency key.'),
 };
 
 const reasons: Readonly<Record<number, string>> = {

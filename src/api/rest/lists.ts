@@ -202,7 +202,7 @@ type ListQuery = z.output<z.ZodObject<typeof pageParameters>> & Partial<z.output
 type PageQuery<Where> = ReturnType<typeof pageQuery<Where, unknown>>;
 
 interface ListOf<Filter, Where, Row, Item> {
-  /** The list's name in cursors, which the GraphQL list with this name accepts, too. */
+  /** The list's name in cursors. The GraphQL list with this name accepts the same cursors. */
   readonly name: string;
   readonly where: (viewer: Viewer, filter: Filter) => Where | Promise<Where>;
   readonly rows: (page: PageQuery<Where>) => Promise<Row[]>;

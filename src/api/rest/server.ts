@@ -103,8 +103,8 @@ export function createRestServer(options: RestOptions) {
   internalAccountEndpoints(app, payments);
   externalAccountEndpoints(app, payments);
   statementEndpoints(app, payments);
-  // Refuse the other methods of these paths here: otherwise DELETE /customers/external-accounts would be handled as the
-  // deletion of a customer with that id.
+  // Refuse the other methods of these paths here, because otherwise DELETE /customers/external-accounts would be
+  // handled as the deletion of a customer with that id.
   refuseOtherMethods(app);
   customerEndpoints(app, payments);
   quoteEndpoints(app, payments);

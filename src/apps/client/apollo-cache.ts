@@ -2,7 +2,7 @@ import type { TypePolicies, TypePolicy } from '@apollo/client';
 import { relayStylePagination } from '@apollo/client/utilities';
 import { connections, embedded, possibleTypes } from './generated/schema-facts.ts';
 
-/** Joins the pages of a list. It is named by its distinguishing arguments and its end, or by its `@connection`. */
+/** Joins a list's pages. Lists are identified by `@connection`, or by their arguments and the end to read from. */
 const listOf = (names: readonly string[]) =>
   relayStylePagination((args, { fieldName, field }) => {
     const connection = field?.directives?.find(({ name }) => name.value === 'connection');
@@ -15,11 +15,11 @@ const listOf = (names: readonly string[]) =>
 function policies(): TypePolicies {
   const made: Record<string, TypePolicy> = {
     Currency: { keyFields: ['code'] },
-    // A token has one viewer: queries for different fields of it are merged.
+    // There is one viewer per token, so the fields of different queries are merged.
     Viewer: { keyFields: [] },
   };
-  // Objects without an identity are replaced as a whole: merging two responses could combine the digits of one with the
-  // text of the other.
+  // Objects without an identity are replaced as a whole, because a merge could combine the digits of one amount with
+  // the formatted text of another.
   for (const name of embedded) if (name !== 'Viewer') made[name] = { keyFields: false, merge: false };
   for (const [type, fields] of Object.entries(connections)) {
     const policy = Object.entries(fields).map(([field, names]) => [field, listOf(names)] as const);

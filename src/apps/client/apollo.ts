@@ -26,7 +26,7 @@ export function newestVersions(): ApolloLink.RequestHandler {
 class Versions {
   readonly #highest = new Map<string, number>();
 
-  /** Records all objects with `id` and `version`. Returns how many there are, and how many are older than known. */
+  /** Records all objects with `id` and `version`. Returns how many there are, and how many are outdated. */
   note(data: unknown): { readonly objects: number; readonly older: number } {
     let [objects, older] = [0, 0];
     const visit = (value: unknown): void => {

@@ -2,7 +2,7 @@ import { type Operation, sentAs } from './operation.ts';
 import { advance, type Resuming, type SubscribingClient } from './resume.ts';
 import { abortable, backoff } from './waiting.ts';
 
-/** Stores the cursor of the last message between two runs of an app: localStorage, AsyncStorage, … */
+/** Stores the cursor of the last message between runs of an app: localStorage, AsyncStorage, … */
 export interface CursorStore {
   readonly load: () => Promise<string | null>;
   readonly save: (cursor: string) => Promise<void>;
@@ -21,15 +21,15 @@ export class StreamRefusedError extends Error {
 
 /** The subscription to follow, and the callbacks for its messages. */
 export interface FollowOptions<Result, Variables> {
-  /** A subscription. It needs neither `after` nor `cursor`: cursors are sent beside the document. */
+  /** A subscription. It needs neither `after` nor `cursor`, because cursors are sent alongside the document. */
   readonly document: Operation<Result, Variables>;
-  /** Variables of the subscription. An `after` in them is where the stream begins if `store` has no newer cursor. */
+  /** The variables. If they contain `after`, the stream begins there unless `store` has a newer cursor. */
   readonly variables: Variables;
   /** Receives each message once and in order. After a crash before `save`, a message is repeated: compare `version`. */
   readonly onMessage: (data: Result) => void;
   /**
-   * Reads the current state together with `viewer.feedCursor`, and returns that cursor, where the stream begins. Called
-   * if there is no cursor to resume after, or if it is too old. If omitted, the service decides where to begin.
+   * Reads the current state together with `viewer.feedCursor`, and returns that cursor, at which the stream begins.
+   * Called if there is no cursor to resume after, or if it is too old. If omitted, the service decides where to begin.
    */
   readonly begin?: (signal: AbortSignal) => Promise<string>;
   readonly store?: CursorStore;
@@ -41,7 +41,7 @@ export interface FollowOptions<Result, Variables> {
 export interface Following {
   /** Resolves on completion or `stop`. Rejects with a StreamRefusedError, or with the error of `onMessage`. */
   readonly done: Promise<void>;
-  /** Reconnects at once: call it when the app comes to the foreground or the network is back. */
+  /** Reconnects at once. Call it when the app comes to the foreground or the network comes back. */
   readonly resumeNow: () => void;
   /** Ends the stream. No callback is called afterwards, and no connection stays open. */
   readonly stop: () => void;
@@ -112,7 +112,7 @@ async function run<Result, Variables>(
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof Final) throw error.cause;
-      // There is no network or no token at the moment, or the store fails. `hurry` ends the wait.
+      // There is currently no network or no token, or the store has failed. `hurry` ends the wait.
       if (!hurry.aborted) await backoff(failures, hurry).catch(() => signal.throwIfAborted());
     }
   }
@@ -176,7 +176,7 @@ function attempt(
   return abortable(ended, signal).finally(unsubscribe);
 }
 
-/** Finds the refusal among GraphQL errors in the form in which libraries pass them on. */
+/** Finds the refusal among GraphQL errors, in the forms in which libraries report them. */
 function refusalIn(errors: unknown): StreamRefusedError | undefined {
   const [first] = (Array.isArray(errors) ? errors : []) as { message?: unknown; extensions?: { code?: unknown } }[];
   return first && new StreamRefusedError(String(first.extensions?.code ?? 'UNKNOWN'), String(first.message));

@@ -38,7 +38,7 @@ export function applyChanges<R extends Row>(
     const at = rows.findIndex(({ id }) => id === node.id);
     if (op === 'LEAVE') rows = rows.filter(({ id }) => id !== node.id);
     else if (at >= 0) rows[at] = node;
-    // An entering row is new, or returns after a change of its status. Ids are ordered by time, as the list is.
+    // A row that enters is new, or returns because its status has changed. Ids are ordered by time, like the list.
     else if (op === 'ENTER') rows = insert(rows, node);
   }
   if (rows.length > limit) {

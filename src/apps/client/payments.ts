@@ -37,7 +37,7 @@ export class RequestError extends Error {
   readonly status: number;
   /** The number of seconds after which to retry, if the response states it. */
   readonly retryAfter: number | undefined;
-  /** The data returned beside the errors. */
+  /** The data returned along with the errors. */
   readonly data: unknown;
   /** The service's errors. */
   readonly errors: readonly ResponseError[];
@@ -112,7 +112,7 @@ export function openPayments({ url, token, fetch: send = fetch, ...options }: Pa
         ...followed,
         signal: followed.signal ? AbortSignal.any([control.signal, followed.signal]) : control.signal,
       }),
-      // A dead socket would not answer a request sent over it.
+      // Always reconnects, because a request sent over a dead socket would get no response.
       resumeNow: socket.reconnect,
     }),
     stop() {

@@ -75,7 +75,7 @@ export function useFollow<Result, Variables, Value>(
     const show = (change: Partial<Live<Value>>) => setLive({ ...nothing, value, ...change, of: key });
     const following = payments.follow({
       document,
-      // The key is the text of the variables.
+      // The key is the variables as JSON.
       variables: JSON.parse(key) as Variables,
       onMessage(data) {
         value = gathering.current(value, data);
@@ -99,8 +99,8 @@ export function useFollow<Result, Variables, Value>(
 export type LiveTransaction = FollowTransactionSubscription['transactionUpdates']['transaction'];
 
 /**
- * Follows a transaction: its newest version, until its status is terminal. Follows nothing without an `id`. Amounts are
- * formatted in the locale.
+ * Follows a transaction's newest version until its status is terminal. Follows nothing if `id` is undefined. Amounts
+ * are formatted in the locale.
  */
 export function useTransaction(id: string | undefined, locale = 'en'): Live<LiveTransaction> {
   return useFollow(

@@ -12,7 +12,7 @@ interface Sink {
   next(result: unknown): void;
 }
 
-/** Where a subscription resumes. The object stays the same: a library that sends it again sends the newest cursor. */
+/** Where a subscription resumes. Updated in place, so that a library that resends it sends the newest cursor. */
 export interface Resuming {
   /** The cursor of the last message; null asks for cursors in the messages that follow. */
   after: string | null;
@@ -25,9 +25,9 @@ export function advance(resuming: Resuming, result: unknown): void {
 }
 
 /**
- * Makes a graphql-ws or graphql-sse client resume: each subscription that it repeats after a reconnect continues after
- * its last message, instead of showing the current state again. Pass the client to Apollo's GraphQLWsLink or urql's
- * subscriptionExchange, or use it directly. The documents stay as they are.
+ * Makes a graphql-ws or graphql-sse client resume: after a reconnect, each subscription continues after its last
+ * message instead of showing the current state again. Pass the client to Apollo's GraphQLWsLink or urql's
+ * subscriptionExchange, or use it directly. Documents need no changes.
  */
 export function resumingClient<Client extends SubscribingClient>(client: Client): Client {
   const subscribe = client.subscribe.bind(client) as (request: Request, sink: Sink, ...rest: unknown[]) => () => void;

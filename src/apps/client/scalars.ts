@@ -19,7 +19,7 @@ export const relayScalars: Readonly<Record<string, string>> = Object.fromEntries
 // biome-ignore lint/suspicious/noEmptyInterface: apps add its members by declaration merging
 export interface ParsedScalars {}
 
-/** The text of a scalar. The type carries the name of the scalar, which `Parsed` needs. */
+/** A scalar as a string. The type carries the scalar's name, which `Parsed` needs. */
 export type ScalarText<Scalar extends string> = string & { readonly __scalar?: Scalar };
 
 /** Replaces the type of each scalar in JSON, mostly a string, with the type that the app's cache parses it into. */

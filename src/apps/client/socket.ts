@@ -10,14 +10,14 @@ export type ConnectionState = 'IDLE' | 'CONNECTING' | 'OPEN';
 export interface PaymentsSocket {
   /**
    * A graphql-ws client whose subscriptions resume: for Apollo's GraphQLWsLink, urql's subscriptionExchange and
-   * `follow`. Created when it is first read, which throws if there is no WebSocket class: apps that send only requests
-   * need none.
+   * `follow`. Created on first access, which throws if there is no WebSocket class. Apps that send only requests need
+   * no such class.
    */
   readonly client: Client;
   readonly state: () => ConnectionState;
   /** Calls `changed` on each change of the state. Returns the function that unsubscribes. */
   readonly onState: (changed: () => void) => () => void;
-  /** Drops the connection and reconnects at once: call it when the app is in the foreground or online again. */
+  /** Drops the connection and reconnects at once. Call it when the app is in the foreground or online again. */
   readonly reconnect: () => void;
   readonly dispose: () => void;
 }
@@ -34,7 +34,9 @@ export interface SocketOptions {
   readonly signal: AbortSignal;
 }
 
-/** Creates a socket that is open from the first subscription until the last one ends. Renews tokens in time. */
+/**
+ * Creates a socket that is open from the first subscription until the last one ends. Renews tokens before they expire.
+ */
 export function openSocket(options: SocketOptions): PaymentsSocket {
   const state = new State();
   const life = new Life(options.tokens, options.signal);
@@ -54,7 +56,7 @@ export function openSocket(options: SocketOptions): PaymentsSocket {
     },
     dispose() {
       life.closed();
-      // It rejects if opening the socket has failed, which no longer matters.
+      // `dispose` rejects if the socket failed to open, which no longer matters.
       Promise.resolve(client?.dispose()).catch(() => undefined);
     },
   };
@@ -87,8 +89,8 @@ function connect(
   const address = new URL(url, typeof location === 'undefined' ? undefined : location.href);
   address.protocol = address.protocol.replace('http', 'ws');
   const client: Client = createClient({
-    // Without a token there is nothing to connect with: the socket opens once there is one, and never after everything
-    // was stopped. The library does not catch errors thrown here.
+    // The socket opens once there is a token, and never after everything was stopped. The library does not catch errors
+    // thrown here.
     url: async () => {
       await tokens.ready(signal).catch(() => undefined);
       return signal.aborted ? new Promise<never>(() => undefined) : address.href;
@@ -107,7 +109,7 @@ function connect(
         state.become('OPEN');
         life.renewLater();
       },
-      // A phone that changes networks does not notice that its socket is dead: the missing pong reveals it.
+      // A phone that changes networks does not notice that its socket is dead, but the missing pong reveals it.
       ping: (received) => {
         if (!received) life.awaitPong(() => client.terminate());
       },

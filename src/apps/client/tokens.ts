@@ -7,7 +7,7 @@ export interface ClientToken {
   readonly expiresAt: string | null;
 }
 
-/** Requests a client token from the app's own server. Reject if it returns none: the request is repeated later. */
+/** Requests a client token from the app's own server. Reject if it returns none. The request is then retried later. */
 export type TokenSource = (signal: AbortSignal) => Promise<ClientToken>;
 
 /** The fraction of a token's lifetime that passes before a new token is requested. */
@@ -15,11 +15,11 @@ const usedShare = 0.7;
 
 interface Held {
   readonly token: string;
-  /** The time at which a newer token is due, by the clock of `performance`, in milliseconds. */
+  /** The time at which a newer token is due, by `performance`'s clock, in milliseconds. */
   readonly renewAt: number;
 }
 
-/** Holds the newest client token for all requests and sockets of an app. Sends the app's server one request at a time. */
+/** Holds an app's newest client token for all requests and sockets. Sends the app's server one request at a time. */
 export class Tokens {
   readonly #source: TokenSource;
   #held: Held | undefined;
@@ -48,7 +48,7 @@ export class Tokens {
     }
   }
 
-  /** Drops the current token: the service has refused it. */
+  /** Drops the current token, which the service has refused. */
   forget(): void {
     this.#held = undefined;
   }
@@ -58,7 +58,7 @@ export class Tokens {
     return this.#held ? Math.max(0, this.#held.renewAt - performance.now()) : 0;
   }
 
-  /** Shares one request among all concurrent callers. A caller that stops waiting does not stop the others. */
+  /** Shares one request among all concurrent callers. A caller that stops waiting does not affect the others. */
   async #ask(signal: AbortSignal): Promise<Held> {
     this.#coming ??= this.#fetch().finally(() => {
       this.#coming = undefined;
@@ -81,7 +81,7 @@ function lifeMs({ token, expiresAt }: ClientToken): number {
     const { iat, exp } = JSON.parse(atob(payload)) as { readonly iat?: unknown; readonly exp?: unknown };
     if (typeof iat === 'number' && typeof exp === 'number') return (exp - iat) * 1_000;
   } catch {
-    // It is not a JSON Web Token: only `expiresAt` is used.
+    // The token is not a JSON Web Token, so only `expiresAt` is used.
   }
   return expiresAt === null ? 24 * 3_600_000 : Date.parse(expiresAt) - Date.now();
 }

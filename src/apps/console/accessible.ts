@@ -1,4 +1,4 @@
-/** Shows the path of an operation as text: in Swagger UI it is a link within the button that opens the operation. */
+/** Shows an operation's path as text instead of Swagger UI's link, which is nested in the button for the operation. */
 export const withoutNestedLinks = {
   wrapComponents: {
     DeepLink:
@@ -8,7 +8,7 @@ export const withoutNestedLinks = {
   },
 };
 
-/** The parts of the page other than the main one, each with its role and its name. */
+/** The page's landmarks other than `main`, each with its role and name. */
 const parts = [
   ['.information-container', 'region', 'About'],
   ['.scheme-container', 'region', 'Server and credentials'],
@@ -16,8 +16,8 @@ const parts = [
 ] as const;
 
 /**
- * Adds what Swagger UI lacks for screen readers and the keyboard: the parts of the page, names of its inputs, headings
- * in order, and the focus on the button that opened its dialog when the dialog is closed.
+ * Adds what Swagger UI lacks for screen readers and the keyboard: landmarks, labels for inputs, headings in order, and
+ * the return of the focus to the button that opened a dialog when the dialog is closed.
  */
 export function makeAccessible(root: HTMLElement): void {
   let opener: HTMLElement | null = null;
@@ -34,7 +34,7 @@ export function makeAccessible(root: HTMLElement): void {
     root.querySelector('#servers:not([aria-label])')?.setAttribute('aria-label', 'Server');
     const filter = root.querySelector('.operation-filter-input:not([aria-label])');
     filter?.setAttribute('aria-label', 'Filter');
-    // `searchIn` searches more than tags and paths.
+    // Unlike the built-in search, `searchIn` covers more than tags.
     filter?.setAttribute('placeholder', 'Filter by any words');
     for (const heading of root.querySelectorAll('h3.opblock-tag, .models h4')) heading.ariaLevel = '2';
     if (!opener || root.querySelector('.modal-ux')) return;

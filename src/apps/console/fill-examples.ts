@@ -1,7 +1,7 @@
 /** Where to find a platform's real ids: the OpenAPI document says where they are in the responses to some GETs. */
 interface Guide {
   readonly unique: string;
-  /** The example ids that the sandbox's payer replaces, each with the name of the payer's id. */
+  /** Example ids to replace with ids of the sandbox's payer, each with the name of the payer's id. */
   readonly payer: Readonly<Record<string, string>>;
   readonly ids: readonly {
     readonly find: string;

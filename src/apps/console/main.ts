@@ -24,7 +24,7 @@ const setTheme = () => document.documentElement.classList.toggle('dark-mode', da
 dark.addEventListener('change', setTheme);
 setTheme();
 
-/** Requests JSON from the service, with the sandbox's token if known; undefined on failure, or if the signal ends it. */
+/** Requests JSON from the service, with the sandbox's token if known; undefined on failure or abort. */
 async function get(url: string, signal: AbortSignal | null = null): Promise<unknown> {
   const { credentials } = settings;
   const headers = credentials && { authorization: `Basic ${btoa(`${credentials.clientId}:${credentials.secret}`)}` };
@@ -54,11 +54,11 @@ let lastMethod = '';
 
 const ui = SwaggerUI({
   dom_id: '#console',
-  // An open operation keeps the examples with which it was opened. A slow service does not delay the page for long.
+  // Waits for the ids, but only briefly, because an open operation keeps the examples it was opened with.
   spec: await filled(AbortSignal.timeout(5_000)),
   requestInterceptor: (request: { readonly method: string; credentials?: RequestCredentials }) => {
     lastMethod = request.method;
-    // A browser that may add credentials answers a 401 with a prompt of its own, and does not show the response.
+    // A browser that may add credentials responds to a 401 with its own login prompt, and does not show the response.
     request.credentials = 'omit';
     return request;
   },

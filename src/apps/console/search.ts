@@ -36,10 +36,10 @@ export function searchIn(root: HTMLElement, { paths, webhooks }: SearchedDocumen
     if (!(target instanceof HTMLInputElement) || !target.matches('.operation-filter-input')) return;
     const words = target.value.toLowerCase().split(/\s+/).filter(Boolean);
     const found = all.filter(({ text }) => words.every((word) => text.includes(word)));
-    // No element has the class `none`: without a result, all are hidden.
+    // No element has the class `none`, so if nothing matches, everything is hidden.
     const operations = ['.none', ...found.map(({ operationId }) => `[id$="-${operationId}"]`)].join();
     const groups = ['.none', ...found.flatMap(({ tags }) => tags.map((tag) => `[data-tag="${tag}"]`))].join();
-    // Without a result, the message is directly below the filter.
+    // If nothing matches, the message is directly below the filter.
     const schemas = found.length === 0 ? '.swagger-ui section.models, ' : '';
     style.textContent = `${schemas}.opblock:not(${operations}), .webhooks:not(:has(${operations})), .opblock-tag-section:not(:has(${groups})) { display: none }`;
     status.textContent = found.length === 0 ? 'No operation or webhook contains all of these words.' : '';

@@ -3,7 +3,7 @@ import type { CarriedName } from './step.ts';
 
 interface Carried {
   readonly value: string;
-  /** Its number among all collected values: each tab takes it only once, so that text typed there by a person stays. */
+  /** The order of collection. A tab takes each value only once, so that what the user types is kept. */
   readonly number: number;
 }
 
@@ -26,7 +26,7 @@ export class CarriedValues {
     this.#values.set(name, { value, number: this.#number });
   }
 
-  /** Writes the values that a tab has not yet taken into its variables (text); returns undefined if nothing changes. */
+  /** Writes the values that a tab has not taken yet into its variables (JSON). Returns undefined if nothing changes. */
   fill(tabId: string, variables: string): string | undefined {
     const since = this.#taken.get(tabId) ?? 0;
     this.#taken.set(tabId, this.#number);
@@ -44,7 +44,7 @@ export class CarriedValues {
   }
 }
 
-/** Parses a JSON object; undefined if the text is anything else. */
+/** Parses a JSON object; returns undefined for anything else. */
 export function parseObject(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text);

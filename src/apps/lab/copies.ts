@@ -8,21 +8,21 @@ export interface Sent {
   readonly authorization: string | undefined;
 }
 
-/** An operation in the address of the page. */
+/** An operation in the page's URL. */
 export interface Linked {
   readonly query: string;
   /** JSON, or nothing. */
   readonly variables: string;
 }
 
-/** Writes an address of the lab that opens the operation, without credentials. Its fragment is sent to no server. */
+/** Returns a URL of the lab that opens the operation, without credentials. Its fragment stays in the browser. */
 export function asLink({ url, query, variables }: Sent): string {
   const opened = new URLSearchParams({ query });
   if (Object.keys(variables).length > 0) opened.set('variables', JSON.stringify(variables, null, 2));
   return `${new URL('lab', url)}#${opened}`;
 }
 
-/** Removes the operation from the address, so that a reload continues with the tabs. Returns it. */
+/** Removes the operation from the page's URL, so that a reload continues with the tabs. Returns it. */
 export function takeLinked(): Linked | undefined {
   const parameters = new URLSearchParams(location.hash.slice(1) || location.search);
   const [query, variables] = [parameters.get('query'), parameters.get('variables') ?? ''];

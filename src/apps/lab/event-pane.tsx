@@ -12,7 +12,7 @@ const stateWords: Readonly<Record<FeedState, string>> = {
 
 interface EventPaneProps {
   readonly feed: Feed;
-  /** Called with the event whose details a person wants to see. */
+  /** Called with the event whose details the user wants to see. */
   readonly onPick: (event: FeedEvent) => void;
 }
 

@@ -49,7 +49,7 @@ export class Feed {
   };
   readonly view = (): FeedView => this.#view;
 
-  /** Continues after the newest event shown; at the first call, shows the latest events. */
+  /** Continues after the newest event shown, or shows the latest events if none is shown yet. */
   start(): void {
     if (this.#stop) return;
     const [newest] = this.#view.events;

@@ -8,7 +8,7 @@ const canPay = ({ node: { frozenAt, customer, balance } }: Data) =>
   customer.kycStatus === 'APPROVED' &&
   BigInt(balance?.amount ?? 0) >= 500_00n;
 
-/** A first payment in one request, its history, and then the same in steps. */
+/** A first payment in one request, its history, and then the same payment in several steps. */
 export const firstSteps: readonly WrittenStep[] = [
   {
     title: 'First payment',

@@ -11,7 +11,7 @@ interface FrameProps extends TabBarProps {
   readonly children: ReactNode;
 }
 
-/** Renders the lab's header, its tabs, and what the open tab is about. */
+/** Renders the lab's header, its tabs, and the description of the open tab. */
 export function Frame({ settings, tools, children, ...bar }: FrameProps) {
   const open = bar.tabs[bar.openIndex];
   const step = stepOf(open?.operationName ?? open?.title);
@@ -47,7 +47,7 @@ export function Frame({ settings, tools, children, ...bar }: FrameProps) {
 
 interface OpeningProps {
   readonly settings: Settings;
-  /** The step that a person has opened. */
+  /** The step that the user has opened. */
   readonly picked: { readonly operation: string } | undefined;
   readonly onPick: (picked: { readonly operation: string }) => void;
 }
@@ -76,13 +76,13 @@ export function Opening({ settings, picked, onPick }: OpeningProps) {
   );
 }
 
-/** Reads the tabs that GraphiQL will open: the ones it stored on the last visit, otherwise one for each step of the journey. */
+/** Reads the tabs that GraphiQL will open: those stored on the last visit or, if there are none, one per step. */
 function storedTabs(): { readonly tabs: readonly Tab[]; readonly activeTabIndex: number } {
   try {
     const stored = JSON.parse(localStorage.getItem('graphiql:tabState') ?? '');
     if (Array.isArray(stored.tabs) && stored.tabs.length > 0) return stored;
   } catch {
-    // There are none, or those of another version.
+    // No tabs were stored, or another version stored them.
   }
   return {
     tabs: journey.map((step) => ({ ...step, id: step.operation, operationName: step.operation })),

@@ -1,7 +1,7 @@
 import { basicAuthorization, readSettings } from './settings.ts';
 import { openSocket } from './socket.ts';
 
-// The live part of the front page: the sandbox's payments by status, and those that moved last.
+// The live part of the front page: the sandbox's payments by status, and the latest changes.
 
 const totals = '{ transactionTotals { status count } }';
 
@@ -77,7 +77,7 @@ function follow(authorization: string): void {
   );
 }
 
-/** Shows a payment that has moved. */
+/** Shows a payment that has changed. */
 function show({ previousStatus, status, occurredAt, transaction }: Moves['transactionUpdates']): void {
   const { sentAmount, receivedAmount, customer } = transaction;
   const item = document.createElement('li');
@@ -95,7 +95,7 @@ function show({ previousStatus, status, occurredAt, transaction }: Moves['transa
 function showTotals(counts: Totals['transactionTotals']): void {
   for (const item of board?.querySelectorAll<HTMLElement>('[data-status]') ?? []) {
     const number = item.querySelector('strong');
-    // There is a count for each direction and currency.
+    // The counts are per direction and currency.
     const own = counts.filter(({ status }) => status === item.dataset.status);
     const text = String(own.reduce((sum, { count }) => sum + count, 0));
     // A status that no payment has is not highlighted.

@@ -8,13 +8,13 @@ import { Operations } from './operations.ts';
 import type { SessionProps } from './session.tsx';
 import { basicAuthorization, type Settings } from './settings.ts';
 
-/** GraphiQL, loaded later, since its editor is large. */
+/** GraphiQL, loaded later because its editor is large. */
 const Workbench = lazy(() => import('./workbench.tsx'));
 
 /** The key under which the credentials are stored until the browser tab is closed. */
 const storedCredentials = 'lab:authorization';
 
-/** Renders GraphiQL with the journey in its tabs, and the platform's events beside them. */
+/** Renders GraphiQL with the journey in its tabs, and the platform's events next to them. */
 export function Lab({ settings, linked }: { readonly settings: Settings; readonly linked: Linked | undefined }) {
   const { sandbox } = settings;
   const [authorization, setAuthorization] = useState<string | undefined>(() =>

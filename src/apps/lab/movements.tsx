@@ -1,6 +1,6 @@
 import { wordOf } from '../wallet/payment.tsx';
 
-/** An entry of the ledger. A negative amount leaves the account. */
+/** An entry of the ledger. A negative amount is a debit. */
 export interface Entry {
   readonly kind: string;
   readonly account?: { readonly displayName?: string } | null;
@@ -30,7 +30,7 @@ export function Movements({ entries }: { readonly entries: readonly Entry[] }) {
   );
 }
 
-/** Pairs what leaves one party with what reaches another: in each currency, the entries of a posting add up to zero. */
+/** Pairs debits of one party with credits of another. In each currency, the entries of a posting add up to zero. */
 function movementsOf(entries: readonly Entry[]) {
   const movements: Readonly<Record<'kind' | 'from' | 'to' | 'amount', string>>[] = [];
   const open: { readonly entry: Entry; readonly code: string; readonly formatted: string; left: bigint }[] = [];
@@ -42,7 +42,7 @@ function movementsOf(entries: readonly Entry[]) {
       if (other.entry.kind !== entry.kind || other.code !== code || one.left * other.left >= 0n) continue;
       const [from, to] = one.left < 0n ? [one, other] : [other, one];
       const sum = one.left + other.left;
-      // If both are used up, one of them was part of no other movement: its formatted amount is the amount moved.
+      // If both are used up, one of them was part of no other movement, so its formatted amount is the amount moved.
       const isFrom = sum === 0n ? -BigInt(from.entry.amount?.amount ?? '') === to.left : sum > 0n;
       const [less, more] = isFrom ? [from, to] : [to, from];
       movements.push({

@@ -21,7 +21,7 @@ interface Observer {
 
 /** The result of an operation, or the messages of a stream. */
 export interface Answer {
-  /** What its tab shows, without `extensions.cost`. */
+  /** What the operation's tab shows, without `extensions.cost`. */
   readonly result: object;
   /** The HTTP status, or the number of messages. */
   readonly status: string;
@@ -84,7 +84,7 @@ export class Operations {
     };
   };
 
-  /** Sets the open tab. Returns `run` if its operation continues, or its last answer unless it is outdated. */
+  /** Sets the open tab. Returns `run` if its operation is running, or its last answer unless outdated. */
   open(tab: string, isOutdated: boolean): 'run' | Answer | undefined {
     this.#openTab = tab;
     const running = this.#byTab.get(tab);
@@ -93,7 +93,7 @@ export class Operations {
     return isOutdated ? undefined : running?.latest;
   }
 
-  /** Returns the last answer to the operation of a tab: each answer is a new object. */
+  /** Returns the last answer to a tab's operation. Each answer is a new object. */
   answer(tab: string | undefined): Answer | undefined {
     return tab === undefined ? undefined : this.#byTab.get(tab)?.latest;
   }

@@ -48,17 +48,17 @@ export function Session({ settings, authorization, carried, operations, linked, 
   const open = (index: number) => index >= 0 && operations.leave(() => changeTab(index));
   const openStep = (operation: string) =>
     open(tabs.findIndex(({ operationName, title }) => (operationName ?? title) === operation));
-  // biome-ignore lint/correctness/useExhaustiveDependencies: opens what was picked once, not again when the tabs change
+  // biome-ignore lint/correctness/useExhaustiveDependencies: opens the picked step once, not again when the tabs change
   useEffect(() => {
     if (picked) openStep(picked.operation);
   }, [picked]);
   const openNew = (values?: Linked) => {
-    // GraphiQL would show the results for this tab in the new one.
+    // Otherwise GraphiQL would show this tab's results in the new one.
     operations.leave(stop);
     addTab();
     if (values) updateActiveTabValues(values);
   };
-  // biome-ignore lint/correctness/useExhaustiveDependencies: opens the operation of the address once, when there are editors
+  // biome-ignore lint/correctness/useExhaustiveDependencies: opens the URL's operation once, when the editors exist
   useEffect(() => {
     if (!canRun || !linked) return;
     const same = tabs.findIndex(
@@ -132,7 +132,7 @@ export function Session({ settings, authorization, carried, operations, linked, 
               className="lab-next"
               onClick={({ currentTarget }) => {
                 openStep(next.operation);
-                // The last step has no such button: the keyboard continues at the one that sends the operation.
+                // The last step has no such button, so the focus moves to the button that sends the operation.
                 if (next === journey.at(-1)) currentTarget.parentElement?.querySelector('button')?.focus();
               }}
             >
@@ -152,14 +152,14 @@ export function Session({ settings, authorization, carried, operations, linked, 
   );
 }
 
-/** A payment as a document may select it. */
+/** The fields of a payment that a document may select. */
 interface AnsweredPayment extends DrawnPayment {
   readonly ledgerEntries?: readonly Entry[];
 }
 
 function paymentIn(value: unknown): AnsweredPayment | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
-  // In the schema only payments have this field; another field could have the name as its alias.
+  // In the schema, only payments have this field, but another field could have this name as its alias.
   if ('timeline' in value && Array.isArray(value.timeline) && value.timeline[0]?.occurredAt)
     return value as AnsweredPayment;
   for (const member of Object.values(value)) {
@@ -179,7 +179,7 @@ function AnswerFacts({ answer, isRunning }: AnswerFactsProps) {
   const line = useRef<HTMLDivElement>(null);
   const isAnswered = useRef(answer !== undefined);
   useEffect(() => {
-    // On a phone the answer is below the document.
+    // On a phone, the answer is below the document and may be out of view.
     if (answer && !isAnswered.current) bringIntoSight(line.current);
     isAnswered.current = answer !== undefined;
   }, [answer]);
@@ -238,7 +238,7 @@ function useOpenTab(
     for (const editor of [queryEditor, variableEditor]) editor?.updateOptions({ wordWrap: 'on' });
   }, [queryEditor, variableEditor]);
   const id = tab?.id;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: only when a tab is opened or picked, or the editors are there
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only when a tab is opened or picked, or the editors appear
   useEffect(() => {
     if (!tab || !variableEditor || !responseEditor || !queryEditor) return;
     // Editors start with the document of the first tab, without variables, even if another tab was opened while they

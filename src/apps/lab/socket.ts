@@ -4,7 +4,7 @@ import { resumingClient } from '../client/resume.ts';
 /** The close code of a socket whose credentials are wrong or have expired. */
 const forbidden = 4403;
 
-/** Opens a socket with these credentials. It reconnects by itself, and its subscriptions resume. */
+/** Opens a socket with these credentials. It reconnects automatically, and its subscriptions resume. */
 export const openSocket = (authorization: string): Client =>
   resumingClient(
     createClient({
@@ -12,7 +12,7 @@ export const openSocket = (authorization: string): Client =>
       connectionParams: { authorization },
       retryAttempts: Number.POSITIVE_INFINITY,
       shouldRetry: (error) => !(error instanceof CloseEvent && error.code === forbidden),
-      // An unanswered ping means that the connection is dead, such as after a laptop's sleep or a change of network.
+      // An unanswered ping means that the connection is dead, for example after a change of network.
       keepAlive: 10_000,
     }),
   );

@@ -22,27 +22,30 @@ export function missingIn(variables: Readonly<Record<string, unknown>>): string 
 }
 
 /** The `data` of a response. Its shape follows the document. */
-// biome-ignore lint/suspicious/noExplicitAny: what a query answers depends on its text
+// biome-ignore lint/suspicious/noExplicitAny: a query's result depends on its document
 export type Data = any;
 
-/** A step as it is written. */
+/** A step as declared in the journey. */
 export interface WrittenStep {
   readonly title: string;
-  /** Its effect, in a sentence or two. */
+  /** What the step does, in a sentence or two. */
   readonly about: string;
-  /** The page that explains it, below /docs. */
+  /** The page below /docs that explains the step. */
   readonly docs?: string;
   readonly query: string;
   /** The values of variables that no response provides. */
   readonly variables?: Readonly<Record<string, string>>;
-  /** Extracts the values that its response provides to other tabs; undefined if it contains none of them. The second argument is the account that pays in them. */
+  /**
+   * Extracts the values that the step's response provides to other tabs; undefined if there are none. The second
+   * argument is the paying account.
+   */
   readonly gives?: (
     data: Data,
     source: string | undefined,
   ) => Partial<Record<CarriedName, string | undefined>> | undefined;
 }
 
-/** A step with the name of its operation, which identifies its tab, and the text of its variables, as they are declared. */
+/** A step with its operation's name, which identifies the tab, and its variables as JSON, in declared order. */
 export type Step = ReturnType<typeof stepFrom>;
 
 export function stepFrom({ variables: given, ...written }: WrittenStep) {
@@ -53,7 +56,7 @@ export function stepFrom({ variables: given, ...written }: WrittenStep) {
   return { ...written, operation, variables: names.length > 0 ? JSON.stringify(values, null, 2) : '' };
 }
 
-/** The selection of a refusal. */
+/** The fields to select from a refusal. */
 export const refused = `... on UserError {
       code
       message
@@ -61,7 +64,7 @@ export const refused = `... on UserError {
     }`;
 
 interface QuoteMutation {
-  /** Its name and its variables. */
+  /** The mutation's name and variables. */
   readonly head: string;
   readonly source?: string;
   readonly destination?: string;
@@ -69,7 +72,7 @@ interface QuoteMutation {
   /** Further fields of the input. */
   readonly more?: readonly string[];
   readonly scenario?: string;
-  /** The selection, beside that of the payment. */
+  /** The fields to select in addition to the payment. */
   readonly fields: readonly string[];
 }
 
@@ -111,7 +114,7 @@ export function quoteMutation({
 `;
 }
 
-/** The selection of an amount of a quote. */
+/** The fields to select from a quote's amount. */
 export const money = (name: string) => `${name} {
           formatted
         }`;

@@ -19,7 +19,7 @@ export interface TabBarProps {
   readonly onClose?: (index: number) => void;
 }
 
-/** Whether the focus was on tabs that are gone, or on a tab that is closed: then the open tab gets it. */
+/** Whether the focus was on tabs that are gone or on a tab that is being closed. If so, it moves to the open tab. */
 let hadFocus = false;
 
 /**
@@ -28,7 +28,7 @@ let hadFocus = false;
  */
 export function TabBar({ tabs, openIndex, running, onOpen, onAdd, onClose }: TabBarProps) {
   const list = useRef<HTMLDivElement>(null);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: brings the open tab and its beginning into sight whenever another is opened
+  // biome-ignore lint/correctness/useExhaustiveDependencies: scrolls the open tab and its beginning into view whenever another is opened
   useEffect(() => {
     const open = list.current?.querySelector<HTMLElement>('[aria-selected=true]');
     list.current?.closest('.lab-main')?.scrollTo(0, 0);
@@ -86,7 +86,7 @@ export function TabBar({ tabs, openIndex, running, onOpen, onAdd, onClose }: Tab
           );
         })}
       </div>
-      {/* Both are always there, so that the tabs keep their places. */}
+      {/* Both are always rendered, so that the tabs keep their positions. */}
       <button
         type="button"
         className="lab-add"
@@ -104,8 +104,8 @@ export function TabBar({ tabs, openIndex, running, onOpen, onAdd, onClose }: Tab
 }
 
 /**
- * Scrolls an element into sight where the lab scrolls, as on a phone. Elsewhere nothing would move, but Chromium's Tab
- * key would continue at the element instead of at the focus.
+ * Scrolls an element into view if the lab itself scrolls, as on a phone. Otherwise nothing would move, but Chromium's
+ * Tab key would continue from the element instead of from the focus.
  */
 export function bringIntoSight(element: Element | null | undefined): void {
   const main = element?.closest('.lab-main');

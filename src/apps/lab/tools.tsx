@@ -14,7 +14,7 @@ import { Fragment, useEffect, useRef, useState } from 'react';
 import { parseObject } from './carried.ts';
 import { asCode, asCurl, asLink, type Sent } from './copies.ts';
 
-/** Buttons that act on the document. What they copy, or why they cannot act, is shown until a person goes on. */
+/** Buttons that act on the document. A popover shows what they have copied, or why they cannot act. */
 export function DocumentTools({ authorization }: { readonly authorization: string }) {
   const { prettifyEditors, mergeQuery, introspect, run } = useGraphiQLActions();
   const { queryEditor, variableEditor, headerEditor } = useGraphiQL(
@@ -109,7 +109,7 @@ export function DocumentTools({ authorization }: { readonly authorization: strin
         }}
       >
         <p role="status">{title}</p>
-        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a long operation scrolls */}
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a long operation can be scrolled */}
         <pre tabIndex={0}>{text}</pre>
         <button type="button" popoverTarget="note" popoverTargetAction="hide">
           Close

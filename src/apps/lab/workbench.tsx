@@ -33,8 +33,8 @@ function RequestHistory() {
 const explorer = explorerPlugin({ showAttribution: false });
 
 /**
- * Renders the builder of documents. Its inputs take the focus whenever they appear, which opens a phone's keyboard. If
- * the person's last action was elsewhere, such as opening a tab, the focus goes back there.
+ * Renders the document builder. Its inputs take the focus whenever they appear, which opens a phone's keyboard. If the
+ * user's last action was elsewhere, such as opening a tab, the focus returns there.
  */
 function Explorer() {
   const builder = useRef<HTMLDivElement>(null);
@@ -63,22 +63,22 @@ function Explorer() {
   );
 }
 
-/** The plugins beside the editors: the schema, a builder of documents from it, and the history of requests. */
+/** The plugins next to the editors: the schema explorer, the document builder, and the history of requests. */
 const plugins = [
   schemaPlugin,
   { ...explorer, title: 'Explorer', content: Explorer },
   { ...HISTORY_PLUGIN, content: RequestHistory },
 ];
 
-/** Formats a document as Prettier does. GraphiQL's own call leaves out the options of its plugin, such as spaces in braces. */
+/** Formats a document as Prettier does. GraphiQL's own call omits its plugin's options, such as spaces in braces. */
 async function prettified(document: string): Promise<string> {
   const [{ format }, graphql] = await Promise.all([import('prettier/standalone'), import('prettier/plugins/graphql')]);
   return format(document, { parser: 'graphql', plugins: [graphql] });
 }
 
 /**
- * Removes the last document and variables, which GraphiQL stores beside its tabs. It stores the document only once it
- * has been edited; with the variables alone it would begin with a new, empty tab.
+ * Removes the last document and variables, which GraphiQL stores beside its tabs. The document is stored only after an
+ * edit; if only the variables were stored, GraphiQL would begin with a new, empty tab.
  */
 function forgetLast(): void {
   for (const key of ['query', 'variables', 'headers']) localStorage.removeItem(`graphiql:${key}`);

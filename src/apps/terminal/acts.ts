@@ -33,7 +33,7 @@ export interface Made {
 
 export interface Act {
   readonly about: string;
-  /** Whether it creates a payment, to which a scenario can apply. */
+  /** Whether the act creates a payment, to which a scenario can apply. */
   readonly isPayment?: true;
   readonly run: (stage: Stage) => Promise<Made>;
 }
@@ -152,7 +152,7 @@ export const acts: Readonly<Record<string, Act>> = {
   REAL_TIME_PAYMENT: { about: 'a deposit pays a quote, which is then executed', isPayment: true, run: realTime },
 };
 
-/** The options of the command and of the program. The others are the fields of a scenario. */
+/** The options of the command and of the program. All other options are fields of a scenario. */
 interface TriggerOptions extends SandboxScenarioInput {
   readonly url?: string;
   readonly json?: true;

@@ -50,7 +50,7 @@ interface ResendOptions {
   readonly endpoint?: string;
 }
 
-/** Resends a delivery, or the webhook of an event: to its endpoint, or to a program on this machine. */
+/** Resends a delivery, or an event's webhook, to its endpoint or to a program on this machine. */
 export const resend: Work<[string, ResendOptions]> = async (job, id, { to, endpoint }) => {
   const { service, screen, json } = job;
   const [type, uuid] = id.split(':');

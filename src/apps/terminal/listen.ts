@@ -13,10 +13,10 @@ export interface ListenOptions {
 
 type Posted = Pick<WebhookBodiesSubscription['events'], 'id' | 'type'> & { readonly webhookBody: string };
 
-/** The time that a receiver has to answer, in milliseconds: as long as for the service's own webhooks. */
+/** The time that a receiver has to respond, in milliseconds: the same as for the service's own webhooks. */
 const timeoutMs = 15_000;
 
-/** Posts each webhook to a program on this machine, signed, once and in feed order, until it is stopped. */
+/** Posts each webhook, signed, once and in feed order, to a program on this machine, until stopped. */
 export const listen: Work<[string, ListenOptions]> = async (job, to, { after, type }) => {
   const { service, screen, json, signal } = job;
   const target = targetOf(to);
@@ -45,7 +45,7 @@ export const listen: Work<[string, ListenOptions]> = async (job, to, { after, ty
   return {};
 };
 
-/** Posts a webhook, signed now, and prints the outcome. @returns whether the receiver accepted it */
+/** Signs and posts a webhook, and prints the outcome. @returns whether the receiver accepted it */
 export async function post(
   { screen, json, signal }: Job,
   target: URL,
@@ -82,7 +82,7 @@ export async function post(
   return isTaken;
 }
 
-/** Returns the address for a port, a port with a path, or a URL. Throws an InvalidArgumentError for other text. */
+/** Returns the address for a port, a port with a path, or a URL. Throws an InvalidArgumentError for anything else. */
 export function targetOf(to: string): URL {
   const text = /^\d+(\/|$)/.test(to) ? `http://127.0.0.1:${to}` : to;
   if (!isWebAddress(text))

@@ -143,7 +143,7 @@ function basic(id: string, secret: string): string {
 
 export const isWebAddress = (text: string) => /^https?:$/.test(URL.parse(text)?.protocol ?? '');
 
-/** Returns why `fetch` has failed: with several addresses of a host, the failure of the first. */
+/** Returns why `fetch` has failed. If the host has several addresses, returns the failure of the first. */
 export function causeOf(error: unknown): Error {
   const cause = error instanceof Error ? (error.cause ?? error) : error;
   if (cause instanceof AggregateError) return causeOf(cause.errors[0]);

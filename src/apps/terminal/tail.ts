@@ -10,7 +10,7 @@ interface TailOptions {
   readonly transaction?: string;
 }
 
-/** Prints the latest events of the feed, and then each as it happens, until it is stopped. */
+/** Prints the feed's latest events, and then each new one as it happens, until stopped. */
 export const tail: Work<[TailOptions]> = async ({ service, screen, json }, options) => {
   const filter = {
     ...(options.type && { types: options.type.map(eventTypeOf) }),

@@ -42,7 +42,7 @@ interface MoreProps {
   readonly fetchMore: (next: { readonly variables: { readonly after: string | null } }) => Promise<unknown>;
 }
 
-/** Renders the end of a list. When it comes into view, the next page is read, unless that has failed. */
+/** Renders the end of a list. When it comes into view, the next page is read, unless the last attempt failed. */
 export function More({ page: { hasNextPage, endCursor }, loading, fetchMore }: MoreProps) {
   const end = useRef<HTMLButtonElement>(null);
   const [failure, setFailure] = useState<string>();
@@ -52,7 +52,7 @@ export function More({ page: { hasNextPage, endCursor }, loading, fetchMore }: M
     if (loading) return;
     fetchMore({ variables: { after: endCursor } }).then(
       () => setFailure(undefined),
-      // At once, so that nothing is read in between.
+      // Rendered immediately, so that no read is started in between.
       (error) => flushSync(() => setFailure(reasonOf(error))),
     );
   };
@@ -92,7 +92,7 @@ interface Parties {
   readonly destination: Account | null;
 }
 
-/** Returns who is at the other end of a payment: "To Ada Muster •••• 1234". */
+/** Returns a payment's counterparty: "To Ada Muster •••• 1234". */
 export const partyText = ({ type, source, destination }: Parties) =>
   type === 'INCOMING' ? `From ${accountText(source)}` : `To ${accountText(destination)}`;
 

@@ -38,7 +38,7 @@ export function Pay() {
   const isEmpty = ({ balance }: (typeof sources)[number]) => balance.amount === '0';
   const payable = sources.toSorted((a, b) => Number(isEmpty(a)) - Number(isEmpty(b)));
   const listed = customer?.payees.edges.flatMap(({ node }) => ('accountInfo' in node ? [node] : [])) ?? [];
-  // The chosen payee may be on a page that has not been read, or is no longer read.
+  // The chosen payee may be on a page that has not been loaded, or is no longer loaded.
   const isListed = !chosen || listed.some(({ id }) => id === chosen.id);
   const paid = [...(isListed ? [] : [chosen]), ...listed].filter(({ status }) => status === 'ACTIVE');
   const payees = Map.groupBy(paid, ({ accountInfo }) => accountInfo.accountType);
@@ -51,7 +51,7 @@ export function Pay() {
       () => payeeField.current?.focus(),
       (error) => setRefusal({ message: reasonOf(error) }),
     );
-  /** The number of changes to the fields: an answer about earlier values is not shown. */
+  /** The number of changes to the fields. A response about earlier values is not shown. */
   const changes = useRef(0);
   const drop = () => {
     changes.current += 1;
@@ -61,7 +61,7 @@ export function Pay() {
 
   useReconnected(() => setRefusal((now) => (now?.message.startsWith(noConnection) ? undefined : now)));
 
-  /** Returns what the execution of a quote would answer; undefined if that cannot be found out. */
+  /** Returns what executing a quote would return; undefined if that cannot be determined. */
   async function tryOut(quoteId: string) {
     const answer = await validate({ variables: { input: { quoteId, validateOnly: true } } }).catch(() => undefined);
     return answer?.data?.executeQuote;
@@ -204,7 +204,7 @@ export function Pay() {
                 drop();
                 setChosen(payee);
               }}
-              // A quote or payment that has been made in the meantime stays.
+              // A quote or payment made in the meantime is kept.
               onChecked={(payee) => quoted || setChosen(payee)}
             />
           )}
@@ -248,7 +248,7 @@ type Refused = Extract<
   { readonly message: string }
 >;
 
-/** What the customer reads instead of the service's message, for codes with which the quote can no longer be paid. */
+/** Messages that replace the service's own, for codes after which the quote can no longer be paid. */
 const endings: { readonly [Code in RefusalCode]?: string } = {
   CUSTOMER_FROZEN: 'Your payments are blocked. Please ask our support.',
   ACCOUNT_FROZEN: 'Your account or the payee’s is blocked. Please ask our support.',
@@ -282,10 +282,10 @@ interface QuoteCardProps {
   readonly onCancelled: () => void;
 }
 
-/** Moves the focus to the element that replaces a button, so that the keyboard continues from there. */
+/** Moves the focus to the element that replaces a button, so that the keyboard focus continues from there. */
 export const focused = (element: HTMLElement | null) => element?.focus({ preventScroll: true });
 
-/** Moves the focus to a payment, and keeps its end in view as it grows: on a phone, that is below the quote. */
+/** Moves the focus to a payment, and keeps its end in view as it grows, because on a phone it is below the quote. */
 function followed(element: HTMLElement | null) {
   if (!element) return undefined;
   focused(element);

@@ -52,7 +52,7 @@ export function nameWarning({ beneficiaryVerificationStatus: status }: Payee): s
     : undefined;
 }
 
-/** Brings a new element into view: on a phone it may be below the edge of the screen. */
+/** Brings a new element into view, because on a phone it may be below the visible part of the page. */
 export const inView = (element: HTMLElement | null) => element?.scrollIntoView({ block: 'nearest' });
 
 type Form = PayeeFormQuery['externalAccountForms'][number];
@@ -73,7 +73,7 @@ interface NewPayeeProps {
   readonly listed: readonly Payee[];
   /** Called with a new payee that can be paid. */
   readonly onAdded: (payee: Payee) => void;
-  /** Called with a new payee that can be paid since the check of its account has ended. */
+  /** Called with a new payee that can be paid now that the check of its account has ended. */
   readonly onChecked: (payee: Payee) => void;
 }
 
@@ -89,12 +89,12 @@ export function NewPayee({ customerId, listed, onAdded, onChecked }: NewPayeePro
   const [outcome, setOutcome] = useState<Outcome>({});
   const [added, setAdded] = useState(0);
   const shown = useRef<HTMLFormElement>(null);
-  // The refused detail may be above the edge of the screen.
+  // The refused field may be above the visible part of the page.
   // biome-ignore lint/correctness/useExhaustiveDependencies: an outcome is shown once
   useEffect(() => shown.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus(), [outcome]);
   useReconnected(() => setOutcome((now) => (now.refusal?.startsWith(noConnection) ? {} : now)));
   const payee = listed.find(({ id }) => id === outcome.payee?.id) ?? outcome.payee;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a payee becomes the chosen one once, when its state changes
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a payee is chosen once, when its state changes
   useEffect(() => {
     if (payee?.status === 'ACTIVE' && outcome.payee?.status !== 'ACTIVE') onChecked(payee);
   }, [payee?.id, payee?.status]);
@@ -113,7 +113,7 @@ export function NewPayee({ customerId, listed, onAdded, onChecked }: NewPayeePro
     try {
       const result = (await addPayee({ variables: { input: inputOf(form, given, customerId) } })).data
         ?.createExternalAccount;
-      /** Says what happened, and chooses the payee if it can be paid. */
+      /** Shows what happened, and chooses the payee if it can be paid. */
       const show = (payee: Payee, ...notes: readonly string[]) => {
         setOutcome({ notes, payee });
         if (payee.status === 'ACTIVE') onAdded(payee);
@@ -150,7 +150,7 @@ export function NewPayee({ customerId, listed, onAdded, onChecked }: NewPayeePro
         </select>
         <small>{sentence(form.description)}</small>
       </label>
-      {/* After an addition, the fields are new and empty. */}
+      {/* After a payee is added, the fields are replaced by empty ones. */}
       <Details key={`${form.accountType} ${added}`} form={form} faults={outcome.faults ?? {}} />
       <button type="submit" aria-busy={loading}>
         Add the payee
@@ -222,7 +222,7 @@ interface TextProps {
   readonly name: string;
   readonly label: string;
   readonly isRequired: boolean;
-  /** Whether exactly one of several fields must be filled, this one among them. */
+  /** Whether this is one of several fields of which exactly one must be filled in. */
   readonly isOneOf?: boolean;
   readonly about?: string;
   readonly format?: string | null;
@@ -273,17 +273,17 @@ function Choice({ name, label, values, onChange }: ChoiceProps) {
   );
 }
 
-/** Writes an enum's value as people read it: "Goods or services". Short ones, such as USD, CPF and EVP, are names. */
+/** Formats an enum value for people: "Goods or services". Short values, such as USD, CPF and EVP, are names. */
 const choiceText = (value: string) => (/^[A-Z_]{5,}$/.test(value) ? wordOf(value) : value);
 
-/** Returns the format of a text, which the value of another field may determine. */
+/** Returns a field's format, which may depend on the value of another field. */
 function formatOf(field: Field, form: Form, values: Readonly<Record<string, string>>): string | null | undefined {
   const other = form.fields.find(({ name }) => name === field.formatDependsOn);
   const chosen = other && (values[other.name] ?? other.allowedValues?.[0]);
   return (field.formatsByValue.find(({ value }) => value === chosen) ?? field).format;
 }
 
-/** Splits a field's description into the label, which is its first words, and the hint, which is the rest. */
+/** Splits a field's description into a label (the first words) and a hint (the rest). */
 function labelOf({ description }: Field): { label: string; about: string } {
   const [label = '', ...about] = sentence(description).split(/[,;:] /);
   return { label, about: about.join(', ').replace(/^which (is )?/, '') };
@@ -299,7 +299,7 @@ function wordsOf(name: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** Returns the text of a field without spaces around it; empty if the form does not have the field. */
+/** Returns the trimmed value of a field; empty if the form does not have the field. */
 const textIn = (given: FormData, name: string) => String(given.get(name) ?? '').trim();
 
 /** Builds the mutation's input. Optional fields that were left empty are omitted. */
@@ -312,7 +312,7 @@ function inputOf(form: Form, given: FormData, customerId: string) {
   return {
     customerId,
     currency: text('currency') || (form.currencies[0]?.code ?? ''),
-    // The service has named the member and its fields.
+    // The service has provided the names of this member and its fields.
     accountInfo: { [form.inputField]: details } as never,
     ...(form.beneficiaryRequired && {
       beneficiary: isCompany
@@ -322,7 +322,7 @@ function inputOf(form: Form, given: FormData, customerId: string) {
   };
 }
 
-/** Inserts a new payee before the listed ones: the mutation returns it as an edge of that list. */
+/** Inserts a new payee before the listed ones. The mutation returns it as an edge of their list. */
 function insert(cache: ApolloCache, data: AddPayeeMutation | null | undefined): void {
   const result = data?.createExternalAccount;
   if (result?.__typename !== 'CreateExternalAccountSuccess') return;
@@ -349,7 +349,7 @@ function refused(form: Form, { message, fields }: Refused): Outcome {
     : { faults, refusal: messageText(message) };
 }
 
-/** Writes a warning that only the sandbox gives for the customer, who does not know the name of an environment. */
+/** Rewords a warning that only the sandbox gives, because customers do not know the names of environments. */
 const warningText = (message: string) =>
   messageText(
     message.replace(

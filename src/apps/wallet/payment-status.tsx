@@ -3,7 +3,7 @@ import { type LiveTransaction, useConnectionState, useTransaction } from '../cli
 import { PaymentDrawing, wordOf } from './payment.tsx';
 import { locale, noConnection, reasonOf, statusText } from './service.ts';
 
-/** The reasons of failures, as a customer reads them. */
+/** The reasons for failures, as shown to customers. */
 const reasons: Readonly<Record<FailureReason, string>> = {
   LNURLP_FAILED: 'The receiver’s address could not be found.',
   MISSING_MANDATORY_PAYEE_DATA: 'The receiver’s details are incomplete.',
@@ -44,7 +44,7 @@ export function PaymentStatus({ id }: { id: string }) {
   );
 }
 
-/** Returns the states of a payment: from CREATED on, if its quote was PENDING before, and with the reason of a failure. */
+/** Returns a payment's states from CREATED on, without its quote's PENDING state, and with the reason for a failure. */
 function statesOf({ timeline, failureReason }: LiveTransaction) {
   const created = timeline.findIndex(({ status }) => status === 'CREATED');
   return timeline.slice(Math.max(created, 0)).map(({ status, occurredAt }) => ({

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 
-/** A payment's states, and what decides the next one. Everything except the timeline can be missing, since the lab draws what a document selects. */
+/** A payment's states, and what decides the next one. The lab draws whatever fields a document selects. */
 export interface DrawnPayment {
   readonly timeline: readonly State[];
   readonly final?: boolean;
@@ -64,7 +64,7 @@ function timeText(time: string, other = new Date().toISOString()): string {
   return at.toLocaleString(undefined, { timeStyle: 'medium', ...(!isSameDay && { dateStyle: 'medium' }) });
 }
 
-/** Returns the name of an enum's value in words. */
+/** Returns an enum value in words. */
 export function wordOf(value: string): string {
   const words = value
     .toLowerCase()

@@ -39,7 +39,7 @@ export const locale = navigator.language;
 
 const times = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' });
 
-/** Returns a payment's status, in words if a person needs to know more than its name. */
+/** Returns a payment's status, or a sentence about it if the payment awaits approval. */
 export function statusText({ status, approvalDueAt }: { status: string; approvalDueAt?: string | null }): string {
   return status === 'CREATED' && approvalDueAt ? `waits for approval until ${timeText(approvalDueAt)}` : status;
 }
@@ -54,7 +54,7 @@ export function reasonOf(error: unknown): string {
 
 export const noConnection = 'There is no connection.';
 
-/** Calls `act` whenever a connection is established, for example to remove messages that there is none. */
+/** Calls `act` whenever a connection is established, for example to remove messages about a lost connection. */
 export function useReconnected(act: () => void): void {
   const state = useConnectionState();
   // biome-ignore lint/correctness/useExhaustiveDependencies: acts on a change of the state, not on each render
@@ -63,27 +63,27 @@ export function useReconnected(act: () => void): void {
   }, [state]);
 }
 
-/** Writes a message of the service like the wallet's own: with a full stop, and amounts in the reader's notation. */
+/** Formats a message from the service like the wallet's own, with a full stop and amounts in the reader's notation. */
 export const messageText = (message: string) =>
   message.replace(/\b(\d+(?:\.(\d+))?) ([A-Z]{3,4})\b/g, amountText).replace(/[^.?!]$/, '$&.');
 
-/** Formats an amount such as "0.01 USD". Intl accepts codes of three letters: XTS, a test code, stands in for others. */
+/** Formats an amount such as "0.01 USD". Intl accepts three-letter codes: XTS, a test code, stands in for others. */
 function amountText(_all: string, decimal: `${number}`, { length } = '', code: string): string {
   const digits = { minimumFractionDigits: length, maximumFractionDigits: length };
   const currency = code.length === 3 ? code : 'XTS';
   return new Intl.NumberFormat(locale, { style: 'currency', currency, ...digits }).format(decimal).replace('XTS', code);
 }
 
-/** Gives the currency of a formatted amount a line of its own where there is no room for both. */
+/** Lets a formatted amount break before its currency where the two do not fit on one line. */
 export const breakable = (formatted: string) => formatted.replaceAll('\u00a0', ' ');
 
-/** An account at an end of a payment. */
+/** The account of one of a payment's parties. */
 export interface Account {
   readonly displayName: string;
   readonly maskedNumber: string | null;
 }
 
-/** Names an account so that it differs from others of the same person: "Ada Muster •••• 1234". */
+/** Names an account in a way that distinguishes it from others of the same person: "Ada Muster •••• 1234". */
 export const accountText = (account: Account | null) =>
   [account?.displayName ?? '…', account?.maskedNumber?.replace(' ', '\u00a0')].filter(Boolean).join(' ');
 

@@ -49,7 +49,7 @@ export function Statement({ accountId, onClose }: { accountId: string; onClose: 
           {account.ledgerEntries.edges.length === 0 && <p>Nothing in these 30 days.</p>}
           <ul className="rows">
             {account.ledgerEntries.edges.map(({ node }) => {
-              // What comes in for an outgoing payment, such as its refund, comes from nobody at its other end.
+              // Money that comes in for an outgoing payment, such as a refund, does not come from the counterparty.
               const isIn = !node.amount.amount.startsWith('-');
               const isToOther = node.transaction && isIn === (node.transaction.type === 'INCOMING');
               const party = isToOther && node.transaction ? partyText(node.transaction) : undefined;

@@ -13,12 +13,12 @@ export function Wallet({ network }: { network: Network }) {
   const [extensions, setExtensions] = useState<{ readonly after: string }>();
   if (data && !extensions) setExtensions({ after: data.viewer.feedCursor });
   // Both subscriptions write to the cache, which updates every view of the accounts and payments. They begin where the
-  // lists were read: otherwise a connection lost before their first message would lose the changes in between.
+  // lists were read, because otherwise a connection lost before their first message would lose the changes in between.
   const from = { variables: { locale }, ...(extensions && { extensions }), skip: !extensions };
   useSubscription(FollowAccounts, from);
   useSubscription(FollowTransactions, {
     ...from,
-    // A completion changes neither the list of executed payments nor the limits; other changes may.
+    // The completion of a payment changes neither the list of executed payments nor the limits, but other changes may.
     onData: ({ client, data: { data } }) => {
       if (
         data &&
@@ -28,7 +28,7 @@ export function Wallet({ network }: { network: Network }) {
     },
   });
   const client = useApolloClient();
-  // Reads again what could not be read.
+  // Retries the reads that failed.
   useReconnected(() =>
     client.refetchQueries({
       include: 'active',
@@ -91,7 +91,7 @@ export function Wallet({ network }: { network: Network }) {
 
 const states = { IDLE: 'not connected', CONNECTING: 'connecting …', OPEN: 'live' } as const;
 
-/** Renders the switch that cuts and restores the network. Changes in the meantime are shown as soon as it is back. */
+/** Renders the switch that cuts and restores the network. Missed changes are shown when it comes back. */
 function NetworkSwitch({ network }: { network: Network }) {
   const { socket } = usePayments();
   const state = useConnectionState();

@@ -18,7 +18,7 @@ interface Observed {
   readonly readiness: ReadinessWatch;
 }
 
-/** Whether the process metrics (event loop, heap, CPU, file descriptors) have been registered: once is enough. */
+/** Whether the process metrics (event loop, heap, CPU, file descriptors) have been registered, which is done once. */
 let hasDefaults = false;
 
 function gaugesOf({ serving, working, replicas, feed, sessions, readiness }: Observed, registers: Registry[]) {

@@ -40,7 +40,7 @@ export async function checkKeys(database: Database, config: Keys & Pick<Config, 
   });
 }
 
-/** Returns a warning if no instance uses this SECRET_KEY: none could read what is encrypted with it. */
+/** Returns a warning if no instance uses this SECRET_KEY, because none could then read what it encrypts. */
 export async function strangeKey(database: Pick<Database, 'prisma'>, config: Keys): Promise<string | undefined> {
   const inUse = (await listKeysInUse(database)).filter(({ setting }) => setting === 'SECRET_KEY');
   const [id] = idsOfKeys(config, 'SECRET_KEY');

@@ -6,7 +6,7 @@ import { findPooler, prepareLogin } from '../../infra/database/pooler.ts';
 import { type Config, ConfigError } from '../config.ts';
 import { reachDatabase } from './reach-database.ts';
 
-/** Migrates or checks the configured database, depending on MIGRATE. Returns its address and the requests' pooler. */
+/** Migrates or checks the configured database, depending on MIGRATE. Returns its address and pooler, if any. */
 export async function prepareDatabase(
   config: Config,
   embedded: EmbeddedPostgres | undefined,

@@ -29,8 +29,8 @@ const settlementRestMs = 20;
 /**
  * The pauses of a sequencer: short after a step with work, and doubled after each step without work, up to a maximum,
  * so that an idle instance costs the database half as much. A commit in this process wakes an idle sequencer, so only
- * the first change made by a process without a sequencer waits for a pause to end. A commit does not shorten the pause
- * of a busy sequencer; otherwise each change would be a separate step under load.
+ * the first change made by a process without a sequencer waits for a pause to end. A commit does not shorten a busy
+ * sequencer's pause, because otherwise each change would be a separate step under load.
  */
 const busySequencerMs = 4;
 const longestIdleSequencerMs = 80;
@@ -65,7 +65,7 @@ interface WorkerOptions {
 export function startWorkers(payments: Payments, webhooks: Webhooks, { sequencer, reconcileHour, log }: WorkerOptions) {
   const { database } = payments;
   const start = (name: string, round: () => Promise<number>, restMs?: number) => startLoop(name, log, round, restMs);
-  /** Starts work on due rows. The next round follows a full batch at once; otherwise it waits for `next` or `idle` ms. */
+  /** Starts work on due rows. The next round follows a full batch at once, and any other after `next` or `idle` ms. */
   const startDue = (
     name: string,
     work: () => Promise<number>,

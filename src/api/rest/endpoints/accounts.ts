@@ -72,7 +72,7 @@ export function internalAccountEndpoints(app: RestApp, { database }: Payments): 
 }
 
 interface AccountLists<Item> {
-  /** The texts that describe the two lists. */
+  /** The descriptions of the two lists. */
   readonly ofCustomers: string;
   readonly ofPlatform: string;
   /** Parameters of AccountFilter. */
@@ -81,7 +81,7 @@ interface AccountLists<Item> {
   readonly record: (row: Account) => Item;
 }
 
-/** Adds two lists of one kind of accounts: the customers' accounts, paginated, and all of the platform's own. */
+/** Adds two lists of one kind of account: the customers' accounts, paginated, and all of the platform's own. */
 function addAccountLists<Item>(
   endpoints: Endpoints,
   database: Database,

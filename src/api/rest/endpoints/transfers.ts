@@ -14,7 +14,7 @@ import { checkNamedAccount } from './accounts.ts';
 
 const isAccount = z.literal('ACCOUNT').optional().describe('The party type: always ACCOUNT.');
 
-/** Defines a party to a transfer. Its type and currency are optional; callers may copy them from responses. */
+/** Defines a party to a transfer. Its type and currency are optional. Callers may copy them from responses. */
 function party<Type extends z.ZodRawShape>(type: Type, [idType, description]: Party) {
   return z
     .strictObject({

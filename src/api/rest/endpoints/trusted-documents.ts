@@ -76,7 +76,7 @@ export function trustedDocumentEndpoints(app: RestApp, { trusted, problemIn }: D
 
   endpoints.serve('listTrustedDocuments', {
     summary: 'List registered documents',
-    description: 'The hashes of all registered documents, without their texts.',
+    description: 'The hashes of all registered documents, without the documents themselves.',
     at: '/trusted-documents',
     access: 'MANAGE',
     answer: [DocumentList, 'The documents.'],

@@ -88,7 +88,7 @@ export function webhookDeliveryEndpoints(app: RestApp, webhooks: Webhooks): void
         viewer,
         { endpointId, ...filter }: z.output<z.ZodObject<typeof filters>>,
       ): Promise<Prisma.WebhookDeliveryWhereInput> => {
-        // If there is no endpoint, there is nothing to list, because every delivery belongs to one.
+        // If there is no endpoint, there is nothing to list, because every delivery belongs to an endpoint.
         const ofEndpoint =
           endpointId === undefined
             ? { endpointId: { in: [(await findConfigEndpoint(prisma, viewer))?.id ?? []].flat() } }

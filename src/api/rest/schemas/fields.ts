@@ -98,7 +98,7 @@ export function listOf<Item extends z.ZodType>(item: Item) {
   return z.array(item).max(maxListLength, `must have at most ${maxListLength} values`);
 }
 
-/** Creates the schema of a field that a change replaces as a whole. Null clears it, or is ignored if it is required. */
+/** Creates the schema of a field that a change replaces as a whole. Null clears it unless the field is required. */
 export function changed<Schema extends z.ZodType>(schema: Schema) {
   return z.preprocess(withoutNulls, schema).nullish();
 }
@@ -159,7 +159,7 @@ export const AddressSchema = requestObject('Address', {
   country: countryCode('The country, as an ISO 3166-1 alpha-2 code.'),
 }).describe('A postal address.');
 
-/** The details of people and companies that customers and bank account owners have in common. */
+/** Fields that customers and owners of bank accounts share, for people and companies. */
 export const personFields = {
   birthDate: day('Date of birth.').optional(),
   nationality: countryCode('Nationality, as an ISO 3166-1 alpha-2 code.').optional(),

@@ -95,8 +95,8 @@ function payload(event: Event, related: RelatedFields): Record<string, unknown> 
 }
 
 /**
- * Returns a balance if a JSON number can represent it exactly; the sum of many payments might be too large. The field,
- * which is optional in the specification, is then omitted, which is better than a wrong number or no body.
+ * Returns a balance unless it is too large for a JSON number to represent exactly. The field, which is optional in the
+ * specification, is then omitted, because that is better than a wrong number or no body.
  */
 function balance(field: string, amount: bigint | null, { accountCurrency }: RelatedFields) {
   if (amount === null || accountCurrency === null || !isJsonInteger(amount)) return {};

@@ -11,7 +11,7 @@ import type { Outcome } from './sender.ts';
 
 /** The maximum number of concurrent attempts per endpoint; simultaneous leases can exceed it. */
 const maxInFlight = 8;
-/** The same for an endpoint that is failing: enough to notice its recovery, too few to delay other endpoints. */
+/** The same for a failing endpoint: enough to notice that it has recovered, too few to delay other endpoints. */
 const maxInFlightWhileFailing = 2;
 /** The number of consecutive failures after which an endpoint counts as failing. */
 const failingAfter = 3;

@@ -166,9 +166,9 @@ export async function checkConfigEndpoint(transaction: Transaction, caller: Call
 
 /**
  * Sends a test event to the endpoint in the settings, or to the registered endpoint at `url`, and waits for the
- * response. Only its status is returned: otherwise callers could read data that only this service can reach.
+ * response. Only its status is returned, because otherwise callers could read data that only this service can reach.
  * @throws Refusal WEBHOOK_ENDPOINT_NOT_SET, WEBHOOK_DELIVERY_ERROR (no response), CONFLICT (the endpoint is disabled),
- *   SERVICE_UNAVAILABLE (the attempt has not ended: repeat the call with the same key), IDEMPOTENCY_MISMATCH
+ * SERVICE_UNAVAILABLE (the attempt has not ended: repeat the call with the same key), IDEMPOTENCY_MISMATCH
  */
 export async function testConfigEndpoint(
   webhooks: Webhooks,

@@ -9,7 +9,7 @@ import { statement } from '../../../infra/database/statement.ts';
 import { type Webhooks, webhookCommand } from '../webhooks.ts';
 import { endpointDisabled, endpointUuid, readEndpoint } from './endpoint-queries.ts';
 
-/** How long a caller waits for the outcome of its test, in ms. After that, the delivery goes on like any other. */
+/** How long a caller waits for the outcome of its test, in ms. After that, the delivery continues like any other. */
 const waitMs = 8_000;
 /** The maximum number of a platform's tests that may await responses at the same time, per process. */
 const maxWaiting = 16;

@@ -80,7 +80,7 @@ function schemaFacts(schema: GraphQLSchema): string {
       embedded.push(type.name);
     for (const field of Object.values(type.getFields())) {
       const names = field.args.map(({ name }) => name);
-      // The first page of a followed list cannot be paged, so it is not a list of its own.
+      // A connection without `after`, such as the first page of a followed list, has no further pages to join.
       if (!getNamedType(field.type).name.endsWith('Connection') || !names.includes('after')) continue;
       connections[type.name] ??= {};
       const ofType = connections[type.name] ?? {};
@@ -96,7 +96,7 @@ function schemaFacts(schema: GraphQLSchema): string {
 /** The object types of each interface and union. */
 export const possibleTypes: Record<string, string[]> = ${json(possibleTypes)};
 
-/** The arguments that distinguish one list from another, by the type and the field of the connection. */
+/** The arguments that distinguish one list from another, by the connection's type and field. */
 export const connections: Record<string, Record<string, string[]>> = ${json(connections)};
 
 /** Object types without an identity, which belong to the object that contains them. */
@@ -110,7 +110,7 @@ export const scalarInputs: Record<string, Record<string, string>> = ${json(scala
 `;
 }
 
-/** Generates the operations in three forms: typed text, hashes of that text, and parsed documents. */
+/** Generates the operations in three forms: typed source strings, hashes of these strings, and parsed documents. */
 async function typedOperations(schema: GraphQLSchema): Promise<Record<string, string>> {
   const sources: { location: string; document: DocumentNode }[] = [];
   for await (const file of glob('operations/**/*.graphql', { cwd: folder })) {

@@ -3,7 +3,7 @@ import { cp, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/pro
 import path from 'node:path';
 import { buildSchema, introspectionFromSchema } from 'graphql';
 
-// `npm run client:build`: builds the client package (JavaScript, types, schema) and packs it in dist, for npm to install.
+// `npm run client:build`: builds the client package (JavaScript, types, schema) and packs it in dist for npm.
 
 const root = path.resolve(import.meta.dirname, '../../../..');
 const folder = path.join(root, 'dist/client');
@@ -66,7 +66,7 @@ await writeFile(
   path.join(folder, 'introspection.json'),
   JSON.stringify(introspectionFromSchema(buildSchema(schema), { descriptions: false })),
 );
-// The text of each operation by its hash: the body of POST /trusted-documents.
+// Each operation's source by its hash, as the body of POST /trusted-documents.
 const [texts, hashes] = await Promise.all(
   ['operations', 'hashes'].map((name) => import(path.join(folder, `generated/${name}.js`))),
 );
@@ -74,7 +74,7 @@ const manifestOf = Object.entries<string>(hashes).map(([name, hash]) => [hash.re
 await writeFile(path.join(folder, 'persisted-documents.json'), JSON.stringify(Object.fromEntries(manifestOf), null, 2));
 await cp(path.join(root, 'src/apps/client/README.md'), path.join(folder, 'README.md'));
 await cp(path.join(root, 'LICENSE'), path.join(folder, 'LICENSE'));
-// A packed file, since npm replaces a folder that it has installed by a link to it when it installs another package.
+// A packed file, because npm replaces an installed folder with a link to it when it installs another package.
 const packing = spawnSync('npm', ['pack', folder, '--silent'], { cwd: path.dirname(folder), encoding: 'utf8' });
 if (packing.status !== 0) throw new Error(packing.stderr);
 const packed = path.join(folder, '../payments-client.tgz');
