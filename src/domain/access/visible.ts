@@ -157,7 +157,7 @@ export function sharedForCallers<Row>(statement: Statement<Row>) {
     loaderOf(on).load({ caller, values });
 }
 
-/** Different requests make their calls in different ticks, so a batch is sent only after all sockets have been read. */
+/** Requests make their calls in different ticks, so a batch is sent only after all sockets have been read. */
 const perTurn = {
   cache: false,
   maxBatchSize: 100,

@@ -19,7 +19,7 @@ interface GivenAccount {
 /**
  * Validates all of an account's details against the rules for its type and the requested currency. In PRODUCTION, check
  * digits must be valid, too; the sandbox's magic suffixes would break them.
- * @param now the database's clock, by which an invoice expires
+ * @param now the time by the database's clock, which decides whether an invoice has expired
  * @returns the details as stored, and the account's identifier
  * @throws Refusal INVALID_BANK_ACCOUNT with the field and its form, INVALID_CURRENCY
  */
@@ -171,7 +171,9 @@ type SaidOfOwner = Pick<
   'explanation' | 'comparedName' | 'verification' | 'verifiedName'
 >;
 
-/** Explains an account's status: the rail's explanation, and the names if they differ; null if there is neither. */
+/**
+ * Explains an account's status: by the rail's explanation, and by the names if they differ; null if neither applies.
+ */
 export function reasonOf(check: SaidOfOwner, name: string | undefined): string | null {
   const { explanation, comparedName = name, verification, verifiedName } = check;
   const differs = verification === 'NOT_MATCHED' || verification === 'PARTIAL_MATCH';

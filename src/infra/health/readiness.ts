@@ -83,7 +83,7 @@ export class ReadinessWatch {
     const settings = { connectionTimeoutMillis: answerMs, query_timeout: answerMs };
     const config = () => ({ ...database.connectionLikePool('readiness'), ...settings });
     this.#connection = new OwnConnection(config, undefined, sessionMs);
-    // Each check awaits it, but without this handler an unreadable folder would end the process before the first check.
+    // Checks await it, but without this handler an unreadable folder would crash the process before the first check.
     this.#migrations.catch(() => undefined);
   }
 

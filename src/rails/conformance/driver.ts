@@ -4,7 +4,7 @@ import { within } from '../../infra/instruments/within.ts';
 import type { Rail, RailOrder, RailOutcome } from '../rail.ts';
 import type { CheckResult, ProviderFault, RailTrial, TrialOrder, TrialProvider, TrialTimes } from './trial.ts';
 
-/** What a check tries: a rail, by the orders of a trial. */
+/** The rail that a check tests, with the trial that provides the orders. */
 export interface Tried {
   readonly trial: RailTrial;
   readonly kind: RailOrder['kind'];
@@ -20,7 +20,7 @@ export interface Check {
   readonly run: (rail: Rail, tried: Tried) => Promise<void>;
 }
 
-/** The error for a rail that breaks the contract of the port. */
+/** The error for a rail that breaks the port's contract. */
 export class Breach extends Error {}
 
 /** The error for a check that cannot be run, because the rail or its provider does not support it. */

@@ -53,11 +53,11 @@ const defaultVariableFeeRate = '0.003';
 /** The maximum amount to send, in smallest units: the sandbox adds no limit of its own to the API's. */
 const maxSendingAmount = maxAmount;
 
-/** The decimal places of a rate, as in the API's samples. A rate below `minUsualRate` has more. */
+/** The number of decimal places of a rate, as in the API's samples. Rates below `minUsualRate` have more. */
 const usualPlaces = 8;
 const minUsualRate = '0.001';
 
-/** Returns terms from the table, with some of its entries replaced. Every ordered pair of currencies has a rate. */
+/** Returns terms from the table, some of whose entries may be replaced. Every ordered pair of currencies has a rate. */
 export function sandboxTerms(
   sending: Currency,
   receiving: Currency,

@@ -4,7 +4,7 @@ import { serialize } from 'pg-protocol';
 
 /** The part of pg's connection that queries use, including pg's own Query, pg-cursor and pg-query-stream. */
 export interface Connection {
-  /** The prepared texts, and the texts that are being prepared, by name. */
+  /** The texts of the statements that are prepared or being prepared, by name. */
   readonly parsedStatements: Record<string, string>;
   readonly submittedNamedStatements: Record<string, string>;
   readonly stream: Pick<Writable, 'writable' | 'write'>;

@@ -43,8 +43,8 @@ const timed = (text: string) =>
   `select r.*, (extract(epoch from clock_timestamp() - statement_timestamp()) * 1000000)::int from (${text}) r`;
 
 /**
- * A batch of reads, each of which returns a single text. It uses pg's interface for custom queries, because pg's own
- * query needs a third more CPU time for a single read. Each read has its own snapshot.
+ * A batch of reads, each of which returns a single string. It uses pg's interface for custom queries, because pg's own
+ * query needs a third more CPU time for a single read. Each read gets its own snapshot.
  */
 export class TextQuery implements pg.Submittable, PlatformFirst {
   /** The name in traces. Behind a pooler without prepared statements, this name and the reads' names are empty. */

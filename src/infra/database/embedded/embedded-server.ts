@@ -95,7 +95,7 @@ function programFailure(summary: string, output: string): OperatorError {
  */
 export async function startOrJoin(cluster: Cluster, onlyPort?: number): Promise<JoinedServer> {
   let started: ReturnType<typeof spawnServer> | undefined;
-  // Another process may take the port or start the server first, and a killed server's children take a moment to end.
+  // Another process may take the port or start the server first, and a killed server's children take a moment to exit.
   let triesLeft = 3;
   return eventually(`The embedded Postgres in ${cluster.folder} did not become ready.`, async () => {
     const server = await findServer(cluster);

@@ -182,7 +182,7 @@ async function readRecords(client: Queryable) {
 
 interface Attempts {
   readonly client: pg.Client;
-  /** Looks at the locks of `client`. */
+  /** Reads the locks that `client` holds and waits for. */
   readonly watcher: pg.Client;
   readonly patience: Patience;
   readonly log: (line: string) => void;

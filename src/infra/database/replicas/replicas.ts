@@ -114,7 +114,7 @@ export class Replicas {
         textReads.inc({ where: 'replica' });
         return text;
       } catch (error) {
-        // The primary reports errors of the statement itself.
+        // If the statement itself is at fault, the primary reports that.
         replicaFallbacks.inc({ reason: error instanceof ReplicaBehind ? 'behind' : 'failed' });
         if (isDatabaseFault(error)) void this.check();
       }
