@@ -90,10 +90,7 @@ async function importRail(place: string, name: string, directory: string, own: L
   return checkModule(place, name, exported.default);
 }
 
-/**
- * Returns the specifier to import: a package name or a file URL. Also resolves folders, and files without their
- * extension.
- */
+/** Returns the specifier to import: a package name or a file URL. Also resolves folders and omitted extensions. */
 export function railAddress(name: string, directory: string): string {
   if (!name.startsWith('.') && !path.isAbsolute(name)) return name;
   const file = path.resolve(directory, name);

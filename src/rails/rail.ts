@@ -76,10 +76,7 @@ export interface Rail {
    */
   giveBack?(order: RailOrder): Promise<void>;
 
-  /**
-   * Returns the amount to collect, in smallest units, if a collection has none. Without this method, every collection
-   * needs an amount.
-   */
+  /** Returns the amount to collect, in smallest units, for a collection without one. If omitted, all need an amount. */
   collectionAmount?(currency: Currency): bigint;
 
   /** Estimates how long an order will take, in milliseconds from now. Required of rails that pay out or collect. */
@@ -144,10 +141,7 @@ export interface Rail {
   /** The simulation of the outside world for developers; omitted by a rail that moves real money. */
   readonly simulation?: Simulation;
 
-  /**
-   * Returns the rail for one platform, for example with its credentials. Without this method, all platforms share one
-   * rail.
-   */
+  /** Returns the rail for one platform, for example with its credentials. If omitted, all platforms share one rail. */
   forPlatform?(platformId: string): Rail;
 
   /** Tests the connection to the provider without moving money. Returns a report. @throws Error with the fault */

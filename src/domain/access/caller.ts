@@ -19,9 +19,7 @@ export interface Caller extends Tenant {
   /** The uuids of the caller's token and of all tokens in its chain of creators, whose policies limit the caller. */
   readonly makers: readonly string[];
   readonly bound: Bound;
-  /**
-   * The namespace of an app's idempotency keys, which prevents the platform's other apps from using or probing them.
-   */
+  /** The namespace of an app's idempotency keys, so that the platform's other apps can neither use nor probe them. */
   readonly keySpace?: string | undefined;
   /** The operator acting on the platform's behalf, and the object of the action. `runIdempotent` records both. */
   readonly operator?: (Operator & Pick<ActFacts, 'subject' | 'after'>) | undefined;

@@ -171,9 +171,7 @@ type SaidOfOwner = Pick<
   'explanation' | 'comparedName' | 'verification' | 'verifiedName'
 >;
 
-/**
- * Explains an account's status: by the rail's explanation, and by the names if they differ; null if neither applies.
- */
+/** Explains an account's status: the rail's explanation, plus the names if they differ; null if there is neither. */
 export function reasonOf(check: SaidOfOwner, name: string | undefined): string | null {
   const { explanation, comparedName = name, verification, verifiedName } = check;
   const differs = verification === 'NOT_MATCHED' || verification === 'PARTIAL_MATCH';

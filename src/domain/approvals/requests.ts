@@ -31,10 +31,7 @@ const reservedStatement = statement<object>(
   'select from journal where platform_id = $1 and transaction_id = $2 limit 1',
 );
 
-/**
- * Returns whether an unapproved payment's money is reserved. The reservation is the only journal that such a payment
- * can have.
- */
+/** Returns whether an unapproved payment's money is reserved: the reservation is the only journal it can have. */
 export async function isMoneyReserved(on: Queryable, { platformId, id }: Transaction): Promise<boolean> {
   return (await reservedStatement(on, platformId, id)).length > 0;
 }

@@ -9,8 +9,8 @@ export class Overflow extends Error {
 
 /**
  * A bounded queue between a writer and one reader. The reader is an async iterator whose `return` takes effect at once,
- * even while it waits (an async generator would wait for the next message). A reader that falls too far behind gets an
- * Overflow instead of the remaining messages.
+ * even during a pending `next` (an async generator would wait for the next message). A reader that falls too far behind
+ * gets an Overflow instead of the remaining messages.
  */
 export class Channel<T> implements AsyncIterableIterator<T> {
   readonly #limit: number;

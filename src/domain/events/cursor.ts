@@ -42,7 +42,7 @@ export class EventsUndone extends Error {
   }
 }
 
-/** The header field in which a caller says which changes its reads must include. Responses to writes carry it, too. */
+/** The header in which a caller says which changes its reads must include. Responses to writes contain it, too. */
 export const readAfterHeader = 'payments-read-after';
 
 /**

@@ -27,7 +27,7 @@ export async function audit({ url }: Pick<Database, 'url'>): Promise<readonly Br
 }
 
 export interface AuditOptions {
-  /** By default, the audit continues from the checkpoint of the last sound audit, if it can. */
+  /** By default, the audit continues from the last sound audit's checkpoint, if possible. */
   readonly full?: boolean | undefined;
   readonly replica?: string | undefined;
   /** In milliseconds. For tests only. */
@@ -50,7 +50,7 @@ export interface Audit {
 /** The error for an audit that could not read on a standby; its message says why. */
 export class ReplicaUnfit extends Error {}
 
-/** A standby may cancel an audit. */
+/** A standby may cancel an audit's statements. */
 const attempts = 3;
 
 /**

@@ -4,7 +4,7 @@ import { plansWaiting } from '../../infra/instruments/instruments.ts';
 import { msLeft } from '../../infra/instruments/request-facts.ts';
 import type { Plan, PlatformPlan } from './plan.ts';
 
-/** A plan was not carried out, because its account is locked or too many plans are ahead of it. Retryable. */
+/** The error for a plan that waited too long for a lock or for its turn. It was not carried out, and can be retried. */
 export class LockTimeout extends Error {
   readonly for: 'account' | 'table' | 'turn';
   constructor(waitedFor: LockTimeout['for'], options?: ErrorOptions) {
@@ -14,7 +14,7 @@ export class LockTimeout extends Error {
 }
 
 interface Waiting<Outcome> extends PlatformPlan {
-  /** The account whose balance it moves, or the first of several. */
+  /** The account whose balance it changes, or the first of several. */
   readonly account: string | undefined;
   /** By `performance.now()`. */
   readonly deadline: number;
@@ -37,9 +37,9 @@ interface Commit<Outcome> {
   alone(plan: PlatformPlan): Promise<Outcome>;
 }
 
-/** Limited, because the first plan of a transaction waits for the last. */
+/** Limited, because a transaction's first plan waits for its last. */
 const maxPlans = 16;
-/** The number of pool connections for each lane. A lane uses one of them; the others are for reading. */
+/** The number of pool connections per lane. A lane uses only one of them; the others serve reads. */
 const connectionsPerLane = 3;
 /** In milliseconds: a longer transaction probably waits for another process's locks. */
 const slowMs = 50;

@@ -39,7 +39,7 @@ export interface Plan {
     readonly rail_order?: readonly NewOrder[];
     /** External accounts that the rail checks again, each after a delay in milliseconds. */
     readonly account_check?: readonly { readonly accountId: string; readonly dueInMs: number }[];
-    /** Customers whose identity the rail checks again, after a delay in milliseconds; null after its final answer. */
+    /** Customers whose identity the rail checks again after a delay in milliseconds, or null after its final answer. */
     readonly identity_check?: readonly { readonly customerId: string; readonly dueInMs: number | null }[];
   };
   readonly quotes?: readonly QuoteMove[];
@@ -96,7 +96,7 @@ export interface PlatformPlan {
   readonly plan: Plan;
 }
 
-/** Plans of one or more platforms that are carried out all together or not at all. */
+/** Plans of one or more platforms that are carried out together or not at all. */
 export type PlanGroup = readonly PlatformPlan[];
 
 export type ResultType = 'Quote' | 'Transaction' | 'Customer' | 'Account';
@@ -123,7 +123,7 @@ interface Move<Status> {
 }
 
 export interface QuoteMove extends Move<QuoteStatus> {
-  /** Whether to move it only before or after the quote's expiry, by the database's clock once the quote is locked. */
+  /** Allows the move only before or only after the quote's expiry, by the database's clock under the quote's lock. */
   readonly expiry?: 'before' | 'after';
 }
 
@@ -149,7 +149,7 @@ export interface TransactionMove extends Move<TransactionStatus> {
   readonly paysRefund?: boolean | undefined;
   /** When settlement is expected, in milliseconds from now. */
   readonly expectedInMs?: number | undefined;
-  /** The time that its platform has to decide, in milliseconds from now. */
+  /** The time left for its platform's decision, in milliseconds. */
   readonly approvalInMs?: number | undefined;
   /** Whether the change must happen before the approval deadline, by the database's clock under the lock. */
   readonly approval?: 'before';

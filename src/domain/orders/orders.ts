@@ -204,7 +204,7 @@ export async function deferApproval(on: Queryable, platformId: string, transacti
  * written.
  */
 const answerMs = 10_000;
-/** How long a request takes to commit after the rail's answer, in milliseconds. */
+/** The time that a request keeps for its commit after the rail's answer, in milliseconds. */
 const afterMs = 1_000;
 
 /**

@@ -181,7 +181,7 @@ async function quotePrice(
     const message = `the receiver accepts ${bounds}; ${formatMajor(received, to.receiving)} would arrive`;
     throw new Refusal('AMOUNT_OUT_OF_RANGE', message, { path, value });
   }
-  // A dry run makes no request that would make the provider store something.
+  // A dry run sends no request that would cause the provider to store something.
   if (payments.validateOnly) return { price };
   const lock = await lockRate(payments, caller, { parties, to, sender, request, listed: price, orderId });
   return lock ? { price: lock.price, lock } : { price };

@@ -19,7 +19,7 @@ import { narrowest, receivingLimits } from '../pricing/pricing.ts';
 
 export interface LookUpReceiver {
   readonly umaAddress: string;
-  /** The customer who would send, who must be the platform's own. */
+  /** The prospective sender, who must be the platform's own customer. */
   readonly customerId?: string | null | undefined;
   /** The same customer, identified by UMA address. */
   readonly senderUmaAddress?: string | null | undefined;
@@ -33,7 +33,7 @@ export interface LookupCurrency {
   readonly maxAmount: string;
 }
 
-/** The maximum number of unexpired lookups per token: over ten minutes, more than 16 per second (decision 11). */
+/** The maximum number of unexpired lookups per token. Over ten minutes, it allows over 16 per second (decision 11). */
 export const maxLookups = 10_000;
 
 const receiverStatement = forCaller(

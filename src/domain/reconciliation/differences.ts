@@ -209,7 +209,7 @@ export function totalsOf(orders: readonly OrderHere[], movements: readonly RailM
     const order = byId.get(orderId ?? returnOf ?? '');
     const isInPeriod = order ? order.inPeriod : at === undefined || (at >= from && at < to);
     if (!isInPeriod || state !== 'SETTLED') continue;
-    // The refund of a collection goes out.
+    // A collection's refund is an outgoing movement.
     const isPaid = returnOf !== undefined || (order ? order.kind === 'PAYOUT' : direction === 'OUT');
     add(currency, isPaid ? 'paidThere' : 'receivedThere', amount);
   }

@@ -17,7 +17,7 @@ import { planDelivery } from './outcomes.ts';
 
 // Cases: contradictory reports of a rail, which an operator must investigate. An order has at most one of each kind.
 
-/** An outcome that does not contradict an earlier one. */
+/** An outcome that is not a contradiction of an earlier one. */
 export type CredibleOutcome = Exclude<RailOutcome, { kind: 'contradiction' }>;
 
 export interface Contradiction {
@@ -56,7 +56,7 @@ export async function contradictionOf(
   const [row] = await statusStatement(pool, order.platformId, order.transaction.id);
   if (!row) return undefined;
   const { status, pulled } = row;
-  // After a pull, the payment continues or fails later: either way the pulled money is in the books.
+  // After a pull, the payment may still continue or fail. Either way, the pulled money is in the books.
   const settled = isPull(order) ? pulled : status === 'COMPLETED' || status === 'REFUNDED';
   const failed = !settled && ['FAILED', 'REJECTED', 'EXPIRED'].includes(status);
   const isOther = outcome.kind === 'settled' ? failed : settled && ['failed', 'rejected'].includes(outcome.kind);

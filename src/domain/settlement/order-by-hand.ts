@@ -105,7 +105,7 @@ async function whyNone({ database }: Payments, id: string, uuid: string): Promis
 
 interface ByHand {
   readonly operator: Operator;
-  /** Whether to skip the last query to the rail, because it is gone or does not answer. */
+  /** Whether to skip the last query to the rail, because the rail is gone or does not answer. */
   readonly withoutAsking: boolean;
 }
 
@@ -135,7 +135,7 @@ function waitsForPlatform({ receiverCustomerId, incoming }: DueOrder): boolean {
   return incoming.transaction.approvalDueAt !== null && incoming.transaction.status === 'PENDING';
 }
 
-/** Returns the rail's last report, if the rail does not know the outcome. @throws RefusedByHand if it does */
+/** Returns the rail's last report. @throws RefusedByHand if the rail knows the outcome */
 async function askOnceMore(payments: Payments, order: DueOrder): Promise<string> {
   const outcome = await askWithoutSending(payments, order, '. --without-asking ends the order anyway');
   if (!outcome) return 'the provider has no such payment';

@@ -225,7 +225,7 @@ function groupOf(order: DueOrder, plan: Plan): PlanGroup {
   return [{ platformId: order.platformId, plan }];
 }
 
-/** Combines both sides in one commit: in one plan if they are on the same platform, so that locks have a fixed order. */
+/** Combines both sides in one commit: in one plan if they share a platform, to take locks in a fixed order. */
 function combineSides(platformId: string, plan: Plan, otherPlatformId: string, other: Plan): PlanGroup {
   if (platformId === otherPlatformId) return [{ platformId, plan: mergePlans(plan, other) }];
   return [

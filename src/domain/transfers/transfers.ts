@@ -133,7 +133,7 @@ function transferring(
   } as const;
 }
 
-/** Returns the owners of accounts, who must be allowed to move money. */
+/** Returns the accounts' owners, who must be allowed to move money. */
 function ownersOf(...accounts: readonly Account[]): string[] {
   return [...new Set(accounts.map((account) => account.customerId))].filter((id) => id !== null);
 }

@@ -12,7 +12,7 @@ export interface RailTrial {
    */
   order(course: Course, kind: RailOrder['kind']): TrialOrder | undefined;
 
-  /** Returns a conversion whose payment settles; required of a rail that locks rates. The suite sets the ids. */
+  /** For rails that lock rates: returns a conversion whose payment settles. The suite sets its ids. */
   lock?(lockedSide: LockRequest['lockedSide']): TrialLock | undefined;
 
   /** The provider, into which faults can be injected; undefined for a rail that makes no calls outside its process. */

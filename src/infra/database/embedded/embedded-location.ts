@@ -125,9 +125,7 @@ async function locateForRoot(native: string, dataPath: string): Promise<ServerLo
   return hasData ? location : { ...location, notice: `${closed}: the data is in ${folder}.` };
 }
 
-/**
- * Creates the folder `elsewhere`. Returns the programs' folder or, if "nobody" cannot enter it, a copy in `elsewhere`.
- */
+/** Creates `elsewhere`. Returns the programs' folder or, if "nobody" cannot enter it, a copy in `elsewhere`. */
 async function openElsewhere(native: string, hasPrograms: boolean, closed: string): Promise<string> {
   try {
     await makeFolder(elsewhere);
