@@ -41,7 +41,7 @@ export interface CreateExternalAccount {
   readonly accountType: ExternalAccountType;
   readonly details: AccountDetails;
   readonly beneficiary?: Beneficiary | null | undefined;
-  /** The customer who owns it; the platform itself if omitted. */
+  /** The customer who owns it; if omitted, the platform itself. */
   readonly customerId?: string | null | undefined;
   readonly platformAccountId?: string | null | undefined;
   readonly defaultUmaDepositAccount: boolean;

@@ -7,7 +7,7 @@ import type { Party } from '../commands/parties.ts';
 import type { Journal, NewRow, Plan, TransactionMove } from '../ledger/plan.ts';
 import type { Incoming } from '../orders/orders.ts';
 
-/** The information that the sending side of a UMA payment requests about the receiver. */
+/** The information about the receiver that a UMA payment's sending side requests. */
 export const receiverFields: readonly RequiredField[] = [
   { name: 'FULL_NAME', mandatory: true },
   { name: 'COUNTRY_OF_RESIDENCE', mandatory: false },

@@ -91,7 +91,7 @@ export interface Head {
 /** Listens for sequencers' notifications on its own connection, and replaces the connection if none arrive. */
 export class FeedListener {
   readonly #connection: OwnConnection;
-  /** Connects only once if several polls request it at the same time, so that a failure is counted once. */
+  /** Connects only once if several polls request it simultaneously, so that a failure is counted once. */
   readonly #reconnect: () => Promise<void>;
   #missedPolls = 0;
 

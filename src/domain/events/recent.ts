@@ -10,7 +10,7 @@ export interface RecentMemory {
   used: number;
 }
 
-/** The newest events of a feed, without gaps, for briefly disconnected readers. `clear` releases the memory. */
+/** A feed's newest events, without gaps, for readers that were disconnected briefly. `clear` releases the memory. */
 export class RecentEvents {
   readonly #memory: RecentMemory;
   #events: Event[] = [];

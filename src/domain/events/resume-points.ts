@@ -146,7 +146,7 @@ export class ResumePoints {
     this.#changed.add(point);
   }
 
-  /** Stores an ended point promptly, because its client may reconnect at once. */
+  /** Stores an ended stream's point promptly, because the client may reconnect at once. */
   release(point: ResumePoint): void {
     this.#open.delete(point);
     this.#changed.add(point);

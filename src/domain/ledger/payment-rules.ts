@@ -17,7 +17,7 @@ const booked = ({ journalsOfPayments }: Scope) => `booked as materialized (
 )`;
 
 /**
- * Reads each payment with the facts that determine its legs.
+ * Selects each payment with the facts that determine its legs.
  * - `funding_account_id`: the account that pays an outgoing payment. If the source is external, this is the internal
  *   account of the source's owner.
  * - `debited`: the account must have been debited. A transfer is debited when it is created, and a quote's payment when

@@ -37,7 +37,7 @@ interface GivenLimit {
   readonly payments?: number | null | undefined;
 }
 
-/** The payments that a second person must approve, and how they wait until then. */
+/** Which payments a second person must approve, and how they wait until then. */
 interface GivenApproval {
   readonly always: boolean;
   readonly above: readonly { readonly currency: string; readonly amount: GivenAmount }[];
@@ -215,7 +215,7 @@ function termsOf(input: SetPolicy): Terms {
     limitPeriods: limits.map(({ period }) => period),
     limitCurrencies: limits.map(({ currency }) => currency),
     limitMaxima: limits.map(({ maximum }) => maximum),
-    // Usage is summed again when the policy is next used (spent.sql).
+    // The next use of the policy sums its usage again (spent.sql).
     used: limits.map(() => 0n),
     summedAt: limits.map(() => new Date(0)),
     ...{ hoursFrom, hoursTo, timeZone, receiverCountries, receiverUmaAddresses, approval },

@@ -2,7 +2,7 @@ import { type Currency, formatMajor } from '../../core/currencies.ts';
 import { type Fraction, rateDigits, tenTo, toDecimal, toExactDecimal, toRatio } from '../../core/fraction.ts';
 import type { RateTerms } from '../../rails/rail.ts';
 
-/** A rounding in the calculation of a quote's amounts. Stored with the quote, so that every unit can be explained. */
+/** A rounding step in a quote's calculation. Stored with the quote, so that every unit can be explained. */
 export interface PricingStep {
   readonly step:
     | 'COUNTERPARTY_FIXED_FEE'

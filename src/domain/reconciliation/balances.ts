@@ -8,9 +8,9 @@ import { readClock, transactionOn } from '../../infra/database/transaction.ts';
 import { connectedRail, type Payments } from '../commands/command.ts';
 import { railAnswer } from '../orders/orders.ts';
 
-// Compares the amount that a platform's provider should hold according to the books with the provider's balance. In the
-// books, this amount is all external money that came in, minus all money that went out. Payments in flight may be
-// counted on one side only, so the difference is a range.
+// Compares the amount that a platform's provider should hold according to the books with the provider's balance.
+// According to the books, this amount is all external money that came in, minus all money that went out. Payments in
+// flight may be counted on one side only, so the difference is a range.
 
 /** The two sides of a balance, in smallest units. */
 export interface BothBalances extends Beyond {

@@ -93,7 +93,7 @@ export function planDelivery(order: DueOrder, { watchMs, information }: Settled)
     transactions: [move],
   };
   if (!isPayout) return groupOf(order, { ...sent, journals: collectionJournals(order) });
-  // Another receiver has its own transaction: the money leaves through the sender's and arrives through the receiver's.
+  // A different receiver has its own transaction: the money leaves in the sender's and arrives in the receiver's.
   const isOwn = to?.customerId === transaction.customerId;
   const plan = {
     ...sent,
@@ -253,8 +253,8 @@ export function isCreditRefused(refusal: PlanRefusal): refusal is CreditRefusal 
  * Concludes an order again after the database refused its outcome because an account cannot receive the money
  * (check_balances.sql). The money is returned: by the rail if it was collected, by a refund if an internal account was
  * debited. If the refund cannot be credited either, because the customer has been deleted or the balance would exceed
- * even the limit for refunds, it waits in suspense for an operator. Each of these outcomes credits less than the one
- * before, and the last credits nothing, so an order always ends.
+ * even the limit for refunds, it waits in suspense for an operator. Each of these outcomes credits less than the
+ * previous one, and the last credits nothing, so an order always ends.
  * @throws whatever the rail throws when it is asked to return money
  */
 export async function concludeWithoutCredit(

@@ -21,7 +21,7 @@ export interface SuspendedRefund {
   readonly transaction: Transaction;
   readonly rateLock: Prisma.JsonValue;
   readonly refundAccountId: string;
-  /** The destination to which the money is forwarded if the customer is deleted; null otherwise. */
+  /** The destination to which the money is forwarded because the customer is deleted; null otherwise. */
   readonly onward: Onward | null;
   readonly wasSuspended: boolean;
 }
@@ -97,7 +97,7 @@ export async function releaseSuspense(database: Database, transactionId: string,
     throw new RefusedByHand(`nothing done: ${fullAccount(refused)}; it has ${refused.balance}`);
   const released = await findRefund(database.pool, uuid);
   if (!released?.transaction.refundSettledAt) throw new Error(`the refund of ${transactionId} was not paid`);
-  // Refused because another release has paid it in the meantime.
+  // Another release has paid it in the meantime.
   const settledAt = released.transaction.refundSettledAt;
   return { kind: refused ? 'paid-before' : 'paid', suspended: released, settledAt };
 }

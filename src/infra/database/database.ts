@@ -181,7 +181,7 @@ export function openPool(connection: ConnectionConfig, { role, poolSize, acquire
     // Until it ends, a session caches every catalog entry that it has read, so sessions must be replaced now and then.
     maxLifetimeSeconds: 1_800,
   });
-  // Without this listener, an idle connection closed by the server would end the process. The pool opens another.
+  // Without this listener, an idle connection closed by the server would crash the process. The pool opens another.
   pool.on('error', () => undefined);
 
   const idle = new Set<pg.PoolClient>();

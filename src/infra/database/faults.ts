@@ -13,7 +13,7 @@ export function wasRolledBack(error: unknown): boolean {
   return sqlState(error) !== undefined && error instanceof Error && 'severity' in error && error.severity === 'ERROR';
 }
 
-/** Reports a transaction that may have taken effect, because the reply to its commit, or its result, was lost. */
+/** The error for a transaction that may have taken effect: the reply to its commit, or its result, was lost. */
 export class OutcomeUnknown extends Error {
   constructor(cause: unknown) {
     super('the answer to a transaction was lost', { cause });

@@ -57,7 +57,7 @@ export class TextQuery implements pg.Submittable, PlatformFirst {
   /** Whether the standby has yet to replay the required position. If so, none of the results count. */
   isBehind = false;
   readonly #required: Replayed | undefined;
-  /** How many results precede the first read's: those of the guard, and of setting the platform and the planning. */
+  /** The number of results before the first read's: those of the guard, the platform setting and the plan mode. */
   #before = 0;
   #row: readonly (string | null)[] = [];
   /** Set by pg, which waits for this callback. */

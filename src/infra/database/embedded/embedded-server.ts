@@ -126,7 +126,7 @@ async function enter(cluster: Cluster, { pid, port }: RunningServer) {
     connectionTimeoutMillis: 10_000,
   });
   const ended = new Promise<void>((resolve) => presence.once('end', resolve));
-  // This connection breaks when the server goes down. Without a listener, the error would end the process.
+  // This connection breaks when the server goes down. Without a listener, the error would crash the process.
   presence.on('error', () => undefined);
   const isLast = async () => {
     await presence.query('select pg_advisory_unlock_shared($1)', [USE_LOCK]);
@@ -168,8 +168,8 @@ type RunningServer = NonNullable<Awaited<ReturnType<typeof findServer>>>;
 
 /**
  * Finds the server that runs on the cluster's data. Removes the lock file of a dead server whose process id now belongs
- * to another program; Postgres itself replaces any other. Shuts down a server that has received SIGTERM, as when the
- * machine shuts down, and waits for clients that might never disconnect.
+ * to another program; Postgres itself replaces any other. Shuts down a server that has received SIGTERM, for example
+ * from a machine that shuts down, because such a server waits for clients that might never disconnect.
  */
 export async function findServer({ folder }: Cluster) {
   const lock = join(folder, 'data', 'postmaster.pid');

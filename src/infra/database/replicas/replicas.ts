@@ -83,7 +83,7 @@ export class Replicas {
     await Promise.all([this.#primary.close(), ...this.all.map((replica) => replica.close())]);
   }
 
-  /** Runs a request's reads, on a replica if one can serve them. The first reads must include the state of `token`. */
+  /** Runs a request's reads, on a replica if one can serve them. The reads must be at least as recent as `token`. */
   reading<T>(platformId: string, token: string | undefined, work: (scope: ReadScope) => T): T {
     let after = token;
     const reader: Reader = async (read, onPrimary) => this.#read(read, await this.#find(platformId, after), onPrimary);
