@@ -214,7 +214,7 @@ export interface RailOrder {
   readonly currency: string;
   /** The external account; undefined if the money stays in the gateway, or if the other party has a UMA address. */
   readonly account: RailAccount | undefined;
-  /** The UMA address of the other party: the receiver of a payout, or the sender of a collection. */
+  /** The other party's UMA address: a payout's receiver, or a collection's sender. */
   readonly umaAddress: string | undefined;
   /** The rate lock that the rail granted for the order. */
   readonly lock?: RateLock | undefined;

@@ -213,7 +213,7 @@ export function maskedNumber({ kind, id, identifier }: Pick<Account, 'kind' | 'i
     : `${characters.slice(0, shown).join('')}••••${characters.slice(at).join('')}`;
 }
 
-/** Refuses a wallet as a source: only bank accounts can be debited on request. @throws Refusal INVALID_INPUT */
+/** Refuses a wallet as a source, because only bank accounts can be debited on request. @throws Refusal INVALID_INPUT */
 export function checkPullable(account: Account, path: FieldPath): void {
   if (account.accountType !== null && accountTypes[account.accountType].beneficiary) return;
   const message =

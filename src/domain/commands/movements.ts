@@ -134,7 +134,7 @@ export function suspension(flow: Flow): Journal {
   return { kind: 'suspension', transactionId: flow.transactionId, legs };
 }
 
-/** Reverses a suspension before a refund: the rail has returned the money after all. */
+/** Reverses a suspension before a refund, because the rail has returned the money after all. */
 export function resumption(flow: Flow): Journal {
   return reversed(suspension(flow), 'resumption');
 }
@@ -209,8 +209,8 @@ function conversion(flow: Flow, direction: 1n | -1n): Leg[] {
 
 function platformShare(flow: Flow): Leg[] {
   if (flow.platformFee === 0n || !flow.platformAccountId) return [];
-  // Exempt from the balance limit: the payment has been delivered, and a full platform account must not prevent the
-  // delivery from being booked.
+  // Exempt from the balance limit, because a full platform account must not prevent a delivery that has happened from
+  // being booked.
   const account = { account: flow.platformAccountId, exempt: true } as const;
   return move({ system: 'FEES' }, account, { currency: flow.sendingCurrency, amount: flow.platformFee });
 }

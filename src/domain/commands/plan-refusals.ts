@@ -188,7 +188,7 @@ function limitedRefusal(refusal: PlanRefusal, caller: Caller): RefusalParts | un
       if (maySee('account', caller, refusal)) return undefined;
       return { code, message: 'an external account in this payment is not ACTIVE' };
     case 'INSUFFICIENT_BALANCE':
-      // A customer's app pays from that customer's accounts: it sees all of them, or none. The balance existed before
+      // A customer's app pays from that customer's accounts, and sees all of them or none. The balance existed before
       // the command, so a caller without VIEW must not learn it from a refusal (decision 62).
       if (seesAny('account', caller) && caller.permissions.includes('VIEW')) return undefined;
       return { code, message: 'the account does not hold enough' };

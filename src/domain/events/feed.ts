@@ -315,7 +315,7 @@ export class Feed {
     }
   }
 
-  /** Abandons the hub if the feed no longer contains the last dispatched event: the database was then restored. */
+  /** Abandons the hub if a restore of the database has removed the last dispatched event from the feed. */
   async #continues(hub: Hub): Promise<boolean> {
     const continues = await hasPosition(this.#reads.pool, hub.platformId, { sequence: hub.head, epoch: hub.epoch });
     if (!continues) this.#abandon(hub);

@@ -279,7 +279,7 @@ function serialize(batches: readonly (readonly PlanGroup[])[]): string {
   return JSON.stringify(plans, (_key, value: unknown) => (typeof value === 'bigint' ? value.toString() : value));
 }
 
-/** Converts a plan's names to those of the database. JSON in a row keeps its names. */
+/** Converts a plan's field names to the database's. JSON within a row keeps its names. */
 function inColumns(plan: object): object {
   return Object.fromEntries(
     Object.entries(plan).map(([field, value]) => {

@@ -315,7 +315,7 @@ const limitsStatement = statement<{ id: string; limits: readonly LimitState[] }>
   'select id, limits_of(platform_id, id) as limits from policy where platform_id = $1',
 );
 
-/** Reads the limits of all of a platform's policies, with the used and remaining part of each limit. */
+/** Reads all limits of a platform's policies, with the used and remaining part of each. */
 export async function limitsOfPolicies({ pool }: Database, platformId: string) {
   const rows = await limitsStatement(pool, platformId);
   return new Map(rows.map(({ id, limits }) => [id, limits]));

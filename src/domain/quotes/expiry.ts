@@ -7,7 +7,7 @@ import type { Plan, QuoteMove } from '../ledger/plan.ts';
 
 const expiredStatement = statement<{ platformId: string; id: string; transactionId: string }>(
   'expired_quotes',
-  // The subquery reads the clock once: if the clock were read for each row, Postgres could not use the index.
+  // The subquery reads the clock once. If the clock were read for each row, Postgres could not use the index.
   `select platform_id, id, transaction_id from quote
    where status = 'PENDING' and expires_at <= (select clock_timestamp()) order by expires_at limit $1`,
 );

@@ -61,7 +61,7 @@ const bookedStatement = statement<{ currency: string; booked: string; less: stri
 /** The longest time between a change and its commit, in milliseconds. */
 const commitMs = 60_000;
 
-/** Reads both sides of each of a platform's balances, as of now; undefined if its rail reports no balances. */
+/** Reads both sides of a platform's balances, as of now; undefined if the rail reports no balances. */
 export async function readBalances(payments: Payments, tenant: Tenant): Promise<BothBalances[] | undefined> {
   const rail = connectedRail(payments, tenant);
   if (!rail?.balances) return undefined;

@@ -119,7 +119,7 @@ function differencesOfOrders(orders: readonly OrderHere[], movements: readonly R
   });
 }
 
-/** Returns the movements without an order here, except failed ones, and incoming ones that will become deposits. */
+/** Returns the movements without an order here, except failed movements and those that will become deposits. */
 function strangers(orders: readonly OrderHere[], movements: readonly RailMovement[]): Difference[] {
   const known = new Set(orders.map(({ id }) => id));
   const nowhere = { transactionId: undefined, fault: 'MISSING_HERE', here: undefined } as const;

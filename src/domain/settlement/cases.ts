@@ -179,7 +179,7 @@ function promisedOf(order: DueOrder): Moves {
   };
 }
 
-/** Returns the amounts that the provider moved on that account; undefined if it reports none, or impossible ones. */
+/** Returns the amounts that the provider moved on that account; undefined if it reports none, or impossible amounts. */
 function movedBy(order: DueOrder, { amount, sent }: Settled): Moves | undefined {
   const promised = promisedOf(order);
   const moved = { out: order.lock ? sent : (sent ?? amount), in: amount };

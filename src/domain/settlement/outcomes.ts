@@ -73,7 +73,7 @@ const openStatuses = ['PENDING', 'PROCESSING'] as const;
 
 type Settled = Pick<Extract<RailOutcome, { kind: 'settled' }>, 'watchMs' | 'information'>;
 
-/** Plans what follows once an order is delivered: the payout of a pulled payment, or the end of a payment. */
+/** Plans what follows an order's delivery: the payout of a pulled payment, or the end of a payment. */
 export function planDelivery(order: DueOrder, { watchMs, information }: Settled): PlanGroup {
   if (isPull(order)) return groupOf(order, planPayout(flowOfOrder(order), order));
   const { transaction, incoming } = order;
@@ -194,7 +194,7 @@ export function planClose(order: DueOrder): PlanGroup {
   return groupOf(order, { orders: [{ id: order.id, dueInMs: null }] });
 }
 
-/** Returns the receiving side's default failure reason; a transferIn uses that of an outgoing payment. */
+/** Returns the receiving side's default failure reason; a transferIn uses the reason of an outgoing payment. */
 function defaultReason({ transaction }: DueOrder): FailureReason {
   return transaction.type === 'INCOMING' && transaction.sourceKind === 'ACCOUNT'
     ? 'QUOTE_EXECUTION_FAILED'
@@ -267,7 +267,7 @@ export async function concludeWithoutCredit(
     return { order, outcome, group: group.map((one) => ({ ...one, plan: suspendRefund(order, one.plan) })) };
   }
   if (outcome?.kind === 'settled' && isShareOnly(order, refusal.id)) {
-    // The payment is delivered anyway: the service keeps the fees that the platform's account cannot receive.
+    // The payment is delivered anyway, and the service keeps the fees that the platform's account cannot receive.
     payments.log.error({ order: order.id, refusal }, "the platform's fee was not paid: the account cannot receive it");
     const withoutShare = { ...order, platformAccountId: null };
     return { order: withoutShare, outcome, group: planDelivery(withoutShare, outcome) };

@@ -40,7 +40,7 @@ interface Release {
   readonly settledAt: Date;
 }
 
-/** The columns of a refund. It goes to the internal account that paid, or else to that of the source's owner. */
+/** The columns of a refund. It goes to the internal account that paid, or else to the source owner's. */
 const columns = `t.platform_id, p.name as platform_name, to_jsonb(t) as transaction,
   (select o.rate_lock from rail_order o where o.platform_id = t.platform_id and o.transaction_id = t.id and o.kind = 'PAYOUT') as rate_lock,
   (select f.id from account f left join account s on s.platform_id = t.platform_id and s.id = t.source_account_id

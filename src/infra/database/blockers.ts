@@ -90,7 +90,7 @@ export function nameOf(session: LockSession): string {
   return `process ${pid} (${who}), whose transaction has been open for ${Math.round(openSeconds)} s${doing}${waiting}`;
 }
 
-/** Returns the sessions that block others and do not wait themselves: the root causes of all waits. */
+/** Returns the sessions that block others without waiting themselves: the root causes of all waits. */
 export function rootsOf(sessions: readonly LockSession[]): LockSession[] {
   return sessions.filter(({ blockedBy }) => blockedBy.length === 0);
 }

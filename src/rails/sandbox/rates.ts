@@ -83,7 +83,7 @@ function tableRate(sending: Currency, receiving: Currency): string {
   return toDecimal(rate, rateDigits, places);
 }
 
-/** Returns the number of whole smallest units of a currency that an amount of US dollars buys at the mid price. */
+/** Converts an amount of US dollars to a currency's smallest units at the mid price, rounded down. */
 function unitsWorth(dollars: string, currency: Currency): bigint {
   return roundDown(multiply(divide(parseDecimal(dollars), midPrice(currency.code)), tenTo(currency.decimals)));
 }

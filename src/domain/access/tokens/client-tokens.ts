@@ -46,7 +46,7 @@ export class ClientTokens {
   readonly #signingId: string | undefined;
 
   /**
-   * @param key the signing key. Without it, no token can be minted, and no token is valid.
+   * @param key the signing key. Without it, no tokens can be minted, and none are valid.
    * @param fallbacks other keys whose tokens are also valid: the previous keys and the next key
    */
   constructor(database: Database, key: string | undefined, fallbacks: readonly string[] = []) {

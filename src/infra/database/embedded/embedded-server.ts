@@ -105,7 +105,7 @@ export async function startOrJoin(cluster: Cluster, onlyPort?: number): Promise<
       throw new OperatorError(`The embedded Postgres cannot be used: ${fault}.`);
     }
     if (server || (started && !started.hasEnded())) return undefined;
-    // A collision with another process's start does not count as a failure: the next try finds the server or a free
+    // A collision with another process's start does not count as a failure. The next try finds the server or a free
     // folder.
     const failure = await started?.failure();
     if (failure && !LOCKED.test(failure.message) && --triesLeft === 0) throw failure;
