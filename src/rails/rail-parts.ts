@@ -127,7 +127,7 @@ export interface ReceivedWebhook {
   readonly status?: 200 | 202 | undefined;
 }
 
-/** The content of a webhook. It is only a hint: the gateway asks the provider for the actual state. */
+/** The content of a webhook. It is only a hint, and the gateway asks the provider for the actual state. */
 export type RailNews =
   | OrderNews
   /** A deposit has arrived or is in transit. The gateway lists deposits at once. */

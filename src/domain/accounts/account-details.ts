@@ -90,7 +90,7 @@ function digitFaultsOf({ accountType, details }: WarnedAccount, now: Date): Inva
   return checkDigitFaults(accountType, details, info, now);
 }
 
-/** Returns the faults in an account's check digits, and in other values that no real account can have. */
+/** Returns the faults in an account's check digits and other values that no real account can have. */
 function checkDigitFaults(
   type: ExternalAccountType,
   details: AccountDetails,
@@ -117,7 +117,7 @@ function checkCurrency(type: ExternalAccountType, rules: AccountType, currency: 
   throw new Refusal('INVALID_CURRENCY', message, at('currency'));
 }
 
-/** Validates one detail. Returns a list with its name and canonical value, which is empty if the detail is absent. */
+/** Validates one detail. Returns a list with its name and canonical value; an empty list if the detail is absent. */
 function checkDetail(
   type: ExternalAccountType,
   rules: AccountType,

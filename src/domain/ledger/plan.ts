@@ -56,7 +56,7 @@ export interface Plan {
   readonly cases?: readonly SettledCase[];
   /**
    * When the rail is queried again for an order, in milliseconds from now; null once the order has its outcome.
-   * `begins`: the order waited for an approval, and its age counts from now on.
+   * `begins`: whether the order waited for an approval, so that its age counts from now on.
    */
   readonly orders?: readonly { readonly id: string; readonly dueInMs: number | null; readonly begins?: boolean }[];
   /** The version that a changed row must still have. */
@@ -180,7 +180,7 @@ export interface Approval {
   readonly reason?: string | undefined;
 }
 
-/** The end of a case: an operator settles the payment although the provider moved a different amount. */
+/** Closes a case. An operator settles the payment although the provider moved a different amount. */
 export interface SettledCase {
   readonly orderId: string;
   readonly by: string;

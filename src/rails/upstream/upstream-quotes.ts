@@ -63,7 +63,7 @@ export async function lockRate(upstream: Upstream, request: LockRequest): Promis
   }
 }
 
-/** Returns the parties of a payment to a UMA address: the sender's counterpart, and the receiver, looked up again. */
+/** Returns the parties of a payment to a UMA address: the sender's counterpart, and the receiver from a new lookup. */
 async function umaParties({ client }: Upstream, { address, sender }: UmaPayment, { sending, receiving }: LockRequest) {
   const { id: customerId } = await customerThere(client, sender);
   const query = { customerId, currency: sending.code };

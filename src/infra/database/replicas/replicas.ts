@@ -40,9 +40,9 @@ export interface ReadScope {
 }
 
 /**
- * Serves reads from standbys. A read includes everything that was acknowledged before it began, to any client: the
- * primary reports the end of its log, and the replica must have replayed it (decision 82). With a token, a read may be
- * as old as the token, but includes the platform's writes through this instance.
+ * Serves reads from standbys. A read includes everything that was acknowledged before it began, to any client, because
+ * the replica must have replayed the log up to the end that the primary reports (decision 82). With a token, a read may
+ * be as old as the token, but includes the platform's writes through this instance.
  */
 export class Replicas {
   readonly all: readonly Replica[];
