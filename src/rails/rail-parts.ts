@@ -130,12 +130,12 @@ export interface ReceivedWebhook {
 /** The content of a webhook. It is only a hint, and the gateway asks the provider for the actual state. */
 export type RailNews =
   | OrderNews
-  /** A deposit has arrived or is in transit. The gateway lists deposits at once. */
+  /** A deposit has arrived or is in transit. The gateway lists deposits immediately. */
   | { readonly kind: 'deposit' }
-  /** The result of the identity check of the customer with this uuid has changed. The gateway checks again at once. */
+  /** The identity check of the customer with this uuid has a new result. The gateway checks again immediately. */
   | { readonly kind: 'identity'; readonly customerId: string };
 
-/** One of the gateway's orders has changed. The gateway queries the rail about it at once. */
+/** One of the gateway's orders has changed. The gateway immediately queries the rail about it. */
 export interface OrderNews {
   readonly kind: 'order';
   readonly orderId: string;

@@ -51,7 +51,7 @@ export interface CreateExternalAccount {
 const at = pathsIn<CreateExternalAccount & UpdateExternalAccount>();
 
 /**
- * Registers an external bank account or wallet (specification 4.8). In the sandbox, it is ACTIVE at once unless its
+ * Registers an external bank account or wallet (specification 4.8). In the sandbox, it is ACTIVE immediately unless its
  * suffix selects another status. If the rail needs more time for its check, `checkDueAccounts` queries it again later.
  * @throws Refusal INVALID_BANK_ACCOUNT, INVALID_CURRENCY, INVALID_INPUT, USER_NOT_FOUND, CONFLICT (it exists),
  *   IDEMPOTENCY_MISMATCH

@@ -146,7 +146,7 @@ export class ResumePoints {
     this.#changed.add(point);
   }
 
-  /** Stores an ended stream's point promptly, because the client may reconnect at once. */
+  /** Stores an ended stream's point promptly, because the client may reconnect immediately. */
   release(point: ResumePoint): void {
     this.#open.delete(point);
     this.#changed.add(point);

@@ -48,7 +48,7 @@ const slowMs = 50;
  * Groups plans that arrive while others are being committed, and commits them in one statement and one durable
  * transaction. The fixed cost of a transaction is incurred once, and payments of a busy account do not each wait for a
  * commit.
- * - A plan that finds all lanes empty starts at once, on its own.
+ * - A plan that finds all lanes empty starts immediately, on its own.
  * - The next lane is used only when the previous one has a full transaction waiting, or is slow, because a few full
  *   transactions cost less than many small ones.
  * - Plans on the same account share a lane, so that transactions of this process do not wait for each other.

@@ -50,7 +50,7 @@ export interface Plan {
   /** In milliseconds from now; null if the rail's last answer was final. */
   readonly checks?: readonly { readonly accountId: string; readonly dueInMs: number | null }[];
   readonly journals?: readonly Journal[];
-  /** The approval of a balance correction, which the plan's only journal carries out (decision 81). */
+  /** The approval of a balance correction, which the plan's only journal makes (decision 81). */
   readonly adjustments?: readonly Approval[];
   /** The case that the plan's only journal (a difference) settles, with the order that this concludes (decision 95). */
   readonly cases?: readonly SettledCase[];
@@ -109,7 +109,7 @@ export type NewRow<T> = Omit<T, Stamped | Nullable<T>> & Partial<Pick<T, Exclude
 
 export type NewOrder = Pick<RailOrder, 'platformId' | 'id' | 'transactionId' | 'kind'> &
   Partial<Pick<RailOrder, 'scenario' | 'rateLock'>> & {
-    /** In milliseconds from now; at once if omitted. */
+    /** In milliseconds from now; immediately if omitted. */
     readonly dueInMs?: number;
   };
 

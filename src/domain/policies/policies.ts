@@ -95,7 +95,7 @@ export const setPolicy = recordCommand((database, caller, input: SetPolicy) => (
       await requireSubject(transaction, caller, subject);
       await requireAccounts(transaction, caller, input.receiverAccountIds ?? []);
       const key = { platformId: caller.platformId, subjectId: subject.uuid };
-      // Payments that come after this lock are counted under the new terms.
+      // Payments after this lock are counted under the new terms.
       await lockStatement(transaction.client, key.platformId, key.subjectId);
       const { now: updatedAt } = await readClock(transaction.client);
       const { policy: policies } = transaction.prisma;
@@ -136,7 +136,7 @@ export const deletePolicy = recordCommand((_database, caller, input: { readonly 
       const found = await policy.findFirst({ where: { AND: [visibleToPlatform(caller), { subjectId }] } });
       checkPolicy(input, found);
       if (found) {
-        // From here on, payments no longer find the policy, so none is counted.
+        // From here on, payments no longer find the policy, so none are counted.
         await policy.deleteMany({ where: { platformId: found.platformId, id: found.id } });
         await policyUse.deleteMany({ where: { platformId: found.platformId, policyId: found.id } });
       }

@@ -206,7 +206,7 @@ async function leaveToPerson(payments: Payments, on: Queryable, deposit: DueDepo
   await unattributedStatement(on, platformId, id, reason);
 }
 
-/** Plans the payment of a deposit: INCOMING and COMPLETED at once, even to a frozen account. */
+/** Plans a deposit's payment, which is INCOMING and immediately COMPLETED, even to a frozen account. */
 function planCredit(deposit: DueDeposit): Plan {
   const { platformId, newId: id, customerId, accountId, amount, currency, payer, memo } = deposit;
   return {

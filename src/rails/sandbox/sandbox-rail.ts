@@ -257,7 +257,7 @@ const statuses: Readonly<Record<string, Course<ExternalAccountStatus>>> = {
   '204': { first: 'PENDING' },
 };
 
-/** Checks an account by its suffix and age. Without a magic suffix, it is ACTIVE at once and its owner matches. */
+/** Checks an account by its suffix and age. Without a magic suffix, it is ACTIVE immediately and its owner matches. */
 function checkSandboxAccount(
   account: RailAccount,
   ownerName: string | undefined,

@@ -33,9 +33,7 @@ export interface Connection {
 
 export interface Session {
   readonly viewer: Viewer;
-  /**
-   * Replaces the token with a newer one for the same subject; false if that one does not permit all open operations.
-   */
+  /** Replaces the token with a newer one of the same subject; false if that one does not permit all open operations. */
   renew(viewer: Viewer): Promise<boolean>;
   /**
    * Registers an operation, such as a subscription, whose connection is closed once its token no longer permits it.
