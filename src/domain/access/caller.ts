@@ -16,7 +16,7 @@ export interface Caller extends Tenant {
   /** Extra rights that the platform grants to a customer's app; empty for other callers. */
   readonly grants: readonly ClientGrant[];
   readonly tokenId: string | null;
-  /** The uuids of the caller's token and of all tokens in its chain of creators, whose policies limit the caller. */
+  /** The uuids of the caller's token and of its direct and indirect creators, whose policies limit the caller. */
   readonly makers: readonly string[];
   readonly bound: Bound;
   /** The namespace of an app's idempotency keys, so that the platform's other apps can neither use nor probe them. */

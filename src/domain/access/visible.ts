@@ -51,7 +51,7 @@ export function seesLookups({ kind, grants }: Pick<Caller, 'kind' | 'grants'>): 
   return kind === 'PLATFORM' || grants.includes('LOOK_UP_RECEIVERS');
 }
 
-/** Every caller may see its own platform, including apps (decision 73). */
+/** Every caller, even an app, may see its own platform (decision 73). */
 export function ownPlatform({ platformId }: Pick<Scope, 'platformId'>): Prisma.PlatformWhereInput {
   return { id: platformId };
 }

@@ -54,7 +54,7 @@ export async function mayResume(
   { subject, types }: Pick<EventFilter, 'subject' | 'types'>,
   retentionDays: number,
 ): Promise<'yes' | 'tooOld' | 'undone'> {
-  // Allows for only half of the retention time, because this process's clock may differ from the database's.
+  // Checks against only half of the retention time, because this process's clock may differ from the database's.
   if (feed.isRecent(platformId, after, new Date(Date.now() - retentionDays * halfDayMs))) return 'yes';
   const values = [platformId, after.sequence.toString(), retentionDays] as const;
   const [row] = await resumeStatement(pool, ...values, after.epoch);

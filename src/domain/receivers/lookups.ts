@@ -33,7 +33,7 @@ export interface LookupCurrency {
   readonly maxAmount: string;
 }
 
-/** The maximum number of unexpired lookups per token. Over ten minutes, it allows over 16 per second (decision 11). */
+/** The maximum number of unexpired lookups per token: over 16 per second for ten minutes (decision 11). */
 export const maxLookups = 10_000;
 
 const receiverStatement = forCaller(

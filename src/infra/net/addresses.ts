@@ -18,7 +18,7 @@ export const dnsResolver: Resolver = async (hostname) => {
   throw Object.assign(new Error(`cannot look up ${hostname}`), { code: absent ? 'ENOTFOUND' : 'EAI_AGAIN' });
 };
 
-/** Reports a host whose address webhooks must not use. The error omits the address, which would reveal the network. */
+/** The error for a host whose address webhooks must not use. Omits the address, which would reveal the network. */
 export class RefusedAddress extends Error {
   constructor() {
     super('the host name does not resolve to public addresses only');

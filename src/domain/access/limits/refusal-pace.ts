@@ -7,7 +7,7 @@ import type { Clock } from './rate-limits.ts';
 const refusalRate = { atOnce: 50, perSecond: 20 } as const;
 /** The maximum delay, in milliseconds. Clients usually wait longer than this for a response. */
 const maxWaitMs = 12_000;
-/** Refusals that would exceed the maximum delay are spread over its last part, of this many milliseconds. */
+/** Refusals that would exceed the maximum delay are spread over this many milliseconds at its end. */
 const spreadMs = 3_000;
 /** The golden ratio: the fractional parts of its multiples are evenly distributed, however many there are. */
 const goldenRatio = (Math.sqrt(5) - 1) / 2;

@@ -134,7 +134,7 @@ export class Sessions {
   }
 }
 
-/** @param replaced the viewer to replace; a connection that has been given a newer viewer since keeps that one */
+/** @param replaced the viewer to replace; a connection that has since been given a newer viewer keeps it */
 async function renew(open: Open, viewer: Viewer, replaced?: Viewer): Promise<boolean> {
   if (viewer.platformId !== open.viewer.platformId || viewer.subject !== open.viewer.subject) return false;
   // Operations that begin during the loop are checked, too, because a set's iterator visits added members.

@@ -89,7 +89,7 @@ if (import.meta.main) {
   }
 }
 
-/** Checks the migrations, or writes one with this name. @returns what is wrong, for the developer */
+/** Checks the migrations, or writes a migration with this name. @returns what is wrong, for the developer */
 async function run(serverUrl: string, name: string): Promise<string | undefined> {
   const described = 'prisma/schema.prisma and prisma/functions';
   if (name === '--check') {
