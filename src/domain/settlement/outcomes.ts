@@ -115,7 +115,7 @@ export interface Failure {
   readonly failureReason?: FailureReason | undefined;
   /** The receiving side's reason; OFFRAMP_FAILED if omitted. */
   readonly incomingReason?: FailureReason | undefined;
-  /** Whether the rail has not returned the money. */
+  /** Whether the rail has failed to return the money. */
   readonly moneyStuck?: boolean | undefined;
 }
 

@@ -17,7 +17,7 @@ import { type Prisma, PrismaClient } from './generated/client/client.ts';
 export const defaultStatementMs = 10_000;
 
 /**
- * Returns the settings that every session needs. The time zone is UTC, because adapter-pg shifts times in any other.
+ * Returns the settings that every session needs. The time zone is UTC, as adapter-pg shifts timestamps in any other.
  */
 export const sessionSettings = (role: string, statementMs = defaultStatementMs) => [
   `role=${role}`,
