@@ -158,9 +158,7 @@ async function askOnceMore(payments: Payments, order: DueOrder): Promise<string>
  */
 const reasonForTimeline = 'ended by the operator of the service: the outcome could not be determined';
 
-/**
- * Commits the order's end, the operator's action and, if the refund's account is full, the suspension of the refund.
- */
+/** Commits the order's end, the operator's action and, if the refund's account is full, the refund's suspension. */
 async function end(payments: Payments, order: DueOrder, operator: Operator, said: string | undefined): Promise<void> {
   const { platformId, transaction } = order;
   const { status } = transaction;

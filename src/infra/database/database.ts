@@ -16,9 +16,7 @@ import { type Prisma, PrismaClient } from './generated/client/client.ts';
 /** The statement timeout in milliseconds, after which Postgres cancels the statement. */
 export const defaultStatementMs = 10_000;
 
-/**
- * Returns the settings that every session needs. The time zone is UTC, as adapter-pg shifts timestamps in any other.
- */
+/** Returns the settings that every session needs. The time zone is UTC: adapter-pg shifts timestamps in any other. */
 export const sessionSettings = (role: string, statementMs = defaultStatementMs) => [
   `role=${role}`,
   // The serving role has views that shadow some tables, so their schema must come first (docs/database-roles.md).
