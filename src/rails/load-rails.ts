@@ -90,7 +90,7 @@ async function importRail(place: string, name: string, directory: string, own: L
   return checkModule(place, name, exported.default);
 }
 
-/** Returns the specifier to import: a package name or a file URL. Finds files without their extension, and folders. */
+/** Returns the specifier to import: a package name or a file URL. Also resolves folders and omitted extensions. */
 export function railAddress(name: string, directory: string): string {
   if (!name.startsWith('.') && !path.isAbsolute(name)) return name;
   const file = path.resolve(directory, name);
@@ -155,7 +155,7 @@ const parts: readonly string[] = [
   ...['collectionAmount', 'expectedMs', 'firstAskMs', 'forPlatform', 'close'],
 ];
 
-/** Pairs of methods: a rail must have both or neither. */
+/** Pairs of methods of which a rail must have both or neither. */
 const pairs = [
   ['receiveWebhook', 'readWebhook'],
   ['deposits', 'takeDeposit'],

@@ -43,13 +43,13 @@ export interface IdentityCheck {
   readonly checkInMs?: number | undefined;
 }
 
-/** A request for the deposits from a given time on; `cursor` is the previous page's `nextCursor`. */
+/** A request for the deposits since a given time; `cursor` is the previous page's `nextCursor`. */
 export interface DepositsRequest {
   readonly from: Date;
   readonly cursor: string | undefined;
 }
 
-/** A page of deposits. Without `nextCursor` it is the last one. */
+/** A page of deposits. The last page has no `nextCursor`. */
 export interface DepositsPage {
   readonly deposits: readonly RailDeposit[];
   /** When the last examined movement began, even if it is not a deposit. The next query need not go back further. */
@@ -89,7 +89,7 @@ export interface MovementsRequest extends DepositsRequest {
   readonly to: Date;
 }
 
-/** A page of a provider's movements. Without `nextCursor` it is the last one. */
+/** A page of a provider's movements. The last page has no `nextCursor`. */
 export interface MovementsPage {
   readonly movements: readonly RailMovement[];
   readonly nextCursor?: string | undefined;
@@ -127,19 +127,19 @@ export interface ReceivedWebhook {
   readonly status?: 200 | 202 | undefined;
 }
 
-/** The content of a webhook. It is only a hint: the gateway asks the provider for the actual state. */
+/** The content of a webhook. It is only a hint, and the gateway asks the provider for the actual state. */
 export type RailNews =
   | OrderNews
-  /** A deposit has arrived or is in transit. The gateway lists deposits at once. */
+  /** A deposit has arrived or is in transit. The gateway lists deposits immediately. */
   | { readonly kind: 'deposit' }
-  /** The result of the identity check of the customer with this uuid has changed. The gateway checks again at once. */
+  /** The identity check of the customer with this uuid has a new result. The gateway checks again immediately. */
   | { readonly kind: 'identity'; readonly customerId: string };
 
-/** One of the gateway's orders has changed. The gateway queries the rail about it at once. */
+/** One of the gateway's orders has changed. The gateway immediately queries the rail about it. */
 export interface OrderNews {
   readonly kind: 'order';
   readonly orderId: string;
-  /** Whether its money may have come back. If not, the gateway does not query a settled order early. */
+  /** Whether the order's money may have come back. If not, the gateway does not query a settled order early. */
   readonly mayHaveReturned: boolean;
 }
 
@@ -209,7 +209,7 @@ export interface Simulation {
   /** Returns the simulated deposit for a real-time funded quote of `amount` smallest units, by its scenario, if any. */
   deposit(scenario: unknown, amount: bigint): Deposit;
 
-  /** Returns the decision on an incoming payment that the scenario makes; undefined if the platform decides. */
+  /** Returns the decision on an incoming payment that the scenario specifies; undefined if the platform decides. */
   approval(scenario: unknown): 'APPROVE' | 'REJECT' | undefined;
 
   /** Returns the information that the sender of a UMA payment gives about itself, by field name. */
@@ -235,7 +235,7 @@ export type Scenario = {
   readonly refundFails?: boolean | undefined;
   /** The payment settles, and the bank returns it after this time, in milliseconds. */
   readonly returnAfterMs?: number | undefined;
-  /** The deposit for a real-time funded quote: half the amount, the amount twice, or one after the quote's expiry. */
+  /** The deposit for a real-time funded quote: half the amount, two deposits, or a deposit after the quote's expiry. */
   readonly deposit?: 'SHORT' | 'TWICE' | 'LATE' | undefined;
 };
 
@@ -251,7 +251,7 @@ export interface Deposit {
   readonly amount: bigint;
   /** Whether a second deposit of the same amount arrives with it. */
   readonly twice: boolean;
-  /** Whether it counts as arriving after the quote's expiry. */
+  /** Whether to treat it as arriving after the quote's expiry. */
   readonly late: boolean;
 }
 

@@ -14,7 +14,7 @@ const unknownKeys = (known: string) => ({
 /** A rail in the setting RAILS: a module and its own settings. */
 const entry = z.strictObject(
   {
-    /** `sandbox`, a package, or a file. A relative path begins with a dot, and starts at `RailSettings.directory`. */
+    /** `sandbox`, a package, or a file. A relative path begins with a dot. Its base is `RailSettings.directory`. */
     module: moduleName,
     settings: z.unknown().optional(),
   },

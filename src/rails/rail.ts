@@ -76,15 +76,15 @@ export interface Rail {
    */
   giveBack?(order: RailOrder): Promise<void>;
 
-  /** Returns the amount to collect, in smallest units, if a collection has none. Otherwise it needs an amount. */
+  /** Returns the amount to collect, in smallest units, for a collection without one. If omitted, all need an amount. */
   collectionAmount?(currency: Currency): bigint;
 
-  /** Estimates how long an order will take, in milliseconds from now. Rails that pay out or collect must have it. */
+  /** Estimates how long an order will take, in milliseconds from now. Required of rails that pay out or collect. */
   expectedMs?(order: RailRequest): number;
 
   /**
-   * Returns how long the gateway waits before it passes a new order to the rail, in milliseconds; without this method,
-   * not at all. Payments to UMA addresses have no delay.
+   * Returns how long the gateway waits before it passes a new order to the rail, in milliseconds. Without this method,
+   * it does not wait. Payments to UMA addresses have no delay.
    */
   firstAskMs?(order: RailRequest): number;
 
@@ -100,7 +100,7 @@ export interface Rail {
   /**
    * Checks the identity of a customer who is new or whose name has changed. The check is repeated after each
    * `checkInMs`, and when a webhook reports a change. An exception means that the result is unknown: if a command
-   * needed it, the command is refused; a later check is tried again. Without this method every new customer is
+   * needed it, the command is refused; a later check is retried. Without this method every new customer is
    * PENDING_REVIEW.
    */
   checkIdentity?(customer: IdentityRequest): Promise<IdentityAnswer>;
@@ -141,7 +141,7 @@ export interface Rail {
   /** The simulation of the outside world for developers; omitted by a rail that moves real money. */
   readonly simulation?: Simulation;
 
-  /** Returns the rail for one platform, for example with its credentials. Without this method all share one rail. */
+  /** Returns the rail for one platform, for example with its credentials. If omitted, all platforms share one rail. */
   forPlatform?(platformId: string): Rail;
 
   /** Tests the connection to the provider without moving money. Returns a report. @throws Error with the fault */
@@ -214,7 +214,7 @@ export interface RailOrder {
   readonly currency: string;
   /** The external account; undefined if the money stays in the gateway, or if the other party has a UMA address. */
   readonly account: RailAccount | undefined;
-  /** The UMA address of the other party: the receiver of a payout, or the sender of a collection. */
+  /** The other party's UMA address: a payout's receiver, or a collection's sender. */
   readonly umaAddress: string | undefined;
   /** The rate lock that the rail granted for the order. */
   readonly lock?: RateLock | undefined;
@@ -233,7 +233,7 @@ export type RailOutcome =
   | { readonly kind: 'pending'; readonly checkInMs: number }
   | {
       readonly kind: 'settled';
-      /** For how long the money may still come back, in milliseconds. After that the rail is queried once more. */
+      /** For how long the money may still come back, in milliseconds. After that, the rail is queried once more. */
       readonly watchMs?: number | undefined;
       /**
        * The amount that arrived, in smallest units. A different one opens a case, and the payment stays in progress.

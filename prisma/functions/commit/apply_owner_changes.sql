@@ -1,4 +1,4 @@
--- The part of apply_plans for plans that change customers, external accounts, or the time of an account's next check.
+-- The part of apply_plans for plans that change customers, external accounts, or the times of accounts' next checks.
 create or replace function apply_owner_changes(p_platform uuid, p_plan jsonb) returns void
   language plpgsql
 as $$

@@ -1,7 +1,7 @@
 -- Applies plans that check_group has accepted, given as a list of {platform, plan}: inserts rows, moves money, changes
 -- statuses and places orders for the rail. Each kind of change takes one statement for all plans. Triggers write the
 -- events and update the balances. A plan's events are written in the order of this function's statements. The order of
--- different plans matters only for accounts whose balances several of them change.
+-- the plans matters only for accounts whose balances several of them change.
 create or replace function apply_plans(p_plans jsonb) returns void
   language plpgsql
 as $$

@@ -6,11 +6,11 @@
 -- which a JSON number represents exactly. It applies to new money directly after the credit, even if the same plan
 -- sends the money on, because a refund would return it to this account. An exempt leg (a refund, or the platform's fee
 -- for a delivered payment) may exceed the bound, because refusing it would undo nothing. This happens only if money was
--- sent and has since been replaced by new money, so each such payment exceeds the bound by at most its own amount. But
--- a thousand payments can be under way together, so exempt legs stop at 9,000,000,000,000,000,000, a thousand times the
+-- sent and has since been replaced by new money, so each such payment adds at most its own amount to the excess. But a
+-- thousand payments can be in flight at once, so exempt legs stop at 9,000,000,000,000,000,000, a thousand times the
 -- bound. A refund beyond that waits in SUSPENSE (src/domain/settlement/outcomes.ts), so no balance comes near 2^63 and
--- no refund is retried forever. p_moved is what the earlier groups of the batch will add to balances, as {account:
--- amount}; null if no two groups move money of the same account.
+-- no refund is retried forever. p_moved contains the amounts that the batch's earlier groups will add to balances, as
+-- {account: amount}; null if no two groups move money of the same account.
 create or replace function check_balances(p_platform uuid, p_journals jsonb, p_moved jsonb) returns jsonb
   language plpgsql
 as $$

@@ -1,7 +1,7 @@
--- The part of check_plan for accounts that a plan's payment will credit later. It keeps a payment that is bound to fail
--- from being started. Returns the refusal for the first account whose balance would exceed its bound (check_balances),
--- or null. Payments in flight count only if the balance and the amount together come near the bound. Takes no lock,
--- because the bound is enforced when the money is credited, and a payment that does not fit fails then.
+-- The part of check_plan for accounts that a plan's payment will credit later. It prevents payments that are bound to
+-- fail. Returns the refusal for the first account whose balance would exceed its bound (check_balances), or null.
+-- Payments in flight count only if the balance and the amount together come near the bound. Takes no lock, because the
+-- bound is enforced when the money is credited, and a payment that does not fit fails then.
 create or replace function check_capacity(p_platform uuid, p_capacity jsonb) returns jsonb
   language plpgsql stable
 as $$

@@ -3,7 +3,7 @@
 -- Only a group with a single plan has an idempotency key. Nothing is written before all groups of a batch have been
 -- checked. A plan may have an alternative, under `otherwise`, which replaces it if it is refused because a quote has
 -- expired. The clock is read while the quote is locked. So a deposit that arrives at the moment of expiry either
--- executes its quote or is credited, and is never refused because of its timing. check_balances describes p_moved.
+-- executes its quote or is credited, and is never refused because of its timing. For p_moved, see check_balances.
 create or replace function check_group(p_group jsonb, p_moved jsonb) returns jsonb
   language plpgsql
 as $$

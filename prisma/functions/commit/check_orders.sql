@@ -1,5 +1,5 @@
 -- The part of check_plan for orders that a plan concludes or postpones. Refuses an order that already has its outcome.
--- This keeps an order from being settled twice if two workers hold it because the first worker's lease expired. The
+-- This prevents an order from being settled twice if two workers hold it because the first worker's lease expired. The
 -- payment's status alone would not prevent that, because a pull does not change it.
 create or replace function check_orders(p_platform uuid, p_orders jsonb) returns jsonb
   language plpgsql

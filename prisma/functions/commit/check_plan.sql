@@ -1,5 +1,5 @@
 -- Returns the first reason to refuse a plan, or null. lock_plans has locked the rows. A move marked is_new concerns a
--- row that the same plan inserts, so there is nothing to check yet. check_balances describes p_moved.
+-- row that the same plan inserts, so there is nothing to check yet. For p_moved, see check_balances.
 create or replace function check_plan(p_platform uuid, p_plan jsonb, p_moved jsonb) returns jsonb
   language plpgsql
 as $$

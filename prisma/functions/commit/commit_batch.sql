@@ -1,7 +1,7 @@
 -- Checks the groups of a batch one by one, applies the accepted ones together, and concludes each. They are applied
--- together because the fixed cost of statements is a large part of the cost of a payment. If several of them move money
--- on the same account, each check takes into account what the earlier groups will move. p_policies contains the
--- policies that lock_plans has locked. Returns the same answers as commit_batches.
+-- together because the fixed cost of statements is a large part of a payment's cost. If several of them move money on
+-- the same account, each check takes into account what the earlier groups will move. p_policies contains the policies
+-- that lock_plans has locked. Returns the same answers as commit_batches.
 create or replace function commit_batch(p_groups jsonb, p_policies policy[]) returns jsonb[]
   language plpgsql
 as $$

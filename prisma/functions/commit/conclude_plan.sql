@@ -1,5 +1,5 @@
 -- Returns the answer to an applied or refused plan, with the current state of the row that the plan names as its
--- result. Stores the answer under the plan's idempotency key, for repeated calls.
+-- result. Stores the answer under the plan's idempotency key for repeated calls.
 create or replace function conclude_plan(p_platform uuid, p_plan jsonb, p_refusal jsonb) returns jsonb
   language plpgsql
 as $$
@@ -23,7 +23,7 @@ begin
     end case;
     v_result := jsonb_build_object('type', v_target -> 'type', 'row', v_row);
   end if;
-  -- Answers with status 403 or 404 are not stored, so that a later call with the key may succeed.
+  -- Refusals with status 403 or 404 are not stored, so that a later call with the key may succeed.
   if v_claim is not null
      and (p_refusal is null or p_refusal ->> 'code' not in ('USER_NOT_READY', 'CUSTOMER_FROZEN', 'ACCOUNT_FROZEN', 'LIMIT_EXCEEDED', 'APPROVAL_REQUIRED', 'FORBIDDEN', 'QUOTE_NOT_FOUND', 'TRANSACTION_NOT_FOUND', 'LOOKUP_REQUEST_NOT_FOUND')) then
     insert into idempotency_record (platform_id, operation, key, request_hash, refusal, result)

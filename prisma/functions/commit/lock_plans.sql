@@ -1,16 +1,16 @@
 -- Locks the rows that a list of {platform, plan} changes, and the rows that its checks depend on, before any of these
--- rows is read. Returns the ids of the locked policies: those that limit the payments of the plans, and those that have
--- counted a payment that the plans end. All transactions that commit plans take locks in the same order, so that no two
--- of them deadlock:
+-- rows is read. Returns the locked policies: those that limit the plans' payments, and those that have counted a
+-- payment that the plans end. All transactions that commit plans take locks in the same order, so that no two of them
+-- deadlock:
 --   1. idempotency keys, by their number
 --   2. quotes  3. transactions  4. orders for the rail  5. adjustments  6. cases of orders  7. customers  8. internal accounts
 --   9. external accounts  10. policies, each by platform and id
--- A row that changes is locked for no key update, so that rows that refer to it need not wait. A row that only has to
--- stay unchanged is locked for share, which any number of transactions may hold together. If the plans of one list need
--- both kinds of lock on customers, or on external accounts, all of these rows are locked for no key update. An
--- alternative changes nothing that its plan does not name (src/domain/ledger/plan.ts). If a plan deletes a customer,
--- the customer's internal accounts are locked too, like accounts that change, because the deletion depends on their
--- balances. A customer gets no further internal accounts.
+-- A row that changes is locked FOR NO KEY UPDATE, so that rows that refer to it need not wait. A row that only has to
+-- stay unchanged is locked FOR SHARE, which any number of transactions may hold together. If a list's plans need both
+-- kinds of lock on customers, or on external accounts, all of these rows are locked FOR NO KEY UPDATE. An alternative
+-- changes nothing that its plan does not name (src/domain/ledger/plan.ts). If a plan deletes a customer, the customer's
+-- internal accounts are locked too, like accounts that change, because the deletion depends on their balances. A
+-- customer never gets further internal accounts.
 -- The ids are collected by expressions, which cost far less than statements. Then one statement locks the rows of each
 -- table, by key.
 create or replace function lock_plans(p_plans jsonb) returns policy[]

@@ -1,4 +1,4 @@
--- Moves committed events from the outbox to the feed, oldest first: gives each the next number of its platform, and
+-- Moves committed events from the outbox to the feed, oldest first: gives each event its platform's next number, and
 -- notifies all instances once. Rows are deleted, rather than passed by a moving cursor, so an event that commits late
 -- is numbered late but never missed. Only one caller runs at a time (the sequencer's advisory lock), so no other
 -- session moves a row between the first read and the delete. The statements are planned once per connection and use
@@ -9,7 +9,7 @@
 -- 1. Rows with lower ids may be uncommitted: an id is assigned before its transaction commits.
 -- 2. Wait 15 seconds. Each statement that took a lower id now has its transaction id, or was cancelled.
 -- 3. Wait until every transaction that was open at that moment has ended.
--- 4. Once the outbox has no row up to the id, none can appear any longer.
+-- 4. Once the outbox has no row up to the id, none can appear any more.
 create or replace function sequence_outbox(p_limit int) returns int
   language plpgsql
   security definer set search_path = public, pg_temp

@@ -1,4 +1,4 @@
--- Runs before inserts into stored_event. Only sequence_outbox may write the feed, from the outbox. The rows that its
+-- Runs before inserts into stored_event. Only sequence_outbox may write to the feed, from the outbox. The rows that its
 -- events refer to belong to their platform (guard_outbox) and are never deleted, so no foreign keys are needed here.
 -- Foreign keys took a third of the time of sequence_outbox, and locked rows that payments were waiting to change.
 create or replace function guard_feed() returns trigger

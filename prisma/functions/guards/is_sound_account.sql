@@ -1,5 +1,5 @@
--- Returns whether the columns of an account are consistent and its balance is not negative: the check constraint of
--- its table. It is a function of the row, because Postgres parses a plain check constraint again in every statement,
+-- The check constraint of the table of accounts: returns whether an account's columns are consistent and its balance is
+-- not negative. It is a function of the row, because Postgres parses a plain check constraint again in every statement,
 -- which took a quarter of the time to write a transaction. A function is parsed once.
 create or replace function is_sound_account(a account) returns boolean
   language plpgsql immutable parallel safe

@@ -1,4 +1,4 @@
--- Returns whether the columns of a transaction are consistent: the check constraint of its table. See
+-- The check constraint of the table of transactions: returns whether a transaction's columns are consistent. See
 -- is_sound_account for why this is a function.
 create or replace function is_sound_transaction(t transaction) returns boolean
   language plpgsql immutable parallel safe

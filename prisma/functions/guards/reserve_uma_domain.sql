@@ -1,8 +1,8 @@
 -- Runs after each insert of a platform and each update of its UMA domain. Reserves the domain for the platform
 -- permanently, even if the platform changes to a different one later, so that no other platform ever receives payments
--- meant for addresses of its customers. If several platforms claim a domain concurrently, one of them gets it. A domain
--- in which another platform's customers have addresses counts as taken, too. Runs with the owner's privileges, because
--- the serving role sees one platform at a time and cannot write domains.
+-- meant for its customers. If several platforms claim a domain concurrently, one of them gets it. A domain in which
+-- another platform's customers have addresses counts as taken, too. Runs with the owner's privileges, because the
+-- serving role sees one platform at a time and cannot write domains.
 create or replace function reserve_uma_domain() returns trigger
   language plpgsql
   security definer set search_path = public, pg_temp

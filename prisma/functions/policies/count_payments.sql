@@ -29,7 +29,7 @@ begin
         continue when not v_spend -> 'subjects' ? v_policy.subject_id::text;
         for v_limit in 1 .. cardinality(v_policy.used) loop
           v_more := case v_policy.limit_currencies[v_limit] when '' then 1 when v_spend ->> 'currency' then (v_spend ->> 'amount')::bigint else 0 end;
-          -- What has left the window since it was summed only matters if the payment does not fit.
+          -- Payments that have left the window since it was summed matter only if the new one does not fit.
           if v_policy.summed_at[v_limit] not between v_now - interval '1 hour' and v_now
               or v_policy.used[v_limit] + v_more > v_policy.limit_maxima[v_limit] then
             v_policy.used[v_limit] := spent(v_policy, v_limit, v_now);

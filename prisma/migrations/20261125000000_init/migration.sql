@@ -1085,7 +1085,7 @@ create or replace function account_version_before(p_platform uuid, p_account uui
   language plpgsql stable
 as $$
 declare
-  -- All postings up to v_low are before the moment, and none above v_high are.
+  -- All postings up to v_low precede the moment, and none above v_high do.
   v_low int := 0;
   v_high int;
   v_middle int;
@@ -2057,7 +2057,7 @@ begin
     end case;
     v_result := jsonb_build_object('type', v_target -> 'type', 'row', v_row);
   end if;
-  -- Answers with status 403 or 404 are not stored, so that a later call with the key may succeed.
+  -- Refusals with status 403 or 404 are not stored, so that a later call with the key may succeed.
   if v_claim is not null
      and (p_refusal is null or p_refusal ->> 'code' not in ('USER_NOT_READY', 'CUSTOMER_FROZEN', 'ACCOUNT_FROZEN', 'LIMIT_EXCEEDED', 'APPROVAL_REQUIRED', 'FORBIDDEN', 'QUOTE_NOT_FOUND', 'TRANSACTION_NOT_FOUND', 'LOOKUP_REQUEST_NOT_FOUND')) then
     insert into idempotency_record (platform_id, operation, key, request_hash, refusal, result)
@@ -2091,7 +2091,7 @@ begin
         continue when not v_spend -> 'subjects' ? v_policy.subject_id::text;
         for v_limit in 1 .. cardinality(v_policy.used) loop
           v_more := case v_policy.limit_currencies[v_limit] when '' then 1 when v_spend ->> 'currency' then (v_spend ->> 'amount')::bigint else 0 end;
-          -- What has left the window since it was summed only matters if the payment does not fit.
+          -- Payments that have left the window since it was summed matter only if the new one does not fit.
           if v_policy.summed_at[v_limit] not between v_now - interval '1 hour' and v_now
               or v_policy.used[v_limit] + v_more > v_policy.limit_maxima[v_limit] then
             v_policy.used[v_limit] := spent(v_policy, v_limit, v_now);
@@ -2407,7 +2407,7 @@ begin
       old.destination_kind, old.destination_uma_address, old.rate_details, old.description)
     or (old.type = 'OUTGOING' and (new.destination_account_id, new.requested_information)
         is distinct from (old.destination_account_id, old.requested_information))
-    -- If a payment needs approval, it waits for it before it begins. The tokens that began it and decided on it are
+    -- A payment that needs approval waits for it before it begins. The tokens that began it and decided on it are
     -- written once.
     or (old.type = 'OUTGOING' and 'CREATED' not in (old.status, new.status)
         and (new.approval_due_at, new.decided_by_id) is distinct from (old.approval_due_at, old.decided_by_id))

@@ -16,10 +16,10 @@ export interface Caller extends Tenant {
   /** Extra rights that the platform grants to a customer's app; empty for other callers. */
   readonly grants: readonly ClientGrant[];
   readonly tokenId: string | null;
-  /** The uuids of the caller's token and of all tokens in its chain of creators, whose policies limit the caller. */
+  /** The uuids of the caller's token and of its direct and indirect creators, whose policies limit the caller. */
   readonly makers: readonly string[];
   readonly bound: Bound;
-  /** The namespace of an app's idempotency keys, which keeps the platform's other apps from using or probing them. */
+  /** The namespace of an app's idempotency keys, so that the platform's other apps can neither use nor probe them. */
   readonly keySpace?: string | undefined;
   /** The operator acting on the platform's behalf, and the object of the action. `runIdempotent` records both. */
   readonly operator?: (Operator & Pick<ActFacts, 'subject' | 'after'>) | undefined;

@@ -3,7 +3,7 @@ import type { Transaction } from '../../infra/database/transaction.ts';
 
 /** An operator who runs a command that changes something (decision 79). */
 export interface Operator {
-  /** The name given, or by default the operator's login name on the machine. */
+  /** The name that the operator gave, or else the login name on the machine. */
   readonly by: string;
   readonly act: string;
   readonly reason?: string | undefined;

@@ -19,12 +19,12 @@ export type RateChanges = { readonly [limit in keyof Rates]?: Rate | null };
 const prefixes = { platform: 'rate', apiToken: 'apiTokenRate', clientToken: 'clientTokenRate' } as const;
 const limits = Object.keys(prefixes) as (keyof Rates)[];
 
-/** Null means that the settings apply. */
+/** If null, the limit from the settings applies. */
 export type RateColumns = {
   readonly [Column in `${(typeof prefixes)[keyof Rates]}${'Limit' | 'Burst'}`]: number | null;
 };
 
-/** The same columns as a select list, for a table with the alias `p`. */
+/** The same columns as an SQL select list, for a table with the alias `p`. */
 export const rateColumns = limits
   .flatMap((limit) => [`${prefixes[limit]}Limit`, `${prefixes[limit]}Burst`])
   .map((column) => `p.${columnName(column)}`)

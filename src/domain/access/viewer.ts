@@ -3,7 +3,7 @@ import { isWithin, type Range } from '../../core/address-ranges.ts';
 import type { Caller } from './caller.ts';
 import type { Rates } from './rates.ts';
 
-/** Returns whether a viewer may do everything that another viewer of the same subject may. */
+/** Returns whether a viewer may do everything that another viewer with the same subject may do. */
 export function mayDoAllThat(viewer: Viewer, other: Viewer): boolean {
   return (
     other.permissions.every((permission) => viewer.permissions.includes(permission)) &&

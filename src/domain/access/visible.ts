@@ -51,7 +51,7 @@ export function seesLookups({ kind, grants }: Pick<Caller, 'kind' | 'grants'>): 
   return kind === 'PLATFORM' || grants.includes('LOOK_UP_RECEIVERS');
 }
 
-/** Every caller may see its own platform, including apps (decision 73). */
+/** Every caller, even an app, may see its own platform (decision 73). */
 export function ownPlatform({ platformId }: Pick<Scope, 'platformId'>): Prisma.PlatformWhereInput {
   return { id: platformId };
 }
@@ -67,7 +67,7 @@ export function visibleApiTokens(viewer: Viewer): Prisma.ApiTokenWhereInput {
   return { AND: [seen, { revokedAt: null }] };
 }
 
-/** Returns the condition for the client tokens that a viewer may see: with MANAGE, all tokens, even revoked ones. */
+/** Returns the condition for the client tokens that a viewer may see. With MANAGE, these are all, even revoked ones. */
 export function visibleClientTokens(viewer: Viewer): Prisma.ClientTokenWhereInput {
   return viewer.permissions.includes('MANAGE') ? visibleToPlatform(viewer) : matchesNothing;
 }
@@ -157,7 +157,7 @@ export function sharedForCallers<Row>(statement: Statement<Row>) {
     loaderOf(on).load({ caller, values });
 }
 
-/** Different requests make their calls in different ticks, so a batch is sent only after all sockets have been read. */
+/** Requests make their calls in different ticks, so a batch is sent only after all sockets have been read. */
 const perTurn = {
   cache: false,
   maxBatchSize: 100,

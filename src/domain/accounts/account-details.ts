@@ -19,7 +19,7 @@ interface GivenAccount {
 /**
  * Validates all of an account's details against the rules for its type and the requested currency. In PRODUCTION, check
  * digits must be valid, too; the sandbox's magic suffixes would break them.
- * @param now the database's clock, by which an invoice expires
+ * @param now the time by the database's clock, which decides whether an invoice has expired
  * @returns the details as stored, and the account's identifier
  * @throws Refusal INVALID_BANK_ACCOUNT with the field and its form, INVALID_CURRENCY
  */
@@ -90,7 +90,7 @@ function digitFaultsOf({ accountType, details }: WarnedAccount, now: Date): Inva
   return checkDigitFaults(accountType, details, info, now);
 }
 
-/** Returns the faults in an account's check digits, and in other values that no real account can have. */
+/** Returns the faults in an account's check digits and other values that no real account can have. */
 function checkDigitFaults(
   type: ExternalAccountType,
   details: AccountDetails,
@@ -117,7 +117,7 @@ function checkCurrency(type: ExternalAccountType, rules: AccountType, currency: 
   throw new Refusal('INVALID_CURRENCY', message, at('currency'));
 }
 
-/** Validates one detail. Returns a list with its name and canonical value, which is empty if the detail is absent. */
+/** Validates one detail. Returns a list with its name and canonical value; an empty list if the detail is absent. */
 function checkDetail(
   type: ExternalAccountType,
   rules: AccountType,
@@ -171,7 +171,7 @@ type SaidOfOwner = Pick<
   'explanation' | 'comparedName' | 'verification' | 'verifiedName'
 >;
 
-/** Explains an account's status: the rail's explanation, and the names if they differ; null if there is neither. */
+/** Explains an account's status: the rail's explanation, plus the names if they differ; null if there is neither. */
 export function reasonOf(check: SaidOfOwner, name: string | undefined): string | null {
   const { explanation, comparedName = name, verification, verifiedName } = check;
   const differs = verification === 'NOT_MATCHED' || verification === 'PARTIAL_MATCH';
@@ -213,7 +213,7 @@ export function maskedNumber({ kind, id, identifier }: Pick<Account, 'kind' | 'i
     : `${characters.slice(0, shown).join('')}••••${characters.slice(at).join('')}`;
 }
 
-/** Refuses a wallet as a source: only bank accounts can be debited on request. @throws Refusal INVALID_INPUT */
+/** Refuses a wallet as a source, because only bank accounts can be debited on request. @throws Refusal INVALID_INPUT */
 export function checkPullable(account: Account, path: FieldPath): void {
   if (account.accountType !== null && accountTypes[account.accountType].beneficiary) return;
   const message =

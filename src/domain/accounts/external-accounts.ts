@@ -41,7 +41,7 @@ export interface CreateExternalAccount {
   readonly accountType: ExternalAccountType;
   readonly details: AccountDetails;
   readonly beneficiary?: Beneficiary | null | undefined;
-  /** The customer who owns it; the platform itself if omitted. */
+  /** The customer who owns it; if omitted, the platform itself. */
   readonly customerId?: string | null | undefined;
   readonly platformAccountId?: string | null | undefined;
   readonly defaultUmaDepositAccount: boolean;
@@ -51,9 +51,8 @@ export interface CreateExternalAccount {
 const at = pathsIn<CreateExternalAccount & UpdateExternalAccount>();
 
 /**
- * Registers an external bank account or wallet (specification 4.8). In the sandbox, it is ACTIVE at once unless its
- * suffix selects another status. If the rail needs more time for its check, it is queried again later
- * (`checkDueAccounts`).
+ * Registers an external bank account or wallet (specification 4.8). In the sandbox, it is ACTIVE immediately unless its
+ * suffix selects another status. If the rail needs more time for its check, `checkDueAccounts` queries it again later.
  * @throws Refusal INVALID_BANK_ACCOUNT, INVALID_CURRENCY, INVALID_INPUT, USER_NOT_FOUND, CONFLICT (it exists),
  *   IDEMPOTENCY_MISMATCH
  */
@@ -180,7 +179,7 @@ const conflict = { reason: 'the external account cannot be changed' };
 /**
  * Changes the platform's own id for an external account, its metadata, and whether it is the default for its customer's
  * incoming UMA payments. A new default replaces the previous one. The details that identify the account at its bank
- * cannot change: that would be a different account.
+ * cannot change, because it would be a different account.
  * @throws Refusal ACCOUNT_NOT_FOUND, INVALID_INPUT, CONFLICT (it is deleted), IDEMPOTENCY_MISMATCH
  */
 export const updateExternalAccount = command((payments, caller, input: UpdateExternalAccount) => ({

@@ -242,8 +242,8 @@ function approvalMove(payments: Payments, caller: Caller, found: PendingApproval
     const set = { failureReason: 'MISSING_MANDATORY_PAYEE_DATA' } as const;
     return { to: 'FAILED', reason: `approved without ${missing.join(', ')}`, set };
   }
-  // If the external account can no longer be paid, the money stays here, in the customer's internal account
-  // (specification 2.9).
+  // If the external account can no longer be paid, the money stays in the customer's internal account (specification
+  // 2.9).
   const fallbackId = announced?.kind === 'EXTERNAL' && announced.status !== 'ACTIVE' ? found.internalAccountId : null;
   const destination = fallbackId === null ? announced : undefined;
   return {

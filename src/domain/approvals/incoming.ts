@@ -7,7 +7,7 @@ import type { Party } from '../commands/parties.ts';
 import type { Journal, NewRow, Plan, TransactionMove } from '../ledger/plan.ts';
 import type { Incoming } from '../orders/orders.ts';
 
-/** The information that the sending side of a UMA payment requests about the receiver. */
+/** The information about the receiver that a UMA payment's sending side requests. */
 export const receiverFields: readonly RequiredField[] = [
   { name: 'FULL_NAME', mandatory: true },
   { name: 'COUNTRY_OF_RESIDENCE', mandatory: false },
@@ -17,14 +17,14 @@ export const receiverFields: readonly RequiredField[] = [
 interface Announced
   extends Omit<NewRow<Transaction>, 'type' | 'status' | 'sourceKind' | 'destinationKind' | 'reference'> {
   readonly requested: readonly RequiredField[];
-  /** Whether the sender has only looked up the receiver and has not sent its pay request yet. */
+  /** Whether the sender has looked up the receiver but not yet sent its pay request. */
   readonly lookedUpOnly?: boolean;
 }
 
 /**
  * Creates the INCOMING transaction of a payment from a UMA address. It is PENDING until its platform approves or
- * rejects it, or until the time to do so runs out (decision 33). If the sender has only looked up the receiver, it is
- * CREATED (pay-request.ts).
+ * rejects it, or the deadline passes (decision 33). If the sender has only looked up the receiver, it is CREATED
+ * (pay-request.ts).
  */
 export function announcedTransaction(
   { requested, lookedUpOnly = false, ...row }: Announced,

@@ -22,7 +22,7 @@ interface Waiting {
 interface Approvable extends Waiting {
   readonly source: Account | null;
   readonly destination: Account | null;
-  /** The id for the receiving transaction, if the receiver's account is an internal one. */
+  /** The id for the receiving transaction, if the receiver's account is internal. */
   readonly newId: string;
 }
 
@@ -31,7 +31,7 @@ const reservedStatement = statement<object>(
   'select from journal where platform_id = $1 and transaction_id = $2 limit 1',
 );
 
-/** Returns whether an unapproved payment's money is reserved. Such a payment can have no other journal. */
+/** Returns whether an unapproved payment's money is reserved: the reservation is the only journal it can have. */
 export async function isMoneyReserved(on: Queryable, { platformId, id }: Transaction): Promise<boolean> {
   return (await reservedStatement(on, platformId, id)).length > 0;
 }
@@ -66,7 +66,7 @@ export function planApproval(caller: Caller, found: Approvable, expectedInMs: nu
     ],
     orders: orderId === null ? [] : [{ id: orderId, dueInMs: isBetween ? null : 0, begins: true }],
   };
-  // The money of a pull or a deposit has not arrived yet.
+  // A pull's or a deposit's money has not arrived yet.
   if (type === 'INCOMING' || source?.kind !== 'INTERNAL') return approved;
   const flow = flowOf(transaction, source.id, found.lock);
   if (!isBetween) return isReserved ? approved : { ...approved, journals: [debit(flow)] };

@@ -45,7 +45,7 @@ export interface Payments {
 /** What a rolled-back command would have done. */
 export interface Validated {
   readonly row: SnapshotRows[ResultType];
-  /** The limits of the policies that would count the payment and that the caller may see. It is already counted. */
+  /** The limits, including this payment, of the policies that would count it and that the caller may see. */
   readonly limits: readonly LimitState[];
   readonly approvalDueAt: Date | null;
 }
@@ -79,7 +79,7 @@ export function railOf<Ability extends keyof typeof abilities>(
   if (missing) {
     throw new Refusal('SERVICE_UNAVAILABLE', `the rail of ${tenant.environment} platforms ${abilities[missing]}`);
   }
-  // The check above has ensured it.
+  // Ensured by the check above.
   return rail as RailWith<Ability>;
 }
 
@@ -102,7 +102,7 @@ export type CommandPlan = Omit<Plan, 'claim' | 'result'> & { readonly result: st
 export interface Command<Type extends ResultType> extends RefusalOptions {
   readonly operation: Operation;
   readonly type: Type;
-  /** The input without the key. A repeated request must match it. `expectedVersion` refers to the result's row. */
+  /** The input without the key, which a repeated request must match. `expectedVersion` refers to the result's row. */
   readonly input: object;
   readonly idempotencyKey: string | null | undefined;
   /** The input field that holds an amount, and its currency, which is needed to compare decimals with integers. */

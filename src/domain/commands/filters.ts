@@ -61,7 +61,7 @@ export interface TransactionFilter extends ChangeFilter {
   readonly accountId?: Given<string>;
   readonly currency?: Given<string>;
   readonly amount?: Given<AmountRange>;
-  /** Whether the payment has begun: false for payments of quotes that were never executed or funded. */
+  /** Whether the payment has begun; false if its quote was never executed or funded. */
   readonly executed?: Given<boolean>;
 }
 
@@ -210,7 +210,7 @@ function ofAmount({ currency, min, max }: AmountRange): Prisma.TransactionWhereI
   }));
 }
 
-/** Matches no row if the caller cannot see customers of payments. */
+/** Matches no row if the caller cannot see payments' customers. */
 function ofCustomer<Where>(caller: Scope, where: Where): Where | typeof matchesNothing {
   return seesAny('customer', caller) ? where : matchesNothing;
 }

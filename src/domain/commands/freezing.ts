@@ -23,7 +23,7 @@ const frozenStatement = statement<{ found: { readonly since: string | null; read
   'select set_frozen($1, $2, $3, $4, $5) as found',
 );
 
-/** Waits for payments that have locked the customer's rows. All later payments are affected. @throws RefusedByHand */
+/** Waits for payments that have locked the customer's rows. The freeze affects all later ones. @throws RefusedByHand */
 export async function freezeCustomer(database: Database, id: string, freezing: Freezing): Promise<Frozen> {
   const uuid = uuidOf(id, 'Customer');
   if (uuid === undefined) throw new RefusedByHand(`${id} is not a customer id (Customer:…)`);

@@ -47,7 +47,7 @@ const checks: ReadonlyMap<string, Check> = new Map([
   ['IDENTIFIER', anyText],
 ]);
 
-/** Reads the database's clock if a fact depends on it. */
+/** Reads the database's clock if one of the facts depends on it. */
 export async function clockFor(on: Queryable, given: readonly InformationField[] | null | undefined): Promise<Date> {
   return given?.some(({ name }) => name === 'BIRTH_DATE') ? (await readClock(on)).now : new Date(0);
 }

@@ -22,7 +22,7 @@ export interface Flow {
   readonly lockedSent?: bigint | undefined;
 }
 
-/** Excludes the platform's fees. `lock` is the rail's rate lock. */
+/** Excluding the platform's fees. `lock` is the rail's rate lock. */
 export function flowOf(transaction: Transaction, sourceAccountId: string | null, lock: RateLock | undefined): Flow {
   const { id, sentAmount, sentCurrency, receivedAmount } = transaction;
   if (sentAmount === null || sentCurrency === null || receivedAmount === null || sourceAccountId === null) {
@@ -134,7 +134,7 @@ export function suspension(flow: Flow): Journal {
   return { kind: 'suspension', transactionId: flow.transactionId, legs };
 }
 
-/** Reverses a suspension before a refund: the rail has returned the money after all. */
+/** Reverses a suspension before a refund, because the rail has returned the money after all. */
 export function resumption(flow: Flow): Journal {
   return reversed(suspension(flow), 'resumption');
 }
@@ -150,7 +150,7 @@ export function adjustment(accountId: string, currency: string, amount: bigint):
   return { kind: 'adjustment', legs };
 }
 
-/** The amounts that the provider has moved, or was supposed to move, on the platform's account with the provider. */
+/** The amounts that the provider has moved, or should have moved, on the platform's account with the provider. */
 export interface Moves {
   readonly out?: Money;
   readonly in?: Money;
@@ -209,13 +209,13 @@ function conversion(flow: Flow, direction: 1n | -1n): Leg[] {
 
 function platformShare(flow: Flow): Leg[] {
   if (flow.platformFee === 0n || !flow.platformAccountId) return [];
-  // Exempt from the balance limit: the payment has been delivered, and a full platform account must not prevent that
-  // from being booked.
+  // Exempt from the balance limit, because a full platform account must not prevent a delivery that has happened from
+  // being booked.
   const account = { account: flow.platformAccountId, exempt: true } as const;
   return move({ system: 'FEES' }, account, { currency: flow.sendingCurrency, amount: flow.platformFee });
 }
 
-/** Removes empty legs, and adds up legs with the same system account and currency. */
+/** Removes empty legs, and merges legs with the same system account and currency. */
 function nonZero(legs: readonly Leg[]): Leg[] {
   const merged: Leg[] = [];
   for (const leg of legs) {

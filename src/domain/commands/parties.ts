@@ -34,7 +34,7 @@ export interface Parties extends TransferParties {
 const namedAccount = (name: 'source' | 'destination') =>
   `public.account a where ${visibleRow('account', 'a')} and a.id = named.${name}`;
 
-// The ids come from an array: with generate_series, Postgres would plan the statements again for each call.
+// The ids come from an array, because with generate_series, Postgres would plan the statements again for each call.
 const transferPartiesSql = `
   (select account_snapshot(a) from ${namedAccount('source')}) as source,
   (select account_snapshot(a) from ${namedAccount('destination')}) as destination,

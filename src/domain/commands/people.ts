@@ -18,7 +18,7 @@ type Check = (value: never, path: FieldPath, now: Date) => unknown;
 
 const text = (maxLength: number) => (value: Text, path: FieldPath) => checkText(value, path, maxLength);
 
-/** A field has the same name in every input. */
+/** Each field has the same name in every input. */
 const checks: Readonly<Record<string, Check>> = {
   fullName: text(longest.name),
   legalName: text(longest.name),

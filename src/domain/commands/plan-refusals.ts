@@ -15,7 +15,7 @@ import type { LimitState, PlanRefusal } from '../ledger/commit.ts';
 export interface RefusalOptions {
   /** The path for codes that are not in `paths`. */
   readonly path?: FieldPath;
-  /** The path of the cause in the input; if several are possible, a function of the id in the refusal. */
+  /** The path of the cause in the input; if there are several candidates, a function of the id in the refusal. */
   readonly paths?: Partial<Record<PlanRefusal['code'], FieldPath | ((id: string) => FieldPath)>>;
   /** CONFLICT and a general reason by default. */
   readonly conflict?: { readonly code?: RefusalCode; readonly reason?: string };
@@ -25,7 +25,7 @@ export interface RefusalOptions {
 export function planRefusal(refusal: PlanRefusal, options: RefusalOptions, caller: Caller, replayed: boolean): Refusal {
   if (refusal.code === 'OTHER_VERSION') {
     const { type, id, version } = refusal;
-    // The only accounts that commands change are external ones.
+    // Commands change only external accounts.
     return changedMeanwhile(publicId(type === 'Account' ? 'ExternalAccount' : type, id), version, replayed);
   }
   // A plan that already waits for an approval is never refused for lack of one.
@@ -173,7 +173,7 @@ function limitedRefusal(refusal: PlanRefusal, caller: Caller): RefusalParts | un
     case 'ACCOUNT_FROZEN':
       return maySee('account', caller, refusal) ? undefined : stranger;
     case 'CUSTOMER_IN_USE':
-      // What a customer holds is shown only to callers who may read it (decision 62).
+      // A customer's holdings are shown only to callers who may read them (decision 62).
       if (caller.permissions.includes('VIEW')) return undefined;
       return { code, message: 'the customer still holds money, or has payments in flight' };
     case 'ACCOUNT_EXISTS':
@@ -188,7 +188,7 @@ function limitedRefusal(refusal: PlanRefusal, caller: Caller): RefusalParts | un
       if (maySee('account', caller, refusal)) return undefined;
       return { code, message: 'an external account in this payment is not ACTIVE' };
     case 'INSUFFICIENT_BALANCE':
-      // A customer's app pays from that customer's accounts: it sees all of them, or none. The balance existed before
+      // A customer's app pays from that customer's accounts, and sees all of them or none. The balance existed before
       // the command, so a caller without VIEW must not learn it from a refusal (decision 62).
       if (seesAny('account', caller) && caller.permissions.includes('VIEW')) return undefined;
       return { code, message: 'the account does not hold enough' };

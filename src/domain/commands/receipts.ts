@@ -9,7 +9,7 @@ import type { PlanRefusal } from '../ledger/commit.ts';
 import type { ResultType } from '../ledger/plan.ts';
 import type { Payments } from './command.ts';
 
-/** The outcome of the first call with an idempotency key, from which a client learns whether the call took effect. */
+/** The outcome of the first call with an idempotency key. It tells a client whether the call took effect. */
 export interface Receipt {
   readonly operation: Operation;
   readonly idempotencyKey: string;

@@ -41,8 +41,8 @@ function isBelow(domain: string, parent: string): boolean {
 }
 
 /**
- * Validates a UMA address, and returns its stored form: `$local@domain` in lower case, with the domain in ASCII,
- * without surrounding spaces. The handle, including its `$`, has at most 64 characters.
+ * Validates a UMA address, and returns its stored form: `$local@domain` in lower case, without surrounding spaces and
+ * with the domain in ASCII. The handle, including its `$`, has at most 64 characters.
  * @throws Refusal INVALID_UMA_ADDRESS
  */
 export function checkUmaAddress(address: string, path: FieldPath): string {
@@ -60,7 +60,7 @@ export function checkUmaAddress(address: string, path: FieldPath): string {
 const addressPath: FieldPath = ['umaAddress'];
 
 /**
- * Validates a customer's new address, which must be in the platform's own domain: in another one, the customer would
+ * Validates a customer's new address, which must be in the platform's own domain, because otherwise the customer could
  * receive payments meant for others (decision 61). The current address is always accepted.
  * @throws Refusal INVALID_UMA_ADDRESS
  */

@@ -8,9 +8,9 @@ export class Overflow extends Error {
 }
 
 /**
- * A bounded queue between a writer and one reader. The reader is an async iterator whose `return` takes effect at once,
- * even while it waits (an async generator would wait for the next message). A reader that falls too far behind gets an
- * Overflow instead of the remaining messages.
+ * A bounded queue between a writer and one reader. The reader is an async iterator whose `return` takes effect
+ * immediately, even during a pending `next` (an async generator would wait for the next message). A reader that falls
+ * too far behind gets an Overflow instead of the remaining messages.
  */
 export class Channel<T> implements AsyncIterableIterator<T> {
   readonly #limit: number;
@@ -117,7 +117,7 @@ export function only<T>(...messages: readonly T[]): AsyncIterableIterator<T> {
 
 /**
  * Yields the values of `firsts`, then the mapped messages of a channel. If `map` returns no `value`, the message is
- * skipped; if it returns `last`, the channel ends. `return` releases the channel at once.
+ * skipped; if it returns `last`, the channel ends. `return` releases the channel immediately.
  */
 export function mapChannel<T, U>(
   channel: Channel<T>,

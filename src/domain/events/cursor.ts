@@ -21,7 +21,7 @@ export function feedCursor(cursors: Cursors, platformId: string, { sequence, epo
   return cursors.write(feed, platformId, epoch === null ? `${sequence}` : `${sequence}:${epoch}`);
 }
 
-/** Returns undefined for a malformed cursor, or another platform's. The position may not exist (`hasPosition`). */
+/** Returns undefined for a malformed or another platform's cursor. The position may not exist (`hasPosition`). */
 export function positionOf(cursors: Cursors, platformId: string, cursor: string): FeedPosition | undefined {
   const text = cursors.read(feed, platformId, cursor);
   return text === undefined ? undefined : feedPosition(text);
@@ -42,12 +42,12 @@ export class EventsUndone extends Error {
   }
 }
 
-/** The header field in which a caller says which changes its reads must include. Responses to writes carry it, too. */
+/** The header in which a caller says which changes its reads must include. Responses to writes contain it, too. */
 export const readAfterHeader = 'payments-read-after';
 
 /**
- * Returns the read token of the write that the reads must include; undefined for `latest` and for a feed cursor, with
- * which reads include everything, as they do without the header. @throws Refusal INVALID_INPUT for anything else
+ * Returns the read token of the write that the reads must include; undefined for `latest` and for a feed cursor,
+ * because reads then include everything, as they do without the header. @throws Refusal INVALID_INPUT for anything else
  */
 export function readAfterOf(cursors: Cursors, platformId: string, text: string): string | undefined {
   if (isReadToken(text)) return text;

@@ -16,7 +16,7 @@ import { type EventFilter, type Hub, offer, type Subscriber, SubscriberIndex } f
 
 /** The number of events that a replay delivers before it yields to other work in the process. */
 const portion = 25;
-/** How long a reader may take to consume a page before the next replay gets its turn, in milliseconds. */
+/** How long a reader may take to consume a page before it is the next replay's turn, in milliseconds. */
 const turnMs = 100;
 
 /** Replays the feed page by page, in turn, to subscribers that are behind. Live events and requests have priority. */
@@ -80,7 +80,7 @@ async function deliver({ events, upTo }: Page, subscriber: Subscriber): Promise<
 }
 
 const listenTimeoutMs = 5_000;
-/** The number of polls that find events without a notification before the listener's connection counts as lost. */
+/** After this number of polls that find events without a notification, the listener's connection counts as lost. */
 const maxMissedPolls = 3;
 
 export interface Head {
@@ -91,7 +91,7 @@ export interface Head {
 /** Listens for sequencers' notifications on its own connection, and replaces the connection if none arrive. */
 export class FeedListener {
   readonly #connection: OwnConnection;
-  /** Connects only once if several polls request it at the same time, so that a failure is counted once. */
+  /** Connects only once if several polls request it simultaneously, so that a failure is counted once. */
   readonly #reconnect: () => Promise<void>;
   #missedPolls = 0;
 
@@ -292,7 +292,7 @@ export class Feed {
     hub.recent.clear();
   }
 
-  /** Reads run one at a time, which preserves the feed's order. */
+  /** Runs one read at a time, which preserves the feed's order. */
   #read(platformId: string, hub: Hub): void {
     hub.reading ??= FaultStates.of(this.#log)
       .watch('feed', this.#readToTarget(platformId, hub))
@@ -315,7 +315,7 @@ export class Feed {
     }
   }
 
-  /** If the feed does not continue after the last dispatched event, the database was restored: abandons the hub. */
+  /** Abandons the hub if a restore of the database has removed the last dispatched event from the feed. */
   async #continues(hub: Hub): Promise<boolean> {
     const continues = await hasPosition(this.#reads.pool, hub.platformId, { sequence: hub.head, epoch: hub.epoch });
     if (!continues) this.#abandon(hub);

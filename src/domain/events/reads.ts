@@ -10,7 +10,7 @@ import type { EventFilter, Subject } from './subscribers.ts';
 
 /** The maximum number of events that one read returns. */
 export const pageSize = 500;
-/** The number of feed positions that a page covers. Without it, a replay of rare types could read millions of rows. */
+/** The number of feed positions that a page covers, so that replaying rare types does not read millions of rows. */
 const pageSpan = 10_000;
 
 /** The number of replay pages that this process reads concurrently. */
@@ -83,7 +83,7 @@ export interface Page {
 
 /** The feed's reads, on their own connections, so that live reads, replays and requests do not wait for each other. */
 export class FeedReads {
-  /** The number of events read from the database since the process started, by purpose. */
+  /** The number of events that the process has read from the database, by purpose. */
   readonly count = { live: 0, replay: 0 };
   /** For live reads. */
   readonly pool: pg.Pool;

@@ -10,7 +10,7 @@ export interface RecentMemory {
   used: number;
 }
 
-/** The newest events of a feed, without gaps, for briefly disconnected readers. `clear` releases the memory. */
+/** A feed's newest events, without gaps, for readers that were disconnected briefly. `clear` releases the memory. */
 export class RecentEvents {
   readonly #memory: RecentMemory;
   #events: Event[] = [];
@@ -69,7 +69,7 @@ export class RecentEvents {
   #drop(): void {
     this.#memory.used -= this.#sizes[this.#start] ?? 0;
     this.#start += 1;
-    // Trimming the arrays copies them, so this is done only rarely: each event is copied about once.
+    // Trimming copies the arrays, so it is done rarely enough that each event is copied about once.
     if (this.#start < newestEvents && this.#count > 0) return;
     this.#events = this.#events.slice(this.#start);
     this.#sizes = this.#sizes.slice(this.#start);

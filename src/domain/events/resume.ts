@@ -5,7 +5,7 @@ import type { Feed } from './feed.ts';
 import type { EventFilter, Subject } from './subscribers.ts';
 
 const halfDayMs = 12 * 60 * 60 * 1000;
-/** Beyond this number of old events, the cursor counts as too old. */
+/** The maximum number of old events to search. A cursor followed by more of them counts as too old. */
 const maxSearched = 100_000;
 
 const isOld = (alias: string) => `${alias}.occurred_at < clock_timestamp() - $3::int * interval '1 day'`;
@@ -40,11 +40,11 @@ const oldOfTypes = statement<{ old: boolean }>(
 
 /**
  * Returns whether a stream may resume after this feed position and, if not, why. Events are never deleted, because they
- * are the timeline and the audit trail of payments (and append-only in the database). `retentionDays` only limits what
- * a stream replays: a position is too old if it is followed by an expired event that the stream wants. Without such an
- * event, a stream may resume however old its cursor is. A client with an expired cursor loses nothing: `events(after:)`
- * can still continue from it, page by page. A position that does not exist in the feed counts as undone: the database
- * was restored to an earlier moment, and the stream would skip the events since then (decision 77).
+ * are the timeline and the audit trail of payments (and append-only). `retentionDays` only limits what a stream
+ * replays: a position is too old if it is followed by an expired event that the stream wants. Without such an event, a
+ * stream may resume however old its cursor is. A client with an expired cursor loses nothing: `events(after:)` can
+ * still continue from it, page by page. A position that does not exist in the feed counts as undone: the database was
+ * restored to an earlier moment, and the stream would skip the events since then (decision 77).
  */
 export async function mayResume(
   { pool }: Pick<Database, 'pool'>,
@@ -54,7 +54,7 @@ export async function mayResume(
   { subject, types }: Pick<EventFilter, 'subject' | 'types'>,
   retentionDays: number,
 ): Promise<'yes' | 'tooOld' | 'undone'> {
-  // Only half of the retention time, because this process's clock may differ from the database's.
+  // Checks against only half of the retention time, because this process's clock may differ from the database's.
   if (feed.isRecent(platformId, after, new Date(Date.now() - retentionDays * halfDayMs))) return 'yes';
   const values = [platformId, after.sequence.toString(), retentionDays] as const;
   const [row] = await resumeStatement(pool, ...values, after.epoch);

@@ -5,11 +5,11 @@ import { columnsOf } from '../../infra/database/rows.ts';
 import { type Queryable, statement } from '../../infra/database/statement.ts';
 import type { Subject } from './subscribers.ts';
 
-/** The events of one row. Each version of the row has exactly one event. */
+/** One row's events. Each version of the row has exactly one event. */
 
 export type FollowedNoun = 'Transaction' | 'Quote' | 'Account' | 'Customer';
 
-/** How to find the events of a noun's rows: by one of the feed's indexed ids, and by type. */
+/** How to find the events of a noun's rows, by one of the feed's indexed ids and by type. */
 export const eventsOfNoun = {
   Transaction: { of: 'transaction', types: ['OUTGOING_PAYMENT', 'INCOMING_PAYMENT'] },
   Quote: { of: 'transaction', types: ['QUOTE_STATUS'] },

@@ -13,8 +13,8 @@ export const unmarkedRestore =
   'the database was restored, or a standby was promoted: follow the operating guide, then run `npm run ops -- restored --yes`';
 
 /**
- * One statement in its own transaction, sent as one message: if the process is paused or cut off, Postgres finishes it
- * and releases the lock, even behind a connection pooler.
+ * One statement in its own transaction, sent as one message. If the process is paused or cut off, Postgres still
+ * finishes it and releases the lock, even behind a connection pooler.
  */
 const step = `select case when pg_try_advisory_xact_lock(${stepLock}) then sequence_outbox(${batchSize}) end as count`;
 
@@ -48,7 +48,7 @@ export class Sequencer {
     return this.#connection.close();
   }
 
-  /** Begins a new epoch if the connection leads to a new server: a restore or failover breaks all connections. */
+  /** Begins a new epoch if the connection leads to a new server. (A restore or failover breaks all connections.) */
   async #followServer(client: pg.Client): Promise<void> {
     const { rows } = await client.query<{ waits: boolean }>('select follow_server() as waits');
     if (rows[0]?.waits) this.#log?.warn(unmarkedRestore);

@@ -2,7 +2,7 @@ import type { Event, EventType } from '../../infra/database/generated/client/cli
 import type { Channel } from './channel.ts';
 import type { RecentEvents } from './recent.ts';
 
-/** The objects whose events a subscriber reads, without duplicates, by indexed columns. */
+/** The objects whose events a subscriber reads, without duplicates, identified by an indexed column. */
 export type Subject = { readonly of: 'customer' | 'transaction' | 'account'; readonly ids: readonly string[] };
 
 export interface EventFilter {

@@ -27,7 +27,7 @@ export async function audit({ url }: Pick<Database, 'url'>): Promise<readonly Br
 }
 
 export interface AuditOptions {
-  /** By default, the audit continues from the checkpoint of the last sound audit, if it can. */
+  /** By default, the audit continues from the last sound audit's checkpoint, if possible. */
   readonly full?: boolean | undefined;
   readonly replica?: string | undefined;
   /** In milliseconds. For tests only. */
@@ -41,7 +41,7 @@ export interface Audit {
   readonly coversFrom: Date | null;
   /** The end of the audited period: the audit covers every commit acknowledged before this moment. */
   readonly coversUntil: Date;
-  /** Why the audit checked all rows although the caller did not request that; otherwise null. */
+  /** Why the audit checked all rows although the caller did not request a full audit; otherwise null. */
   readonly whyAll: string | null;
   readonly storeError: unknown;
   readonly isCheckpoint: boolean;
@@ -50,7 +50,7 @@ export interface Audit {
 /** The error for an audit that could not read on a standby; its message says why. */
 export class ReplicaUnfit extends Error {}
 
-/** A standby may cancel an audit. */
+/** A standby may cancel an audit's statements. */
 const attempts = 3;
 
 /**
@@ -258,7 +258,7 @@ async function storeAudit(
     const checkpoint = isCheckpoint ? { rulesDigest, epochId: before.present_epoch_id } : {};
     await prisma.auditRun.create({ data: { ...finished, ...checkpoint } });
     if (!isCheckpoint) return false;
-    // The primary's connection is idle while the next page is read.
+    // The connection to the primary is idle while the next page is read.
     await primary.query('set local idle_in_transaction_session_timeout = 0');
     for await (const page of pagesOf(client, marks)) await storeMarks(primary, ...page);
     for await (const page of pagesOf(client, changedBalances)) await storeBalances(primary, ...page);

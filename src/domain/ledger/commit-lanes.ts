@@ -4,7 +4,7 @@ import { plansWaiting } from '../../infra/instruments/instruments.ts';
 import { msLeft } from '../../infra/instruments/request-facts.ts';
 import type { Plan, PlatformPlan } from './plan.ts';
 
-/** A plan was not carried out, because its account is locked or too many plans are ahead of it. Retryable. */
+/** The error for a plan that waited too long for a lock or for its turn. It was not carried out, and can be retried. */
 export class LockTimeout extends Error {
   readonly for: 'account' | 'table' | 'turn';
   constructor(waitedFor: LockTimeout['for'], options?: ErrorOptions) {
@@ -14,7 +14,7 @@ export class LockTimeout extends Error {
 }
 
 interface Waiting<Outcome> extends PlatformPlan {
-  /** The account whose balance it moves, or the first of several. */
+  /** The account whose balance it changes, or the first of several. */
   readonly account: string | undefined;
   /** By `performance.now()`. */
   readonly deadline: number;
@@ -37,18 +37,18 @@ interface Commit<Outcome> {
   alone(plan: PlatformPlan): Promise<Outcome>;
 }
 
-/** Limited, because the first plan of a transaction waits for the last. */
+/** Limited, because a transaction's first plan waits for its last. */
 const maxPlans = 16;
-/** The number of pool connections for each lane. A lane uses one of them; the others are for reading. */
+/** The number of pool connections per lane. A lane uses only one of them; the others serve reads. */
 const connectionsPerLane = 3;
-/** In milliseconds: a longer transaction probably waits for another process's locks. */
+/** In milliseconds. A transaction that takes longer is probably waiting for another process's locks. */
 const slowMs = 50;
 
 /**
  * Groups plans that arrive while others are being committed, and commits them in one statement and one durable
  * transaction. The fixed cost of a transaction is incurred once, and payments of a busy account do not each wait for a
  * commit.
- * - A plan that finds all lanes empty starts at once, on its own.
+ * - A plan that finds all lanes empty starts immediately, on its own.
  * - The next lane is used only when the previous one has a full transaction waiting, or is slow, because a few full
  *   transactions cost less than many small ones.
  * - Plans on the same account share a lane, so that transactions of this process do not wait for each other.

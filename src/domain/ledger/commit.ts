@@ -30,7 +30,7 @@ export interface LimitState {
   readonly renewsAt: string | null;
 }
 
-/** The facts that the database states with each refusal, as it saw them under the lock, besides the id of a row. */
+/** The facts that the database reports with each refusal, in addition to a row's id. It read them under the lock. */
 interface RefusalFacts
   extends Record<'QUOTE_NOT_FOUND' | 'TRANSACTION_NOT_FOUND' | 'LOOKUP_REQUEST_NOT_FOUND', object>,
     Record<'CUSTOMER_FROZEN' | 'CUSTOMER_DELETED' | 'ACCOUNT_EXISTS', object> {
@@ -65,7 +65,7 @@ interface RefusalFacts
     readonly limit: LimitState | null;
     readonly freeAt: string | null;
   };
-  /** `coming` is the total still to be credited. */
+  /** `coming` is the total that payments in flight will credit. */
   AMOUNT_OUT_OF_RANGE: {
     readonly limit: string;
     readonly balance: string;
@@ -155,7 +155,7 @@ export function waitedForKey(error: unknown): boolean {
   return error instanceof Error && 'where' in error && /\block_claims\(/.test(String(error.where));
 }
 
-/** Whether a session has locked a whole table against changes, or waits for such a lock and so blocks others. */
+/** Whether a session has locked a whole table against changes, or blocks others by waiting for such a lock. */
 async function isTableLocked(database: Database): Promise<boolean> {
   const [row] = await tableLockStatement(database.pool).catch(() => []);
   return row?.isLocked ?? false;
@@ -279,7 +279,7 @@ function serialize(batches: readonly (readonly PlanGroup[])[]): string {
   return JSON.stringify(plans, (_key, value: unknown) => (typeof value === 'bigint' ? value.toString() : value));
 }
 
-/** Converts a plan's names to those of the database. JSON in a row keeps its names. */
+/** Converts a plan's field names to the database's. JSON within a row keeps its names. */
 function inColumns(plan: object): object {
   return Object.fromEntries(
     Object.entries(plan).map(([field, value]) => {

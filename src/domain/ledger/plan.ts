@@ -39,7 +39,7 @@ export interface Plan {
     readonly rail_order?: readonly NewOrder[];
     /** External accounts that the rail checks again, each after a delay in milliseconds. */
     readonly account_check?: readonly { readonly accountId: string; readonly dueInMs: number }[];
-    /** Customers whose identity the rail checks again, after a delay in milliseconds; null after its final answer. */
+    /** Customers whose identity the rail checks again after a delay in milliseconds, or null after its final answer. */
     readonly identity_check?: readonly { readonly customerId: string; readonly dueInMs: number | null }[];
   };
   readonly quotes?: readonly QuoteMove[];
@@ -50,13 +50,13 @@ export interface Plan {
   /** In milliseconds from now; null if the rail's last answer was final. */
   readonly checks?: readonly { readonly accountId: string; readonly dueInMs: number | null }[];
   readonly journals?: readonly Journal[];
-  /** The approval of a balance correction, which the plan's only journal carries out (decision 81). */
+  /** The approval of a balance correction, which the plan's only journal makes (decision 81). */
   readonly adjustments?: readonly Approval[];
   /** The case that the plan's only journal (a difference) settles, with the order that this concludes (decision 95). */
   readonly cases?: readonly SettledCase[];
   /**
    * When the rail is queried again for an order, in milliseconds from now; null once the order has its outcome.
-   * `begins`: the order waited for an approval, and its age counts from now on.
+   * `begins`: whether the order waited for an approval, so that its age counts from now on.
    */
   readonly orders?: readonly { readonly id: string; readonly dueInMs: number | null; readonly begins?: boolean }[];
   /** The version that a changed row must still have. */
@@ -96,7 +96,7 @@ export interface PlatformPlan {
   readonly plan: Plan;
 }
 
-/** Plans of one or more platforms that are carried out all together or not at all. */
+/** Plans of one or more platforms that are carried out together or not at all. */
 export type PlanGroup = readonly PlatformPlan[];
 
 export type ResultType = 'Quote' | 'Transaction' | 'Customer' | 'Account';
@@ -109,7 +109,7 @@ export type NewRow<T> = Omit<T, Stamped | Nullable<T>> & Partial<Pick<T, Exclude
 
 export type NewOrder = Pick<RailOrder, 'platformId' | 'id' | 'transactionId' | 'kind'> &
   Partial<Pick<RailOrder, 'scenario' | 'rateLock'>> & {
-    /** In milliseconds from now; at once if omitted. */
+    /** In milliseconds from now; immediately if omitted. */
     readonly dueInMs?: number;
   };
 
@@ -123,7 +123,7 @@ interface Move<Status> {
 }
 
 export interface QuoteMove extends Move<QuoteStatus> {
-  /** Whether to move it only before or after the quote's expiry, by the database's clock once the quote is locked. */
+  /** Allows the move only before or only after the quote's expiry, by the database's clock under the quote's lock. */
   readonly expiry?: 'before' | 'after';
 }
 
@@ -149,7 +149,7 @@ export interface TransactionMove extends Move<TransactionStatus> {
   readonly paysRefund?: boolean | undefined;
   /** When settlement is expected, in milliseconds from now. */
   readonly expectedInMs?: number | undefined;
-  /** The time that its platform has to decide, in milliseconds from now. */
+  /** The time left for its platform's decision, in milliseconds. */
   readonly approvalInMs?: number | undefined;
   /** Whether the change must happen before the approval deadline, by the database's clock under the lock. */
   readonly approval?: 'before';
@@ -180,7 +180,7 @@ export interface Approval {
   readonly reason?: string | undefined;
 }
 
-/** The end of a case: an operator settles the payment although the provider moved a different amount. */
+/** Closes a case. An operator settles the payment although the provider moved a different amount. */
 export interface SettledCase {
   readonly orderId: string;
   readonly by: string;

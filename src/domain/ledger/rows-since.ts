@@ -14,7 +14,7 @@ import type { Scope } from './rule.ts';
 /** How much older a journal can be than its first event: a hundred times a transaction's duration. */
 const margin = '5 minutes';
 
-/** For each platform, where the rows since the checkpoint begin; also, the payments to check now. */
+/** Where each platform's rows since the checkpoint begin, and the payments to check now. */
 const parameters = `
   since as (select * from unnest($1::uuid[], $2::bigint[], $3::uuid[]) as s(platform_id, sequence, first_journal)),
   chunk as (select * from unnest($4::uuid[], $5::uuid[]) as c(platform_id, id))`;

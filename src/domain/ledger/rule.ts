@@ -10,7 +10,7 @@ export interface Scope {
   readonly postings: string;
   /** Legs on accounts: for each account, all legs after its balance in `balances`. */
   readonly accountLegs: string;
-  /** Known account states (`audit_balance`): each is a balance, with the account's version at that time. */
+  /** Known account states (`audit_balance`), each a balance with the account's version at that time. */
   readonly balances: string;
   /** The last checked event of each platform's feed (`audit_mark`). */
   readonly marks: string;

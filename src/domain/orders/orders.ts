@@ -54,7 +54,7 @@ interface LeasedRow extends Lease {
 /** A due order with all data that its outcome may need, as read with the lease. */
 export interface DueOrder extends Omit<LeasedRow, 'incoming'> {
   readonly lock: RateLock | undefined;
-  /** The receiving transaction here: the receiver's, once announced, or this transaction itself if it is INCOMING. */
+  /** The receiving transaction: the receiver's here, once announced, or this transaction itself if it is INCOMING. */
   readonly incoming: Incoming | undefined;
 }
 
@@ -71,7 +71,7 @@ const renewMs = 600;
 
 const orders: LeasedTable = { table: 'rail_order', rows: 'orders', key: ['id', 'uuid'] };
 
-/** Leases orders in a database function: their data comes from some twenty rows, and a function is planned only once. */
+/** Leases orders in a database function, which is planned only once. Their data comes from some twenty rows. */
 const leaseOrdersStatement = statement<LeasedRow>(
   'lease_orders',
   'select * from lease_rail_orders($1::int, $2::bigint)',
@@ -204,7 +204,7 @@ export async function deferApproval(on: Queryable, platformId: string, transacti
  * written.
  */
 const answerMs = 10_000;
-/** How long a request takes to commit after the rail's answer, in milliseconds. */
+/** The time that a request keeps for its commit after the rail's answer, in milliseconds. */
 const afterMs = 1_000;
 
 /**

@@ -4,7 +4,7 @@ import type { FailureReason } from '../../infra/database/generated/client/client
 import type { RailStep, Scenario } from '../../rails/rail-parts.ts';
 import { type Payments, simulationOf } from '../commands/command.ts';
 
-/** A scenario as an API passes it on, in which null means omitted. */
+/** A scenario as passed on by an API, where null means omitted. */
 export type GivenScenario = { readonly [K in keyof Scenario]?: Scenario[K] | null };
 
 const at = pathsIn<{ readonly sandboxScenario: Scenario }>();

@@ -191,7 +191,7 @@ export const platformCurrencies: ReadonlyMap<string, PlatformCurrency> = new Map
   currencies.map(({ code }) => [code, { ...currencySettings, code, deliveryRail: deliveryRails[code] }]),
 );
 
-/** Whether the platform verifies its customers itself. There is no setting for this yet. */
+/** Whether the platform itself verifies its customers. There is no setting for this yet. */
 export const isRegulatedFinancialInstitution = false;
 
 export function readPlatform(payments: Payments, caller: Caller): Promise<Platform> {
@@ -317,7 +317,7 @@ export function changeRates(database: Database, platformId: string, operator: Op
     const before = ownRates(await platform.findFirstOrThrow({ where }));
     const data = changedColumns(changes);
     const now = ownRates(await platform.update({ where, data }));
-    // Showing the limits is not recorded as an act.
+    // Merely showing the limits is not recorded as an act.
     if (Object.keys(data).length > 0) {
       const subject = publicId('Platform', platformId);
       await recordAct(transaction, operator, { platformId, subject, before: inJson(before), after: inJson(now) });

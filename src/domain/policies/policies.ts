@@ -37,7 +37,7 @@ interface GivenLimit {
   readonly payments?: number | null | undefined;
 }
 
-/** The payments that a second person must approve, and how they wait until then. */
+/** Which payments a second person must approve, and how they wait until then. */
 interface GivenApproval {
   readonly always: boolean;
   readonly above: readonly { readonly currency: string; readonly amount: GivenAmount }[];
@@ -95,7 +95,7 @@ export const setPolicy = recordCommand((database, caller, input: SetPolicy) => (
       await requireSubject(transaction, caller, subject);
       await requireAccounts(transaction, caller, input.receiverAccountIds ?? []);
       const key = { platformId: caller.platformId, subjectId: subject.uuid };
-      // Payments that come after this lock are counted under the new terms.
+      // Payments after this lock are counted under the new terms.
       await lockStatement(transaction.client, key.platformId, key.subjectId);
       const { now: updatedAt } = await readClock(transaction.client);
       const { policy: policies } = transaction.prisma;
@@ -136,7 +136,7 @@ export const deletePolicy = recordCommand((_database, caller, input: { readonly 
       const found = await policy.findFirst({ where: { AND: [visibleToPlatform(caller), { subjectId }] } });
       checkPolicy(input, found);
       if (found) {
-        // From here on, payments no longer find the policy, so none is counted.
+        // From here on, payments no longer find the policy, so none are counted.
         await policy.deleteMany({ where: { platformId: found.platformId, id: found.id } });
         await policyUse.deleteMany({ where: { platformId: found.platformId, policyId: found.id } });
       }
@@ -215,7 +215,7 @@ function termsOf(input: SetPolicy): Terms {
     limitPeriods: limits.map(({ period }) => period),
     limitCurrencies: limits.map(({ currency }) => currency),
     limitMaxima: limits.map(({ maximum }) => maximum),
-    // Usage is summed again when the policy is next used (spent.sql).
+    // The next use of the policy sums its usage again (spent.sql).
     used: limits.map(() => 0n),
     summedAt: limits.map(() => new Date(0)),
     ...{ hoursFrom, hoursTo, timeZone, receiverCountries, receiverUmaAddresses, approval },
@@ -315,7 +315,7 @@ const limitsStatement = statement<{ id: string; limits: readonly LimitState[] }>
   'select id, limits_of(platform_id, id) as limits from policy where platform_id = $1',
 );
 
-/** Reads the limits of all of a platform's policies, with the used and remaining part of each limit. */
+/** Reads all limits of a platform's policies, with the used and remaining part of each. */
 export async function limitsOfPolicies({ pool }: Database, platformId: string) {
   const rows = await limitsStatement(pool, platformId);
   return new Map(rows.map(({ id, limits }) => [id, limits]));

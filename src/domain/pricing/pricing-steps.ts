@@ -2,7 +2,7 @@ import { type Currency, formatMajor } from '../../core/currencies.ts';
 import { type Fraction, rateDigits, tenTo, toDecimal, toExactDecimal, toRatio } from '../../core/fraction.ts';
 import type { RateTerms } from '../../rails/rail.ts';
 
-/** A rounding in the calculation of a quote's amounts. Stored with the quote, so that every unit can be explained. */
+/** A rounding step in a quote's calculation. Stored with the quote, so that every unit can be explained. */
 export interface PricingStep {
   readonly step:
     | 'COUNTERPARTY_FIXED_FEE'
@@ -17,7 +17,7 @@ export interface PricingStep {
   readonly after: bigint;
   /** The currency code of both values. */
   readonly currency: string;
-  /** NONE: a provider has determined the amount. */
+  /** NONE if a provider has determined the amount. */
   readonly rounding: 'HALF_UP' | 'UP' | 'DOWN' | 'NONE';
   /** The whole step in words, such as "950 × 0.003 = 2.85, rounded half up to 3 (0.03 USD)". */
   readonly text: string;
@@ -35,7 +35,7 @@ export function stepOf(
   return { step, before, after: amount, currency: code, rounding, text };
 }
 
-/** An amount in whole smallest units, with its value before the rounding. */
+/** An amount in whole smallest units, with its value before rounding. */
 export interface Rounded {
   readonly exact: Fraction;
   readonly amount: bigint;

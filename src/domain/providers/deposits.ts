@@ -16,7 +16,7 @@ import { railAnswer } from '../orders/orders.ts';
 
 /** The time between two queries of a provider for unreported deposits, and the lease of each query, in milliseconds. */
 const askMs = 60_000;
-/** How far a query reaches back before the last deposit, in milliseconds: a provider may list deposits out of order. */
+/** How far a query reaches back before the last deposit, in ms, because providers may list deposits out of order. */
 const overlapMs = 120_000;
 /** The longest time that the service waits for a pending deposit, in milliseconds: 31 days. */
 const longestUnderWayMs = 31 * 86_400_000;
@@ -27,7 +27,7 @@ interface DueConnection extends Lease {
 
 const questions: LeasedTable = { table: 'rail_connection', rows: 'deposit_questions', dueAt: 'deposits_due_at' };
 export const leaseDepositQuestions = leasing<DueConnection>(questions, { counter: null, reads: 'l.deposits_from' });
-/** A query that a webhook has made due in the meantime stays due. */
+/** If a webhook has made the query due in the meantime, it stays due. */
 const postpone = postponing(questions);
 
 const askedStatement = statement<object>(
@@ -206,7 +206,7 @@ async function leaveToPerson(payments: Payments, on: Queryable, deposit: DueDepo
   await unattributedStatement(on, platformId, id, reason);
 }
 
-/** Plans the payment of a deposit: INCOMING and COMPLETED at once, even to a frozen account. */
+/** Plans a deposit's payment, which is INCOMING and immediately COMPLETED, even to a frozen account. */
 function planCredit(deposit: DueDeposit): Plan {
   const { platformId, newId: id, customerId, accountId, amount, currency, payer, memo } = deposit;
   return {

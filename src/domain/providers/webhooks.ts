@@ -23,7 +23,7 @@ const storeStatement = statement<object>(
  * Stores a webhook from a platform's provider, once per id, for later processing. Only webhooks that the rail verifies
  * as coming from its provider are stored.
  * @param platformId as in the URL: `Platform:…`
- * @returns undefined if there is no such platform, its rail does not support webhooks, or this is not from its provider
+ * @returns undefined if there is no such platform, its rail supports no webhooks, or its provider did not send this one
  * @throws whatever the rail throws if it cannot verify the webhook
  */
 export async function receiveWebhook(
@@ -46,7 +46,7 @@ export async function receiveWebhook(
   });
 }
 
-/** How long the worker pauses when no webhook is waiting, in milliseconds. Storing one here ends the pause. */
+/** How long the worker pauses when no webhook is waiting, in ms. Storing one in this process ends the pause. */
 export const webhookIdleMs = 1_000;
 
 interface StoredWebhook extends Lease {
@@ -96,7 +96,7 @@ async function workOn(payments: Payments, { platformId, webhookId, environment, 
   });
 }
 
-/** Returns the reports about orders, sorted by id: transactions that lock orders in the same order cannot deadlock. */
+/** Returns the reports about orders, sorted by id, because transactions that lock in the same order cannot deadlock. */
 function ordersIn(news: readonly RailNews[]): readonly OrderNews[] {
   return news.filter((one) => one.kind === 'order').sort((one, other) => one.orderId.localeCompare(other.orderId));
 }

@@ -82,8 +82,8 @@ async function planExecution(payments: Payments, caller: Caller, input: ExecuteQ
 }
 
 /**
- * Cancels a quote that has been neither executed nor paid: it is EXPIRED at once, as is its transaction (decision 67).
- * A deposit that arrives afterwards is credited, as it is after an expiry.
+ * Cancels a quote that has been neither executed nor paid: it is EXPIRED immediately, as is its transaction (decision
+ * 67). A deposit that arrives afterwards is credited, as it is after an expiry.
  * @throws Refusal QUOTE_NOT_FOUND, QUOTE_EXPIRED (also if it was cancelled before), CONFLICT (executed or paid),
  *   IDEMPOTENCY_MISMATCH
  */

@@ -16,7 +16,7 @@ interface StartOptions {
   readonly target: Target;
   readonly scenario: Prisma.JsonValue;
   readonly reason: string;
-  /** The token that executes an existing quote. */
+  /** The token with which an existing quote is executed. */
   readonly createdBy?: string | null;
   /** Whether the same plan inserts the quote. */
   readonly isNew?: boolean;

@@ -7,7 +7,7 @@ import type { Plan, QuoteMove } from '../ledger/plan.ts';
 
 const expiredStatement = statement<{ platformId: string; id: string; transactionId: string }>(
   'expired_quotes',
-  // The subquery reads the clock once: if the clock were read for each row, Postgres could not use the index.
+  // The subquery reads the clock once. If the clock were read for each row, Postgres could not use the index.
   `select platform_id, id, transaction_id from quote
    where status = 'PENDING' and expires_at <= (select clock_timestamp()) order by expires_at limit $1`,
 );
@@ -18,7 +18,7 @@ const nextExpiryStatement = statement<{ waitMs: number }>(
    from quote where status = 'PENDING' order by expires_at limit 1`,
 );
 
-/** Quotes that could not be marked as expired, which was logged. They are retried silently. */
+/** Quotes for which a failure to expire them has been logged. Further failures are not. */
 const loggedQuotes = boundedCache<true>(10_000);
 
 /** Returns the number of milliseconds until the next open quote expires; undefined if no quote is open. */
@@ -53,7 +53,7 @@ export async function expireQuotes(payments: Payments, limit: number) {
   return { found: expired.length, done: refusals.filter(isDone).length };
 }
 
-/** Plans the end of an unexecuted quote and its transaction as EXPIRED, but only before or after its expiry. */
+/** Plans the end of an unexecuted quote and its transaction as EXPIRED, valid only before or only after its expiry. */
 export function quoteEnd(
   quote: Pick<Quote, 'id' | 'transactionId'>,
   reason: string,

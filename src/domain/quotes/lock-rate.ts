@@ -30,7 +30,7 @@ interface ToLock {
 
 /**
  * Locks a quote's rate with the rail, before the quote is stored (decision 83). No money moves, so there is nothing to
- * undo if the quote is then refused: its lock expires unused.
+ * undo if the quote is then refused. Its lock expires unused.
  * @returns undefined for a quote without a lock: the rail does not lock rates, nothing is converted, or the money does
  *   not go from an internal account to an account that the rail knows
  * @throws Refusal AMOUNT_OUT_OF_RANGE, INVALID_BANK_ACCOUNT, INVALID_CURRENCY (the rail refuses), SERVICE_UNAVAILABLE

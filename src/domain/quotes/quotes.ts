@@ -39,7 +39,7 @@ import { accountDestination, at, type CreateQuote, type Destination, umaDestinat
 
 /**
  * Creates a quote: locks a rate and fees until its expiry (specification 4.1). Its transaction is created with it. With
- * `immediatelyExecute`, the quote is executed at once.
+ * `immediatelyExecute`, the quote is executed right away.
  * @throws Refusal ACCOUNT_NOT_FOUND, USER_NOT_FOUND, INVALID_INPUT, INVALID_AMOUNT, AMOUNT_OUT_OF_RANGE,
  *   INVALID_CURRENCY, SELF_PAYMENT, USER_NOT_READY, CUSTOMER_FROZEN, ACCOUNT_FROZEN, INVALID_BANK_ACCOUNT,
  *   INSUFFICIENT_BALANCE and LIMIT_EXCEEDED (immediate), INVALID_UMA_ADDRESS, LOOKUP_REQUEST_NOT_FOUND,
@@ -181,7 +181,7 @@ async function quotePrice(
     const message = `the receiver accepts ${bounds}; ${formatMajor(received, to.receiving)} would arrive`;
     throw new Refusal('AMOUNT_OUT_OF_RANGE', message, { path, value });
   }
-  // A dry run makes no request that would make the provider store something.
+  // A dry run sends no request that would cause the provider to store something.
   if (payments.validateOnly) return { price };
   const lock = await lockRate(payments, caller, { parties, to, sender, request, listed: price, orderId });
   return lock ? { price: lock.price, lock } : { price };

@@ -19,7 +19,7 @@ import { narrowest, receivingLimits } from '../pricing/pricing.ts';
 
 export interface LookUpReceiver {
   readonly umaAddress: string;
-  /** The customer who would send, who must be the platform's own. */
+  /** The prospective sender, who must be the platform's own customer. */
   readonly customerId?: string | null | undefined;
   /** The same customer, identified by UMA address. */
   readonly senderUmaAddress?: string | null | undefined;
@@ -33,7 +33,7 @@ export interface LookupCurrency {
   readonly maxAmount: string;
 }
 
-/** The maximum number of unexpired lookups per token: over ten minutes, more than 16 per second (decision 11). */
+/** The maximum number of unexpired lookups per token: over 16 per second for ten minutes (decision 11). */
 export const maxLookups = 10_000;
 
 const receiverStatement = forCaller(
@@ -222,7 +222,7 @@ export async function readLookup(
   const uuid = uuidOf(lookupId, 'Lookup');
   const [found] = uuid && seesLookups(caller) ? await lookupStatement(payments.database.pool, caller, uuid) : [];
   if (!found) throw new Refusal('LOOKUP_REQUEST_NOT_FOUND', 'no such lookup', path);
-  // The database decides this once the quote holds its locks: this check only avoids a useless call to the rail.
+  // The database decides this once the quote holds its locks. This check only avoids a useless call to the rail.
   if (found.expired) throw new Refusal('LOOKUP_REQUEST_NOT_FOUND', lookupExpired, path);
   const { lookup } = found;
   if (lookup.umaAddress !== umaAddress) {

@@ -8,9 +8,9 @@ import { readClock, transactionOn } from '../../infra/database/transaction.ts';
 import { connectedRail, type Payments } from '../commands/command.ts';
 import { railAnswer } from '../orders/orders.ts';
 
-// Compares the amount that a platform's provider should hold according to the books with the provider's balance. In the
-// books, this amount is all external money that came in, minus all money that went out. Payments in flight may be
-// counted on one side only, so the difference is a range.
+// Compares the amount that a platform's provider should hold according to the books with the provider's balance.
+// According to the books, this amount is all external money that came in, minus all money that went out. Payments in
+// flight may be counted on one side only, so the difference is a range.
 
 /** The two sides of a balance, in smallest units. */
 export interface BothBalances extends Beyond {
@@ -61,7 +61,7 @@ const bookedStatement = statement<{ currency: string; booked: string; less: stri
 /** The longest time between a change and its commit, in milliseconds. */
 const commitMs = 60_000;
 
-/** Reads both sides of each of a platform's balances, as of now; undefined if its rail reports no balances. */
+/** Reads both sides of a platform's balances, as of now; undefined if the rail reports no balances. */
 export async function readBalances(payments: Payments, tenant: Tenant): Promise<BothBalances[] | undefined> {
   const rail = connectedRail(payments, tenant);
   if (!rail?.balances) return undefined;

@@ -119,7 +119,7 @@ function differencesOfOrders(orders: readonly OrderHere[], movements: readonly R
   });
 }
 
-/** Returns the movements without an order here, except failed ones, and incoming ones that will become deposits. */
+/** Returns the movements without an order here, except failed movements and those that will become deposits. */
 function strangers(orders: readonly OrderHere[], movements: readonly RailMovement[]): Difference[] {
   const known = new Set(orders.map(({ id }) => id));
   const nowhere = { transactionId: undefined, fault: 'MISSING_HERE', here: undefined } as const;
@@ -209,7 +209,7 @@ export function totalsOf(orders: readonly OrderHere[], movements: readonly RailM
     const order = byId.get(orderId ?? returnOf ?? '');
     const isInPeriod = order ? order.inPeriod : at === undefined || (at >= from && at < to);
     if (!isInPeriod || state !== 'SETTLED') continue;
-    // The refund of a collection goes out.
+    // A collection's refund is an outgoing movement.
     const isPaid = returnOf !== undefined || (order ? order.kind === 'PAYOUT' : direction === 'OUT');
     add(currency, isPaid ? 'paidThere' : 'receivedThere', amount);
   }

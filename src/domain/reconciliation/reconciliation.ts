@@ -165,7 +165,7 @@ async function finish(
 
 // The daily reconciliation: the service compares each day once it is over, and again while it has open differences.
 
-/** For how many days the service keeps trying to compare a day that was missed or has open differences. */
+/** The number of days for which the service keeps comparing a day that was missed or has open differences. */
 const missedDays = 7;
 const openDays = 31;
 

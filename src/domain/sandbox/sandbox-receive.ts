@@ -67,7 +67,7 @@ export const sandboxReceiveUma = command((payments, caller, input: SandboxReceiv
         counterpartyInformation: { ...simulation.senderInformation(senderUmaAddress) },
         requested: [...receiverFields.filter(({ name }) => !extra.some((one) => one.name === name)), ...extra],
         receivedCurrency: input.receivingCurrencyCode,
-        // By default the pay request arrives at once, and the payment begins as PENDING.
+        // By default, the pay request arrives immediately, and the payment begins as PENDING.
         lookedUpOnly: scenario?.step === 'PAY_REQUEST',
       },
       payments.approvalMs,

@@ -17,7 +17,7 @@ import { planDelivery } from './outcomes.ts';
 
 // Cases: contradictory reports of a rail, which an operator must investigate. An order has at most one of each kind.
 
-/** An outcome that does not contradict an earlier one. */
+/** An outcome that is not a contradiction of an earlier one. */
 export type CredibleOutcome = Exclude<RailOutcome, { kind: 'contradiction' }>;
 
 export interface Contradiction {
@@ -56,7 +56,7 @@ export async function contradictionOf(
   const [row] = await statusStatement(pool, order.platformId, order.transaction.id);
   if (!row) return undefined;
   const { status, pulled } = row;
-  // After a pull, the payment continues or fails later: either way the pulled money is in the books.
+  // After a pull, the payment may still continue or fail. Either way, the pulled money is in the books.
   const settled = isPull(order) ? pulled : status === 'COMPLETED' || status === 'REFUNDED';
   const failed = !settled && ['FAILED', 'REJECTED', 'EXPIRED'].includes(status);
   const isOther = outcome.kind === 'settled' ? failed : settled && ['failed', 'rejected'].includes(outcome.kind);
@@ -179,7 +179,7 @@ function promisedOf(order: DueOrder): Moves {
   };
 }
 
-/** Returns the amounts that the provider moved on that account; undefined if it reports none, or impossible ones. */
+/** Returns the amounts that the provider moved on that account; undefined if it reports none, or impossible amounts. */
 function movedBy(order: DueOrder, { amount, sent }: Settled): Moves | undefined {
   const promised = promisedOf(order);
   const moved = { out: order.lock ? sent : (sent ?? amount), in: amount };

@@ -105,7 +105,7 @@ async function whyNone({ database }: Payments, id: string, uuid: string): Promis
 
 interface ByHand {
   readonly operator: Operator;
-  /** Whether to skip the last query to the rail, because it is gone or does not answer. */
+  /** Whether to skip the last query to the rail, because the rail is gone or does not answer. */
   readonly withoutAsking: boolean;
 }
 
@@ -135,7 +135,7 @@ function waitsForPlatform({ receiverCustomerId, incoming }: DueOrder): boolean {
   return incoming.transaction.approvalDueAt !== null && incoming.transaction.status === 'PENDING';
 }
 
-/** Returns the rail's last report, if the rail does not know the outcome. @throws RefusedByHand if it does */
+/** Returns the rail's last report. @throws RefusedByHand if the rail knows the outcome */
 async function askOnceMore(payments: Payments, order: DueOrder): Promise<string> {
   const outcome = await askWithoutSending(payments, order, '. --without-asking ends the order anyway');
   if (!outcome) return 'the provider has no such payment';
@@ -158,7 +158,7 @@ async function askOnceMore(payments: Payments, order: DueOrder): Promise<string>
  */
 const reasonForTimeline = 'ended by the operator of the service: the outcome could not be determined';
 
-/** Commits the end, the operator's action and, if the refund's account is full, the suspension of the refund. */
+/** Commits the order's end, the operator's action and, if the refund's account is full, the refund's suspension. */
 async function end(payments: Payments, order: DueOrder, operator: Operator, said: string | undefined): Promise<void> {
   const { platformId, transaction } = order;
   const { status } = transaction;

@@ -73,7 +73,7 @@ const openStatuses = ['PENDING', 'PROCESSING'] as const;
 
 type Settled = Pick<Extract<RailOutcome, { kind: 'settled' }>, 'watchMs' | 'information'>;
 
-/** Plans what follows once an order is delivered: the payout of a pulled payment, or the end of a payment. */
+/** Plans what follows an order's delivery: the payout of a pulled payment, or the end of a payment. */
 export function planDelivery(order: DueOrder, { watchMs, information }: Settled): PlanGroup {
   if (isPull(order)) return groupOf(order, planPayout(flowOfOrder(order), order));
   const { transaction, incoming } = order;
@@ -93,7 +93,7 @@ export function planDelivery(order: DueOrder, { watchMs, information }: Settled)
     transactions: [move],
   };
   if (!isPayout) return groupOf(order, { ...sent, journals: collectionJournals(order) });
-  // Another receiver has its own transaction: the money leaves through the sender's and arrives through the receiver's.
+  // A different receiver has its own transaction: the money leaves in the sender's and arrives in the receiver's.
   const isOwn = to?.customerId === transaction.customerId;
   const plan = {
     ...sent,
@@ -115,7 +115,7 @@ export interface Failure {
   readonly failureReason?: FailureReason | undefined;
   /** The receiving side's reason; OFFRAMP_FAILED if omitted. */
   readonly incomingReason?: FailureReason | undefined;
-  /** Whether the rail has not returned the money. */
+  /** Whether the rail has failed to return the money. */
   readonly moneyStuck?: boolean | undefined;
 }
 
@@ -194,7 +194,7 @@ export function planClose(order: DueOrder): PlanGroup {
   return groupOf(order, { orders: [{ id: order.id, dueInMs: null }] });
 }
 
-/** Returns the receiving side's default failure reason; a transferIn uses that of an outgoing payment. */
+/** Returns the receiving side's default failure reason; a transferIn uses the reason of an outgoing payment. */
 function defaultReason({ transaction }: DueOrder): FailureReason {
   return transaction.type === 'INCOMING' && transaction.sourceKind === 'ACCOUNT'
     ? 'QUOTE_EXECUTION_FAILED'
@@ -225,7 +225,7 @@ function groupOf(order: DueOrder, plan: Plan): PlanGroup {
   return [{ platformId: order.platformId, plan }];
 }
 
-/** Combines both sides in one commit: in one plan if they are on the same platform, so that locks have a fixed order. */
+/** Combines both sides in one commit: in one plan if they share a platform, to take locks in a fixed order. */
 function combineSides(platformId: string, plan: Plan, otherPlatformId: string, other: Plan): PlanGroup {
   if (platformId === otherPlatformId) return [{ platformId, plan: mergePlans(plan, other) }];
   return [
@@ -253,8 +253,8 @@ export function isCreditRefused(refusal: PlanRefusal): refusal is CreditRefusal 
  * Concludes an order again after the database refused its outcome because an account cannot receive the money
  * (check_balances.sql). The money is returned: by the rail if it was collected, by a refund if an internal account was
  * debited. If the refund cannot be credited either, because the customer has been deleted or the balance would exceed
- * even the limit for refunds, it waits in suspense for an operator. Each of these outcomes credits less than the one
- * before, and the last credits nothing, so an order always ends.
+ * even the limit for refunds, it waits in suspense for an operator. Each of these outcomes credits less than the
+ * previous one, and the last credits nothing, so an order always ends.
  * @throws whatever the rail throws when it is asked to return money
  */
 export async function concludeWithoutCredit(
@@ -267,7 +267,7 @@ export async function concludeWithoutCredit(
     return { order, outcome, group: group.map((one) => ({ ...one, plan: suspendRefund(order, one.plan) })) };
   }
   if (outcome?.kind === 'settled' && isShareOnly(order, refusal.id)) {
-    // The payment is delivered anyway: the service keeps the fees that the platform's account cannot receive.
+    // The payment is delivered anyway, and the service keeps the fees that the platform's account cannot receive.
     payments.log.error({ order: order.id, refusal }, "the platform's fee was not paid: the account cannot receive it");
     const withoutShare = { ...order, platformAccountId: null };
     return { order: withoutShare, outcome, group: planDelivery(withoutShare, outcome) };

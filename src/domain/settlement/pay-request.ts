@@ -49,7 +49,7 @@ function planMove(order: DueOrder, dueInMs: number | null, to: Omit<TransactionM
   return [{ platformId, plan: { orders: [{ id, dueInMs }], transactions } }];
 }
 
-/** Returns the decision that the scenario of an incoming payment makes in place of the platform, if any. */
+/** Returns the decision that an incoming payment's scenario makes in place of the platform, if any. */
 export function simulatedDecision(
   payments: Payments,
   order: Pick<DueOrder, 'platformId' | 'environment' | 'scenario'>,

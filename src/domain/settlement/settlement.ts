@@ -60,7 +60,7 @@ export async function settleDueOrders(payments: Payments, limit: number): Promis
 async function settleOrders(payments: Payments, orders: readonly DueOrder[]): Promise<void> {
   const { pool } = payments.database;
   const leases = renewLeases(pool, orders, payments.log);
-  // Announcements do not wait for rails: the approval period is counted from the payment's id, created with the lease.
+  // Announcements do not wait for rails, because the approval period starts at the id's time, set with the lease.
   const parts = [orders.filter(isToAnnounce), orders.filter((order) => !isToAnnounce(order))];
   const postponements = await Promise.all(parts.map((part) => settleTogether(payments, part)));
   await leases.end();
@@ -154,7 +154,7 @@ async function openCase(payments: Payments, order: DueOrder, contradiction: Cont
   });
 }
 
-/** Postpones an order after an error, longer each time: a lasting error is logged at most every five minutes. */
+/** Postpones an order after an error, longer each time. A lasting error is logged at most every five minutes. */
 function postponeFailed(payments: Payments, order: DueOrder, error: unknown, message: string): Postponement {
   const dueInMs = Math.min(300_000, 1000 * 2 ** order.attempts);
   payments.log.error({ err: error, order: order.id }, `${message}; will retry in ${dueInMs / 1000} s`);

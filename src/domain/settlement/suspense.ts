@@ -21,7 +21,7 @@ export interface SuspendedRefund {
   readonly transaction: Transaction;
   readonly rateLock: Prisma.JsonValue;
   readonly refundAccountId: string;
-  /** The destination to which the money is forwarded if the customer is deleted; null otherwise. */
+  /** The destination to which the money is forwarded because the customer is deleted; null otherwise. */
   readonly onward: Onward | null;
   readonly wasSuspended: boolean;
 }
@@ -40,7 +40,7 @@ interface Release {
   readonly settledAt: Date;
 }
 
-/** The columns of a refund. It goes to the internal account that paid, or else to that of the source's owner. */
+/** The columns of a refund. It goes to the internal account that paid, or else to the source owner's. */
 const columns = `t.platform_id, p.name as platform_name, to_jsonb(t) as transaction,
   (select o.rate_lock from rail_order o where o.platform_id = t.platform_id and o.transaction_id = t.id and o.kind = 'PAYOUT') as rate_lock,
   (select f.id from account f left join account s on s.platform_id = t.platform_id and s.id = t.source_account_id
@@ -97,7 +97,7 @@ export async function releaseSuspense(database: Database, transactionId: string,
     throw new RefusedByHand(`nothing done: ${fullAccount(refused)}; it has ${refused.balance}`);
   const released = await findRefund(database.pool, uuid);
   if (!released?.transaction.refundSettledAt) throw new Error(`the refund of ${transactionId} was not paid`);
-  // Refused because another release has paid it in the meantime.
+  // Another release has paid it in the meantime.
   const settledAt = released.transaction.refundSettledAt;
   return { kind: refused ? 'paid-before' : 'paid', suspended: released, settledAt };
 }

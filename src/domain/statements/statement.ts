@@ -10,7 +10,7 @@ import { statement } from '../../infra/database/statement.ts';
 import type { Caller } from '../access/caller.ts';
 import { forCaller, visibleRow } from '../access/visible.ts';
 
-/** Returns the part of a period that was over when its statement was created, because future balances are unknown. */
+/** Returns the part of a period that had passed when its statement was created. Future balances are unknown. */
 export function past({ from, to }: Period, { madeAt }: { readonly madeAt: Date }): Period {
   return { from: from < madeAt ? from : madeAt, to: to < madeAt ? to : madeAt };
 }

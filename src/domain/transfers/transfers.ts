@@ -133,7 +133,7 @@ function transferring(
   } as const;
 }
 
-/** Returns the owners of accounts, who must be allowed to move money. */
+/** Returns the accounts' owners, who must be allowed to move money. */
 function ownersOf(...accounts: readonly Account[]): string[] {
   return [...new Set(accounts.map((account) => account.customerId))].filter((id) => id !== null);
 }
@@ -157,8 +157,8 @@ function railRows(
 }
 
 /**
- * Sends money in one currency from an internal to an external account (specification 4.12). The source is debited at
- * once. The transaction is PENDING until the rail has delivered or failed.
+ * Sends money in one currency from an internal to an external account (specification 4.12). The source is debited
+ * immediately. The transaction is PENDING until the rail has delivered or failed.
  * @throws Refusal ACCOUNT_NOT_FOUND, INVALID_INPUT, INVALID_AMOUNT, AMOUNT_OUT_OF_RANGE, INVALID_CURRENCY,
  *   INSUFFICIENT_BALANCE, LIMIT_EXCEEDED, USER_NOT_READY, CUSTOMER_FROZEN, ACCOUNT_FROZEN, INVALID_BANK_ACCOUNT,
  *   IDEMPOTENCY_MISMATCH
@@ -221,7 +221,7 @@ export const transferIn = command((payments, caller, input: TransferIn, idempote
 
 /**
  * Moves money in one currency from an internal account to an internal account of another owner: between a customer and
- * the platform, or between customers (decision 63). It is COMPLETED at once. The receiver has its own INCOMING
+ * the platform, or between customers (decision 63). It is COMPLETED immediately. The receiver has its own INCOMING
  * transaction (decision 26). The platform's own account can receive money from any customer, even one who may not move
  * money.
  * @throws Refusal ACCOUNT_NOT_FOUND, INVALID_INPUT, INVALID_AMOUNT, AMOUNT_OUT_OF_RANGE, INVALID_CURRENCY,

@@ -9,7 +9,7 @@ export interface LockSession {
   readonly kind: string;
   /** The state, such as `active` or `idle in transaction`. */
   readonly state: string | null;
-  /** Its current or last statement: its name if it is one of the service's, otherwise the beginning of its text. */
+  /** The current or last statement: its name if it is one of the service's own, otherwise the beginning of its text. */
   readonly statement: string;
   readonly openSeconds: number;
   /** The ids of the processes that it waits for. 0 stands for a prepared transaction. */
@@ -66,7 +66,7 @@ const shownLength = 900;
 
 /** Returns sessions that wait for locks, and their blockers. Other logins' statements require pg_read_all_stats. */
 export async function lockSessions(on: Queryable): Promise<LockSession[]> {
-  // Postgres shows only the beginning of a long text.
+  // Postgres shows only the beginning of a long statement.
   const names = new Map([...statementTexts()].map(([name, text]) => [text.slice(0, shownLength), name]));
   return (await sessionsStatement(on)).map(({ query, blockedBy, ...session }) => ({
     ...session,
@@ -90,7 +90,7 @@ export function nameOf(session: LockSession): string {
   return `process ${pid} (${who}), whose transaction has been open for ${Math.round(openSeconds)} s${doing}${waiting}`;
 }
 
-/** Returns the sessions that block others and do not wait themselves: the root causes of all waits. */
+/** Returns the sessions that block others without waiting themselves: the root causes of all waits. */
 export function rootsOf(sessions: readonly LockSession[]): LockSession[] {
   return sessions.filter(({ blockedBy }) => blockedBy.length === 0);
 }

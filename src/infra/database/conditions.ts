@@ -33,7 +33,7 @@ export class Binding {
   }
 }
 
-/** Fields whose values differ widely in frequency or are compared by range: a generic plan would read all rows. */
+/** Fields whose values differ widely in frequency or are compared by range. A generic plan would read all rows. */
 const uneven: ReadonlySet<string> = new Set(
   `Transaction.status Transaction.type Transaction.failureReason Transaction.sentCurrency Transaction.receivedCurrency
   Transaction.updatedAt Quote.status Customer.kycStatus Customer.searchName Customer.updatedAt Account.status Account.accountType
@@ -84,7 +84,7 @@ export function columnOf(model: string, field: string): string | undefined {
 
 export type Where = Readonly<Record<string, unknown>>;
 
-/** The fields and operators whose enum values are literals in the text. A parameter would rule out partial indexes. */
+/** The fields and operators whose enum values are written as literals. A parameter would rule out partial indexes. */
 export const literalNames: ReadonlySet<string> = new Set(['kind', 'not']);
 
 /** Compiles conditions on a model's rows to SQL. `isNarrow` says whether other conditions match few rows. */
@@ -186,7 +186,7 @@ type ColumnPairs = readonly (readonly [here: string, there: string])[];
 
 const pairsByRelation = new Map<ModelField, ColumnPairs>();
 
-/** Returns a relation's column pairs: a column of the row that has it, and one of the row that it leads to. */
+/** Returns the pairs of columns on which a relation joins: the row's own column, and the related row's column. */
 export function pairsOf(relation: ModelField): ColumnPairs {
   const pairs = pairsByRelation.get(relation) ?? findPairs(relation);
   pairsByRelation.set(relation, pairs);
@@ -203,7 +203,7 @@ function findPairs(relation: ModelField): ColumnPairs {
   return pairsOf(back).map(([here, there]) => [there, here]);
 }
 
-/** Writes the condition that joins a row to the row `there` that one of its relations leads to. */
+/** Writes the condition that joins a row to its related row, whose alias is `there`. */
 export function joinOf(relation: ModelField, row: string, there: string): string {
   let join = '';
   for (const [from, to] of pairsOf(relation))

@@ -26,8 +26,7 @@ export const sessionSettings = (role: string, statementMs = defaultStatementMs) 
   'lock_timeout=2000',
   `statement_timeout=${statementMs}`,
   'idle_in_transaction_session_timeout=10000',
-  // Postgres estimates a million rows for JSON that has two. JIT compilation then took ten times as long as the
-  // payment.
+  // Postgres estimates a million rows for JSON with two. JIT compilation then took ten times as long as the payment.
   'jit=off',
   // If a machine is lost, the locks of its processes are released after a few unanswered keep-alive probes.
   'tcp_keepalives_idle=10',
@@ -35,9 +34,9 @@ export const sessionSettings = (role: string, statementMs = defaultStatementMs) 
 ];
 
 /**
- * The program's database roles. They own no tables, change money only through the functions of the ledger, and cannot
- * disable triggers (docs/database-roles.md). `gateway_serving` serves requests, and sees only the rows of the current
- * platform. `gateway_work` is for background work and operators' commands, and sees all platforms.
+ * The program's database roles. They own no tables, change balances only through the ledger's functions, and cannot
+ * disable triggers (docs/database-roles.md). `gateway_serving` serves requests, and sees only the current platform's
+ * rows. `gateway_work` is for background work and operators' commands, and sees all platforms.
  */
 export type DatabaseRole = 'gateway_serving' | 'gateway_work';
 
@@ -52,7 +51,7 @@ export interface Database {
   readonly prisma: PrismaClient;
   /** Runs `work` with a Prisma client in the transaction of `client`. Only for `inTransaction` (transaction.ts). */
   joinPrisma<T>(client: pg.ClientBase, work: (prisma: Prisma.TransactionClient) => Promise<T>): Promise<T>;
-  /** Runs a composed statement that selects one text, with the request's own reader (read-scope.ts) if it has one. */
+  /** Runs a composed statement that selects one string, with the request's own reader (read-scope.ts) if it has one. */
   readText(text: string, binding: Pick<Binding, 'values' | 'planning'>): Promise<string>;
   /** Connects for statements that read no rows directly and only call a ledger function. */
   connectForFunctions(): Promise<pg.PoolClient>;
@@ -60,7 +59,7 @@ export interface Database {
   openPool(use: string, poolSize: number): pg.Pool;
   /** The time allowed for a statement's result to arrive, in milliseconds; after that, its connection is destroyed. */
   readonly answerTimeoutMs: number;
-  /** Wakes background work: `committed` follows any commit, `received` a commit that stores a provider's webhook. */
+  /** Wakes background work: `committed` is emitted after any commit, `received` after one that stores a webhook. */
   readonly commits: EventEmitter<{ committed: []; received: [] }>;
   close(): Promise<void>;
 }
@@ -99,7 +98,7 @@ interface ConnectionOptions extends Pick<DatabaseOptions, 'url' | 'role' | 'stat
   readonly use?: string | undefined;
 }
 
-/** Returns a connection's parameters. int8 arrives as bigint, and the address's `options` override no setting. */
+/** Returns a connection's parameters. int8 is parsed as bigint, and the address's `options` override no setting. */
 export function connectionConfig({ url, role, use, statementMs, settings }: ConnectionOptions): ConnectionConfig {
   const address = readAddress(url);
   const own = [...sessionSettings(role, statementMs), ...(settings ?? [])].map((setting) => `-c ${setting}`);
@@ -182,7 +181,7 @@ export function openPool(connection: ConnectionConfig, { role, poolSize, acquire
     // Until it ends, a session caches every catalog entry that it has read, so sessions must be replaced now and then.
     maxLifetimeSeconds: 1_800,
   });
-  // Without this listener, an idle connection closed by the server would end the process. The pool opens another.
+  // Without this listener, an idle connection closed by the server would crash the process. The pool opens another.
   pool.on('error', () => undefined);
 
   const idle = new Set<pg.PoolClient>();

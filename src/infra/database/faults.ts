@@ -8,12 +8,12 @@ export function sqlState(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 
-/** Returns whether Postgres reports a failure on an open connection, so that the transaction had no effect. */
+/** Returns whether Postgres reported a failure without closing the connection. The transaction then had no effect. */
 export function wasRolledBack(error: unknown): boolean {
   return sqlState(error) !== undefined && error instanceof Error && 'severity' in error && error.severity === 'ERROR';
 }
 
-/** Reports a transaction that may have taken effect, because the reply to its commit, or its result, was lost. */
+/** The error for a transaction that may have taken effect: the reply to its commit, or its result, was lost. */
 export class OutcomeUnknown extends Error {
   constructor(cause: unknown) {
     super('the answer to a transaction was lost', { cause });
@@ -39,7 +39,7 @@ export function isAnswerTimeout(error: unknown): boolean {
   return cause instanceof Error && cause.message === 'Query read timeout';
 }
 
-/** Returns whether the session is read-only, as it remains even when its server becomes writable. */
+/** Returns whether the session is read-only. It remains so even when its server becomes writable. */
 export function isReadOnly(error: unknown): boolean {
   return sqlState(error) === '25006';
 }
@@ -57,7 +57,7 @@ const transientStates = [
   '58', // the operating system failed: disk, files
 ];
 
-/** The error codes of the operating system for a failed or broken connection. */
+/** The operating system's error codes for a failed or broken connection. */
 const connectionErrors = new Set([
   ...['EADDRNOTAVAIL', 'EAI_AGAIN', 'ECONNABORTED', 'ECONNREFUSED', 'ECONNRESET'],
   ...['EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EPIPE', 'ETIMEDOUT'],

@@ -3,10 +3,10 @@ import { type Binding, conditionsOf, fieldsOfModel, literalNames, tableOf, type 
 import type { Planning } from './connections/read-scope.ts';
 import { columnName, fieldName } from './rows.ts';
 
-// The index on the field to which a list's rows belong (an account, a customer, a reference) finds them, however many
-// rows the platform has. Left to itself, Postgres may use another index, such as the one on all payments by time, and
-// read it to the end for an account with few payments. To prevent this, the other conditions are wrapped in `(…) is
-// true`, and if the index does not have the list's order, the rows are sorted after `offset 0`.
+// The index on the field that a list is restricted to (an account, a customer, a reference) finds its rows quickly,
+// however many the platform has. Left to itself, Postgres may use another index, such as the one on all payments by
+// time, and read it to the end for an account with few payments. To prevent this, the other conditions are wrapped in
+// `(…) is true`, and if the index does not have the list's order, the rows are sorted after `offset 0`.
 
 /** The fields that match few of a platform's rows, and whether each field's index returns equal values in id order. */
 const finders: Readonly<Record<string, Readonly<Record<string, boolean>>>> = {
@@ -54,7 +54,7 @@ interface Way {
   readonly through?: { readonly column: string; readonly ids: string } | undefined;
 }
 
-/** Writes a comparison for which Postgres expects few rows, so that it uses the index instead of scanning the table. */
+/** Writes a comparison from which Postgres expects few rows, so that it uses the index instead of a table scan. */
 export function oneOfFew(alias: string, column: string, value: string): string {
   return `${alias}.${column} = ${value} and ${alias}.${column} between ${value} and ${value}`;
 }
@@ -226,7 +226,7 @@ function choose(model: string, conditions: readonly Condition[]): Chosen {
   return nothingChosen;
 }
 
-/** If other conditions fix which single row this condition is about, returns that row's id; otherwise undefined. */
+/** Returns the id of the only row that this condition can be about, given the other conditions; otherwise undefined. */
 function idOfNamed(model: string, [name]: Condition, others: readonly Condition[]): string | undefined {
   const idField = fieldsOfModel(model).get(name)?.relationFromFields?.at(-1);
   const value = others.find(([other]) => other === idField)?.[1];

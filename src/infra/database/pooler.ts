@@ -20,9 +20,9 @@ const loginSettings = () =>
     .filter(([name]) => name !== 'gateway.platform');
 
 /**
- * Stores the settings that sessions need with the login in a pooler's address, for this database only. A login may
- * change its own settings. Connections that set them themselves, as for background work, are not affected.
- * @param direct the address of the server itself, with the same login
+ * Stores the settings that sessions need on the login in a pooler's address, for this database only. A login may change
+ * its own settings. Connections that set them themselves, as for background work, are not affected.
+ * @param direct the server's own address, with the same login
  * @throws OperatorError if the logins differ, or the login owns tables
  */
 export async function prepareLogin(pooled: string, direct: string): Promise<void> {

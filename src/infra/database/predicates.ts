@@ -32,7 +32,7 @@ export class NotFollowable extends Error {
   }
 }
 
-/** The fields of referenced rows that never change (guard_account), so that their current values are the past ones. */
+/** The fields of referenced rows that never change (guard_account), so their current values are also the past ones. */
 const unchanging: Readonly<Record<string, readonly string[]>> = {
   Account: ['id', 'platformId', 'kind', 'currency', 'customerId'],
   Customer: ['id', 'platformId', 'platformCustomerId', 'customerType'],

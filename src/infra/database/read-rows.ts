@@ -25,7 +25,7 @@ interface RowQuery<N extends Noun> {
 /** Additional fields to read with each row, as SQL expressions of type json; the argument is the row's alias. */
 export type Extra<More extends object> = (row: string) => { readonly [Field in keyof More]: string };
 
-/** Reads whole rows of a noun as one JSON text, in a quarter of the CPU time that Prisma's client needs. */
+/** Reads whole rows of a noun as one JSON string, in a quarter of the CPU time that Prisma's client needs. */
 export async function readRows<N extends Noun, More extends object>(
   { readText }: Pick<Database, 'readText'>,
   noun: N,

@@ -34,7 +34,7 @@ export function statementTexts(): ReadonlyMap<string, string> {
 /**
  * Creates a prepared statement. Its rows have field names in camel case: the column `due_at` is the field `dueAt`. If a
  * column holds a whole row as JSON (`to_json`, `account_snapshot`), `nouns` names its noun, and the field is that row.
- * @throws Error if another text has the same name, because a connection that has prepared one would refuse the other
+ * @throws Error if another statement has the same name, because a connection could prepare only one of them
  */
 export function statement<Row extends CamelCased<Row>>(
   name: string,

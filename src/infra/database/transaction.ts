@@ -117,7 +117,7 @@ function asError(error: unknown): Error | undefined {
 
 const clockStatement = statement<{ now: Date; id: string }>('read_clock', 'select clock_ms() as now, uuid_v7() as id');
 
-/** Reads the database's clock, to the millisecond, with an id for that time. Prisma itself cannot use that clock. */
+/** Reads the database's clock, to the millisecond, and creates an id for that time. Prisma cannot use that clock. */
 export async function readClock(on: Queryable): Promise<{ readonly now: Date; readonly id: string }> {
   const [row] = await clockStatement(on);
   if (!row) throw new Error('read_clock returned no row');

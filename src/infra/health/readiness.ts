@@ -44,7 +44,7 @@ const stateStatement = statement<{ writable: boolean; applied: number; oldest: b
      oldest_waiting() as oldest`,
 );
 
-/** Runs in the database what every authenticated request and every command runs, with a plan that changes nothing. */
+/** Calls the functions that every authenticated request and every command call, with a plan that changes nothing. */
 const requestStatement = statement<object>(
   'readiness_of_requests',
   `select (select count(*) from find_api_token('')),
@@ -83,7 +83,7 @@ export class ReadinessWatch {
     const settings = { connectionTimeoutMillis: answerMs, query_timeout: answerMs };
     const config = () => ({ ...database.connectionLikePool('readiness'), ...settings });
     this.#connection = new OwnConnection(config, undefined, sessionMs);
-    // Each check awaits it, but without this handler an unreadable folder would end the process before the first check.
+    // Checks await it, but without this handler an unreadable folder would crash the process before the first check.
     this.#migrations.catch(() => undefined);
   }
 

@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram } from 'prom-client';
 
-// A running process's counters. Labels have few values, none of them an id, an address or text from a client.
+// A running process's counters. Each label has few values, and none is an id, an address or a client's string.
 
 export const requestSeconds = new Histogram({
   name: 'payments_request_seconds',

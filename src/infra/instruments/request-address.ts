@@ -2,7 +2,7 @@ import type { EventEmitter } from 'node:events';
 import { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 
-/** A network host and port: a name, an IPv4 address, or an IPv6 address in brackets. URL checks the numbers. */
+/** A network host and port: a name, an IPv4 address, or an IPv6 address in brackets. `URL` checks the numbers. */
 const authorityForm = /^(?:[a-z\d._~-]+|\[[a-f\d:.]+\])(?::\d{0,5})?$/i;
 /** A request target that includes the host, as sent to proxies (RFC 9112, 3.2.2). */
 const absoluteForm = /^https?:\/\/([^/?]*)(.*)$/i;

@@ -22,10 +22,10 @@ export interface ClientFacts {
 
 const scope = new AsyncLocalStorage<RequestFacts>();
 
-/** The format of an id from a client, which is written to the log and to headers. */
+/** The format of an id sent by a client. Such ids are written to the log and to headers. */
 const idForm = /^[\w.:/+=-]{1,128}$/;
 
-/** The format of a client's name and version, which are written to the log and the database. */
+/** The format of a client's name and version. Both are written to the log and the database. */
 const clientForm = /^[\x20-\x7e]{1,64}$/;
 /** The header prefixes before `-name` and `-version`: for Apollo's clients, and for those that follow GraphQL Hive. */
 const clientHeaders = ['apollographql-client', 'graphql-client', 'x-graphql-client'];
@@ -66,7 +66,7 @@ export function beginDeadline(ms: number): void {
   if (facts) deadlines.set(facts, performance.now() + ms);
 }
 
-/** Returns how many ms the current request may wait, with `reserved` to spare; `atMost` for work without a deadline. */
+/** Returns how many ms the current request may wait if `reserved` must remain; `atMost` for work without a deadline. */
 export function msLeft(atMost: number, reserved = 0): number {
   const facts = currentRequest();
   const deadline = facts && deadlines.get(facts);

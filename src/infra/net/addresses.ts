@@ -18,7 +18,7 @@ export const dnsResolver: Resolver = async (hostname) => {
   throw Object.assign(new Error(`cannot look up ${hostname}`), { code: absent ? 'ENOTFOUND' : 'EAI_AGAIN' });
 };
 
-/** Reports a host whose address webhooks must not use. The error omits the address, which would reveal the network. */
+/** The error for a host whose address webhooks must not use. Omits the address, which would reveal the network. */
 export class RefusedAddress extends Error {
   constructor() {
     super('the host name does not resolve to public addresses only');
@@ -26,7 +26,7 @@ export class RefusedAddress extends Error {
   }
 }
 
-/** Public addresses that lead to a cloud's internal services. (The others are in ranges that are refused anyway.) */
+/** Public addresses of clouds' internal services. (All others are in ranges that are refused anyway.) */
 const cloudInternal: ReadonlySet<string> = new Set(['168.63.129.16']);
 /** The only part of IPv6 that is assigned for global unicast (RFC 4291, 2.4). */
 const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3');

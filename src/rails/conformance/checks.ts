@@ -46,7 +46,7 @@ const orderChecks: readonly OrderCheck[] = [
   ['reports an order as failed after refunding it', 'settles', givesBack],
 ];
 
-/** Returns the checks of the port's promises about orders, for payouts or collections. */
+/** Returns the checks of what the port promises about orders, for payouts or collections. */
 export function checksOfOrders(kind: RailOrder['kind']): Check[] {
   return orderChecks.map(([name, course, run]) => ({
     kind,
@@ -74,7 +74,7 @@ async function refuses(drive: TrialDrive, rail: Rail): Promise<void> {
   await drive.expectMoved(0n);
 }
 
-/** Loses the rail's answer to the gateway and, if possible, the provider's answer to the rail. */
+/** Simulates the loss of the rail's answer to the gateway and, if possible, of the provider's answer to the rail. */
 async function losesAnswers(drive: TrialDrive, rail: Rail, tried: Tried): Promise<void> {
   const lose = () => drive.expectNothingFinal(rail, 2);
   await withFault(tried, 'loses-answers', lose, () => drive.ask(rail));
@@ -177,7 +177,7 @@ async function keepsTime(rail: Rail, tried: Tried): Promise<void> {
   await expectLocked(locked, rail);
 }
 
-/** The fraction of a lock's lifetime that passes before the suite uses it. The rest is left for the call. */
+/** The fraction of a lock's lifetime after which the suite uses the lock. The rest is left for the call. */
 const lastMoment = 0.8;
 
 async function losesLockAnswers(rail: Rail, tried: Tried): Promise<void> {
@@ -246,7 +246,7 @@ async function finds(rail: Rail, tried: Tried): Promise<void> {
   if (await rail.lookUp?.(unknown)) throw new Breach(`${unknown} has no receiver, but it found one`);
 }
 
-/** Checks that a silent provider is not mistaken for a missing receiver, because a valid payment would be refused. */
+/** Checks that a silent provider is not mistaken for a missing receiver. Otherwise, valid payments would be refused. */
 async function findsNothing(rail: Rail, tried: Tried): Promise<void> {
   const { known } = receiversOf(tried);
   await expectNoAnswer(tried, () => rail.lookUp?.(known).then((found) => (found ? 'somebody' : 'nobody')));

@@ -4,7 +4,7 @@ import { within } from '../../infra/instruments/within.ts';
 import type { Rail, RailOrder, RailOutcome } from '../rail.ts';
 import type { CheckResult, ProviderFault, RailTrial, TrialOrder, TrialProvider, TrialTimes } from './trial.ts';
 
-/** What a check tries: a rail, by the orders of a trial. */
+/** The rail that a check tests, with the trial that provides the orders. */
 export interface Tried {
   readonly trial: RailTrial;
   readonly kind: RailOrder['kind'];
@@ -20,7 +20,7 @@ export interface Check {
   readonly run: (rail: Rail, tried: Tried) => Promise<void>;
 }
 
-/** The error for a rail that breaks the contract of the port. */
+/** The error for a rail that breaks the port's contract. */
 export class Breach extends Error {}
 
 /** The error for a check that cannot be run, because the rail or its provider does not support it. */
@@ -101,7 +101,7 @@ export class TrialDrive {
     await this.expectMoved(1n);
   }
 
-  /** Checks the answer about an order that has settled: it stays settled unless its money is returned. */
+  /** Checks the answer about a settled order, which stays settled unless its money is returned. */
   async expectStanding(rail: Rail, kinds: readonly string[] = ['settled', 'returned', 'unknown']): Promise<void> {
     const answer = await this.ask(rail, true);
     if (!kinds.includes(answer.kind)) throw new Breach(`it answered settled, and then ${words(answer)}`);

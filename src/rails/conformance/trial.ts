@@ -12,7 +12,7 @@ export interface RailTrial {
    */
   order(course: Course, kind: RailOrder['kind']): TrialOrder | undefined;
 
-  /** For a rail that locks rates: returns a conversion whose payment settles. The suite sets its ids. */
+  /** For rails that lock rates: returns a conversion whose payment settles. The suite sets its ids. */
   lock?(lockedSide: LockRequest['lockedSide']): TrialLock | undefined;
 
   /** The provider, into which faults can be injected; undefined for a rail that makes no calls outside its process. */
@@ -45,7 +45,7 @@ export interface TrialReceivers {
 export interface TrialIncoming {
   /** Returns a new webhook about this order, as the provider would sign and send it now. */
   webhook?(orderId: string): Promise<RailWebhook>;
-  /** Creates a deposit for a customer, and returns it as the rail should list it once it has settled. */
+  /** Creates a deposit for a customer. Returns it as the rail should list it once settled. */
   deposit?(): Promise<Pick<RailDeposit, 'amount' | 'currency' | 'customerId'>>;
   /** Returns how much the provider has made available for a deposit: zero, its amount, or a multiple of it. */
   taken?(reference: string): Promise<bigint>;

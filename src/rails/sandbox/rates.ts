@@ -50,14 +50,14 @@ const minSendingWorth = '0.1';
 
 const defaultVariableFeeRate = '0.003';
 
-/** The maximum amount to send, in smallest units: the sandbox adds no limit of its own to the API's. */
+/** The maximum amount to send, in smallest units. It is the API's, because the sandbox adds no limit of its own. */
 const maxSendingAmount = maxAmount;
 
-/** The decimal places of a rate, as in the API's samples. A rate below `minUsualRate` has more. */
+/** The number of decimal places of a rate, as in the API's samples. Rates below `minUsualRate` have more. */
 const usualPlaces = 8;
 const minUsualRate = '0.001';
 
-/** Returns terms from the table, with some of its entries replaced. Every ordered pair of currencies has a rate. */
+/** Returns terms from the table, some of whose entries may be replaced. Every ordered pair of currencies has a rate. */
 export function sandboxTerms(
   sending: Currency,
   receiving: Currency,
@@ -83,7 +83,7 @@ function tableRate(sending: Currency, receiving: Currency): string {
   return toDecimal(rate, rateDigits, places);
 }
 
-/** Returns the number of whole smallest units of a currency that an amount of US dollars buys at the mid price. */
+/** Converts an amount of US dollars to a currency's smallest units at the mid price, rounded down. */
 function unitsWorth(dollars: string, currency: Currency): bigint {
   return roundDown(multiply(divide(parseDecimal(dollars), midPrice(currency.code)), tenTo(currency.decimals)));
 }

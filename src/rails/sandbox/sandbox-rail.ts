@@ -26,7 +26,7 @@ import { rateOverrides, sandboxTerms } from './rates.ts';
 interface SandboxRailOptions {
   /** The duration of one settlement step, in milliseconds. */
   readonly paceMs: number;
-  /** Entries that replace those in the rate table. */
+  /** Entries that override the rate table. */
   readonly rates?: Parameters<typeof sandboxTerms>[2];
 }
 
@@ -257,7 +257,7 @@ const statuses: Readonly<Record<string, Course<ExternalAccountStatus>>> = {
   '204': { first: 'PENDING' },
 };
 
-/** Checks an account by its suffix and age. Without a magic suffix, it is ACTIVE at once and its owner matches. */
+/** Checks an account by its suffix and age. Without a magic suffix, it is ACTIVE immediately and its owner matches. */
 function checkSandboxAccount(
   account: RailAccount,
   ownerName: string | undefined,
@@ -284,7 +284,7 @@ function statusAt<Status>(course: Course<Status> | undefined, old: boolean): Sta
   return (old ? course?.later : undefined) ?? course?.first;
 }
 
-/** Returns a verification with the owner's name at the bank: another one for a partial match, none without a match. */
+/** Returns a verification with the owner's name at the bank: a variant for a partial match, null without a match. */
 function verificationOf(
   ownerName: string | undefined,
   verification: BeneficiaryVerificationStatus,
@@ -301,7 +301,7 @@ function nameAtBank(verification: BeneficiaryVerificationStatus, ownerName: stri
   return [`${first.slice(0, 1)}.`, ...otherNames].join(' ');
 }
 
-/** Returns the last three characters of an account's identifier (before any @), the sandbox's magic values. */
+/** Returns the last three characters of an account's identifier (before any @), which may be a magic value. */
 function suffixOf(account: RailAccount): string {
   return account.identifier.replace(/@.*$/s, '').slice(-3);
 }

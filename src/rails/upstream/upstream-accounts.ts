@@ -15,11 +15,11 @@ import {
   type upstreamSettings,
 } from './upstream-client.ts';
 
-/** A platform at its upstream service. */
+/** A platform's connection to its upstream service. */
 export interface Upstream {
   readonly client: UpstreamClient;
   readonly settings: z.infer<typeof upstreamSettings>;
-  /** Upstream's ids, which never change: of the platform's accounts there, and of newly created customers. */
+  /** Upstream's ids of the platform's accounts and of newly created customers. They never change. */
   readonly ids: ReturnType<typeof boundedCache<string>>;
 }
 
@@ -71,7 +71,7 @@ export async function checkAccount(upstream: Upstream, account: AccountToCheck):
   }
 }
 
-/** Finds an account upstream. Upstream has it once per owner, spelled as first registered (decision 37). */
+/** Finds an account upstream, where it exists once per owner, spelled as first registered (decision 37). */
 async function find({ client }: Upstream, { type, details }: RailAccount, currency: string) {
   const { data } = await client.get('/platform/external-accounts', externalAccountList, { currency });
   const key = identityKey(type, details);

@@ -196,7 +196,7 @@ export class UpstreamClient {
     return this.#send('POST', path, schema, command);
   }
 
-  /** Moves money between two upstream accounts, with an idempotency key. The memo is for people and reconciliation. */
+  /** Moves money between two upstream accounts, with an idempotency key and a memo for people and reconciliation. */
   transfer(way: 'in' | 'out' | 'internal', { from, to, amount, memo, key }: Transfer) {
     const source = { accountId: from };
     const destination = { accountId: to };
@@ -240,7 +240,7 @@ export class UpstreamClient {
   }
 }
 
-/** Removes a secret from the provider's text, which callers and operators read. */
+/** Removes a secret from a provider's message, which callers and operators may read. */
 function hide(words: string, secret: string): string {
   return words.replaceAll(secret, '[hidden]');
 }

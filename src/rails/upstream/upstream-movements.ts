@@ -42,7 +42,7 @@ export const states: Readonly<Record<TransactionRecord['status'], RailMovement['
   REFUNDED: 'RETURNED',
 };
 
-/** Returns whether a payment has begun. The payment of an unexecuted quote has not begun: it moves no money. */
+/** Returns whether a payment has begun. An unexecuted quote's payment has not, because it moves no money. */
 export function hasBegun({ status, quoteId }: TransactionRecord): boolean {
   return quoteId === undefined || (status !== 'PENDING' && status !== 'EXPIRED');
 }

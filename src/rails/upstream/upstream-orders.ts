@@ -124,7 +124,7 @@ async function perform(upstream: Upstream, order: RailOrder, send: () => Promise
   if (order.ageMs > maxSendAgeMs)
     throw new Error('the order is too old to be sent again with its idempotency key: an operator must decide');
   try {
-    // A repeated key returns the first response, so the current state is read separately.
+    // A repeated key returns the original response, so the current state is read separately.
     const { id, sentAmount } = await send();
     const transaction = await upstream.client.get(`/transactions/${encodeURIComponent(id)}`, transactionRecord);
     return await outcomeOfOrder(upstream, order, { sentAmount, ...transaction });
@@ -211,7 +211,7 @@ function outcomeOf(
   }
 }
 
-/** Returns whether a collection was refunded, because the process that refunded it may have died right afterwards. */
+/** Returns whether a collection was already refunded, perhaps by a process that died right afterwards. */
 async function wasGivenBack(upstream: Upstream, order: RailOrder): Promise<boolean> {
   if (order.settled || !order.account) return false;
   const receiverAccountIdentifier = await externalId(upstream, order.account, order.currency);

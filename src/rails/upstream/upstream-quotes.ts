@@ -25,7 +25,7 @@ import {
 import { customerThere } from './upstream-identity.ts';
 import { memoOf } from './upstream-movements.ts';
 
-/** The fraction of an upstream quote's lifetime that this gateway promises; the rest is for its execution. */
+/** The fraction of an upstream quote's lifetime that this gateway promises. The rest is left for executing it. */
 const promisedShare = 0.9;
 
 /** Looks up how a UMA address can be paid (decision 92). */
@@ -63,7 +63,7 @@ export async function lockRate(upstream: Upstream, request: LockRequest): Promis
   }
 }
 
-/** Returns the parties of a payment to a UMA address: the sender's counterpart, and the receiver, looked up again. */
+/** Returns the parties of a payment to a UMA address: the sender's counterpart, and the receiver from a new lookup. */
 async function umaParties({ client }: Upstream, { address, sender }: UmaPayment, { sending, receiving }: LockRequest) {
   const { id: customerId } = await customerThere(client, sender);
   const query = { customerId, currency: sending.code };
@@ -129,7 +129,7 @@ function lockedBy(quote: QuoteRecord, { sending, receiving }: LockRequest): Lock
   };
 }
 
-/** The decimal places of a variable fee rate that is derived from amounts. */
+/** The number of decimal places of a variable fee rate that is derived from amounts. */
 const feePlaces = 6;
 
 /** Reads the current terms of a conversion from upstream's rates; undefined if upstream does not convert the pair. */

@@ -7,7 +7,7 @@ import type { Clock } from './rate-limits.ts';
 const refusalRate = { atOnce: 50, perSecond: 20 } as const;
 /** The maximum delay, in milliseconds. Clients usually wait longer than this for a response. */
 const maxWaitMs = 12_000;
-/** Refusals that would exceed the maximum delay are spread over its last part, of this many milliseconds. */
+/** Refusals that would exceed the maximum delay are spread over this many milliseconds at its end. */
 const spreadMs = 3_000;
 /** The golden ratio: the fractional parts of its multiples are evenly distributed, however many there are. */
 const goldenRatio = (Math.sqrt(5) - 1) / 2;
@@ -19,8 +19,8 @@ interface Source {
 }
 
 /**
- * Slows down refusals to a source that keeps sending requests: a client that does not wait could otherwise receive tens
- * of thousands of refusals per second, and slow down everybody else.
+ * Slows down refusals to a source that keeps sending requests, because a client that does not wait could otherwise
+ * receive tens of thousands of refusals per second and slow down everyone else.
  */
 export class RefusalPace {
   readonly #now: Clock;
@@ -43,8 +43,8 @@ export class RefusalPace {
   }
 
   /**
-   * Returns how long to delay the next refusal, in milliseconds. Refusals of simultaneous requests are spread out:
-   * their clients would otherwise retry at the same moment.
+   * Returns how long to delay the next refusal, in milliseconds. Refusals of simultaneous requests are spread out,
+   * because their clients would otherwise retry at the same moment.
    */
   next(key: string): number {
     const now = this.#now();

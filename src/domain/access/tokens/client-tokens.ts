@@ -46,7 +46,7 @@ export class ClientTokens {
   readonly #signingId: string | undefined;
 
   /**
-   * @param key the signing key. Without it, no token can be minted, and no token is valid.
+   * @param key the signing key. Without it, no tokens can be minted, and none are valid.
    * @param fallbacks other keys whose tokens are also valid: the previous keys and the next key
    */
   constructor(database: Database, key: string | undefined, fallbacks: readonly string[] = []) {
@@ -110,8 +110,8 @@ async function verifySignature(token: string, keys: ReadonlyMap<string, Uint8Arr
   try {
     const key = keys.get(String(decodeProtectedHeader(token).kid));
     if (!key) return undefined;
-    // A JWT with a different issuer is not a client token, even if it is signed with the key. As of `currentDate`, no
-    // token has expired.
+    // A JWT with a different issuer is not a client token, even if it is signed with the key. With this `currentDate`,
+    // no token counts as expired.
     const { payload } = await jwtVerify(token, key, { algorithms: [algorithm], issuer, currentDate: new Date(0) });
     const [platformId, id] = [String(payload.platform), String(payload.jti)];
     if (!uuidForm.test(platformId) || !uuidForm.test(id)) return undefined;

@@ -7,7 +7,7 @@ import { authenticateServer } from './api-tokens.ts';
 import type { ClientTokens } from './client-tokens.ts';
 
 const proven = { max: 20_000, ttlMs: 3_600_000 } as const;
-/** The lifetime is short, so that a revoked token is rejected within a second. */
+/** Short, so that a revoked token is rejected within a second. */
 const authenticated = { max: 20_000, ttlMs: 900 } as const;
 
 /** Authenticates an Authorization header of either kind: a server's `Basic` or an app's `Bearer`. */

@@ -11,7 +11,7 @@ const rightsStatement = statement<Rights & { id: string }>(
   'select id, permissions, grants, trusted_documents_only from find_token_rights($1, $2)',
 );
 
-/** The interval between checks, in milliseconds: an invalid token's connections are closed within a second. */
+/** The interval between checks, in milliseconds. An invalid token's connections are thus closed within a second. */
 const sweepMs = 900;
 
 /** The reasons for closing a connection: its token is no longer valid, or no longer permits an open operation. */
@@ -134,7 +134,7 @@ export class Sessions {
   }
 }
 
-/** @param replaced the viewer to replace; a connection that has been given a newer viewer since keeps that one */
+/** @param replaced the viewer to replace; a connection that has since been given a newer viewer keeps it */
 async function renew(open: Open, viewer: Viewer, replaced?: Viewer): Promise<boolean> {
   if (viewer.platformId !== open.viewer.platformId || viewer.subject !== open.viewer.subject) return false;
   // Operations that begin during the loop are checked, too, because a set's iterator visits added members.

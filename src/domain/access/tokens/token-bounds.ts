@@ -5,7 +5,7 @@ import { type Queryable, statement } from '../../../infra/database/statement.ts'
 import type { Transaction } from '../../../infra/database/transaction.ts';
 import type { Caller } from '../caller.ts';
 
-// A token's expiry, addresses and documents stay within those of the token that creates it.
+// A token's expiry, addresses and documents stay within its creator's.
 
 /** @throws Refusal INVALID_INPUT for a malformed range, or an IPv6 range narrower than a /64 network */
 export function rangesIn(addresses: readonly string[]): string[] {
@@ -125,7 +125,7 @@ export async function lockMaker(on: Queryable, { platformId, tokenId }: Caller):
   throw new Refusal('FORBIDDEN', message);
 }
 
-/** Blocks the creation of tokens and the revocation of API tokens of the platform until the transaction ends. */
+/** Blocks the creation of the platform's tokens, and the revocation of its API tokens, until the transaction ends. */
 export async function lockTokens(on: Queryable, { platformId }: Tenant): Promise<void> {
   await lockStatement(on, platformId);
 }

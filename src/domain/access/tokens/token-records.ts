@@ -25,7 +25,7 @@ export function whereApiTokens(filter: ApiTokenFilter): Prisma.ApiTokenWhereInpu
   };
 }
 
-/** The time in the id may be a millisecond earlier than `createdAt`, because the two read the clock separately. */
+/** The time in the id may be a millisecond earlier than `createdAt`, because each comes from its own clock reading. */
 function createdBetween(after: Given<Date>, before: Given<Date>): Prisma.ApiTokenWhereInput {
   return { createdAt: { ...(after && { gte: after }), ...(before && { lte: before }) } };
 }
@@ -53,7 +53,7 @@ export interface NewApiToken {
   readonly secret: string;
   readonly name: string;
   readonly permissions: readonly Permission[];
-  /** Null if the token is not created by another token. */
+  /** Null if no other token created this one. */
   readonly createdById: string | null;
   readonly expiresAt?: Date | null;
   readonly addresses?: readonly string[];
@@ -133,7 +133,7 @@ const warnStatement = statement<object>(
    from warned returning 1`,
 );
 
-/** Announces the tokens that expire within a week, each once. Returns the number of tokens announced. */
+/** Announces each token that expires within a week, once. Returns the number of tokens announced. */
 export async function warnOfExpiry({ pool }: Database, limit: number): Promise<number> {
   return (await warnStatement(pool, limit)).length;
 }

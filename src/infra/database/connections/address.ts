@@ -98,7 +98,7 @@ export function connectionName(use: string, program = 'payments-gateway'): strin
   return program.replace(/[^ -~]/g, '?').slice(0, maxNameBytes - rest.length) + rest;
 }
 
-/** The protection of a connection: TLS with a verified certificate, TLS with any certificate, none, or a local one. */
+/** How a connection is protected: by TLS with a verified or with any certificate, not at all, or by being local. */
 export type Protection = 'VERIFIED' | 'UNVERIFIED' | 'NONE' | 'LOCAL';
 
 /** Returns how pg protects connections to an address, which also depends on PGSSLMODE and PGHOST. */

@@ -6,11 +6,11 @@ export type Connected = Parameters<pg.Pool['connect']>[0];
 interface Share {
   /** The number of connections that a platform has or is about to get. */
   count: number;
-  /** Called when a connection is free for the platform. */
+  /** Called when a connection becomes available to the platform. */
   readonly waiting: Set<() => void>;
 }
 
-/** Keeps one of a pool's connections free for other platforms: a platform that has all the others must return one. */
+/** Keeps one of a pool's connections free: a platform that holds all the others must first return one. */
 export class ConnectionShares {
   readonly #most: number;
   readonly #timeoutMs: number;

@@ -87,7 +87,7 @@ export interface ConnectionConfig extends pg.ClientConfig {
   readonly pooler?: { readonly prepares: boolean } | undefined;
 }
 
-/** The maximum number of parameters of a statement. The protocol's count has 16 bits; a larger one is truncated. */
+/** The maximum number of a statement's parameters. The protocol counts them in 16 bits, so more would be truncated. */
 const maxParameters = 65_535;
 
 /** Rejects a pg query that binds too many parameters, before anything is sent. */
@@ -116,7 +116,7 @@ export class DatabaseClient extends pg.Client {
   constructor(config: ConnectionConfig = {}) {
     super({ stream: () => new OneBufferSocket(), ...config });
     this.#hosts = config.hosts;
-    // Without a listener, an error that the server sends early would end the process. The next statement fails with it.
+    // Without a listener, an early error from the server would crash the process. The next statement reports it anyway.
     this.on('error', () => undefined);
   }
 

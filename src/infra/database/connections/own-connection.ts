@@ -17,7 +17,7 @@ export class OwnConnection {
   /**
    * @param prepare runs on each new connection before it is used
    * @param renewAfterMs how long a connection is used before a new one replaces it, in milliseconds. If the server then
-   *   accepts no further sessions, the old connection remains in use, as those of the pools do
+   *   accepts no further sessions, the old connection remains in use, as in the pools
    */
   constructor(
     config: () => ConnectionConfig,

@@ -1,17 +1,17 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-// The platform for which statements run. The serving role sees only its rows (docs/database-roles.md).
+// The platform on whose behalf statements run. The serving role sees no other platform's rows (docs/database-roles.md).
 
 const scope = new AsyncLocalStorage<string>();
 
 /** An id that no platform has, so that a statement outside `asPlatform` sees no rows. */
 export const noPlatform = '00000000-0000-0000-0000-000000000000';
 
-/** Runs `work`, and everything that it starts, on behalf of the platform of the caller's credentials. */
+/** Runs `work`, and everything that it starts, on behalf of a platform. */
 export function asPlatform<T>(platformId: string, work: () => T): T {
   return scope.run(platformId, () => {
     const result = work();
-    // A Prisma query starts when it is first awaited, perhaps outside `work`. Its caller still gets any error.
+    // A Prisma query starts only when it is awaited, so start it here. The caller of `work` still gets any error.
     if (isQueryOfPrisma(result)) result.then(undefined, () => undefined);
     return result;
   });

@@ -4,7 +4,7 @@ import { serialize } from 'pg-protocol';
 
 /** The part of pg's connection that queries use, including pg's own Query, pg-cursor and pg-query-stream. */
 export interface Connection {
-  /** The prepared texts, and the texts that are being prepared, by name. */
+  /** The texts of the statements that are prepared or being prepared, by name. */
   readonly parsedStatements: Record<string, string>;
   readonly submittedNamedStatements: Record<string, string>;
   readonly stream: Pick<Writable, 'writable' | 'write'>;
@@ -28,7 +28,7 @@ export const localPlatformStatement = { name: 'set_local_platform', text: localP
 
 export interface PlatformSetting {
   readonly id: string;
-  /** The statement that sets the platform: a prepared statement or, if its name is '', one sent as text. */
+  /** The statement that sets the platform: prepared or, if its name is '', sent as text. */
   readonly statement: { readonly name: string; readonly text: string };
   readonly onSet?: () => void;
 }
@@ -38,7 +38,7 @@ export interface PlatformFirst {
   platform: PlatformSetting | undefined;
 }
 
-/** Returns the messages of the statement that sets the platform. They do not end the batch: a query must follow. */
+/** Returns the messages of the statement that sets the platform. They do not end the batch, so a query must follow. */
 export function platformMessages({ id, statement }: PlatformSetting): readonly Buffer[] {
   const messages = [
     serialize.bind({ statement: statement.name, values: [id], valueMapper: prepareValue }),

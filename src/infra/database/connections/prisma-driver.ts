@@ -15,16 +15,16 @@ type NameOf = (sql: string) => string;
 
 /**
  * Prisma's driver for Postgres on a given pool. Unlike Prisma's own, it lets an interactive transaction be part of one
- * that `inTransaction` begins and ends. It works around a flaw: when Prisma's own transaction times out, its connection
- * returns to the pool although a command may still be running, whose later statements then commit one by one
- * (docs/prisma.md).
+ * that `inTransaction` begins and ends. This works around a flaw in Prisma: when one of its own transactions times out,
+ * the connection returns to the pool while a command may still be running. The command's later statements then commit
+ * one by one (docs/prisma.md).
  */
 export class PrismaDriver implements SqlDriverAdapterFactory {
   readonly provider = 'postgres';
   readonly adapterName: string;
   readonly #driver: PrismaPg;
   readonly #nameOf: NameOf;
-  /** The part that the `$transaction` being started is to join. */
+  /** The outer transaction that the `$transaction` being started should join. */
   readonly #joining = new AsyncLocalStorage<TransactionPart>();
 
   constructor(pool: pg.Pool, nameOf: NameOf) {

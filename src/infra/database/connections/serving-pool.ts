@@ -114,7 +114,7 @@ class PlatformQuery extends Query implements PlatformFirst {
   platform: PlatformFirst['platform'];
   #isSetting = false;
 
-  /** Accepts the arguments of `pg.Pool.query`, except a text with several statements. */
+  /** Accepts the arguments of `pg.Pool.query`, except a string with several statements. */
   constructor(config: pg.QueryConfig | string, values: readonly unknown[] | undefined) {
     // Only the extended protocol sends two statements as one batch.
     super({ ...(typeof config === 'string' ? { text: config } : config), queryMode: 'extended' }, values);

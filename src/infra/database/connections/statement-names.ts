@@ -5,9 +5,9 @@ import type { Planning } from './read-scope.ts';
 
 const prefix = 'read_';
 
-/** Names prepared statements. A composed text gets a name when it occurs for the second time. */
+/** Names prepared statements. A composed statement gets a name the second time it occurs. */
 export class StatementNames {
-  /** The latest texts, up to 4 million characters: over a thousand list statements. Texts seen once have no name. */
+  /** The latest statements, up to 4 million characters (over a thousand lists). Those seen only once have no name. */
   readonly #names = new LRUCache<string, string>({ maxSize: 4_000_000, sizeCalculation: (_name, sql) => sql.length });
 
   /** Returns the name under which a statement is prepared; '' if Postgres should plan it every time. */

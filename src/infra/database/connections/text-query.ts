@@ -43,8 +43,8 @@ const timed = (text: string) =>
   `select r.*, (extract(epoch from clock_timestamp() - statement_timestamp()) * 1000000)::int from (${text}) r`;
 
 /**
- * A batch of reads, each of which returns a single text. It uses pg's interface for custom queries, because pg's own
- * query needs a third more CPU time for a single read. Each read has its own snapshot.
+ * A batch of reads, each of which returns a single string. It uses pg's interface for custom queries, because pg's own
+ * query needs a third more CPU time for a single read. Each read gets its own snapshot.
  */
 export class TextQuery implements pg.Submittable, PlatformFirst {
   /** The name in traces. Behind a pooler without prepared statements, this name and the reads' names are empty. */
@@ -57,7 +57,7 @@ export class TextQuery implements pg.Submittable, PlatformFirst {
   /** Whether the standby has yet to replay the required position. If so, none of the results count. */
   isBehind = false;
   readonly #required: Replayed | undefined;
-  /** How many results precede the first read's: those of the guard, and of setting the platform and the planning. */
+  /** The number of results before the first read's: those of the guard, the platform setting and the plan mode. */
   #before = 0;
   #row: readonly (string | null)[] = [];
   /** Set by pg, which waits for this callback. */

@@ -19,8 +19,8 @@ interface Waiting extends NamedRead {
 
 /**
  * Runs a pool's reads. All reads that one platform starts in one turn of the event loop are sent as a batch. Under
- * load, this saves up to two fifths of their CPU time here, and three fifths in Postgres (bench/LOG.md). A read that is
- * new or was slow last time is sent alone, so that no other read waits for it.
+ * load, this saves up to two fifths of their CPU time in this process, and three fifths in Postgres (bench/LOG.md). A
+ * read that is new or was slow last time is sent alone, so that no other read waits for it.
  */
 export class TextReads {
   readonly #pool: pg.Pool;
@@ -33,7 +33,7 @@ export class TextReads {
     this.#names = names;
   }
 
-  /** Returns the text that a statement selects. @throws ReplicaBehind if a standby has not replayed `required` */
+  /** Returns the string that a statement selects. @throws ReplicaBehind if a standby has not replayed `required` */
   async read(read: TextRead, required?: Replayed): Promise<string> {
     checkParameters([read]);
     const name = this.#names.nameOf(read.text, read.planning);

@@ -3,7 +3,7 @@ import { beginStatement, hasSpan } from '../../instruments/spans.ts';
 import type { Connected } from './connection-shares.ts';
 import { localPlatformStatement, platformStatement } from './platform-statement.ts';
 
-/** Statements that do not belong to a single request: they identify the caller, set the platform, or are shared. */
+/** Statements that do not belong to a single request. They identify the caller, set the platform, or are shared. */
 const ofNoRequest: ReadonlySet<string | undefined> = new Set([
   ...['api_token_by_client_id', 'api_token_used', 'client_token', 'commit_batches', 'text_reads'],
   ...[platformStatement.name, localPlatformStatement.name],

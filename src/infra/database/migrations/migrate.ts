@@ -34,7 +34,7 @@ const readAsServing = `select set_config('role', 'gateway_serving', false) from 
 
 export interface MigrateOptions {
   readonly prismaDirectory?: string;
-  /** The folder of the embedded server, if it holds the database. Errors name it as the one to remove for a reset. */
+  /** The embedded server's folder, if it holds the database. Errors name it as the folder to remove for a reset. */
   readonly dataDirectory?: string | undefined;
   readonly log?: (line: string) => void;
   /** How long it waits for locks. For tests only. */
@@ -182,7 +182,7 @@ async function readRecords(client: Queryable) {
 
 interface Attempts {
   readonly client: pg.Client;
-  /** Looks at the locks of `client`. */
+  /** Reads the locks that `client` holds and waits for. */
   readonly watcher: pg.Client;
   readonly patience: Patience;
   readonly log: (line: string) => void;

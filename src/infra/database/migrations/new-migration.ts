@@ -16,8 +16,8 @@ export const keysByTriggers: ReadonlyMap<string, string> = new Map([
 const keyBehindView = 'webhook_delivery_event';
 
 /**
- * Returns the SQL missing from the migrations: the changes that bring a database with all of them to `schema.prisma`,
- * and each function whose text differs; empty if all agree. Functions that column defaults call come before the tables.
+ * Returns the SQL that the migrations lack: the changes that make a fully migrated database match `schema.prisma`, and
+ * each function that differs. Functions that column defaults call come before the tables.
  * @param serverUrl connects a user who may create databases
  */
 export async function missingSql(serverUrl: string, prismaDirectory = projectPrisma): Promise<string> {
@@ -89,7 +89,7 @@ if (import.meta.main) {
   }
 }
 
-/** Checks the migrations, or writes one with this name. @returns what is wrong, for the developer */
+/** Checks the migrations, or writes a migration with this name. @returns what is wrong, for the developer */
 async function run(serverUrl: string, name: string): Promise<string | undefined> {
   const described = 'prisma/schema.prisma and prisma/functions';
   if (name === '--check') {

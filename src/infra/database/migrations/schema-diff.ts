@@ -3,7 +3,7 @@ import { bindMigrationAwareSqlAdapterFactory, ColumnTypeEnum, type SqlQuery } fr
 import { SchemaEngine } from '@prisma/schema-engine-wasm';
 import pg from 'pg';
 
-/** Returns the SQL that brings a database to a Prisma schema, as `prisma migrate diff` writes it. */
+/** Returns the SQL that makes a database match a Prisma schema, as `prisma migrate diff` writes it. */
 export async function schemaDiff(databaseUrl: string, schema: string): Promise<string> {
   const files = [{ path: 'schema.prisma', content: schema }];
   return withSchemaEngine(databaseUrl, async (engine) => {
@@ -20,7 +20,7 @@ export async function schemaDiff(databaseUrl: string, schema: string): Promise<s
 
 const DIFFERENT = 2;
 
-/** Runs `work` with Prisma's schema engine: its WebAssembly build, because many networks block the native download. */
+/** Runs `work` with the WebAssembly build of Prisma's schema engine. Many networks block the native one's download. */
 export async function withSchemaEngine<T>(databaseUrl: string, work: (engine: SchemaEngine) => Promise<T>): Promise<T> {
   const pool = new pg.Pool({ connectionString: databaseUrl });
   const adapter = bindMigrationAwareSqlAdapterFactory(new CatalogAdapter(pool));

@@ -20,7 +20,7 @@ export async function startThrowawayPostgres(): Promise<{ readonly url: string; 
     try {
       process.kill(server.pid, 'SIGQUIT');
     } catch {
-      // The server has already ended.
+      // The server has already exited.
     }
     remove();
   };

@@ -32,7 +32,7 @@ export class PrimaryPosition {
   readonly #connection: OwnConnection;
   #current: Promise<Position | undefined> | undefined;
   #next: Promise<Position | undefined> | undefined;
-  /** The position found last. */
+  /** The last position found. */
   last: Position | undefined;
 
   constructor(database: Pick<Database, 'connectionFor'>) {

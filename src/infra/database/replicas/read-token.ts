@@ -16,7 +16,7 @@ export function isReadToken(text: string): boolean {
   return form.test(text);
 }
 
-/** Encrypts and decrypts tokens. A plain-text position would show each platform how much the others write. */
+/** Encrypts and decrypts tokens. A plain-text position would reveal to each platform how much the others write. */
 export class ReadTokens {
   readonly #key: Buffer;
 

@@ -27,7 +27,7 @@ const notChecked = 'it has not been compared with the primary yet';
 /** How long a replica may take to report its position, or a read may wait for a connection to it, in milliseconds. */
 const answerMs = 1_000;
 
-/** The statement timeout on a replica, in milliseconds. 2 s later, half the deadline is left for the primary. */
+/** The statement timeout on a replica, in milliseconds. Even 2 s later, half the deadline is left for the primary. */
 const statementMs = 3_000;
 
 /** A replica's additional session settings, which give each statement its own snapshot, later than the guard's. */
@@ -127,7 +127,7 @@ export class Replica {
   async #check(): Promise<void> {
     const position = await this.#primary.now().catch(() => undefined);
     if (this.#closed) return;
-    // Without the primary's position there is no comparison, and the state stays as it is.
+    // Without the primary's position, nothing can be compared, and the state stays as it is.
     if (!position) return;
     const at = performance.now();
     try {

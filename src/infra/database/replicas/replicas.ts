@@ -40,9 +40,9 @@ export interface ReadScope {
 }
 
 /**
- * Serves reads from standbys. A read includes everything that was acknowledged before it began, to any client: the
- * primary reports the end of its log, and the replica must have replayed it (decision 82). With a token, a read may be
- * as old as the token, but includes the platform's writes through this instance.
+ * Serves reads from standbys. A read includes everything that was acknowledged before it began, to any client, because
+ * the replica must have replayed the log up to the end that the primary reports (decision 82). With a token, a read may
+ * be as old as the token, but includes the platform's writes through this instance.
  */
 export class Replicas {
   readonly all: readonly Replica[];
@@ -83,7 +83,7 @@ export class Replicas {
     await Promise.all([this.#primary.close(), ...this.all.map((replica) => replica.close())]);
   }
 
-  /** Runs a request's reads, on a replica if one can serve them. The first reads must include the state of `token`. */
+  /** Runs a request's reads, on a replica if one can serve them. The reads must be at least as recent as `token`. */
   reading<T>(platformId: string, token: string | undefined, work: (scope: ReadScope) => T): T {
     let after = token;
     const reader: Reader = async (read, onPrimary) => this.#read(read, await this.#find(platformId, after), onPrimary);
@@ -114,7 +114,7 @@ export class Replicas {
         textReads.inc({ where: 'replica' });
         return text;
       } catch (error) {
-        // The primary reports errors of the statement itself.
+        // If the statement itself is at fault, the primary reports that.
         replicaFallbacks.inc({ reason: error instanceof ReplicaBehind ? 'behind' : 'failed' });
         if (isDatabaseFault(error)) void this.check();
       }
