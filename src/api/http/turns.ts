@@ -57,7 +57,7 @@ export class Turns {
 
   /**
    * Begins expensive work within a request's turn: a statement that occupies one of the database's cores.
-   * `endExpensive` must follow. Returns a promise as `begin` does.
+   * `endExpensive` must follow. Like begin(), it returns a promise if the work must wait.
    */
   beginExpensive(platformId: string): Promise<void> | undefined {
     return this.#beginIn(this.#atExpensiveWork, platformId, this.#mostExpensive());
