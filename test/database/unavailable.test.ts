@@ -88,7 +88,9 @@ const overSocket =
       }
     } catch (error) {
       const [refused]: Data[] = Array.isArray(error) ? error : [error];
-      return { unavailable: refused.extensions?.code === 'SERVICE_UNAVAILABLE', answer: refused };
+      // 1013: the credentials had to be looked up again.
+      const isLater = refused.code === 1_013 || refused.extensions?.code === 'SERVICE_UNAVAILABLE';
+      return { unavailable: isLater, answer: refused };
     } finally {
       await client.dispose();
     }
