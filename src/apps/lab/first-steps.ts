@@ -41,7 +41,7 @@ export const firstSteps: readonly WrittenStep[] = [
   },
   {
     title: 'Timeline',
-    about: 'What happened to the payment and why, and the double-entry legs behind it.',
+    about: 'What happened to the payment and why, and the ledger entries behind it.',
     query: `query Timeline($transaction: ID!) {
   transaction(id: $transaction) {
     status
