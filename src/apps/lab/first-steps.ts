@@ -143,7 +143,7 @@ export const firstSteps: readonly WrittenStep[] = [
 `,
     gives: ({ internal, external }, payer) => {
       const known = internal.edges.find(({ node }: Data) => node.id === payer);
-      if (payer !== undefined && (!known || canPay(known))) return undefined;
+      if (known && canPay(known)) return undefined;
       const source = internal.edges.find(canPay)?.node;
       const owned = ({ node }: Data) => node.customer?.id === source?.customer?.id && node.frozenAt === null;
       return (
